@@ -31,6 +31,19 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./status.ts')).registerStatusCommand,
   },
   {
+    commands: {
+      check: 'compare catalog service, subscriptions, index and published files, and name every difference',
+    },
+    load: async () => (await import('./check.ts')).registerCheckCommand,
+  },
+  {
+    commands: {
+      backup: 'copy database, keys and published files into a directory, while all goes on',
+      restore: 'put a backup into an empty database and directory, and have others told what is in it',
+    },
+    load: async () => (await import('./backup.ts')).registerBackupCommands,
+  },
+  {
     commands: { keys: 'make, show and list signing keys, and change to a new one' },
     load: async () => (await import('./keys.ts')).registerKeysCommand,
   },

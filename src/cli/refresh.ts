@@ -1,10 +1,15 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from './command.ts';
 
 export function registerRefreshCommand(program: Command, context: CommandContext): void {
   program
     .command('refresh')
     .option('--resign', 'sign everything published anew, after an older key was compromised')
+    .option(
+      '--skip-versions <n>',
+      'the same, and let every version jump by so many: after a restore of older files, to beyond what crawlers have seen',
+      parseVersions,
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (options: RefreshOptions) =>
@@ -18,9 +23,16 @@ NEXT_UPDATE_SECONDS, and copy the files to where they are served.
 
 Examples:
   $ signpost refresh
-  $ signpost refresh --resign`;
+  $ signpost refresh --resign
+  $ signpost refresh --skip-versions 1000`;
+
+function parseVersions(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.');
+  return Number(text);
+}
 
 export interface RefreshOptions {
   resign?: boolean;
+  skipVersions?: number;
   json?: boolean;
 }

@@ -39,23 +39,27 @@ function isUpToDate(entry: IndexEntry, facts: EntryFacts, links: EntryLinks): bo
 /**
  * Signs everything with the key in use, after the one before was compromised (self-hosted spec: Authentication, 5): for each catalog a new
  * baseline of the published version, and nothing that leads to a file with the other signature.
+ *
+ * @param skip how far all versions jump: after a restore of older files, to beyond what readers have seen
  */
-export function resignEverything(tree: PublisherTree): Promise<TriggerAnswer> {
+export function resignEverything(tree: PublisherTree, skip = 0): Promise<TriggerAnswer> {
   return editTree(tree, async (edit) => {
     const results: TriggerResult[] = [];
     const warnings: string[] = [];
     edit.renewIndexes();
     for (const { indexName, entry } of edit.entries()) {
       if (entry.retiredAt !== undefined) {
-        await edit.put(indexName, signRetiredEntry(entry, entry.retiredAt, tree));
+        const skipped = { ...entry, entryVersion: entry.entryVersion + skip };
+        await edit.put(indexName, signRetiredEntry(skipped, entry.retiredAt, tree));
         results.push({ catalogId: entry.catalogId, status: 'ACCEPTED' });
         continue;
       }
       const { content, checkedBy } = await edit.read(entry);
       if (content) {
         const facts = factsOfToday(tree, edit, entry);
-        const withoutChanges = { entry: { ...entry, changes: [] } };
-        const built = await buildBaseline(withoutChanges, facts, content, buildOptions(tree));
+        const current = { entry: { ...entry, entryVersion: entry.entryVersion + skip, changes: [] } };
+        const next = { ...content, version: content.version + skip };
+        const built = await buildBaseline(current, facts, next, buildOptions(tree));
         results.push(await accept({ edit, warnings }, indexName, built, checkedBy));
       } else results.push(unreadable(entry.catalogId));
     }

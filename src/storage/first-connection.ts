@@ -4,6 +4,7 @@ import pg from 'pg';
 import { hasCode } from '../error-code.ts';
 import type { Logger } from '../logger.ts';
 import { connectionSettings, describeServer } from './connection.ts';
+import { describePooler, isFromPooler } from './refuse-pooler.ts';
 
 // The first connection of a process. A server that is starting up is waited for a while by everybody. A server that is down is waited for
 // by roles, which are often started together with it and must not depend on the order; a command says so and ends.
@@ -37,6 +38,7 @@ export async function connectFirst(options: FirstConnectionOptions): Promise<pg.
     } catch (error) {
       signal?.throwIfAborted();
       const reason = plainReason(error);
+      if (isFromPooler(error)) throw new Error(describePooler(url), { cause: error });
       const isPatient = waitForServer ? isDown(error) : isStartingUp(error);
       if (!isPatient || (!waitForServer && Date.now() - started > startingUpMs))
         throw new Error(`Cannot connect to ${describeServer(url)}: ${reason}`, { cause: error });

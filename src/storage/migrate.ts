@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { checkClients, describeServer } from './connection.ts';
 import { connectFirst, type FirstConnectionOptions, plainReason } from './first-connection.ts';
+import { refusePooler } from './refuse-pooler.ts';
 
 // Brings a database to the schema of this version: migrations/NNNN-name.sql in the order of their numbers, forward only, each
 // in a transaction of its own, all under one lock, so that any number of processes may start at once.
@@ -20,6 +21,7 @@ export async function migrate(options: FirstConnectionOptions & { directory?: UR
   const client = await connectFirst(options);
   try {
     await checkServer(client, url);
+    await refusePooler(client, url);
     const checksClients = await checkClients(client);
     await client.query('select pg_advisory_lock($1)', [migrationLock]);
     const applied = await readApplied(client);

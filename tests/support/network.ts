@@ -32,6 +32,8 @@ export interface TestNetwork {
   actor(name: string, registration?: Registration): Promise<Actor>;
   /** Stops the roles, as a deployment would, and starts them again. */
   restart(): Promise<void>;
+  /** Stops the roles for good; participants go on. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -88,6 +90,7 @@ export async function startNetwork(
     metrics: createMetrics(),
   });
 
+  let isStopped = false;
   let running: Process = await startProcess(config, { logger, now, prepare: registerServices });
 
   async function registerServices(database: Database): Promise<void> {
@@ -128,9 +131,13 @@ export async function startNetwork(
       await running.close();
       running = await startProcess(config, { logger, now });
     },
+    async stop() {
+      isStopped = true;
+      await running.close();
+    },
     async close() {
       await Promise.all(actors.map((actor) => actor.stop()));
-      await running.close();
+      if (!isStopped) await running.close();
       await client.close();
       await testDatabase.drop();
       rmSync(dataDir, { recursive: true, force: true });

@@ -11,15 +11,15 @@ import type { RefreshOptions } from '../refresh.ts';
 /** Signs with the key in use what announces its next update, and with --resign the rest too. */
 export async function refreshHere(
   config: Config,
-  { resign, json }: RefreshOptions,
+  { resign, skipVersions, json }: RefreshOptions,
   context: CommandContext,
 ): Promise<void> {
   await withPublisher(config, async (publisher) => {
     const { tree } = publisher;
     let resigned: TriggerResult[] | undefined;
-    if (resign) {
+    if (resign || skipVersions !== undefined) {
       const { results, warnings = [] } = await withProgress(context, 'signing everything anew', () =>
-        resignEverything(tree),
+        resignEverything(tree, skipVersions),
       );
       resigned = results;
       if (results.length > 0 && !json) context.print(renderResults(results));

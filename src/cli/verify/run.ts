@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import { askRegistry } from '../../discovery/crawl/reader.ts';
 import { isReadingFault } from '../../discovery/crawl/reasons.ts';
+import type { Finding } from '../../discovery/inspect/findings.ts';
 import { findClaimedNode, type TreeSource } from '../../discovery/inspect/verify-node.ts';
 import { verifyTree } from '../../discovery/inspect/verify-tree.ts';
 import { createGuardedClient, type GuardedClient } from '../../http/guarded-client.ts';
@@ -15,22 +16,54 @@ import { directorySource, httpSource } from './source.ts';
 
 export async function verify(
   place: string | undefined,
-  options: VerifyOptions,
+  { key, node, quiet, json }: VerifyOptions,
   context: CommandContext,
 ): Promise<void> {
   const config = context.config();
+  let report = createReport('');
+  const progress = startProgress(() => report, context);
+  try {
+    await verifyPlace(place ?? config.publisherDir, {
+      ...{ config, keys: key, node },
+      onNode: (identity) => {
+        report = createReport(identity);
+      },
+      onIndex: progress.expect,
+      onFinding(finding) {
+        addFinding(report, finding);
+        if (!json && !(quiet && finding.kind === 'holds')) context.print(renderFinding(finding));
+      },
+    });
+  } finally {
+    progress.stop();
+  }
+  const isHolding = report.faults.length === 0;
+  if (!isHolding) context.setExitCode(1);
+  context.print(json ? JSON.stringify({ isHolding, ...report }, null, 2) : renderVerdict(report));
+}
+
+export interface PlaceCheck {
+  config: Config;
+  /** As --key gives them; otherwise the registry is asked. */
+  keys?: readonly string[];
+  /** Whose they must be; otherwise whoever they say they are of. */
+  node?: string;
+  onNode?(identity: string): void;
+  onIndex?(catalogs: number): void;
+  onFinding(finding: Finding): void;
+}
+
+/** Verifies a directory of published files, a node or an index; returns the identity of the node. */
+export async function verifyPlace(place: string, check: PlaceCheck): Promise<string> {
+  const { config, keys } = check;
   const client = createGuardedClient({
     allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
     nameServers: config.DNS_SERVERS,
   });
   try {
-    const source = await openSource(place ?? config.publisherDir, config, client);
-    const report = options.key
-      ? await check(source, givenKeys(options.key, new Date()), config, options, context)
-      : await withRegistry(config, (registry) => check(source, registry, config, options, context));
-    if (report.faults.length > 0) context.setExitCode(1);
-    const isHolding = report.faults.length === 0;
-    context.print(options.json ? JSON.stringify({ isHolding, ...report }, null, 2) : renderVerdict(report));
+    const source = await openSource(place, config, client);
+    if (keys) return await verifySource(source, givenKeys(keys, new Date()), check);
+    return await withRegistry(config, (registry) => verifySource(source, registry, check));
   } catch (error) {
     if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
     throw new CommandError(
@@ -48,13 +81,11 @@ function openSource(place: string, config: Config, client: GuardedClient): TreeS
     : directorySource(place);
 }
 
-async function check(
+async function verifySource(
   source: TreeSource,
   keys: KeySource,
-  config: Config,
-  { node: named, quiet, json }: VerifyOptions,
-  context: CommandContext,
-): Promise<VerifyReport> {
+  { config, node: named, onNode, onIndex = () => undefined, onFinding }: PlaceCheck,
+): Promise<string> {
   const reader = await createChainReader(config, { fetcher: source.fetcher, registry: keys });
   const { signal } = new AbortController();
   const claimed = named ?? (await findClaimedNode({ source, reader, signal }));
@@ -65,25 +96,17 @@ async function check(
   );
   const [record] = await askRegistry(() => keys.findSubscriber(identity));
   const node = { identity, recordSubscriberId: record?.subscriberId, registryName: config.REGISTRY_NAME };
-  const report = createReport(identity);
-  const progress = startProgress(report, context);
-  try {
-    const now = new Date();
-    for await (const finding of verifyTree({ source, reader, node, now, signal }, progress.expect)) {
-      addFinding(report, finding);
-      if (!json && !(quiet && finding.kind === 'holds')) context.print(renderFinding(finding));
-    }
-    return report;
-  } finally {
-    progress.stop();
-  }
+  onNode?.(identity);
+  for await (const finding of verifyTree({ source, reader, node, now: new Date(), signal }, onIndex))
+    onFinding(finding);
+  return identity;
 }
 
 const progressMs = 5_000;
 
-function startProgress({ holding }: VerifyReport, context: CommandContext) {
+function startProgress(report: () => VerifyReport, context: CommandContext) {
   let expected = 0;
-  const tell = () => context.note(`${holding.entry ?? 0} of ${expected} catalogs …`);
+  const tell = () => context.note(`${report().holding.entry ?? 0} of ${expected} catalogs …`);
   const timer = setInterval(tell, progressMs);
   return {
     expect: (catalogs: number) => {

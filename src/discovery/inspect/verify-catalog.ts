@@ -44,6 +44,7 @@ export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry):
         holds(
           about,
           `leads to version ${version}: ${counted(resources.size, 'resource')}, ${counted(offers.size, 'offer')}`,
+          version,
         ),
       );
     }

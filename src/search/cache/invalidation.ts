@@ -128,6 +128,11 @@ export async function isStillFresh(
   return reader.caches === caches && caches.generation === generation;
 }
 
+/** What was noted by numbers of transactions means nothing on another server, where a database was restored. */
+export async function forgetTransactions(queryable: Queryable): Promise<void> {
+  await queryable.query('truncate discovery.change, discovery.document_change, discovery.index_process');
+}
+
 /** Removes changes that every process has read. */
 export async function purgeChanges(queryable: Queryable): Promise<void> {
   await queryable.query(`delete from discovery.change where at < now() - $1 * interval '1 millisecond'`, [

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from '../database.ts';
 import { numberChanges, readChanges } from './change-log.ts';
 import { pushLanes } from './pushes.ts';
+import { subscriptionMatches } from './subscriptions.ts';
 
 // Turns the log of changes into pushes that are due. The cursor moves in the transaction that makes them due, and is locked while it does:
 // no change is passed over, and one process plans at a time.
@@ -27,6 +28,39 @@ export async function planPushes(database: Database): Promise<number> {
 }
 
 /**
+ * Every subscriber is told everything that it should have, whatever it acknowledged: the database was restored, and receivers know what came later. Returns
+ * how many pushes are due.
+ */
+export async function pushEverything(database: Database): Promise<number> {
+  for (let after = 0; ; ) {
+    const { rows } = await database.query<{ key: number }>(
+      'select key from catalog.catalog where key > $1 order by key limit $2',
+      [after, planBatch],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    after = last.key;
+    await database.transaction((tx) =>
+      planFor(
+        tx,
+        rows.map(({ key }) => key),
+      ),
+    );
+  }
+  // In flight: nobody knows what the receiver has, so that it is told of withdrawals, too.
+  const { rowCount } = await database.query(
+    `update catalog.push set needs_full = true, in_flight = true, withdrawn = false, state = 'pending', due_at = now(), rest_until = null, attempts = 0,
+       failing_since = null
+     where ${isSubscribed}`,
+  );
+  await database.query(
+    `insert into catalog.push_lane (subscriber, due_at) select distinct subscriber, now() from catalog.push where due_at is not null
+     on conflict (subscriber) do update set due_at = now()`,
+  );
+  return rowCount;
+}
+
+/**
  * Due is whoever has an ACTIVE subscription that matches, as rules/match.ts says; and, when nothing of a subscriber matches any more,
  * whoever may hold the catalog and has to be told so. A subscriber without subscriptions is told nothing; what it holds when it
  * comes back is its own affair, so that it then gets the whole catalog.
@@ -37,9 +71,7 @@ async function planFor(tx: Transaction, catalogKeys: number[]): Promise<void> {
        select key, version, visible_to, schema_types, is_active from catalog.catalog where key = any($1)
      ), matching as materialized (
        select distinct subscription.owner as subscriber, changed.key as catalog_key, changed.version
-       from changed join catalog.subscription on subscription.status = 'ACTIVE'
-         and (cardinality(subscription.network_ids) = 0 or subscription.network_ids && changed.visible_to)
-         and (cardinality(subscription.schema_types) = 0 or subscription.schema_types && changed.schema_types)
+       from changed join catalog.subscription on subscription.status = 'ACTIVE' and ${subscriptionMatches('changed')}
        where changed.is_active
      ), matched as (
        insert into catalog.push (subscriber, catalog_key, wanted_version, due_at)

@@ -122,6 +122,12 @@ export async function deactivateSubscription(tx: Transaction, id: string, now: D
   return only(rows);
 }
 
+/** The SQL of rules/match.ts: whether a row of catalog.subscription asks for a catalog. */
+export function subscriptionMatches(catalog: string): string {
+  return `(cardinality(subscription.network_ids) = 0 or subscription.network_ids && ${catalog}.visible_to)
+    and (cardinality(subscription.schema_types) = 0 or subscription.schema_types && ${catalog}.schema_types)`;
+}
+
 /** Forgets the INACTIVE subscriptions of an owner, but for so many that were changed last. */
 export async function purgeInactive(tx: Transaction, owner: string, kept: number): Promise<void> {
   await tx.query(

@@ -223,3 +223,14 @@ export async function notePresence(tx: Transaction): Promise<number | undefined>
   );
   return rows[0] && Math.max(0, rows[0].ms);
 }
+
+/** All that catalog services have is pulled, and every subscription looked at, as soon as a discovery service runs; returns how many feeds there are. */
+export async function pullEverything(queryable: Queryable): Promise<number> {
+  await queryable.query('delete from discovery.pull_answer');
+  await queryable.query('delete from discovery.pulled_item');
+  const { rowCount } = await queryable.query(
+    `update discovery.feed set pull_at = now(), check_at = null, due_at = now(), run = null, message_id = null, sent_at = null, page_offset = 0,
+       run_skipped = false, lease_token = null, leased_until = null`,
+  );
+  return rowCount;
+}

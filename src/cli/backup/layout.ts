@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import type { Config } from '../../config.ts';
+import { isJsonObject, parseJson } from '../../protocol/json.ts';
+import { CommandError } from '../command.ts';
+
+// What is where in a backup:
+//
+//   backup.json     when it was made, and of what; written last, so that a backup without it is none
+//   database.dump   by pg_dump, in its custom format
+//   data/           DATA_DIR without the embedded database and locks
+//   publisher/      PUBLISHER_DIR, where it is not under DATA_DIR
+
+export interface BackupFacts {
+  madeAt: string;
+  version: string;
+  hasDatabase: boolean;
+  hasPublisher: boolean;
+}
+
+export interface BackupPlaces {
+  facts: string;
+  dump: string;
+  data: string;
+  publisher: string;
+}
+
+export function placesIn(directory: string): BackupPlaces {
+  return {
+    facts: join(directory, 'backup.json'),
+    dump: join(directory, 'database.dump'),
+    data: join(directory, 'data'),
+    publisher: join(directory, 'publisher'),
+  };
+}
+
+export async function readFacts(directory: string): Promise<BackupFacts> {
+  const text = await readFile(placesIn(directory).facts).catch((error: Error) => {
+    throw new CommandError(
+      `${directory} is no backup, or one that was not finished: it has no backup.json.`,
+      error,
+    );
+  });
+  const facts = parseJson(text);
+  if (!isJsonObject(facts) || typeof facts.madeAt !== 'string')
+    throw new CommandError(`${directory}/backup.json is not what "signpost backup" writes.`);
+  return {
+    madeAt: facts.madeAt,
+    version: String(facts.version),
+    hasDatabase: facts.hasDatabase === true,
+    hasPublisher: facts.hasPublisher === true,
+  };
+}
+
+/** Whether the publisher's directory goes with DATA_DIR. */
+export function isInside({ DATA_DIR, publisherDir }: Config): boolean {
+  return !relative(resolve(DATA_DIR), resolve(publisherDir)).startsWith('..');
+}

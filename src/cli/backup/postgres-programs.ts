@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hasCode } from '../../error-code.ts';
+import { describeServer } from '../../storage/connection.ts';
+import { CommandError } from '../command.ts';
+
+// pg_dump and pg_restore, which know every type, sequence and constraint, and which operators have trusted for decades.
+
+/** What every restored process finds anew, or what only means something to the server that it was written on: numbers of transactions. */
+const withoutData = [
+  'discovery.change',
+  'discovery.document_change',
+  'discovery.opensearch_index',
+  'discovery.index_process',
+];
+
+export async function dumpDatabase(url: string, file: string): Promise<void> {
+  const excluded = withoutData.map((table) => `--exclude-table-data=${table}`);
+  await run(
+    'pg_dump',
+    ['--format=custom', '--no-owner', '--no-privileges', ...excluded, `--file=${file}`],
+    url,
+  );
+}
+
+/** All of it, or nothing. */
+export async function restoreDatabase(url: string, file: string): Promise<void> {
+  const options = ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error'];
+  await run('pg_restore', [...options, file], url);
+}
+
+async function run(program: string, args: readonly string[], url: string): Promise<void> {
+  const secrets = await mkdtemp(join(tmpdir(), 'signpost-'));
+  try {
+    const address = await hidePassword(url, join(secrets, 'password'));
+    const { code, said } = await runProgram(program, [...args, `--dbname=${address}`]);
+    if (code !== 0) throw new CommandError(`${program} failed on ${describeServer(url)}: ${said.trim()}`);
+  } finally {
+    await rm(secrets, { recursive: true, force: true });
+  }
+}
+
+/** Arguments are for everybody to see who lists processes: the password goes into a file of ours, which libpq reads. */
+async function hidePassword(url: string, file: string): Promise<string> {
+  const address = new URL(url);
+  if (address.password === '') return url;
+  const password = decodeURIComponent(address.password).replace(/[\\:]/g, '\\$&');
+  await writeFile(file, `*:*:*:*:${password}\n`, { mode: 0o600 });
+  address.password = '';
+  address.searchParams.set('passfile', file);
+  return address.href;
+}
+
+function runProgram(
+  program: string,
+  args: readonly string[],
+): Promise<{ code: number | null; said: string }> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (bytes: Buffer) => {
+    said = (said + bytes.toString()).slice(-maxSaid);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('close', (code) => resolve({ code, said }));
+    child.once('error', (error) =>
+      reject(hasCode(error, 'ENOENT') ? new CommandError(notFound(program), error) : error),
+    );
+  });
+}
+
+function notFound(program: string): string {
+  return `${program} is not in the PATH. It comes with PostgreSQL's client programs (Debian: postgresql-client), and must be of the server's version or later. With --no-database it is not needed.`;
+}
+
+/** In UTF-16 code units. */
+const maxSaid = 2_000;

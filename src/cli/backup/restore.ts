@@ -1,0 +1,90 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Config } from '../../config.ts';
+import { forgetTransactions } from '../../search/port.ts';
+import { pushEverything } from '../../storage/catalog/push-planning.ts';
+import { connectionSettings, describeServer } from '../../storage/connection.ts';
+import { pullEverything } from '../../storage/feeds/feeds.ts';
+import type { BackupOptions } from '../backup.ts';
+import { type CommandContext, CommandError, printResult } from '../command.ts';
+import { withDatabase } from '../database.ts';
+import { withProgress } from '../progress.ts';
+import { type BackupFacts, isInside, placesIn, readFacts } from './layout.ts';
+import { restoreDatabase } from './postgres-programs.ts';
+import { copyDirectory } from './run.ts';
+
+export async function restore(
+  directory: string | undefined,
+  { database, json }: BackupOptions,
+  context: CommandContext,
+): Promise<void> {
+  const config = context.config();
+  const facts = directory === undefined ? undefined : await readFacts(directory);
+  if (directory !== undefined && facts)
+    await restoreFrom(directory, { ...facts, hasDatabase: facts.hasDatabase && database }, config, context);
+  const told = database
+    ? await withProgress(context, 'telling others', () => tellOthers(context))
+    : undefined;
+  const text = [
+    facts ? `Restored what was backed up at ${facts.madeAt}.` : 'The database is taken for restored.',
+    told
+      ? `${told.pushes} pushes are due again, and ${told.feeds} feeds pull everything. Start the roles, then run: signpost check`
+      : '',
+    'If files were published after the backup, crawlers refuse older ones: run "signpost refresh --skip-versions 1000" before the publisher starts.',
+  ];
+  printResult(context, json, { ...facts, ...told }, text.filter((line) => line !== '').join('\n'));
+}
+
+async function restoreFrom(
+  directory: string,
+  { hasDatabase, hasPublisher }: BackupFacts,
+  config: Config,
+  context: CommandContext,
+): Promise<void> {
+  const places = placesIn(directory);
+  const { DATABASE_URL: url, DATA_DIR, publisherDir } = config;
+  // All that can be refused is, before anything is written.
+  for (const taken of [join(DATA_DIR, 'keys'), publisherDir])
+    if (await hasFiles(taken))
+      throw new CommandError(`${taken} has files already: restore into another DATA_DIR, or move them away.`);
+  if (hasDatabase) {
+    if (url === undefined) throw new CommandError('Set DATABASE_URL to an empty database.');
+    await requireEmpty(url);
+    await withProgress(context, 'restoring the database', () => restoreDatabase(url, places.dump));
+  }
+  await withProgress(context, 'copying files', async () => {
+    await copyDirectory(places.data, DATA_DIR);
+    if (hasPublisher && !isInside(config)) await copyDirectory(places.publisher, publisherDir);
+  });
+}
+
+async function hasFiles(directory: string): Promise<boolean> {
+  const found = await stat(directory).catch(() => undefined);
+  return found !== undefined && (await readdir(directory)).some((name) => name !== 'lock');
+}
+
+/** Not opened as usual: that would bring our tables into it. */
+async function requireEmpty(url: string): Promise<void> {
+  const client = new pg.Client(connectionSettings(url));
+  try {
+    await client.connect();
+    const { rowCount } = await client.query(
+      "select from pg_namespace where nspname in ('work', 'catalog', 'discovery', 'registry', 'console')",
+    );
+    if (rowCount) throw new CommandError(`${describeServer(url)} is not empty: create another database.`);
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`Cannot connect to ${describeServer(url)}: ${(error as Error).message}`, error);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** What others know is newer than what was restored: they are told everything, and asked for everything. */
+async function tellOthers(context: CommandContext): Promise<{ pushes: number; feeds: number }> {
+  return withDatabase(context, async (database) => {
+    await forgetTransactions(database);
+    return { pushes: await pushEverything(database), feeds: await pullEverything(database) };
+  });
+}

@@ -1,0 +1,86 @@
+import { cp, lstat, mkdir, stat, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import type { Config } from '../../config.ts';
+import { hasCode } from '../../error-code.ts';
+import { programVersion } from '../../program-version.ts';
+import { withFileLock } from '../../storage/file-lock.ts';
+import type { BackupOptions } from '../backup.ts';
+import { type CommandContext, CommandError, printResult } from '../command.ts';
+import { withProgress } from '../progress.ts';
+import { type BackupFacts, isInside, placesIn } from './layout.ts';
+import { dumpDatabase } from './postgres-programs.ts';
+
+/** As long as a publish of the largest catalogs may take. */
+const lockWaitMs = 120_000;
+
+/**
+ * The database first, then the files: a crawler that was restored finds files that are newer than what it has seen, which is what it lives with, never older ones,
+ * which it would refuse.
+ */
+export async function backup(
+  directory: string,
+  { database, json }: BackupOptions,
+  context: CommandContext,
+): Promise<void> {
+  const config = context.config();
+  const { DATABASE_URL: url } = config;
+  if (database && url === undefined)
+    throw new CommandError(
+      'The embedded PostgreSQL comes without pg_dump: stop signpost and copy DATA_DIR, or set DATABASE_URL, or add --no-database.',
+    );
+  await makeEmpty(directory);
+  const places = placesIn(directory);
+  if (database && url !== undefined)
+    await withProgress(context, 'dumping the database', () => dumpDatabase(url, places.dump));
+  const hasPublisher = (await stat(config.publisherDir).catch(() => undefined)) !== undefined;
+  await withProgress(context, 'copying files', () => copyFiles(config, places, hasPublisher));
+  const facts: BackupFacts = {
+    madeAt: new Date().toISOString(),
+    version: programVersion(),
+    hasDatabase: database,
+    hasPublisher: hasPublisher && !isInside(config),
+  };
+  await writeFile(places.facts, `${JSON.stringify(facts, null, 2)}\n`);
+  const parts = [database ? 'the database' : '', 'keys', hasPublisher ? 'published files' : ''];
+  const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. It is as secret as your keys.`;
+  printResult(context, json, { directory, ...facts }, text);
+}
+
+async function makeEmpty(directory: string): Promise<void> {
+  await mkdir(directory, { mode: 0o700 }).catch((error: Error) => {
+    if (hasCode(error, 'EEXIST'))
+      throw new CommandError(`${directory} is there already: name a directory that is not.`, error);
+    throw new CommandError(`${directory} cannot be made: ${error.message}`, error);
+  });
+}
+
+async function copyFiles(
+  config: Config,
+  places: { data: string; publisher: string },
+  hasPublisher: boolean,
+): Promise<void> {
+  const copy = async () => {
+    await copyDirectory(config.DATA_DIR, places.data);
+    if (hasPublisher && !isInside(config)) await copyDirectory(config.publisherDir, places.publisher);
+  };
+  if (!hasPublisher) return copy();
+  // Nothing is published meanwhile, so that every file is there that the index names.
+  await withFileLock(join(resolve(config.publisherDir), 'lock'), lockWaitMs, copy);
+}
+
+/** With modes and times; without the embedded database, locks, and whatever is no file, such as a socket. */
+export async function copyDirectory(from: string, to: string): Promise<void> {
+  if (!(await stat(from).catch(() => undefined))) return void (await mkdir(to, { mode: 0o700 }));
+  await cp(from, to, {
+    recursive: true,
+    preserveTimestamps: true,
+    errorOnExist: true,
+    force: false,
+    filter: async (file) => {
+      const path = relative(from, file);
+      if (path === 'postgres' || /(^|[\\/])lock$/.test(path)) return false;
+      const found = await lstat(file);
+      return found.isFile() || found.isDirectory();
+    },
+  });
+}

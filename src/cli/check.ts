@@ -1,0 +1,61 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from './command.ts';
+import { collectTexts } from './discover/intent.ts';
+
+export interface CheckOptions {
+  discoveryDatabase?: string;
+  tree?: string[];
+  key?: string[];
+  /** False with --no-index. */
+  index: boolean;
+  wait: number;
+  json?: boolean;
+}
+
+export function registerCheckCommand(program: Command, context: CommandContext): void {
+  program
+    .command('check')
+    .option(
+      '--discovery-database <url>',
+      'database of the discovery service, where it is not that of the catalog service',
+    )
+    .option(
+      '--tree <path-or-url>',
+      'published files: a directory, or the address of a node; may be repeated. Otherwise those of the publisher of this machine, if it has published any',
+      collectTexts,
+    )
+    .option(
+      '--key <key>',
+      "recordId=publicKey, or a file with the registry's answer, to verify the files with; otherwise the registry is asked",
+      collectTexts,
+    )
+    .option(
+      '--no-index',
+      'leave out the comparison of the posting lists with the documents, which reads the whole index',
+    )
+    .option(
+      '--wait <seconds>',
+      'how long a difference has to last: what is under way is none',
+      parseSeconds,
+      10,
+    )
+    .option('--json', 'print JSON')
+    .addHelpText('after', help)
+    .action(async (options: CheckOptions) => (await import('./check/run.ts')).check(options, context));
+}
+
+function parseSeconds(text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('It is a number of seconds.');
+  return Number(text);
+}
+
+const help = `
+Compares what the catalog service stores with what its subscribers have acknowledged, with what the discovery service has indexed, and the published files with their
+digests, signatures and the index. Nothing is changed, and nothing has to be stopped. Each difference is one line; exit code 1 where there are some.
+It works on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR; CATALOG_ID says which catalog service that is.
+
+Examples:
+  $ signpost check
+  $ signpost check --json --wait 60
+  $ DATABASE_URL=postgres://…/catalog signpost check --discovery-database postgres://…/discovery
+  $ signpost check --tree https://provider.example.org`;

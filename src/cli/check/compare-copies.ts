@@ -1,0 +1,172 @@
+import {
+  digestPublished,
+  listActive,
+  listPublished,
+  type PublishedCatalog,
+} from '../../storage/catalog/consistency.ts';
+import type { Queryable } from '../../storage/database.ts';
+import {
+  digestCopy,
+  type FeedState,
+  findIndexedCopies,
+  type IndexedCopy,
+  listServedCopies,
+} from '../../storage/feeds/consistency.ts';
+import { joinSome } from '../command.ts';
+import type { Suspect } from './difference.ts';
+
+// The catalogs of a catalog service, each by itself, and beside the copies that a discovery service has of them.
+
+const catalogsAtOnce = 100;
+
+export interface Sides {
+  catalogs: Queryable;
+  index: Queryable;
+  /** Identity of the catalog service, and the feeds of the discovery service from it. */
+  service: string;
+  feeds: readonly FeedState[];
+  onCatalogs(count: number): void;
+}
+
+/** What is wrong with the subscriptions themselves. */
+export async function compareFeeds({ catalogs, service, feeds }: Sides): Promise<Suspect[]> {
+  const active = await listActive(
+    catalogs,
+    feeds.flatMap(({ subscriptionId }) => subscriptionId ?? []),
+  );
+  return feeds.flatMap(({ catalogUrl, networkId, subscriptionId, failures, lastError }): Suspect[] => {
+    const name = `${catalogUrl} ${networkId}`;
+    const feed = `the discovery service's feed of ${service}${networkId && `, network ${networkId},`}`;
+    if (subscriptionId === null || !active.has(subscriptionId)) {
+      const message = `${feed} has no ACTIVE subscription${subscriptionId === null ? '' : `: ${subscriptionId} is unknown to the catalog service, or INACTIVE`}.`;
+      return [
+        { kind: 'subscription', name: `subscription ${name}`, progress: String(subscriptionId), message },
+      ];
+    }
+    if (failures === 0) return [];
+    const message = `${feed} has failed ${failures} times in a row${lastError ? `: ${lastError}` : '.'}`;
+    return [{ kind: 'feed', name: `feed ${name}`, progress: '', message }];
+  });
+}
+
+/** @param ids only these catalogs */
+export async function compareCopies(sides: Sides, ids?: readonly string[]): Promise<Suspect[]> {
+  const { catalogs, index, service, feeds, onCatalogs } = sides;
+  const suspects: Suspect[] = [];
+  const subscriptions = feeds.flatMap(({ subscriptionId }) => subscriptionId ?? []);
+  const source = `service:${service}`;
+  for (let after = 0; ; ) {
+    const page = await listPublished(catalogs, { after, limit: catalogsAtOnce, ids }, subscriptions);
+    const last = page.at(-1);
+    if (!last) break;
+    after = last.key;
+    const wanted = page.filter(({ isWanted, owner }) => isWanted && owner !== null).map(({ id }) => id);
+    const copies = await findIndexedCopies(index, source, wanted);
+    for (const published of page) {
+      suspects.push(...compareRows(published));
+      if (!wanted.includes(published.id)) continue;
+      const suspect = await compareCopy(sides, published, copies.get(published.id));
+      if (suspect) suspects.push(suspect);
+    }
+    onCatalogs(page.length);
+  }
+  return [...suspects, ...(await findSurplus(sides, { source, subscriptions, ids }))];
+}
+
+function compareRows({ id, version, loggedVersion, resources, offers, counted }: PublishedCatalog) {
+  const suspects: Suspect[] = [];
+  const note = (what: string, message: string) =>
+    suspects.push({
+      ...{ kind: 'catalog-rows', catalogId: id, name: `${what} ${id}`, progress: String(version) },
+      message: `catalog ${id} of the catalog service ${message}`,
+    });
+  if (resources !== counted.resources || offers !== counted.offers)
+    note(
+      'count',
+      `says that it has ${resources} resources and ${offers} offers, and has ${counted.resources} and ${counted.offers}.`,
+    );
+  if (loggedVersion === null || loggedVersion < version)
+    note('log', `is at version ${version}, and its change log at ${loggedVersion ?? 'none'}.`);
+  return suspects;
+}
+
+async function compareCopy(
+  { catalogs, index }: Sides,
+  published: PublishedCatalog,
+  copy: IndexedCopy | undefined,
+): Promise<Suspect | undefined> {
+  const { id, version, fingerprint } = published;
+  const suspect = { catalogId: id, name: `copy ${id}` };
+  const at = `catalog ${id} is at version ${version} in the catalog service`;
+  if (!copy)
+    return { ...suspect, kind: 'copy-missing', progress: '', message: `${at}, and is not in the index.` };
+  const progress = `${copy.fingerprint} ${copy.pushedAt?.getTime()}`;
+  if (copy.fingerprint !== fingerprint) {
+    const parts = describeDocuments(
+      await digestPublished(catalogs, published.key),
+      await digestCopy(index, copy.key),
+    );
+    return {
+      ...suspect,
+      kind: 'copy-differs',
+      progress,
+      message: `${at}, and the index has something else: ${parts}.`,
+    };
+  }
+  const isUsed = (copy.isServed && copy.isActive) || copy.isReplaced || copy.isMaster;
+  if (isUsed) return undefined;
+  return {
+    ...suspect,
+    kind: 'copy-hidden',
+    progress,
+    message: `${at}, and is in the index, but not served.`,
+  };
+}
+
+function describeDocuments(
+  published: ReadonlyMap<string, string>,
+  copied: ReadonlyMap<string, string>,
+): string {
+  const missing = [...published.keys()].filter((name) => !copied.has(name));
+  const surplus = [...copied.keys()].filter((name) => !published.has(name));
+  const others = [...published].filter(([name, digest]) => (copied.get(name) ?? digest) !== digest);
+  const parts = [
+    missing.length > 0 ? `${joinSome(missing)} missing` : '',
+    surplus.length > 0 ? `${joinSome(surplus)} too many` : '',
+    others.length > 0 ? `${joinSome(others.map(([name]) => name))} with other content` : '',
+  ];
+  return parts.filter((part) => part !== '').join('; ') || 'the members of the catalog itself';
+}
+
+/** What searches find, although the catalog service does not have it, or not for this discovery service. */
+async function findSurplus(
+  { catalogs, index }: Sides,
+  {
+    source,
+    subscriptions,
+    ids,
+  }: { source: string; subscriptions: readonly string[]; ids?: readonly string[] },
+): Promise<Suspect[]> {
+  const suspects: Suspect[] = [];
+  for (let after = 0; ; ) {
+    const page = await listServedCopies(index, source, { after, limit: catalogsAtOnce, ids });
+    const last = page.at(-1);
+    if (!last) return suspects;
+    after = last.key;
+    const named = { after: 0, limit: catalogsAtOnce, ids: page.map(({ id }) => id) };
+    const published = new Map(
+      (await listPublished(catalogs, named, subscriptions)).map((one) => [one.id, one]),
+    );
+    for (const { id } of page) {
+      const one = published.get(id);
+      if (one?.isWanted) continue;
+      const why = one
+        ? 'is not for this discovery service any more, or not active'
+        : 'is not in the catalog service';
+      suspects.push({
+        ...{ kind: 'copy-surplus', catalogId: id, name: `copy ${id}`, progress: '' },
+        message: `catalog ${id} ${why}, and the index serves it.`,
+      });
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { MissedPush } from '../../storage/catalog/consistency.ts';
+import type { CrawledVersion } from '../../storage/crawl/consistency.ts';
+
+// The differences that `signpost check` names.
+
+export interface Difference {
+  kind:
+    | 'catalog-rows'
+    | 'push-missed'
+    | 'subscription'
+    | 'feed'
+    | 'copy-missing'
+    | 'copy-surplus'
+    | 'copy-hidden'
+    | 'copy-differs'
+    | 'crawl-behind'
+    | 'file'
+    | 'file-behind'
+    | 'index';
+  /** The catalog that it is about. */
+  catalogId?: string;
+  message: string;
+}
+
+/** A difference that may be under way: it is one if it is still there after a while, and nothing has moved. */
+export interface Suspect extends Difference {
+  /** Names the same difference at the next look. */
+  name: string;
+  /** Another text at the next look: something has moved. */
+  progress: string;
+}
+
+/** Differences of a look, of all catalogs or of some. */
+export type Look = (ids?: readonly string[]) => Promise<Suspect[]>;
+
+export function missedPush(missed: MissedPush): Suspect {
+  const { id, version, subscriber, acknowledgedVersion, state, attempts, lastSentAt } = missed;
+  return {
+    ...{ kind: 'push-missed', catalogId: id, name: `push ${id} ${subscriber}` },
+    // As long as its receiver takes others, a push that never failed only waits for its turn.
+    progress: [acknowledgedVersion, state, attempts, attempts === 0 ? lastSentAt?.getTime() : ''].join(' '),
+    message: `catalog ${id} is at version ${version} in the catalog service, ${describePush(missed)}`,
+  };
+}
+
+function describePush(missed: MissedPush): string {
+  const { subscriber, acknowledgedVersion, state, lastError, isWithdrawal } = missed;
+  if (state === null) return `and ${subscriber} has missed it: no push was planned.`;
+  const told = isWithdrawal
+    ? `and ${subscriber} was not told that it is withdrawn`
+    : acknowledgedVersion === null
+      ? `and ${subscriber} has acknowledged none`
+      : `and ${subscriber} has acknowledged version ${acknowledgedVersion}`;
+  return `${told}; the push is ${describeState(missed)}${lastError ? ` (${lastError})` : ''}.`;
+}
+
+function describeState({ state, dueAt }: MissedPush): string {
+  if (state === 'pending') return dueAt === null ? 'pending' : `due at ${dueAt.toISOString()}`;
+  return state === 'no endpoint' ? 'parked, because no endpoint is known' : (state ?? '');
+}
+
+export function crawledBehind(crawled: CrawledVersion): Suspect {
+  const { node, catalogId, entryVersion, appliedEntryVersion, lastCode } = crawled;
+  const indexed =
+    appliedEntryVersion === null ? 'none of it is in the index' : `the index has ${appliedEntryVersion}`;
+  return {
+    ...{ kind: 'crawl-behind', catalogId, name: `crawl ${node} ${catalogId}` },
+    progress: `${entryVersion} ${appliedEntryVersion}`,
+    message: `catalog ${catalogId} of ${node} is at entry version ${entryVersion} in its files, and ${indexed}${lastCode ? `: ${lastCode}` : ''}.`,
+  };
+}

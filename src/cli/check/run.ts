@@ -1,0 +1,143 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../../config.ts';
+import { createLogger } from '../../logger.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import { describeDifference, maintainIndex } from '../../search/port.ts';
+import { listMissedPushes } from '../../storage/catalog/consistency.ts';
+import { listCrawledBehind } from '../../storage/crawl/consistency.ts';
+import { type Database, openDatabase } from '../../storage/database.ts';
+import { listFeedStates } from '../../storage/feeds/consistency.ts';
+import type { CheckOptions } from '../check.ts';
+import { type CommandContext, CommandError, counted } from '../command.ts';
+import { withDatabase } from '../database.ts';
+import { withProgress } from '../progress.ts';
+import { compareCopies, compareFeeds, type Sides } from './compare-copies.ts';
+import { compareTree } from './compare-trees.ts';
+import { crawledBehind, type Difference, type Look, missedPush, type Suspect } from './difference.ts';
+
+/** Of each kind. The rest is of the same. */
+const maxListed = 10_000;
+/** A difference that moves at each of so many looks is under way. */
+const looks = 4;
+
+/** What was compared. */
+interface Checked {
+  catalogs: number;
+  documents: number;
+  files: number;
+}
+
+export async function check(options: CheckOptions, context: CommandContext): Promise<void> {
+  const checked: Checked = { catalogs: 0, documents: 0, files: 0 };
+  const differences = await withDatabase(context, (catalogs, config) =>
+    withIndex(options, config, catalogs, async (index) => {
+      const parts = { catalogs, index, config, options, checked };
+      const found = await withProgress(context, 'comparing', () => findLasting(parts));
+      if (!options.index) return found;
+      return [...found, ...(await withProgress(context, 'reading the index', () => checkLists(parts)))];
+    }),
+  );
+  if (options.json) context.print(JSON.stringify({ checked, differences }, null, 2));
+  else for (const { message } of differences) context.print(message);
+  const held = `Compared ${counted(checked.catalogs, 'catalog')} of the catalog service, ${counted(checked.files, 'published document')} and ${counted(checked.documents, 'indexed document')}`;
+  if (differences.length === 0) return context.note(`${held}: no difference.`);
+  throw new CommandError(`${held}: ${counted(differences.length, 'difference')}.`);
+}
+
+interface Parts {
+  catalogs: Database;
+  index: Database;
+  config: Config;
+  options: CheckOptions;
+  checked: Checked;
+}
+
+async function withIndex<T>(
+  { discoveryDatabase: url }: CheckOptions,
+  config: Config,
+  catalogs: Database,
+  work: (index: Database) => Promise<T>,
+): Promise<T> {
+  if (url === undefined) return work(catalogs);
+  const logger = createLogger({ level: 'warn', format: config.LOG_FORMAT });
+  const index = await openDatabase({ url, logger, maxConnections: 2 }).catch((error: Error) => {
+    throw new CommandError(error.message, error);
+  });
+  try {
+    return await work(index);
+  } finally {
+    await index.close();
+  }
+}
+
+/** Differences that are still there when they are looked at again, with nothing having moved. */
+async function findLasting(parts: Parts): Promise<Difference[]> {
+  const look = createLook(parts);
+  let suspects = await look();
+  const lasting: Suspect[] = [];
+  for (let again = 1; suspects.length > 0 && again < looks; again++) {
+    await delay((parts.options.wait * 1_000) / (looks - 1));
+    const before = new Map(suspects.map((suspect) => [suspect.name, suspect.progress]));
+    const ids = [...new Set(suspects.flatMap(({ catalogId }) => catalogId ?? []))];
+    const still = (await look(ids)).filter(({ name }) => before.has(name));
+    const isLast = again === looks - 1;
+    // What has stood still all the time is looked at once more, until the time is over.
+    suspects = still.filter(({ name, progress }) => !isLast || before.get(name) === progress);
+    if (isLast) lasting.push(...suspects);
+  }
+  return lasting.map(({ kind, catalogId, message }) => ({
+    kind,
+    ...(catalogId !== undefined && { catalogId }),
+    message,
+  }));
+}
+
+function createLook({ catalogs, index, config, options, checked }: Parts): Look {
+  const service = identityOf(config.CATALOG_ID, config.REGISTRY_NAME);
+  return async (ids) => {
+    const isFirst = ids === undefined;
+    const feeds = (await listFeedStates(index)).filter((feed) => feed.service === service);
+    const onCatalogs = (count: number) => {
+      if (isFirst) checked.catalogs += count;
+    };
+    const sides: Sides = { catalogs, index, service, feeds, onCatalogs };
+    const pushes = (await listMissedPushes(catalogs, { ids, limit: maxListed })).map(missedPush);
+    const missed = new Set(pushes.map(({ catalogId }) => catalogId));
+    // A copy that is behind because its push is: the push says so, with both versions.
+    const copies = (await compareCopies(sides, ids)).filter(
+      ({ kind, catalogId }) => kind === 'catalog-rows' || !missed.has(catalogId),
+    );
+    const crawled = (await listCrawledBehind(index, { ids, limit: maxListed })).map(crawledBehind);
+    const trees: Suspect[] = [];
+    for (const place of await findTrees(config, options)) {
+      const tree = await compareTree(place, { index, config, keys: options.key });
+      if (isFirst) checked.files += tree.documents;
+      trees.push(...tree.suspects);
+    }
+    return [...(await compareFeeds(sides)), ...pushes, ...copies, ...crawled, ...trees];
+  };
+}
+
+async function findTrees(config: Config, { tree }: CheckOptions): Promise<string[]> {
+  if (tree) return tree;
+  const published = await stat(join(config.publisherDir, 'public')).catch(() => undefined);
+  return published ? [config.publisherDir] : [];
+}
+
+/** Each slice is compared in one snapshot: what is written meanwhile is no difference. */
+async function checkLists({ index, checked }: Parts): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  const { documents } = await maintainIndex(index).check({
+    onDifference(each) {
+      if (differences.length < maxListed)
+        differences.push({
+          kind: 'index',
+          message: `the index differs from its documents: ${describeDifference(each)}`,
+        });
+    },
+  });
+  checked.documents = documents;
+  return differences;
+}

@@ -1,0 +1,122 @@
+import type { Queryable } from '../database.ts';
+import { type DocumentDigests, digestOf, fingerprintOf, toDigests } from '../fingerprint.ts';
+import { subscriptionMatches } from './subscriptions.ts';
+
+// What `signpost check` holds against the rest of a network: catalogs with fingerprints of their documents, and what subscribers have missed of them.
+
+/** What a page of a listing has: catalogs after a key, or those with some ids. */
+export interface Page {
+  after: number;
+  limit: number;
+  ids?: readonly string[];
+}
+
+export interface PublishedCatalog {
+  key: number;
+  id: string;
+  owner: string | null;
+  version: number;
+  /** Whether it is active, and one of the given subscriptions asks for it. */
+  isWanted: boolean;
+  /** The version that the change log knows. */
+  loggedVersion: number | null;
+  /** As its row says, and as there are. */
+  resources: number;
+  offers: number;
+  counted: { resources: number; offers: number };
+  fingerprint: string;
+}
+
+export async function listPublished(
+  queryable: Queryable,
+  { after, limit, ids }: Page,
+  subscriptionIds: readonly string[],
+): Promise<PublishedCatalog[]> {
+  const { rows } = await queryable.query<Omit<PublishedCatalog, 'counted'> & { content: string[] }>(
+    `select key, catalog.id, catalog.owner, version, resource_count as resources, offer_count as offers,
+       (select max(version) from catalog.change_log where catalog_key = key) as "loggedVersion",
+       is_active and exists (
+         select from catalog.subscription where subscription.id = any ($4::uuid[]) and ${subscriptionMatches('catalog')}
+       ) as "isWanted",
+       md5(head::jsonb::text) as fingerprint, array[${fingerprintOf(resourcesOf('key'))}, ${fingerprintOf(offersOf('key'))}] as content
+     from catalog.catalog where key > $1 and ($2::text[] is null or catalog.id = any ($2)) order by key limit $3`,
+    [after, ids ?? null, limit, subscriptionIds],
+  );
+  return rows.map(({ content, fingerprint, ...row }) => {
+    const [resources = 0, offers = 0] = content.map((text) => Number.parseInt(text, 10));
+    return { ...row, counted: { resources, offers }, fingerprint: [fingerprint, ...content].join(' ') };
+  });
+}
+
+const resourcesOf = (key: string) =>
+  `select id, coalesce(assembled, own) as document from catalog.resource where catalog_key = ${key}`;
+const offersOf = (key: string) => `select id, own as document from catalog.offer where catalog_key = ${key}`;
+
+export async function digestPublished(queryable: Queryable, key: number): Promise<DocumentDigests> {
+  const { rows } = await queryable.query<{ kind: string; id: string; digest: string }>(
+    `select kind, id, ${digestOf('id', 'document')}::text as digest from (
+       select 'resource' as kind, * from (${resourcesOf('$1')}) as resources union all select 'offer', * from (${offersOf('$1')}) as offers
+     ) as documents`,
+    [key],
+  );
+  return toDigests(rows);
+}
+
+/** A subscriber that has not acknowledged what a catalog is now. */
+export interface MissedPush {
+  id: string;
+  version: number;
+  subscriber: string;
+  /** Null: none. */
+  acknowledgedVersion: number | null;
+  /** Null: nothing was ever planned for it. */
+  state: string | null;
+  lastError: string | null;
+  dueAt: Date | null;
+  attempts: number | null;
+  /** It does not match any more, which the subscriber has not acknowledged. */
+  isWithdrawal: boolean;
+  /** When something was last sent to this subscriber. */
+  lastSentAt: Date | null;
+}
+
+/** A subscription of the same moment may or may not get a change as a push: it pulls. */
+const subscribedBefore = `interval '1 minute'`;
+
+/** What was published before a subscription is pulled, not pushed: without a push, it was missed only where it changed afterwards. */
+export async function listMissedPushes(
+  queryable: Queryable,
+  { ids, limit }: { ids?: readonly string[]; limit: number },
+): Promise<MissedPush[]> {
+  const { rows } = await queryable.query<MissedPush>(
+    `with wanted as (
+       select subscription.owner as subscriber, key, min(subscription.updated_at) as since
+       from catalog.catalog join catalog.subscription on status = 'ACTIVE' and ${subscriptionMatches('catalog')}
+       where is_active and ($1::text[] is null or catalog.id = any ($1)) group by 1, 2
+     ), missed as (
+       select coalesce(wanted.subscriber, push.subscriber) as subscriber, coalesce(wanted.key, push.catalog_key) as key, wanted.since,
+         acknowledged_version, state, last_error, due_at, attempts, withdrawn, in_flight, push.id is null as is_unplanned, wanted.key is null as is_withdrawal
+       from wanted full join catalog.push on push.subscriber = wanted.subscriber and push.catalog_key = wanted.key
+     )
+     select catalog.id, version, subscriber, acknowledged_version as "acknowledgedVersion", state, last_error as "lastError", due_at as "dueAt", attempts,
+       is_withdrawal as "isWithdrawal", (select max(sent_timestamp) from catalog.push as sent where sent.subscriber = missed.subscriber) as "lastSentAt"
+     from missed join catalog.catalog using (key)
+     where ($1::text[] is null or catalog.id = any ($1)) and case
+       when is_unplanned then catalog.updated_at > since + ${subscribedBefore}
+       when is_withdrawal then (in_flight or acknowledged_version is not null and not withdrawn) and exists (
+         select from catalog.subscription where subscription.owner = missed.subscriber and status = 'ACTIVE')
+       else state <> 'acknowledged' or acknowledged_version < version end
+     order by catalog.id, subscriber limit $2`,
+    [ids ?? null, limit],
+  );
+  return rows;
+}
+
+/** Of these subscriptions, those that are ACTIVE. */
+export async function listActive(queryable: Queryable, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await queryable.query<{ id: string }>(
+    "select id from catalog.subscription where id = any ($1::uuid[]) and status = 'ACTIVE'",
+    [ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}

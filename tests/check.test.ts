@@ -1,0 +1,238 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Difference } from '../src/cli/check/difference.ts';
+import { registerCheckCommand } from '../src/cli/check.ts';
+import { runCommand } from './support/command.ts';
+import { crawl } from './support/crawl.ts';
+import { catalogOf } from './support/crawl-scene.ts';
+import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { type Provider, startProvider } from './support/provider.ts';
+import { allPushed } from './support/receiver.ts';
+import { offer, publishCatalog, resource } from './support/small-catalogs.ts';
+import { takeTime, until } from './support/time.ts';
+
+// A running network without a difference, into which one of each kind is planted.
+
+const catalogs = ['kept', 'changed', 'lost', 'hidden', 'renamed', 'behind', 'unplanned', 'counted'];
+
+let network: TestNetwork;
+let discovery: TestDiscovery;
+let node: Provider;
+
+beforeAll(async () => {
+  network = await startNetwork({ settings: withoutDiscovery });
+  const provider = await network.actor('provider');
+  const publish = (id: string, name: string) =>
+    publishCatalog(provider, {
+      id,
+      resources: [resource('r1', name), resource('r2')],
+      offers: [offer('o1')],
+    });
+  // Half of them are pulled, and half are pushed.
+  for (const id of catalogs.slice(0, 4)) await publish(id, 'first');
+  await publishCatalog(provider, { id: 'paused', isActive: false, resources: [resource('r1')] });
+  discovery = await startDiscovery(network, [{ catalogUrl: network.catalogUrl }], {
+    DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
+  });
+  await discovery.settled();
+  for (const id of catalogs.slice(4)) await publish(id, 'first');
+  await publish('behind', 'second');
+  await allPushed(network);
+  node = await startProvider(network, 'node');
+  await node.publish({ message: { catalogs: [catalogOf('hosted', 0, 3)] } });
+  await crawl(network.database);
+  await until(async () => (await check('--no-index')).differences.length === 0, 'no difference');
+});
+afterAll(async () => {
+  await node?.stop();
+  await discovery?.stop();
+  await network?.close();
+});
+
+async function check(
+  ...args: string[]
+): Promise<{ exitCode: number; notes: string; differences: Difference[] }> {
+  const { exitCode, notes, out } = await runCommand(
+    registerCheckCommand,
+    [
+      'check',
+      '--json',
+      '--tree',
+      node.tree.root,
+      ...(args.includes('--wait') ? [] : ['--wait', '0']),
+      ...args,
+    ],
+    {
+      DATABASE_URL: network.databaseUrl,
+      REGISTRY_URL: network.config.registryUrl,
+      LOG_LEVEL: 'silent',
+      ALLOW_PRIVATE_ADDRESSES: 'true',
+    },
+  );
+  return { exitCode, notes, differences: JSON.parse(out).differences };
+}
+
+const sql = (text: string) => network.database.query(text);
+const copyOf = (id: string) => `(select key from discovery.catalog where id = '${id}')`;
+
+describe('signpost check', () => {
+  it('finds no difference in a network that is in step, and says what it compared', async () => {
+    expect(await check()).toEqual({
+      exitCode: 0,
+      differences: [],
+      notes: expect.stringMatching(
+        /^Compared 9 catalogs of the catalog service, [5-9] published documents and \d+ indexed documents: no difference\.\n$/,
+      ),
+    });
+  });
+
+  it('takes what is under way for no difference', async () => {
+    await sql(`update discovery.catalog set served = false where id = 'hidden'`);
+    const checking = check('--no-index', '--wait', '3');
+    await takeTime(500);
+    await sql(`update discovery.catalog set served = true where id = 'hidden'`);
+    expect((await checking).differences).toEqual([]);
+  });
+
+  interface Planted {
+    plant: string;
+    undo: string;
+    kind: Difference['kind'];
+    message: RegExp;
+    args?: string[];
+  }
+  const planted: Record<string, Planted> = {
+    'a copy with another resource, one too many and one too few': {
+      plant: `update discovery.resource set document = document || '{"id": "r1", "x": 1}' where id = 'r1' and catalog_key = ${copyOf('changed')};
+        update discovery.resource set id = 'r9' where id = 'r2' and catalog_key = ${copyOf('changed')}`,
+      undo: `update discovery.resource set document = document - 'x' where id = 'r1' and catalog_key = ${copyOf('changed')};
+        update discovery.resource set id = 'r2' where id = 'r9' and catalog_key = ${copyOf('changed')}`,
+      kind: 'copy-differs',
+      message:
+        /^catalog changed is at version 1 in the catalog service, and the index has something else: resource r2 missing; resource r9 too many; resource r1 with other content\.$/,
+    },
+    'a copy that is not served': {
+      plant: `update discovery.catalog set served = false where id = 'hidden'`,
+      undo: `update discovery.catalog set served = true where id = 'hidden'`,
+      kind: 'copy-hidden',
+      message:
+        /^catalog hidden is at version 1 in the catalog service, and is in the index, but not served\.$/,
+    },
+    'a copy that is missing': {
+      plant: `update discovery.catalog set source = 'service:another' where id = 'lost'`,
+      undo: `update discovery.catalog set source = (select source from discovery.catalog where id = 'kept') where id = 'lost'`,
+      kind: 'copy-missing',
+      message: /^catalog lost is at version 1 in the catalog service, and is not in the index\.$/,
+    },
+    'a copy of a catalog that nobody has published': {
+      plant: `update discovery.catalog set id = 'ghost' where id = 'renamed'`,
+      undo: `update discovery.catalog set id = 'renamed' where id = 'ghost'`,
+      kind: 'copy-surplus',
+      message: /^catalog ghost is not in the catalog service, and the index serves it\.$/,
+    },
+    'a subscriber that has acknowledged an older version': {
+      plant: `update catalog.push set acknowledged_version = 1, state = 'parked', last_error = 'it was down'
+        where catalog_key = (select key from catalog.catalog where id = 'behind')`,
+      undo: `update catalog.push set acknowledged_version = 2, state = 'acknowledged', last_error = null
+        where catalog_key = (select key from catalog.catalog where id = 'behind')`,
+      kind: 'push-missed',
+      message:
+        /^catalog behind is at version 2 in the catalog service, and discovery\.signpost\.test\S* has acknowledged version 1; the push is parked \(it was down\)\.$/,
+    },
+    'a subscriber that nobody has told': {
+      plant: `update catalog.catalog set updated_at = updated_at + interval '1 hour' where id = 'unplanned';
+        update catalog.push set subscriber = 'somebody else' where catalog_key = (select key from catalog.catalog where id = 'unplanned')`,
+      undo: `update catalog.catalog set updated_at = updated_at - interval '1 hour' where id = 'unplanned';
+        update catalog.push set subscriber = (select owner from catalog.subscription limit 1) where subscriber = 'somebody else'`,
+      kind: 'push-missed',
+      message:
+        /^catalog unplanned is at version 1 .* and discovery\.signpost\.test\S* has missed it: no push was planned\.$/,
+    },
+    'a catalog whose rows do not add up': {
+      plant: `update catalog.catalog set resource_count = 7 where id = 'counted'`,
+      undo: `update catalog.catalog set resource_count = 2 where id = 'counted'`,
+      kind: 'catalog-rows',
+      message:
+        /^catalog counted of the catalog service says that it has 7 resources and 1 offers, and has 2 and 1\.$/,
+    },
+    'a feed that fails': {
+      plant: `update discovery.feed set failures = 3, last_error = 'it does not answer.'`,
+      undo: `update discovery.feed set failures = 0, last_error = null`,
+      kind: 'feed',
+      message:
+        /^the discovery service's feed of catalog\.signpost\.test\S* has failed 3 times in a row: it does not answer\.$/,
+    },
+    'a subscription that the catalog service does not know': {
+      plant: `update discovery.feed set subscription_id = '00000000-0000-4000-8000-000000000000', cancelled_ids = array[subscription_id]`,
+      undo: 'update discovery.feed set subscription_id = cancelled_ids[1], cancelled_ids = array[]::uuid[]',
+      kind: 'subscription',
+      message:
+        /feed of catalog\.signpost\.test\S* has no ACTIVE subscription: 00000000-0000-4000-8000-000000000000 is unknown/,
+    },
+    'a crawled catalog whose newest entry was not dealt with': {
+      plant: `update discovery.crawl_target set entry_version = 9, settled_digest = 'old', last_code = 'too-large' where catalog_id = 'hosted'`,
+      undo: `update discovery.crawl_target set entry_version = applied_entry_version, settled_digest = digest, last_code = null where catalog_id = 'hosted'`,
+      kind: 'crawl-behind',
+      message:
+        /^catalog hosted of node\.signpost\.test\S* is at entry version 9 in its files, and the index has 1: too-large\.$/,
+    },
+    'an index that has lost a posting list': {
+      plant:
+        'create table discovery.lost_run as select * from discovery.run; delete from discovery.run where list >= 0',
+      undo: 'insert into discovery.run overriding system value select lost.* from discovery.lost_run as lost where list >= 0; drop table discovery.lost_run',
+      kind: 'index',
+      message: /^the index differs from its documents: missing: list \d+ \(a fact\)/,
+      args: ['--index'],
+    },
+  };
+  it.each(Object.entries(planted))('names %s', async (_what, { plant, undo, kind, message, args }) => {
+    for (const statement of plant.split(';')) await sql(statement);
+    try {
+      const { exitCode, notes, differences } = await check(...(args ? [] : ['--no-index']));
+      expect(differences.filter((each) => each.kind === kind)).toContainEqual(
+        expect.objectContaining({ message: expect.stringMatching(message) }),
+      );
+      expect(exitCode).toBe(1);
+      expect(notes).toMatch(/\d differences?\.\n$/);
+    } finally {
+      for (const statement of undo.split(';')) await sql(statement);
+    }
+  });
+
+  it('names a published file that is not what the index of the node says, and one that the crawler has not seen', async () => {
+    await node.publish({ message: { catalogs: [catalogOf('hosted', 0, 5)] } });
+    const behind = await check('--no-index');
+    expect(behind.differences).toEqual([
+      {
+        kind: 'file-behind',
+        catalogId: 'hosted',
+        message: expect.stringMatching(
+          /^catalog hosted of node\S+ is at version 2 in the published files, and at version 1 in the index\.$/,
+        ),
+      },
+    ]);
+    const files = await readdir(join(node.tree.root, 'catalogs'), { recursive: true, withFileTypes: true });
+    const contents = await Promise.all(
+      files
+        .filter((file) => file.isFile())
+        .map(async ({ parentPath, name }) => {
+          const file = join(parentPath, name);
+          return { file, bytes: await readFile(file) };
+        }),
+    );
+    for (const { file } of contents) await writeFile(file, '{"catalogId": "hosted"}');
+    const { differences } = await check('--no-index');
+    expect(differences).toContainEqual(
+      expect.objectContaining({
+        kind: 'file',
+        catalogId: 'hosted',
+        message: expect.stringMatching(/^published files of node\S+: baseline hosted .*digest/i),
+      }),
+    );
+    for (const { file, bytes } of contents) await writeFile(file, bytes);
+    await crawl(network.database);
+    expect((await check()).differences).toEqual([]);
+  });
+});
