@@ -122,7 +122,7 @@ function createLook({ catalogs, index, config, options, checked }: Parts): Look 
 
 async function findTrees(config: Config, { tree }: CheckOptions): Promise<string[]> {
   if (tree) return tree;
-  const published = await stat(join(config.publisherDir, 'public')).catch(() => undefined);
+  const published = await stat(join(config.publisherDir, 'public', 'index')).catch(() => undefined);
   return published ? [config.publisherDir] : [];
 }
 
