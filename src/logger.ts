@@ -45,10 +45,22 @@ export function createLogger({
         logMethod(args, method) {
           if (!isQuiet(args[0])) method.apply(this, args);
         },
+        streamWrite(line) {
+          for (const follower of followers) follower(line);
+          return line;
+        },
       },
     },
     destination,
   );
+}
+
+const followers = new Set<(line: string) => void>();
+
+/** Tells every line that this process logs, as JSON; returns how to end it. */
+export function followLogs(follower: (line: string) => void): () => void {
+  followers.add(follower);
+  return () => followers.delete(follower);
 }
 
 /** By its number: in a thread, `process.stderr` is not the terminal. */

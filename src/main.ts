@@ -29,6 +29,7 @@ import type { Role } from './setting-table.ts';
 import { closeAll } from './start-or-close.ts';
 import { createEmptySearches } from './storage/console/empty-searches.ts';
 import type { Database } from './storage/database.ts';
+import { startTelemetry } from './telemetry/start.ts';
 import { createThreadPool } from './thread-pool.ts';
 
 // The composition root: opens what the roles of this process share, starts them in the order in which they need each
@@ -93,6 +94,8 @@ export async function startProcess(config: Config, options: StartOptions): Promi
   const closers: Closers = [];
   const close = () => closeAll(closers);
   try {
+    const telemetry = await startTelemetry(config, metrics);
+    if (telemetry) closers.push(() => telemetry.close());
     const operations = openOperations(config, logger, closers);
     const operationsAddress = { host: config.OPERATIONS_HOST, port: config.OPERATIONS_PORT ?? 0 };
     let operationsUrl: string | undefined;

@@ -101,6 +101,18 @@ export const settings = {
     ),
   ),
 
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    url(
+      'base address of an OpenTelemetry collector (OTLP over HTTP in JSON) for traces, metrics and logs; the other OTEL_… variables, as OTEL_EXPORTER_OTLP_HEADERS or OTEL_TRACES_SAMPLER, are read as OpenTelemetry documents them; empty exports nothing',
+    ),
+  ),
+  OTEL_SERVICE_NAME: text('signpost', 'service.name of what is exported there'),
+  OTEL_METRIC_EXPORT_INTERVAL: integer(60_000, 'how often metrics are exported there', {
+    unit: 'milliseconds',
+    min: 100,
+  }),
+  OTEL_SDK_DISABLED: flag(false, 'export nothing, whatever the other OTEL_… settings say'),
+
   REGISTRY_URL: optional(
     url('base address of the DeDi API (then /lookup/…, /query/…); empty means the own registry role'),
   ),

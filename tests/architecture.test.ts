@@ -38,6 +38,7 @@ const leaves = [
   'logger.ts',
   'silent-logger.ts',
   'metrics.ts',
+  'telemetry',
   'thread-pool.ts',
   'thread-entry.ts',
 ];

@@ -1,12 +1,20 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDatabaseGauges } from '../src/console/health/database-gauges.ts';
 import { crawlCodes } from '../src/discovery/crawl/reasons.ts';
 import { silentLogger } from '../src/logger.ts';
 import { createMetrics } from '../src/metrics.ts';
+import { alertRules, alertTests, dashboardQueries, metricsIn, readAlerts } from './support/dashboards.ts';
 import { type Discovering, startDiscovering } from './support/discover.ts';
+import { hasCommand } from './support/reverse-proxy.ts';
 import { resource } from './support/small-catalogs.ts';
+import { until } from './support/time.ts';
 
 // /metrics of a running network: what waits for whom, how large and how far behind the index is, how searches do, how connections are waited for.
+
+const run = promisify(execFile);
 
 let scene: Discovering;
 
@@ -112,4 +120,33 @@ describe('/metrics', () => {
       expect(performance.now() - startedAt).toBeLessThan(2_000);
     });
   });
+
+  it('has every metric that the dashboards and the alert rules name', async () => {
+    const named = new Set([...dashboardQueries(), ...readAlerts()].flatMap(metricsIn));
+    // The supervisor of several workers counts it.
+    named.delete('signpost_worker_restarts_total');
+    expect(named.size).toBeGreaterThan(20);
+    await until(async () => (await readPage()).includes('signpost_index_outdated_catalogs'));
+    const there = new Set([...(await readPage()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+    expect([...named].filter((name) => !there.has(name))).toEqual([]);
+  });
+
+  it('is documented, metric by metric and alert by alert', async () => {
+    const page = readFileSync('docs/observability.md', 'utf8');
+    const text = await readPage();
+    const own = [...text.matchAll(/^# TYPE (signpost_\S+)/gm)].map(([, name]) => name ?? '');
+    expect(own.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+    expect(readAlerts().filter(({ name }) => !page.includes(`### ${name}\n`))).toEqual([]);
+    const documented = [...page.matchAll(/^### (Signpost\w+)$/gm)].map(([, name]) => name);
+    expect(documented).toEqual(readAlerts().map(({ name }) => name));
+  });
+
+  it.skipIf(!hasCommand('promtool'))(
+    'has alert rules that hold to their tests (needs promtool)',
+    async () => {
+      await run('promtool', ['check', 'rules', alertRules]);
+      await run('promtool', ['test', 'rules', alertTests]);
+      await run('promtool', ['check', 'config', 'deploy/prometheus/prometheus.yml']);
+    },
+  );
 });

@@ -125,6 +125,7 @@ async function applyCatalog(
       submissionId: submission.id,
       now: context.now(),
       isTakenOver,
+      traceparent: submission.traceparent,
     });
   }
   await recordResult(tx, submission.id, {
@@ -160,6 +161,7 @@ async function finish(
     requestSignature: submission.requestSignature,
     requestId: submission.requestId,
     giveUpAfterMs: config.RETRY_HOURS * 3_600_000,
+    traceparent: submission.traceparent,
   });
 }
 

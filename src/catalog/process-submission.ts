@@ -1,6 +1,13 @@
 import { largeBodyBytes } from '../http/large-bodies.ts';
-import { type DueLane, findOpenSubmission, lanesChannel, laneTable } from '../storage/catalog/submissions.ts';
+import {
+  type DueLane,
+  findOpenSubmission,
+  lanesChannel,
+  laneTable,
+  type OpenSubmission,
+} from '../storage/catalog/submissions.ts';
 import { type Claim, type Slot, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
+import { traced } from '../telemetry/tracing.ts';
 import { type Aside, createAside } from './apply-aside.ts';
 import { applySubmission, readMessage } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
@@ -57,14 +64,32 @@ async function drainLane(
     if (submission === undefined) isEmpty = true;
     else if (submission.bytes >= largeBodyBytes) {
       slot.stepAside();
-      await aside.apply(submission, { attempts, turnMs });
+      await traceProcessing(submission, (given) => aside.apply(given, { attempts, turnMs }));
     } else {
       const accepted = fresh.take(submission.id) ?? (await readMessage(database, submission.id));
       const turn = { signal, attempts, endsAt };
-      if (accepted && !(await applySubmission(context, submission, accepted.message, turn)))
-        fresh.keep(submission.id, accepted);
+      const apply = (given: OpenSubmission) =>
+        accepted ? applySubmission(context, given, accepted.message, turn) : Promise.resolve(true);
+      if (!(await traceProcessing(submission, apply)) && accepted) fresh.keep(submission.id, accepted);
     }
   }
   // A submission that was accepted meanwhile has made the lane due again, and it stays so.
   await settle(database, laneTable, claim, { dueInMs: isEmpty ? null : 0, set: { attempts: 0 } });
+}
+
+/** A span for one turn of a submission, from which its pushes and its callback go on. */
+function traceProcessing(
+  submission: OpenSubmission,
+  apply: (submission: OpenSubmission) => Promise<boolean>,
+): Promise<boolean> {
+  const { publisher, messageId, traceparent: parent } = submission;
+  return traced(
+    'process catalog/publish',
+    () => ({
+      scope: 'internal',
+      parent,
+      attributes: { 'beckn.action': 'catalog/publish', message_id: messageId, 'sender.id': publisher },
+    }),
+    (span) => apply(span ? { ...submission, traceparent: span.traceparent } : submission),
+  );
 }

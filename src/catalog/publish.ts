@@ -102,6 +102,7 @@ async function accept(
       requestSignature: request.signature,
       requestId,
       callbackUrl,
+      traceparent: request.traceparent,
     };
     const submissionId = await insertSubmission(tx, submission, backlog.share());
     if (submissionId === undefined) throw backlog.refuse(publisher);

@@ -86,6 +86,7 @@ function startSender(context: CatalogContext): { close(): Promise<void> } {
     take: (lanes) => take(context, lanes),
     nextDue: nextPushDue,
     compose: createComposer(context),
+    traceparentOf: ({ basis }) => basis.traceparent,
     failures: ({ record, takenAt }) => ({ ...record, takenAt }),
     ...createPushRecorder(context),
   });

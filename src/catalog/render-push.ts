@@ -42,6 +42,8 @@ export function renderPush(
     pieces: [start, catalog, end],
     bytes: start.length + catalog.length + end.length,
     digest: digest.digest(),
+    messageId: context.messageId,
+    transactionId,
   };
 }
 

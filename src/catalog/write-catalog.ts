@@ -30,6 +30,8 @@ export interface CatalogWrite {
   publisher: string;
   submissionId: number;
   now: Date;
+  /** Of the span that changes it. */
+  traceparent?: string | null;
 }
 
 export async function writeCatalog(tx: Transaction, write: CatalogWrite): Promise<void> {
@@ -64,7 +66,7 @@ export async function writeCatalog(tx: Transaction, write: CatalogWrite): Promis
 }
 
 function describe(
-  { stored, change, publisher, now }: CatalogWrite,
+  { stored, change, publisher, now, traceparent }: CatalogWrite,
   version: number,
   schemaUses: SchemaUses,
 ): NewCatalog {
@@ -83,6 +85,7 @@ function describe(
     offerCount: offers.length,
     schemaUses,
     now,
+    traceparent,
   };
 }
 

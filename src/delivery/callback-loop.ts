@@ -31,6 +31,7 @@ import {
 } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
 import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
+import { attributesOfCallback, traceDelivery } from './trace-delivery.ts';
 
 // Sends the callbacks of one role: the stored bytes, again and again under a fresh signature, until the receiver has them, refuses
 // them, or it has taken too long. Every outcome is recorded under the lease, so that a confirmed callback is never sent again, unless the
@@ -65,6 +66,7 @@ export interface CallbackLoop extends WorkLoop {
 
 export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
   const { database } = options;
+  countAttempts(options.metrics);
   const changed = () => {
     for (const loop of loops) loop.wake();
   };
@@ -129,9 +131,7 @@ async function deliver(
 ): Promise<void> {
   const { database, sender, metrics, settle } = options;
   const outcome = isOver(claim) ? tooLate(claim.row) : await send();
-  metrics
-    .counter('signpost_callbacks_total', 'Attempts to deliver a callback, by outcome', ['action', 'outcome'])
-    .inc({ action: claim.row.action, outcome: outcome.kind });
+  countAttempts(metrics).inc({ action: claim.row.action, outcome: outcome.kind });
   if (outcome.kind === 'delivered') {
     const { action, message_id: messageId, destination } = claim.row;
     sender.logger.debug({ action, messageId, destination }, 'callback delivered');
@@ -140,6 +140,13 @@ async function deliver(
     return;
   }
   await database.transaction((tx) => recordFailed(tx, options, claim, outcome));
+}
+
+function countAttempts(metrics: Metrics) {
+  return metrics.counter('signpost_callbacks_total', 'Attempts to deliver a callback, by outcome', [
+    'action',
+    'outcome',
+  ]);
 }
 
 /** Nobody may have been running when it was to be repeated for the last time. What was never tried is tried once, however late. */
@@ -159,10 +166,16 @@ async function attempt(
   row: DueCallback,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { destination: url, receiver, body, request_signature: requestSignature } = row;
+  const { action, destination: url, receiver, body, request_signature: requestSignature } = row;
+  const delivery = {
+    ...{ action, parent: row.traceparent },
+    attributes: () => attributesOfCallback(body, action),
+  };
   const send = async (form: CallbackForm) => {
     const answering = form === 'chained' ? requestSignature : undefined;
-    return judgeAnswer(await sendSigned(sender, { url, body, answering, signal }));
+    return traceDelivery(sender, delivery, async (traceparent) =>
+      judgeAnswer(await sendSigned(sender, { url, body, answering, signal, traceparent })),
+    );
   };
   try {
     const usual = await forms.find(receiver);

@@ -1,11 +1,14 @@
 import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Metrics } from '../metrics.ts';
+import { actions } from '../protocol/actions.ts';
 import { RegistryUnavailable } from '../registry/client.ts';
 import { type FailedPush, notProcessed } from '../rules/push-outcome.ts';
+import type { Attributes } from '../telemetry/tracing.ts';
 import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
 import { judgeAnswer, maxRetryAfterMs, nextAttemptMs, type RetryPolicy } from './retry-policy.ts';
-import { type DigestedBody, type Sender, sendSigned } from './send.ts';
+import { type DigestedBody, type Message, type Sender, sendSigned } from './send.ts';
 import { createSlots } from './slots.ts';
+import { traceDelivery } from './trace-delivery.ts';
 
 // Sends what is computed when it is sent. An item that is due says only that a receiver may be behind:
 //
@@ -28,6 +31,8 @@ export interface PushLoopOptions<Item extends { id: number }, Said>
   metrics: Metrics;
   /** Says what there is to say now, part by part, until `send` says that no more is wanted. */
   compose(item: Item, send: SendPart, lane: Lane): Promise<Said>;
+  /** Where the trace is that an item belongs to. */
+  traceparentOf(item: Item): string | null;
   /** How often the item failed in a row, and since when; and when it was taken. Both times are the database's. */
   failures(item: Item): Failures;
   /** Writes the verdict. `said` is missing when there was no way to compose anything. */
@@ -85,7 +90,11 @@ async function push<Item extends { id: number }, Said>(
   let last: Attempt = { kind: 'unsent' };
   let partsTaken = 0;
   const send: SendPart = async (url, body) => {
-    last = await attempt(options.sender, url, body, lane.signal);
+    const parent = options.traceparentOf(item);
+    const delivery = { action: actions.push.name, parent, attributes: () => attributesOf(body, lane) };
+    last = await traceDelivery(options.sender, delivery, (traceparent) =>
+      attempt(options.sender, { url, body, signal: lane.signal, traceparent }),
+    );
     if (last.kind !== 'delivered') return false;
     partsTaken += 1;
     return last.status !== notProcessed;
@@ -102,20 +111,20 @@ const payloadTooLarge = 413;
 /** A gateway says that the receiver behind it did not answer. */
 const gatewayFailures = [502, 504];
 
-type Attempt = Exclude<Verdict, FailedPush> | FailedAttempt;
+type Attempt = (Exclude<Verdict, FailedPush> | FailedAttempt) & { status?: number };
 
 interface FailedAttempt extends Omit<FailedPush, 'begun' | 'failingSince' | 'dueInMs' | 'restMs'> {
   retryAfterMs?: number;
 }
 
-async function attempt(
-  sender: Sender,
-  url: string,
-  body: DigestedBody,
-  signal: AbortSignal,
-): Promise<Attempt> {
+function attributesOf({ messageId, transactionId }: DigestedBody, { name }: Lane): Attributes {
+  return { message_id: messageId, transaction_id: transactionId, 'recipient.id': name };
+}
+
+async function attempt(sender: Sender, message: Message & { body: DigestedBody }): Promise<Attempt> {
+  const { body } = message;
   try {
-    const answer = await sendSigned(sender, { url, body, signal });
+    const answer = await sendSigned(sender, message);
     const outcome = judgeAnswer(answer);
     if (outcome.kind === 'delivered') return { ...outcome, remark: answer.error };
     if (outcome.kind === 'refused') return outcome;

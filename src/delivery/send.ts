@@ -31,6 +31,8 @@ export interface Message {
   /** On callbacks: the text of the signature of the request that is answered. */
   answering?: string;
   signal?: AbortSignal;
+  /** Where the trace is that it belongs to; no signature covers it. */
+  traceparent?: string;
 }
 
 /** One that begins as others do: their common beginning is in memory and digested once. */
@@ -39,6 +41,9 @@ export interface DigestedBody {
   bytes: number;
   /** That of `bodyDigest`. */
   digest: string;
+  /** As its context has them. */
+  messageId: string;
+  transactionId: string;
 }
 
 /** Throws a FetchFailure when no answer came. */
@@ -52,7 +57,7 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
   const { status, headers, body } = await sender.client
     .request(message.url, {
       method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
+      headers: { authorization, 'content-type': 'application/json', ...traceHeader(message) },
       body: isWhole ? sent : sent.pieces,
       timeoutMs: sendTimeoutMs,
       maxBytes: maxAnswerBytes,
@@ -66,6 +71,10 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
     ...(body && readAcknowledgement(body)),
     retryAfterMs: parseRetryAfter(headerText(headers['retry-after']), sender.now()),
   };
+}
+
+function traceHeader({ traceparent }: Message): { traceparent?: string } {
+  return traceparent === undefined ? {} : { traceparent };
 }
 
 /** The status says what became of the message, also where the rest of the answer is endless, cut off or in some encoding. */

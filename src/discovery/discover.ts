@@ -21,6 +21,7 @@ import {
 import { Stale } from '../storage/freshness.ts';
 import type { DiscoveryContext } from './context.ts';
 import { type ObserveDiscover, observeDiscovers } from './observe-discover.ts';
+import { traceAnswer } from './trace-answer.ts';
 
 // Discover (catalog spec: POST /discover, POST /on_discover). The intent is evaluated and its answer rendered and stored before it is
 // acknowledged: an ACK means that on_discover will come. The specification forbids an empty on_discover; decided: where nothing is found,
@@ -105,9 +106,11 @@ async function answer(
   const { message, context: scope, identity: owner } = request;
   const found = await context.search.search({ message, scope }, { ...options, owner });
   const isFound = found.answer.resourceCount > 0;
-  const answer = await (isFound
-    ? promise(context, request, found, destination)
-    : tellNothing(context, request, found, options.deadline));
+  const answer = await traceAnswer(request, found, (traceparent) =>
+    isFound
+      ? promise(context, request, found, { destination, traceparent })
+      : tellNothing(context, request, found, options.deadline),
+  );
   context.observe(message.intent, request.arrivedAt, isFound);
   return answer;
 }
@@ -116,7 +119,7 @@ async function promise(
   context: DiscoverContext,
   request: Discover,
   { answer: page, freshness }: Found,
-  destination: string,
+  { destination, traceparent }: { destination: string; traceparent?: string },
 ): Promise<Answer> {
   const answer = { status: 200, body: JSON.stringify(ack(request.context.messageId)) };
   const callback = {
@@ -125,6 +128,7 @@ async function promise(
     body: renderCallback(context, request, page),
     requestSignature: request.signature,
     giveUpAfterMs,
+    traceparent,
   };
   await rememberPromise(context.keepPromise, request, answer, { callback, freshness });
   context.costs?.spendAnswer(request.identity, callback.body.length);

@@ -13,6 +13,7 @@ import { type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type HeldCopy, lockCopies, notePushed } from '../storage/feeds/copies.ts';
 import { doubtSubscriptions, requestPull, type SubscribedFeed } from '../storage/feeds/feeds.ts';
+import { traced } from '../telemetry/tracing.ts';
 import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
 import type { DiscoveryContext } from './context.ts';
 import type { PushAside } from './push-aside.ts';
@@ -32,7 +33,17 @@ export function addPushRoute(
   context: DiscoveryContext,
   aside: Pick<PushAside, 'receive'>,
 ): void {
-  signedRoute(server, service, actions.push, (request) => aside.receive(request));
+  const ingest = (request: VerifiedRequest<typeof actions.push>) =>
+    traced(
+      'ingest',
+      () => ({
+        scope: 'internal',
+        parent: request.traceparent,
+        attributes: { message_id: request.context.messageId },
+      }),
+      () => aside.receive(request),
+    );
+  signedRoute(server, service, actions.push, ingest);
   server.addHook('onResponse', async (request, reply) => {
     const { routeOptions, identity } = request;
     // Of nobody (''), nothing is missing: who has not signed must not cost a transaction.

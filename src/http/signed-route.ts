@@ -37,6 +37,7 @@ import { processReceiveBudget, type Receipt, type ReceiveBudget } from './receiv
 import { runInTurn } from './run-in-turn.ts';
 import { sourceOf } from './source.ts';
 import { SpooledBody } from './spooled-body.ts';
+import { traceRequest } from './trace-request.ts';
 import { type ReceivedRequest, readRequest, type VerifiedRequest } from './verified-request.ts';
 
 export type { Recall, RememberedAnswer, RequestKey } from './answer-once.ts';
@@ -229,7 +230,8 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
   admit?.(identity);
 
   const request = await readRequest(service, action, progress, progress.caller);
-  const answer = () => answerOnce(recall, request, () => handler(request), arrivals);
+  const once = () => answerOnce(recall, request, () => handler(request), arrivals);
+  const answer = () => traceRequest(service, request, raw.headers.traceparent, once);
   return await (turns ? runInTurn({ turns, owner: identity, waitMs: maxTurnWaitMs }, answer) : answer());
 }
 

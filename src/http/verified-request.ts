@@ -38,6 +38,8 @@ export interface VerifiedRequest<A extends Action = Action> {
   receivedAt: Date;
   /** When its last byte came, as performance.now() gives it. */
   arrivedAt: number;
+  /** Of the span that it is answered in, where it is traced. */
+  traceparent?: string;
   /** Path and query as they came. */
   url: string;
   /** Under which an accepted request is remembered; undefined for actions that are not. */

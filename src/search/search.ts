@@ -83,6 +83,7 @@ export async function evaluateIntent(
   const { formats = indexFormats } = engine;
   const newest = [newestOf(formats)];
   const plan = planQuestion(engine, { message, scope }, newest);
+  trace.endPhase('plan');
   const counts = { candidates: 0, passed: 0 };
   const search: Search = {
     plan,
@@ -125,7 +126,11 @@ export async function evaluateIntent(
 /** Where another index is gone, our own lists propose, unless that one shall be the only one. */
 async function findPage(search: Search): Promise<BuiltPage> {
   try {
-    return await buildPage(search, await findCandidates(search));
+    const candidates = await findCandidates(search);
+    search.trace.endPhase('candidates');
+    const page = await buildPage(search, candidates);
+    search.trace.endPhase('check');
+    return page;
   } catch (error) {
     if (!(error instanceof IndexGone) || search.index === undefined) throw error;
     search.trace.note('index', { gone: error.message });

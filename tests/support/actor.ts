@@ -30,6 +30,7 @@ export interface Received {
   signature: string;
   /** The whole header, which callbacks of some peers sign instead. */
   authorization: string;
+  headers: IncomingMessage['headers'];
   at: number;
 }
 
@@ -139,6 +140,7 @@ export async function startActor(options: {
       chained: header.chained,
       signature: header.signature,
       authorization,
+      headers: request.headers,
       at: Date.now(),
     };
     const reply = await behaviour(message);

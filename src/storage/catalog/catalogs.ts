@@ -55,14 +55,18 @@ export async function findCatalog(queryable: Queryable, id: string): Promise<Cat
   return rows[0];
 }
 
-export type NewCatalog = Omit<CatalogRow, 'key' | 'publishedAt' | 'updatedAt'> & { now: Date };
+export type NewCatalog = Omit<CatalogRow, 'key' | 'publishedAt' | 'updatedAt'> & {
+  now: Date;
+  /** Of the span that changes it, where it is traced. */
+  traceparent?: string | null;
+};
 
 export async function insertCatalog(tx: Transaction, catalog: NewCatalog): Promise<number> {
   const { rows } = await tx.query<{ key: number }>(
     `insert into catalog.catalog
        (id, owner, type, visible_to, version, full_version, members, head, is_active, resource_count, offer_count, schema_uses,
-        schema_types, published_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14) returning key`,
+        schema_types, published_at, updated_at, traceparent)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15) returning key`,
     valuesOf(catalog),
   );
   if (rows[0] === undefined) throw new Error('the catalog was not inserted');
@@ -73,20 +77,20 @@ export async function updateCatalog(tx: Transaction, key: number, catalog: NewCa
   await tx.query(
     `update catalog.catalog
      set id = $1, owner = $2, type = $3, visible_to = $4, version = $5, full_version = $6, members = $7, head = $8, is_active = $9,
-         resource_count = $10, offer_count = $11, schema_uses = $12, schema_types = $13, updated_at = $14
-     where key = $15`,
+         resource_count = $10, offer_count = $11, schema_uses = $12, schema_types = $13, updated_at = $14, traceparent = $15
+     where key = $16`,
     [...valuesOf(catalog), key],
   );
 }
 
 function valuesOf(catalog: NewCatalog): unknown[] {
   const { id, owner, type, visibleTo, version, fullVersion, members, head, isActive } = catalog;
-  const { resourceCount, offerCount, schemaUses, now } = catalog;
+  const { resourceCount, offerCount, schemaUses, now, traceparent } = catalog;
   const uses = JSON.stringify(schemaUses);
   const types = Object.keys(schemaUses);
   return [
     ...[id, owner, type, visibleTo, version, fullVersion, members, head, isActive],
-    ...[resourceCount, offerCount, uses, types, now],
+    ...[resourceCount, offerCount, uses, types, now, traceparent],
   ];
 }
 

@@ -39,6 +39,8 @@ export interface PushBasis {
   catalog: CatalogState;
   /** The ACTIVE subscriptions of the receiver. */
   interests: Interest[];
+  /** Of what changed the catalog last. */
+  traceparent: string | null;
 }
 
 /**
@@ -96,7 +98,7 @@ function takeStatement(chosen: string): string {
       select owner, jsonb_agg(jsonb_build_object('networkIds', network_ids, 'schemaTypes', schema_types)) as interests
       from catalog.subscription where status = 'ACTIVE' and owner in (select subscriber from marked) group by owner
     )
-    select marked.*, catalog.id as catalog_id, type, visible_to, schema_types, version, full_version, is_active,
+    select marked.*, catalog.id as catalog_id, type, visible_to, schema_types, version, full_version, is_active, traceparent,
       coalesce(interests, '[]') as interests, now() as taken_at
     from marked join catalog.catalog on catalog.key = marked.catalog_key left join interests on interests.owner = subscriber`;
 }
@@ -125,6 +127,7 @@ interface DueRow {
   full_version: number;
   is_active: boolean;
   interests: Interest[];
+  traceparent: string | null;
   taken_at: Date;
 }
 
@@ -153,6 +156,7 @@ function toDuePush(row: DueRow): DuePush {
       catalogId: row.catalog_id,
       type: row.type,
       interests: row.interests,
+      traceparent: row.traceparent,
       catalog: {
         networkIds: row.visible_to,
         schemaTypes: new Set(row.schema_types),

@@ -23,6 +23,8 @@ export interface NewSubmission {
   requestSignature: string;
   requestId?: number;
   callbackUrl: string;
+  /** Of the span that caused it, where it is traced. */
+  traceparent?: string | null;
 }
 
 /** Without its body, which may be large and is asked for separately. */
@@ -70,7 +72,7 @@ export async function insertSubmission(
 ): Promise<number | undefined> {
   const { publisher, recordSubscriberId, networkMemberships, messageId, acceptedAt, context, body } =
     submission;
-  const { digest, requestSignature, requestId, callbackUrl } = submission;
+  const { digest, requestSignature, requestId, callbackUrl, traceparent } = submission;
   const { rows } = await tx.query<{ id: number }>(
     `with waiting as (
        select count(*) as rows, coalesce(sum(octet_length(body)), 0) as bytes from catalog.submission
@@ -78,8 +80,8 @@ export async function insertSubmission(
      )
      insert into catalog.submission
        (publisher, record_subscriber_id, message_id, accepted_at, context, body, digest, request_signature, request_id, callback_url,
-        network_memberships)
-     select $1, $2, $3, $4::timestamptz, $5::json, $6::bytea, $7, $8, $9::bigint, $10, $11::text[] from waiting
+        network_memberships, traceparent)
+     select $1, $2, $3, $4::timestamptz, $5::json, $6::bytea, $7, $8, $9::bigint, $10, $11::text[], $14 from waiting
      where waiting.rows < $12::bigint and (waiting.rows = 0 or waiting.bytes + octet_length($6::bytea) <= $13::bigint)
      returning id`,
     [
@@ -96,6 +98,7 @@ export async function insertSubmission(
       networkMemberships,
       share.rows,
       share.bytes,
+      traceparent,
     ],
   );
   return rows[0]?.id;
@@ -108,7 +111,7 @@ export async function findOpenSubmission(
 ): Promise<OpenSubmission | undefined> {
   const { rows } = await queryable.query<OpenSubmission>(
     `select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
-       network_memberships as "networkMemberships", context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl",
+       network_memberships as "networkMemberships", context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl", traceparent,
        octet_length(body) as bytes, array(select position from catalog.submission_result where submission_id = submission.id) as done
      from catalog.submission where publisher = $1 and done_at is null order by id limit 1`,
     [publisher],

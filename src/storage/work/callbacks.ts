@@ -26,6 +26,8 @@ export interface NewCallback {
   requestId?: number;
   /** For how long it is tried. */
   giveUpAfterMs: number;
+  /** Of the span that caused it, where it is traced. */
+  traceparent?: string | null;
 }
 
 /** The row of a claimed callback. */
@@ -44,18 +46,20 @@ export interface DueCallback {
   /** What the last attempt met. */
   last_status: number | null;
   last_error: string | null;
+  traceparent: string | null;
 }
 
 /** Queues a callback, due at once, in the transaction that makes its promise true; returns its id. */
 export async function queueCallback(tx: Transaction, callback: NewCallback): Promise<number> {
   const { role, action, messageId, destination, body, requestSignature, requestId, giveUpAfterMs } = callback;
+  const { traceparent } = callback;
   const { rows } = await tx.query<{ id: number }>(
     `insert into work.callback
-       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, now(), ${dueIn('$9')}, now()) returning id`,
+       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at, traceparent)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now(), ${dueIn('$9')}, now(), $10) returning id`,
     [
       ...[role, action, messageId, destination, receiverOf(destination), body],
-      ...[requestSignature, requestId ?? null, giveUpAfterMs],
+      ...[requestSignature, requestId ?? null, giveUpAfterMs, traceparent],
     ],
   );
   tx.hint(callbacksChannel);

@@ -98,7 +98,7 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
   if (!holds) throw new Stale();
   if (id === null) throw new AlreadyRemembered();
   if (token === null) return undefined;
-  const { action, destination, body, requestSignature } = callback;
+  const { action, destination, body, requestSignature, traceparent = null } = callback;
   const row = {
     id,
     action,
@@ -112,6 +112,7 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
     give_up_at,
     last_status: null,
     last_error: null,
+    traceparent,
   };
   return { id, token, attempts: 1, at, row };
 }
@@ -151,7 +152,7 @@ const columns = {
   },
   ...{ digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
   ...{ callback: 'text', destination: 'text', receiver: 'text', body: 'bytea', request_signature: 'text' },
-  give_up_after_ms: 'float8',
+  ...{ give_up_after_ms: 'float8', traceparent: 'text' },
   ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer', snapshot: 'pg_snapshot', server: 'text' },
 };
 
@@ -162,7 +163,7 @@ function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
     ...[hash, key.role, key.identity, key.method, key.url, key.action, key.messageId],
     ...[answer.digest, answer.status, answer.body, answer.expires],
     ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
-    callback.giveUpAfterMs,
+    ...[callback.giveUpAfterMs, callback.traceparent],
     ...[lease?.token, lease?.ms, lease && lease.perGroup - taken, freshness?.snapshot, freshness?.server],
   ];
 }
@@ -198,9 +199,9 @@ function statementFor(count: number): string {
     ), stored as (
       insert into work.callback
         (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
-         due_at, lease_token, leased_until, attempts)
+         due_at, lease_token, leased_until, attempts, traceparent)
       select role, callback, message_id, destination, receiver, body, request_signature, request_id, now(), ${dueIn('give_up_after_ms')},
-        coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token)
+        coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token), traceparent
       from given join remembered using (message_id) left join lease using (position)
       returning id, message_id, request_id, lease_token as token, give_up_at
     )

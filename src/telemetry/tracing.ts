@@ -1,0 +1,63 @@
+// Traces, as the rest of the program uses them. Without OTEL_EXPORTER_OTLP_ENDPOINT there is no tracer: a traced piece of work is a function call more, and no module of
+// OpenTelemetry is loaded. A trace goes from process to process as a W3C traceparent: in our rows, and in the header of what is sent.
+
+export type Attributes = Record<string, string | number | boolean | string[] | undefined>;
+
+export interface SpanOptions {
+  /** `network`: what participants say to each other; `internal`: what only the operator of this service needs to know. */
+  scope: 'network' | 'internal';
+  kind?: 'server' | 'client';
+  /** The traceparent of the span that caused this one. One that cannot be read counts as none. */
+  parent?: string | null;
+  attributes?: Attributes;
+  /** On the clock of performance.now(); unless given, now. */
+  startedAt?: number;
+}
+
+export interface OpenSpan {
+  traceparent: string;
+  set(attributes: Attributes): void;
+  /** @param endedAt on the clock of performance.now(); unless given, now */
+  end(outcome?: { error?: unknown; endedAt?: number }): void;
+}
+
+export interface Tracer {
+  start(name: string, options: SpanOptions): OpenSpan;
+}
+
+let tracer: Tracer | undefined;
+
+export function useTracer(next: Tracer | undefined): void {
+  tracer = next;
+}
+
+/** Runs a piece of work within a span; `options` is not called where nothing is traced. */
+export async function traced<T>(
+  name: string,
+  options: () => SpanOptions,
+  work: (span: OpenSpan | undefined) => Promise<T>,
+): Promise<T> {
+  if (tracer === undefined) return work(undefined);
+  const span = tracer.start(name, options());
+  try {
+    const result = await work(span);
+    span.end();
+    return result;
+  } catch (error) {
+    span.end({ error });
+    throw error;
+  }
+}
+
+export interface Phase {
+  name: string;
+  startedAt: number;
+  endedAt: number;
+}
+
+/** Spans of what is over already. */
+export function recordPhases(phases: readonly Phase[], parent: string | undefined): void {
+  if (tracer === undefined) return;
+  for (const { name, startedAt, endedAt } of phases)
+    tracer.start(name, { scope: 'internal', parent, startedAt }).end({ endedAt });
+}
