@@ -7,7 +7,7 @@ import type { TestNetwork } from './network.ts';
 
 // The service as it is run: `signpost serve` in a process of its own, from the built files, which can be killed at any moment.
 
-const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const ownCommandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 export interface ServiceProcess {
   url: string;
@@ -48,6 +48,7 @@ export function startCatalogProcess(
 export async function startServiceProcess(
   role: string,
   settings: Record<string, string>,
+  commandLine = ownCommandLine,
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [commandLine, 'serve', '--roles', role], {
     // Away from any .env file.
