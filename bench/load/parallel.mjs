@@ -18,7 +18,6 @@ const successGoal = 99.9;
 export async function openClients(service, { data, kept, clients }) {
   const to = service.discoveryUrl;
   const sender = await service.participant(pusher, { to, ignoresCallbacks: true });
-  const finder = await service.participant('finder', { to, ignoresCallbacks: true });
   const asked = kept.filter((_, place) => place % 2 === 0);
   const changed = kept.filter((_, place) => place % 2 === 1);
   let next = 0;
@@ -27,9 +26,11 @@ export async function openClients(service, { data, kept, clients }) {
   const asking = [];
   for (let n = 0; n < clients; n += 1)
     asking.push(createAsker(await service.participant(`consumer-${n}`, { to }), nextQuestion));
-  const pushing = Array.from({ length: clients }, () =>
-    createPusher({ sender, consumer: finder, data, nextCatalog }),
-  );
+  const pushing = [];
+  for (let n = 0; n < clients; n += 1) {
+    const consumer = await service.participant(`finder-${n}`, { to, ignoresCallbacks: true });
+    pushing.push(createPusher({ sender, consumer, data, nextCatalog }));
+  }
   return { asking, pushing };
 }
 

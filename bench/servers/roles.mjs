@@ -14,7 +14,9 @@ else await serve();
 async function serve() {
   const config = readConfig(process.env);
   const start = config.WORKERS > 1 ? startWorkers : startProcess;
-  const running = await start(config, { logger: createLogger({ level: config.LOG_LEVEL, format: 'pretty' }) });
+  const running = await start(config, {
+    logger: createLogger({ level: config.LOG_LEVEL, format: 'pretty' }),
+  });
   answerParent();
   process.once('disconnect', async () => {
     await running.close();

@@ -42,6 +42,34 @@ it('an entry that leaves a list and comes again in one transaction, however ofte
   );
 });
 
+it('transactions that take different keys out of the same runs at the same time take out all of them', async () => {
+  const owners = Array.from({ length: 12 }, (_, n) => n);
+  const keysOf = (owner: number) => [owner, owner + 12, owner + 24];
+  const kept = 1_000;
+  await database.query('truncate discovery.run');
+  const all = lists.map((list) => {
+    const keys = [...owners.flatMap(keysOf), kept].sort((a, b) => a - b);
+    return { list, keys, marks: keys.map((key) => key % 7) };
+  });
+  await database.transaction((tx) => addToLists(tx, all));
+  await Promise.all(
+    owners.map((owner) =>
+      database.transaction(async (tx) => {
+        const removals = createListRemovals();
+        // In another order by each.
+        const turned = [...lists.slice(owner % 3), ...lists.slice(0, owner % 3)];
+        const keys = keysOf(owner);
+        await removals.add(
+          tx,
+          turned.map((list) => ({ list, keys, marks: keys.map((key) => key % 7) })),
+        );
+        await removals.write(tx);
+      }),
+    ),
+  );
+  expect(await readNames()).toEqual(lists.map((list) => JSON.stringify([list, kept, kept % 7])).sort());
+});
+
 function entriesNamed(chosen: readonly string[]): ListEntries[] {
   const entries = chosen.map((name) => JSON.parse(name) as [number, number, number]);
   return lists.flatMap((list) => {

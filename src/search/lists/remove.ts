@@ -17,8 +17,9 @@ import { findSharedList } from './shared-runs.ts';
 // Removes keys from posting lists: the runs that hold them are rewritten without them. A key stands in one run of a list, nearly always in the one that begins last before it. So that run is
 // looked at first, and others only where runs overlap. An entry that is in no run of its list may be in a shared one.
 //
-// Catalogs share runs. To rule out deadlocks, one transaction at a time removes keys, under an advisory lock until it ends. So removal is the last thing that a transaction does
-// (write/write-index.ts).
+// Catalogs share runs. Any number of transactions remove keys at once, as long as each finds all its runs beforehand and locks them by one statement, in one order: so two never wait for
+// each other. One that cannot (a run was rewritten meanwhile, again and again, or there is too much to remove at once) does it alone, under an advisory lock that the others hold shared.
+// Either way what is locked stays so until the transaction ends, so removal is the last thing that it does (write/write-index.ts).
 
 /** The removals of one transaction, pending until its end. */
 export interface ListRemovals {
@@ -32,8 +33,13 @@ export interface ListRemovals {
 export function createListRemovals(): ListRemovals {
   const pending: PendingRemovals = new Map();
   let count = 0;
+  let hasRemoved = false;
   async function write(tx: Transaction): Promise<void> {
-    for (const slice of inSlices(pending)) await removeFromLists(tx, slice);
+    const slices = [...inSlices(pending)];
+    // Who removes a second time would have to wait for others while they wait for what it removed the first time.
+    const isOnlyOne = slices.length === 1 && !hasRemoved;
+    for (const slice of slices) await removeFromLists(tx, slice, isOnlyOne);
+    hasRemoved ||= count > 0;
     pending.clear();
     count = 0;
   }
@@ -131,18 +137,63 @@ const firstDepth = 1;
 const growth = 16;
 const maxAttempts = 50;
 
-/**
- * Takes what it has removed out of `left`. An entry that goes is named with its mark: the same key may come into the list with another one. Every transaction that removes keys waits for the
- * lock, so runs are looked for before it is taken: most are still there then, and a run is never changed.
- */
-async function removeFromLists(tx: Transaction, left: PendingRemovals): Promise<void> {
+/** Takes what it has removed out of `left`. An entry that goes is named with its mark: the same key may come into the list with another one. */
+async function removeFromLists(tx: Transaction, left: PendingRemovals, isOnlyOne: boolean): Promise<void> {
   if (left.size === 0) return;
   await noteChanged(
     tx,
     Array.from(left.keys(), (list) => ({ list })),
   );
+  for (let attempt = 1; isOnlyOne && attempt <= attemptsBesideOthers; attempt++)
+    if (await removeBesideOthers(tx, left)) return;
+  await removeAlone(tx, left);
+}
+
+const attemptsBesideOthers = 5;
+const removalLock = "hashtextextended('lists of the index', 0)";
+
+/** Removes all of it, or nothing: when an entry is not found, or a run was rewritten since it was found. */
+async function removeBesideOthers(tx: Transaction, left: PendingRemovals): Promise<boolean> {
+  const wanted = copyOf(left);
+  const holders = [...(await findAll(tx, wanted, inOwnRuns)), ...(await findAll(tx, wanted, inSharedRuns))];
+  if (wanted.size > 0) return false;
+
+  await tx.query('savepoint removal');
+  await tx.query(`select pg_advisory_xact_lock_shared(${removalLock})`);
+  const taken = await takeHolders(tx, holders);
+  if (taken.length < holders.length) {
+    // Gives back the locks, too: one that holds some while it looks for others could be waited for.
+    await tx.query('rollback to savepoint removal');
+    return false;
+  }
+  await insertRuns(
+    tx,
+    taken.flatMap(({ kept }) => runsOf(kept)),
+  );
+  left.clear();
+  return true;
+}
+
+/** The runs that hold the entries, however many overlap. Takes what it has found out of `wanted`. */
+async function findAll(tx: Transaction, wanted: PendingRemovals, location: Location): Promise<Holder[]> {
+  const all: Holder[] = [];
+  for (let depth = firstDepth; wanted.size > 0; depth *= growth) {
+    const { holders, isAll } = await findHolders(tx, wanted, depth, location);
+    for (const { held } of holders) forget(wanted, held);
+    all.push(...holders);
+    if (isAll) break;
+  }
+  return all;
+}
+
+function copyOf(entries: PendingRemovals): PendingRemovals {
+  return new Map(Array.from(entries, ([list, ofList]) => [list, new Map(ofList)]));
+}
+
+/** Nobody else removes anything until the transaction ends. Runs are looked for before the lock is taken: most are still there then, and a run is never changed. */
+async function removeAlone(tx: Transaction, left: PendingRemovals): Promise<void> {
   const found = await findHolders(tx, left, firstDepth, inOwnRuns);
-  await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
+  await tx.query(`select pg_advisory_xact_lock(${removalLock})`);
   await removeFromRuns(tx, left, inOwnRuns, found);
   await removeFromRuns(tx, left, inSharedRuns);
   // Compaction may have moved entries from shared runs to those of their list meanwhile.

@@ -24,8 +24,8 @@ export interface IndexWriter {
 }
 
 /**
- * The unit of work of the index. Removals from posting lists are kept pending, and written as the last thing, because from then on until the end of the
- * transaction nobody else can take anything out of a list. So let the work be all that the transaction does. An entry that comes again while its removal is pending
+ * The unit of work of the index. Removals from posting lists are kept pending, and written as the last thing, because the runs that they
+ * rewrite stay locked until the end of the transaction. So let the work be all that the transaction does. An entry that comes again while its removal is pending
  * stays where it is, so that a catalog may be written several times.
  */
 export async function writeIndex<T>(
