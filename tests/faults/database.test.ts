@@ -102,7 +102,7 @@ describe('a database whose disk is full (needs root that may mount one)', () => 
 });
 
 async function strikeDatabase(world: World, run: FaultRun, strike: WorkOptions['strike']) {
-  const work = await workThrough(world, run, { rounds: times(1, 6), publishes: 2, strike });
+  const work = await workThrough(world, run, { rounds: times(1, 4), publishes: 2, strike });
   return judge(world, work);
 }
 

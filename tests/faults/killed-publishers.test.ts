@@ -12,7 +12,7 @@ describe('publishers that are killed, or work at the same time', () => {
     faultOptions,
     strikes(
       'SIGKILL of a publisher of signed files',
-      (run) => publishThroughKills(run, { publishes: times(16, 80), kills: times(4, 60) }),
+      (run) => publishThroughKills(run, { publishes: times(16, 90), kills: times(4, 90) }),
       { isKill: true },
     ),
   );

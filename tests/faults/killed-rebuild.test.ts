@@ -34,7 +34,7 @@ it(
 
 async function killRebuilds(run: FaultRun): Promise<Outcome> {
   const total = { acknowledged: 0, lost: 0, appliedTwice: 0 };
-  for (let left = times(3, 24); left > 0; ) {
+  for (let left = times(3, 40); left > 0; ) {
     const home = await restoreOldIndex();
     const database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
     const threads = createThreadPool({ size: 1, logger: silentLogger() });

@@ -8,7 +8,7 @@ import { startWorld } from './world.ts';
 
 // kill -9 at any moment of publish, push, pull, discover and crawl, and another process in its place.
 
-describe.each(['catalog', 'discovery'] as const)('a process of the %s service that is killed', (role) => {
+describe.concurrent.each(['catalog', 'discovery'] as const)('a process of the %s service that is killed', (role) => {
   it(
     'at any moment of the work loses nothing that was acknowledged and applies nothing twice',
     faultOptions,
@@ -20,7 +20,7 @@ async function killThrough(run: FaultRun, role: 'catalog' | 'discovery') {
   const world = await startWorld();
   try {
     const work = await workThrough(world, run, {
-      rounds: times(2, 45),
+      rounds: times(2, 25),
       publishes: 2,
       async strike({ network, [role]: { processes, start } }) {
         await processes[0]?.kill();

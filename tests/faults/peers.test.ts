@@ -111,7 +111,7 @@ describe('receivers that', () => {
 
 async function strikePeers(run: FaultRun, disturb: () => Promise<void>) {
   const work = await workThrough(world, run, {
-    rounds: times(1, 6),
+    rounds: times(1, 4),
     publishes: 2,
     async strike() {
       await disturb();

@@ -30,7 +30,7 @@ describe('a database that fails over to a promoted replica', () => {
       try {
         await waitForReplica((statement) => world.network.database.query(statement));
         const work = await workThrough(world, run, {
-          rounds: 4,
+          rounds: 3,
           publishes: 2,
           async strike({ databaseLine }) {
             // The address leads nowhere while there is no primary: nobody may write to the old one any more.

@@ -26,7 +26,7 @@ async function stopThrough(run: FaultRun, role: (typeof roles)[number]) {
   const struck: { process?: ServiceProcess; at: number } = { at: 0 };
   try {
     const work = await workThrough(world, run, {
-      rounds: 8,
+      rounds: 4,
       publishes: 2,
       async strike({ [role]: { processes, line } }) {
         const index = run.pick([0, 1]);
