@@ -12,18 +12,23 @@ import { indexFormats, newestOf } from '../../src/search/format/index-format.ts'
 import { createSearch, maintainIndex } from '../../src/search/port.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
+import type { Body } from '../support/actor.ts';
 import { endWithUs } from '../support/child-process.ts';
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts';
+import { filter } from '../support/discover.ts';
 import { migrateUntil } from '../support/old-schema.ts';
 import { takeTime, until } from '../support/time.ts';
 import { type FaultRun, faultOptions, type Outcome, strikes, times } from './fault-run.ts';
 
-// An index of an older version is rebuilt in steps of one document by processes that are killed, one after the other. After every kill, searches find what they found before;
+// An index of an older version is rebuilt in steps of one document by processes that are killed, one after the other. After every kill, filters find what they found before;
 // at the end the index is what the documents make of it: an entry that is missing is lost, and one too many was applied twice.
 
 const lastBefore = 22;
 const fixture = new URL('../fixtures/index-version-0.sql', import.meta.url);
-const texts = ['teas', 'greens tea', 'green', 'the blacks'];
+/** What filters find is the same in every version. Ranks of texts may differ between versions, so the first page of a text may, too. */
+const filters = ['@.id == "r1"', '@.id == "r4"', '@.c.b >= 0', '@.a == "ab"'].map(
+  (condition) => filter(`$.catalogs[*].resources[?${condition}]`) as Body,
+);
 const maxSteps = 12;
 
 it(
@@ -41,8 +46,8 @@ async function killRebuilds(run: FaultRun): Promise<Outcome> {
     const service = createSearch({ config: readConfig({}), database, threads, now: () => new Date() });
     const find = () =>
       Promise.all(
-        texts.map(async (textSearch) => {
-          const { answer } = await service.search({ message: { intent: { textSearch } }, scope: {} });
+        filters.map(async (message) => {
+          const { answer } = await service.search({ message, scope: {} });
           return (JSON.parse(answer.catalogs) as Catalog[])
             .flatMap(({ id, resources = [] }) => resources.map((resource) => `${id} ${resource.id}`))
             .sort();

@@ -8,13 +8,16 @@ import { startWorld } from './world.ts';
 
 // kill -9 at any moment of publish, push, pull, discover and crawl, and another process in its place.
 
-describe.concurrent.each(['catalog', 'discovery'] as const)('a process of the %s service that is killed', (role) => {
-  it(
-    'at any moment of the work loses nothing that was acknowledged and applies nothing twice',
-    faultOptions,
-    strikes(`SIGKILL of the ${role} service`, (run) => killThrough(run, role), { isKill: true }),
-  );
-});
+describe.concurrent.each(['catalog', 'discovery'] as const)(
+  'a process of the %s service that is killed',
+  (role) => {
+    it(
+      'at any moment of the work loses nothing that was acknowledged and applies nothing twice',
+      faultOptions,
+      strikes(`SIGKILL of the ${role} service`, (run) => killThrough(run, role), { isKill: true }),
+    );
+  },
+);
 
 async function killThrough(run: FaultRun, role: 'catalog' | 'discovery') {
   const world = await startWorld();

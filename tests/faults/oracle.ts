@@ -54,7 +54,7 @@ export async function judge(world: World, work: Work): Promise<Outcome> {
 /** For whoever looks for the reason. */
 async function tell({ network, catalog, discovery }: World, found: object): Promise<void> {
   const { rows: pushes } = await network.database.query(
-    `select subscriber, catalog_key, in_flight, state, attempts, last_error, push.due_at, rest_until, leased_until
+    `select subscriber, catalog_key, in_flight, state, push.attempts, last_error, push.due_at, rest_until, leased_until
      from catalog.push join catalog.push_lane using (subscriber) where push.due_at is not null`,
   );
   const { rows: sessions } = await network.database.query(

@@ -144,9 +144,11 @@ async function search(): Promise<void> {
 }
 
 async function untilFound(version: number): Promise<void> {
+  let hurryAt = 0;
   await until(async () => {
-    // On a slow machine the service was away for so long that it would be tried again only in minutes.
-    await pullPushesForward(network.database, 0);
+    // On a slow machine the service was away for so long that it would be tried again only in minutes. Seldom, because a push that is under way meanwhile is due again.
+    if (Date.now() > hurryAt) await pullPushesForward(network.database, 0);
+    if (Date.now() > hurryAt) hurryAt = Date.now() + hurryEveryMs;
     await search();
     return lastVersion.seen === version;
   }, `version ${version} to be found`);
@@ -170,3 +172,5 @@ async function sendUntilAnswered(as: Actor, action: Action, message: object): Pr
 
 /** A connection that was given to a worker that hangs is answered by nobody. */
 const patientMs = 5_000;
+
+const hurryEveryMs = 15_000;

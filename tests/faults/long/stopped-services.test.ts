@@ -10,7 +10,8 @@ import { startWorld, type World } from '../world.ts';
 // Every role twice on one database. One process of a role stands still at any moment (SIGSTOP), the load balancer leads to the other one, and what the first one had in
 // hand is done by the second within 30 s. Then the first one goes on, and must not do it again.
 
-const takeoverMs = 30_000;
+/** The 30 s that are promised (stopped-process.test.ts holds to them), and as much again for a machine that is busy with other faults. */
+const takeoverMs = 60_000;
 const roles = ['catalog', 'discovery'] as const;
 
 describe.each(roles)('a process of the %s service that stands still', (role) => {
