@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { maintainIndex } from '../src/search/port.ts';
+import { writeLog } from '../src/storage/crawl/log.ts';
 import { consoleOf } from './support/console.ts';
 import { openScene, type Scene } from './support/crawl-scene.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
@@ -90,9 +91,7 @@ describe('GET /api/crawl', () => {
   it('tells whom the crawler reads, and in which state the catalogs are', async () => {
     const { body } = await ask('/api/crawl');
     expect(body.catalogs).toEqual([{ state: 'served', count: 1 }]);
-    expect(body.nodes).toContainEqual(
-      expect.objectContaining({ node: scene.provider.identity, indexes: 1, catalogs: 1, served: 1 }),
-    );
+    expect(body.sources).toContainEqual(expect.objectContaining({ name: defaultNetwork, failures: 0 }));
   });
 
   it('lists the catalogs of a node', async () => {
@@ -185,15 +184,32 @@ describe('POST /api/crawl/now', () => {
 describe('GET /api/crawl/log', () => {
   it('shows what was not taken, and what to do about it', async () => {
     const { body } = await ask(`/api/crawl/log?node=${scene.provider.id}&catalogId=${scene.catalogId}`);
-    expect(body.lines).toContainEqual(
+    expect(body.items).toContainEqual(
       expect.objectContaining({ catalogId: scene.catalogId, hint: expect.stringMatching(/\.$/) }),
     );
-    expect(body.pagination).toMatchObject({ limit: 20, offset: 0, total: body.lines.length });
+  });
+
+  it('goes on from page to page, the latest lines first', async () => {
+    const lines = ['one', 'two', 'three'].map((code) => ({
+      ...{
+        node: `talkative.example.org/${network.config.REGISTRY_NAME}`,
+        code,
+        message: 'It is wrong.',
+        hint: 'Mend it.',
+      },
+    }));
+    for (const [second, line] of lines.entries())
+      await writeLog(network.database, [line], new Date(Date.UTC(2026, 0, 1, 0, 0, second)));
+    const { items, pages } = await consoleOf(network).all(`/api/crawl/log?node=talkative.example.org`, 2);
+    expect([items.map((item) => (item as unknown as { code: string }).code), pages]).toEqual([
+      ['three', 'two', 'one'],
+      2,
+    ]);
   });
 
   it('shows nothing of nodes that are not crawled', async () => {
     const { body } = await ask('/api/crawl/log?node=elsewhere.example.org');
-    expect(body).toMatchObject({ lines: [], pagination: { total: 0 } });
+    expect(body).toEqual({ items: [] });
   });
 
   it('refuses a page that is none', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { Overview } from '../storage/console/overview.ts';
-import type { CrawlStatus } from '../storage/crawl/status.ts';
+import type { CrawlSummary } from '../storage/crawl/status.ts';
 import { paint } from './colour.ts';
 import { type CommandContext, counted, renderTable } from './command.ts';
 import { askReadiness, type RoleReadiness } from './status/readiness.ts';
@@ -28,7 +28,7 @@ Examples:
 interface Status {
   roles: RoleReadiness[];
   /** Undefined where there is no database yet. */
-  stored: { overview: Overview; crawl: Pick<CrawlStatus, 'catalogs' | 'next'> } | undefined;
+  stored: { overview: Overview; crawl: CrawlSummary } | undefined;
 }
 
 async function showStatus(context: CommandContext, json = false): Promise<void> {
@@ -45,14 +45,14 @@ async function showStatus(context: CommandContext, json = false): Promise<void> 
 /** An embedded database that was never made is not made for this. */
 async function readStored(context: CommandContext, config: Config): Promise<Status['stored']> {
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) return undefined;
-  const [{ withDatabase }, { readOverview }, { readCrawlStatus }] = await Promise.all([
+  const [{ withDatabase }, { readOverview }, { summarizeCrawl }] = await Promise.all([
     import('./database.ts'),
     import('../storage/console/overview.ts'),
     import('../storage/crawl/status.ts'),
   ]);
   return withDatabase(context, async (database) => ({
     overview: await readOverview(database),
-    crawl: await readCrawlStatus(database, { limit: 1 }),
+    crawl: await summarizeCrawl(database),
   }));
 }
 
@@ -84,10 +84,7 @@ function render({ roles, stored }: Status, config: Config): string {
   );
 }
 
-function renderCrawl(
-  { nodes, crawl: { failing } }: Overview,
-  { catalogs }: Pick<CrawlStatus, 'catalogs'>,
-): string {
+function renderCrawl({ nodes, crawl: { failing } }: Overview, { catalogs }: CrawlSummary): string {
   const states = catalogs.map(({ state, count }) => `${count} ${state}`).join(', ');
   const known = `${counted(nodes, 'node')}${states ? `; catalogs: ${states}` : ''}`;
   return failing > 0 ? `${known}; ${paint('bad', `${counted(failing, 'node')} failing`)}` : known;

@@ -55,9 +55,8 @@ export const consoleExamples: Readonly<Record<string, PlainExamples>> = {
   'GET /api/subscriptions': at(inList),
   'GET /api/masters': at(inList),
   'GET /api/nodes': at({ ...inList, state: 'failing' }),
-  'GET /api/crawl': at({ limit: 20 }),
   'GET /api/crawl/catalogs': at({ node: owner }),
-  'GET /api/crawl/log': at({ node: owner, limit: 20, offset: 0 }),
+  'GET /api/crawl/log': at({ node: owner, limit: 20 }),
   'GET /tiles/:name': at({ name: 'streets.pmtiles' }),
 };
 

@@ -1,25 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
-import { parseQuery } from '../protocol/envelope.ts';
 import { identityOf } from '../protocol/identity.ts';
-import { pageOf } from '../protocol/page.ts';
-import { Limit, Offset } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
-import { readLog } from '../storage/crawl/log.ts';
+import { listLog } from '../storage/crawl/log.ts';
 import {
   listCrawledCatalogs,
   listNodes,
   type NodeStanding,
-  readCrawlStatus,
+  summarizeCrawl,
 } from '../storage/crawl/status.ts';
 import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { startCrawl } from './crawl-now.ts';
 import { ConsoleError } from './errors.ts';
 import { ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from './list.ts';
-import { createSemaphore } from './semaphore.ts';
 
 /** What `signpost crawl status` and `signpost crawl log` show, for programs. */
 export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext): void {
@@ -27,7 +23,7 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
     database,
     config: { REGISTRY_NAME },
   } = context;
-  const inTurn = createSemaphore(statusTurns);
+  const readSummary = cacheBriefly(() => summarizeCrawl(database), summaryMaxAgeMs);
 
   server.get('/api/nodes', { config: { operation: nodesOperation } }, async ({ query }) => {
     const { limit, after, state } = parseListQuery(NodesQuery, query, NodeCursor);
@@ -42,10 +38,7 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
     return { started: true };
   });
 
-  server.get('/api/crawl', { config: { operation: statusOperation } }, async ({ query }) => {
-    const { limit } = pageOf(parseQuery(StatusQuery, asRecord(query)));
-    return inTurn(() => readCrawlStatus(database, { limit }));
-  });
+  server.get('/api/crawl', { config: { operation: summaryOperation } }, readSummary);
 
   server.get('/api/crawl/catalogs', { config: { operation: catalogsOperation } }, async ({ query }) => {
     const { node, limit, after } = parseListQuery(CatalogsQuery, query, CatalogCursor);
@@ -55,19 +48,30 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 
   server.get('/api/crawl/log', { config: { operation: logOperation } }, async ({ query }) => {
-    const { node, catalogId, ...paging } = parseQuery(LogQuery, asRecord(query));
-    const page = pageOf(paging);
-    const { lines, total } = await readLog(database, {
+    const { node, ...page } = parseListQuery(LogQuery, query, LogCursor);
+    const items = await listLog(database, {
       ...(node !== undefined && { node: identityOf(node, REGISTRY_NAME) }),
-      catalogId,
       ...page,
     });
-    return { lines, pagination: { total, ...page } };
+    const next = nextCursor(items, page.limit, ({ at, id }) => ({ at, id }));
+    return { items: items.map(withoutNulls), next };
   });
 }
 
-/** The status counts every crawled catalog. */
-const statusTurns = { atOnce: 2, maxWaiting: 8, waitMs: 3_000 };
+/** The summary counts every crawled catalog: many who ask for it at once, or again and again, have it counted once. */
+function cacheBriefly<T>(read: () => Promise<T>, maxAgeMs: number): () => Promise<T> {
+  let cached: { answer: Promise<T>; readAt: number } | undefined;
+  return () => {
+    if (cached && performance.now() - cached.readAt < maxAgeMs) return cached.answer;
+    const answer = read();
+    cached = { answer, readAt: performance.now() };
+    // A failure is told to those who wait for it, and not kept.
+    answer.catch(() => (cached = undefined));
+    return answer;
+  };
+}
+
+const summaryMaxAgeMs = 5_000;
 const enumeratedWithinMs = 10_000;
 const lookAgainMs = 200;
 
@@ -85,15 +89,14 @@ const Node = Type.String({
   description: 'SubscriberId of a node.',
   examples: ['provider.example.org'],
 });
-const StatusQuery = Type.Object({ limit: Type.Optional(Limit) });
 const CatalogsQuery = Type.Object({ ...ListQuery.properties, node: Node });
 const CatalogCursor = Type.Object({ catalogId: Type.String() });
 const LogQuery = Type.Object({
+  ...ListQuery.properties,
   node: Type.Optional(Node),
   catalogId: Type.Optional(Type.String({ minLength: 1 })),
-  limit: Type.Optional(Limit),
-  offset: Type.Optional(Offset),
 });
+const LogCursor = Type.Object({ at: Type.String({ format: 'date-time' }), id: Type.Integer() });
 
 const NowRequest = Type.Object({ node: Node }, { title: 'CrawlNow' });
 const standings = [
@@ -140,11 +143,9 @@ const nowOperation: PlainOperation = {
   answer: Type.Object({ started: Type.Boolean() }),
   answers: { 404: 'It is not crawled here.', 503: 'No discovery service has looked for it in time.' },
 };
-const statusOperation: PlainOperation = {
-  summary:
-    'Tell whom the crawler reads, and in which state the catalogs are; the nodes that fail most first.',
-  query: StatusQuery,
-  answers: { 503: 'Others are asking for it already; Retry-After says when to come again.' },
+const summaryOperation: PlainOperation = {
+  summary: 'Tell whom the crawler reads, how many catalogs are in which state, and what it does next.',
+  description: 'At most five seconds old. `GET /api/nodes` lists the nodes.',
 };
 const catalogsOperation: PlainOperation = {
   summary: 'List the crawled catalogs of a node with their states, by their ids.',
@@ -154,8 +155,21 @@ const catalogsOperation: PlainOperation = {
 const logOperation: PlainOperation = {
   summary: 'Read the crawl log: what was not taken, why, and what to do about it; the latest first.',
   query: LogQuery,
+  answer: listOf(
+    'CrawlLog',
+    Type.Object({
+      id: Type.Integer(),
+      node: Type.String(),
+      catalogId: Type.Optional(Type.String()),
+      indexUrl: Type.Optional(Type.String()),
+      url: Type.Optional(Type.String()),
+      document: Type.Optional(Type.String({ description: 'Which document it is about.' })),
+      code: Type.String({ examples: ['digest-mismatch'] }),
+      message: Type.String(),
+      hint: Type.String(),
+      firstAt: Type.String({ format: 'date-time' }),
+      at: Type.String({ format: 'date-time' }),
+      times: Type.Integer(),
+    }),
+  ),
 };
-
-function asRecord(query: unknown): Record<string, unknown> {
-  return query as Record<string, unknown>;
-}

@@ -61,7 +61,9 @@ async function dropSurplus(queryable: Queryable, nodes: readonly string[]): Prom
   );
 }
 
-/** The latest lines first. */
+const columns = `node, index_url as "indexUrl", catalog_id as "catalogId", url, document, code, message, hint, first_at as "firstAt", at, times`;
+
+/** A page of the latest lines, with the count of all. */
 export async function readLog(
   queryable: Queryable,
   { node, catalogId, limit, offset }: { node?: string; catalogId?: string; limit: number; offset: number },
@@ -69,8 +71,7 @@ export async function readLog(
   const wanted = `($1::text is null or node = $1) and ($2::text is null or catalog_id = $2)`;
   const values = [node ?? null, catalogId ?? null];
   const { rows } = await queryable.query<LoggedLine>(
-    `select node, index_url as "indexUrl", catalog_id as "catalogId", url, document, code, message, hint, first_at as "firstAt", at, times
-     from discovery.crawl_log where ${wanted} order by at desc, id desc limit $3 offset $4`,
+    `select ${columns} from discovery.crawl_log where ${wanted} order by at desc, id desc limit $3 offset $4`,
     [...values, limit, offset],
   );
   const counted = await queryable.query<{ total: number }>(
@@ -78,6 +79,33 @@ export async function readLog(
     values,
   );
   return { lines: rows, total: counted.rows[0]?.total ?? 0 };
+}
+
+export interface ListedLine extends LoggedLine {
+  id: number;
+}
+
+/** The latest lines first, from a line on: a page costs the same, however long the log is. */
+export async function listLog(
+  queryable: Queryable,
+  { node, catalogId, limit, after }: LogPage,
+): Promise<ListedLine[]> {
+  const { rows } = await queryable.query<ListedLine>(
+    `select id, ${columns} from discovery.crawl_log
+     where ($1::text is null or node = $1) and ($2::text is null or catalog_id = $2)
+       and ($3::timestamptz is null or (at, id) < ($3, $4::bigint))
+     order by at desc, id desc limit $5`,
+    [node, catalogId, after?.at, after?.id, limit],
+  );
+  return rows;
+}
+
+interface LogPage {
+  node?: string;
+  catalogId?: string;
+  limit: number;
+  /** The last line of the page before. */
+  after?: { at: string; id: number };
 }
 
 /** Forgets lines that were last written before a time; returns how many. */

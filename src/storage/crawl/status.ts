@@ -2,12 +2,15 @@ import type { Queryable } from '../database.ts';
 
 // How the crawl stands, for the operator: whom it reads, and in which state each catalog is.
 
-export interface CrawlStatus {
+export interface CrawlSummary {
   sources: SourceStatus[];
   /** By state. */
   catalogs: { state: CatalogStanding; count: number }[];
   /** What is done next, the first things first. */
   next: NextWork[];
+}
+
+export interface CrawlStatus extends CrawlSummary {
   nodes: NodeStatus[];
   /** All nodes, also those beyond the limit. */
   nodeCount: number;
@@ -85,11 +88,7 @@ const standing = `case
 const targets = `discovery.crawl_target as target
   left join discovery.crawl_entry as entry on entry.index_id = target.index_id and entry.catalog_id = target.catalog_id`;
 
-/** Those that fail most come first. */
-export async function readCrawlStatus(
-  queryable: Queryable,
-  { limit }: { limit: number },
-): Promise<CrawlStatus> {
+export async function summarizeCrawl(queryable: Queryable): Promise<CrawlSummary> {
   const { rows: sources } = await queryable.query<SourceStatus>(
     `select kind, name, failures, (select count(*) from discovery.crawl_naming where source_id = id and present) as nodes, due_at as "nextAt"
      from discovery.crawl_source order by kind, name`,
@@ -97,6 +96,16 @@ export async function readCrawlStatus(
   const { rows: catalogs } = await queryable.query<CrawlStatus['catalogs'][number]>(
     `select ${standing} as state, count(*) from ${targets} group by 1 order by 2 desc, 1`,
   );
+  return { sources, catalogs, next: await findNextWork(queryable, { limit: nextShown }) };
+}
+
+const nextShown = 5;
+
+/** The nodes that fail most come first. */
+export async function readCrawlStatus(
+  queryable: Queryable,
+  { limit }: { limit: number },
+): Promise<CrawlStatus> {
   const { rows: nodes } = await queryable.query<NodeStatus>(
     `select node, host, coalesce(indexes, 0) as indexes, coalesce(catalogs, 0) as catalogs, coalesce(served, 0) as served,
        greatest(node.failures, listed.failures, owned.failures) as failures,
@@ -116,11 +125,8 @@ export async function readCrawlStatus(
   const counted = await queryable.query<{ nodes: number }>(
     'select count(*) as nodes from discovery.crawl_node',
   );
-  const next = await findNextWork(queryable, { limit: nextShown });
-  return { sources, catalogs, next, nodes, nodeCount: counted.rows[0]?.nodes ?? 0 };
+  return { ...(await summarizeCrawl(queryable)), nodes, nodeCount: counted.rows[0]?.nodes ?? 0 };
 }
-
-const nextShown = 5;
 
 export type NodeStanding =
   | 'not looked at yet'

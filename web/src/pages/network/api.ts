@@ -86,6 +86,7 @@ export interface CrawledNode {
 }
 
 export interface LogLine {
+  id: number;
   node: string;
   catalogId?: string;
   url?: string;
