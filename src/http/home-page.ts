@@ -44,7 +44,7 @@ const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const docs: HomeLink = { href: '/docs', about: 'the API, to read' };
-const openApi: HomeLink = { href: '/openapi.json', about: 'the same as OpenAPI 3.1' };
+const openApi: HomeLink = { href: '/openapi.json', about: 'the API as OpenAPI 3.1' };
 const operated: readonly HomeLink[] = [
   { href: '/health', about: 'whether the process is up' },
   { href: '/ready', about: 'whether it can do its work' },

@@ -4,7 +4,10 @@ import { round } from './base-map.ts';
 
 const style = { className: 'area', interactive: false } as const;
 
-/** Draws an area with pointer or finger: a circle by dragging from its centre, a polygon corner by corner. */
+/**
+ * Draws an area with pointer, finger or keyboard: a circle from its centre outwards, a polygon corner by corner. By keyboard, arrow keys move the map under
+ * a cross in its middle, and Space sets a point there.
+ */
 export class AreaDrawing {
   readonly #map: L.Map;
   readonly #layer: L.LayerGroup;
@@ -36,89 +39,136 @@ export class AreaDrawing {
   draw(kind: Area['kind'], done: (area: Area | undefined) => void): void {
     this.cancel();
     this.#layer.clearLayers();
-    const container = this.#map.getContainer();
-    container.classList.add('drawing');
-    this.#map.dragging.disable();
-    this.#map.doubleClickZoom.disable();
+    const map = this.#map;
+    const container = map.getContainer();
+    const focused = document.activeElement;
     const end = (area: Area | undefined) => {
       this.#stop?.();
       done(area);
     };
-    const release = kind === 'circle' ? this.#drawCircle(end) : this.#drawPolygon(end);
-    const onKey = (event: KeyboardEvent) => event.key === 'Escape' && end(undefined);
-    document.addEventListener('keydown', onKey);
+    const sketch =
+      kind === 'circle' ? sketchCircle(map, this.#layer, end) : sketchPolygon(map, this.#layer, end);
+    const releasePointer = kind === 'circle' ? dragOn(map, sketch) : clickOn(map, sketch);
+    const releaseKeys = pressKeysOn(map, sketch, end);
+    container.classList.add('drawing');
+    container.focus({ preventScroll: true });
+    map.dragging.disable();
+    map.doubleClickZoom.disable();
     this.#stop = () => {
       this.#stop = undefined;
-      release();
-      document.removeEventListener('keydown', onKey);
+      releasePointer();
+      releaseKeys();
       container.classList.remove('drawing');
-      this.#map.dragging.enable();
-      this.#map.doubleClickZoom.enable();
+      map.dragging.enable();
+      map.doubleClickZoom.enable();
+      const isHere = container.contains(document.activeElement);
+      if (isHere && focused instanceof HTMLElement) focused.focus({ preventScroll: true });
     };
   }
 
   cancel(): void {
     this.#stop?.();
   }
+}
 
-  #drawCircle(end: (area: Area | undefined) => void): () => void {
-    const container = this.#map.getContainer();
-    const circle = L.circle([0, 0], { ...style, radius: 1 });
-    let center: L.LatLng | undefined;
-    const down = (event: PointerEvent) => {
-      if (isControl(event)) return;
-      center = this.#map.mouseEventToLatLng(event);
-      container.setPointerCapture(event.pointerId);
-      circle.setLatLng(center).setRadius(1).addTo(this.#layer);
-    };
-    const move = (event: PointerEvent) => {
-      if (center) circle.setRadius(Math.max(1, center.distanceTo(this.#map.mouseEventToLatLng(event))));
-    };
-    const up = () => {
-      if (!center) return;
-      const { lat, lng } = center;
-      // A click without a drag means "around here".
+/** An area in the making. */
+interface Sketch {
+  /** Sets the centre of a circle, or the next corner of a polygon. */
+  point(place: L.LatLng): void;
+  /** Shows the area as it would be with its next point here. */
+  preview(place: L.LatLng): void;
+  finish(): void;
+}
+
+function sketchCircle(map: L.Map, layer: L.LayerGroup, end: (area: Area) => void): Sketch {
+  const circle = L.circle(map.getCenter(), { ...style, radius: 1 });
+  return {
+    point: (center) => circle.setLatLng(center).setRadius(1).addTo(layer),
+    preview: (edge) => circle.setRadius(Math.max(1, circle.getLatLng().distanceTo(edge))),
+    finish() {
+      const { lat, lng } = layer.hasLayer(circle) ? circle.getLatLng() : map.getCenter();
+      // A centre without a radius means "around here".
       const meters = circle.getRadius() > minMeters ? circle.getRadius() : usualMeters;
       end({ kind: 'circle', latitude: round(lat), longitude: round(lng), meters: Math.round(meters) });
-    };
-    container.addEventListener('pointerdown', down);
-    container.addEventListener('pointermove', move);
-    container.addEventListener('pointerup', up);
-    return () => {
-      container.removeEventListener('pointerdown', down);
-      container.removeEventListener('pointermove', move);
-      container.removeEventListener('pointerup', up);
-    };
-  }
+    },
+  };
+}
 
-  #drawPolygon(end: (area: Area | undefined) => void): () => void {
-    const corners: L.LatLng[] = [];
-    const outline = L.polyline([], style).addTo(this.#layer);
-    const close = () => {
-      const places = corners.map(({ lat, lng }): [number, number] => [round(lat), round(lng)]);
-      end(places.length >= 3 ? { kind: 'polygon', corners: places } : undefined);
-    };
-    const click = (event: L.LeafletMouseEvent) => {
-      const [first] = corners;
-      const closes =
-        first && this.#map.latLngToContainerPoint(first).distanceTo(event.containerPoint) < closePixels;
-      if (closes && corners.length >= 3) return close();
-      const last = corners.at(-1);
-      if (last && this.#map.latLngToContainerPoint(last).distanceTo(event.containerPoint) < 3) return;
-      corners.push(event.latlng);
+function sketchPolygon(map: L.Map, layer: L.LayerGroup, end: (area?: Area) => void): Sketch {
+  const corners: L.LatLng[] = [];
+  const outline = L.polyline([], style).addTo(layer);
+  const pixels = (one: L.LatLng, other: L.LatLng) =>
+    map.latLngToContainerPoint(one).distanceTo(map.latLngToContainerPoint(other));
+  const finish = () => {
+    const places = corners.map(({ lat, lng }): [number, number] => [round(lat), round(lng)]);
+    end(places.length >= 3 ? { kind: 'polygon', corners: places } : undefined);
+  };
+  return {
+    point(corner) {
+      const [first, last] = [corners[0], corners.at(-1)];
+      if (first && corners.length >= 3 && pixels(first, corner) < closePixels) return finish();
+      if (last && pixels(last, corner) < samePixels) return;
+      corners.push(corner);
       outline.setLatLngs(corners);
-      L.circleMarker(event.latlng, { className: 'corner', radius: 5, interactive: false }).addTo(this.#layer);
-    };
-    const move = (event: L.LeafletMouseEvent) =>
-      corners.length > 0 && outline.setLatLngs([...corners, event.latlng]);
-    const enter = (event: KeyboardEvent) => event.key === 'Enter' && close();
-    this.#map.on('click', click).on('mousemove', move).on('dblclick', close);
-    document.addEventListener('keydown', enter);
-    return () => {
-      this.#map.off('click', click).off('mousemove', move).off('dblclick', close);
-      document.removeEventListener('keydown', enter);
-    };
-  }
+      L.circleMarker(corner, { className: 'corner', radius: 5, interactive: false }).addTo(layer);
+    },
+    preview: (corner) => corners.length > 0 && outline.setLatLngs([...corners, corner]),
+    finish,
+  };
+}
+
+/** A point is set where the pointer goes down, and the area ends where it goes up. */
+function dragOn(map: L.Map, sketch: Sketch): () => void {
+  const container = map.getContainer();
+  let isDown = false;
+  const down = (event: PointerEvent) => {
+    if (isControl(event)) return;
+    isDown = true;
+    container.setPointerCapture(event.pointerId);
+    sketch.point(map.mouseEventToLatLng(event));
+  };
+  const move = (event: PointerEvent) => isDown && sketch.preview(map.mouseEventToLatLng(event));
+  const up = () => isDown && sketch.finish();
+  container.addEventListener('pointerdown', down);
+  container.addEventListener('pointermove', move);
+  container.addEventListener('pointerup', up);
+  return () => {
+    container.removeEventListener('pointerdown', down);
+    container.removeEventListener('pointermove', move);
+    container.removeEventListener('pointerup', up);
+  };
+}
+
+/** Each click sets a point; a double click ends the area. */
+function clickOn(map: L.Map, sketch: Sketch): () => void {
+  const click = ({ latlng }: L.LeafletMouseEvent) => sketch.point(latlng);
+  const move = ({ latlng }: L.LeafletMouseEvent) => sketch.preview(latlng);
+  const close = () => sketch.finish();
+  map.on('click', click).on('mousemove', move).on('dblclick', close);
+  return () => {
+    map.off('click', click).off('mousemove', move).off('dblclick', close);
+  };
+}
+
+/** Leaflet moves the map by arrow keys while it has the focus; Space sets a point in its middle, Enter ends the area. */
+function pressKeysOn(map: L.Map, sketch: Sketch, end: (area: undefined) => void): () => void {
+  const container = map.getContainer();
+  let isByKeys = false;
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') return end(undefined);
+    if (event.target !== container || (event.key !== ' ' && event.key !== 'Enter')) return;
+    event.preventDefault();
+    if (event.key === 'Enter') return sketch.finish();
+    isByKeys = true;
+    sketch.point(map.getCenter());
+  };
+  const follow = () => isByKeys && sketch.preview(map.getCenter());
+  document.addEventListener('keydown', press);
+  map.on('move', follow);
+  return () => {
+    document.removeEventListener('keydown', press);
+    map.off('move', follow);
+  };
 }
 
 function isControl(event: Event): boolean {
@@ -128,3 +178,4 @@ function isControl(event: Event): boolean {
 const minMeters = 20;
 export const usualMeters = 3_000;
 const closePixels = 12;
+const samePixels = 3;

@@ -8,24 +8,32 @@ export function addGraticule(map: L.Map): void {
   const lines = L.layerGroup().addTo(map);
   const draw = () => {
     lines.clearLayers();
-    for (const line of linesIn(map.getBounds())) lines.addLayer(line);
+    for (const line of linesIn(map)) lines.addLayer(line);
   };
   map.on('moveend', draw);
   draw();
 }
 
-function linesIn(bounds: L.LatLngBounds): L.Layer[] {
+/** Labels would stand on each other in the corner at the lower left, and under the scale at the lower right. */
+const cornerPixels = { left: 60, right: 110, bottom: 36 };
+
+function linesIn(map: L.Map): L.Layer[] {
+  const bounds = map.getBounds();
+  const { x: width, y: height } = map.getSize();
   const [west, east] = [Math.max(-180, bounds.getWest()), Math.min(180, bounds.getEast())];
   const [south, north] = [Math.max(-85, bounds.getSouth()), Math.min(85, bounds.getNorth())];
   const spacing = spacings.findLast((degrees) => (east - west) / degrees <= wantedLines) ?? 30;
-  const meridians = multiples(west, east, spacing).flatMap((lng) => [
-    lineOf([south, lng], [north, lng]),
-    labelAt([south, lng], spell(lng, 'E', 'W'), 'south'),
-  ]);
-  const parallels = multiples(south, north, spacing).flatMap((lat) => [
-    lineOf([lat, west], [lat, east]),
-    labelAt([lat, west], spell(lat, 'N', 'S'), 'west'),
-  ]);
+  const meridians = multiples(west, east, spacing).flatMap((lng) => {
+    const { x } = map.latLngToContainerPoint([south, lng]);
+    const isFree = x >= cornerPixels.left && x <= width - cornerPixels.right;
+    const label = labelAt([south, lng], spell(lng, 'E', 'W'), 'south');
+    return [lineOf([south, lng], [north, lng]), ...(isFree ? [label] : [])];
+  });
+  const parallels = multiples(south, north, spacing).flatMap((lat) => {
+    const isFree = map.latLngToContainerPoint([lat, west]).y <= height - cornerPixels.bottom;
+    const label = labelAt([lat, west], spell(lat, 'N', 'S'), 'west');
+    return [lineOf([lat, west], [lat, east]), ...(isFree ? [label] : [])];
+  });
   return [...meridians, ...parallels];
 }
 

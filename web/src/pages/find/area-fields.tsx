@@ -7,7 +7,15 @@ import { spellMeters } from '../../ui/time.tsx';
 import { changeQuery } from './change-query.ts';
 import type { Drawing } from './find-map.tsx';
 
-/** The area of a search, drawn on the map or typed as centre and radius, which needs no pointer. */
+const kinds = ['circle', 'polygon'] as const;
+const hints: Record<Drawing, string> = {
+  circle:
+    'Drag from the centre. By keyboard: arrow keys move the map, Space sets the centre, Enter ends. Escape stops.',
+  polygon:
+    'Click corner after corner; a double click or the first corner closes it. By keyboard: arrow keys move the map, Space sets a corner, Enter closes. Escape stops.',
+};
+
+/** The area of a search, drawn on the map, or typed as centre and radius. */
 export function AreaFields({
   query,
   drawing,
@@ -18,26 +26,20 @@ export function AreaFields({
   draw(drawing: Drawing | undefined): void;
 }) {
   const [typing, setTyping] = useState(false);
-  const toggle = (kind: Drawing) => draw(drawing === kind ? undefined : kind);
   return (
     <div class="area-fields">
       <div class="row">
-        <button
-          type="button"
-          class="small"
-          aria-pressed={drawing === 'circle'}
-          onClick={() => toggle('circle')}
-        >
-          <Icon name="circle" /> Draw a circle
-        </button>
-        <button
-          type="button"
-          class="small"
-          aria-pressed={drawing === 'polygon'}
-          onClick={() => toggle('polygon')}
-        >
-          <Icon name="polygon" /> Draw a polygon
-        </button>
+        {kinds.map((kind) => (
+          <button
+            key={kind}
+            type="button"
+            class="small"
+            aria-pressed={drawing === kind}
+            onClick={() => draw(drawing === kind ? undefined : kind)}
+          >
+            <Icon name={kind} /> Draw a {kind}
+          </button>
+        ))}
         <button
           type="button"
           class="small"
@@ -49,9 +51,7 @@ export function AreaFields({
         </button>
       </div>
       <p class="soft small" role="status">
-        {drawing === 'circle' && 'Press at the centre and drag. Escape stops.'}
-        {drawing === 'polygon' &&
-          'Click corner after corner; a double click, Enter or the first corner closes it. Escape stops.'}
+        {drawing && hints[drawing]}
         {!drawing && query.area && (
           <>
             {spellArea(query)}{' '}
@@ -73,53 +73,40 @@ function spellArea({ area }: FindQuery): string {
   return `Within a polygon of ${area?.corners.length ?? 0} corners.`;
 }
 
+/** What makes a circle, with the bounds of each number. */
+const numbers = [
+  { name: 'latitude', label: 'Latitude', min: -90, max: 90 },
+  { name: 'longitude', label: 'Longitude', min: -180, max: 180 },
+  { name: 'meters', label: 'Radius (m)', min: 1, max: 20_000_000 },
+] as const;
+
 function CircleFields({ query }: { query: FindQuery }) {
-  const circle = query.area?.kind === 'circle' ? query.area : undefined;
-  const [centerLatitude, centerLongitude] = session.value?.demoCity?.center ?? [0, 0];
-  const [latitude, setLatitude] = useState(String(circle?.latitude ?? centerLatitude));
-  const [longitude, setLongitude] = useState(String(circle?.longitude ?? centerLongitude));
-  const [meters, setMeters] = useState(String(circle?.meters ?? usualMeters));
-  const apply = () => {
-    const area = {
-      kind: 'circle' as const,
-      latitude: Number(latitude),
-      longitude: Number(longitude),
-      meters: Number(meters),
-    };
-    const holds = Math.abs(area.latitude) <= 90 && Math.abs(area.longitude) <= 180 && area.meters > 0;
-    if (holds) changeQuery(query, { area });
-  };
+  const [latitude, longitude] = session.value?.demoCity?.center ?? [0, 0];
+  const [circle, setCircle] = useState(
+    query.area?.kind === 'circle'
+      ? query.area
+      : { kind: 'circle' as const, latitude, longitude, meters: usualMeters },
+  );
+  const holds = numbers.every(({ name, min, max }) => circle[name] >= min && circle[name] <= max);
   return (
     <fieldset class="circle-fields">
       <legend class="hidden">Circle by numbers</legend>
-      <NumberInput label="Latitude" value={latitude} set={setLatitude} min={-90} max={90} />
-      <NumberInput label="Longitude" value={longitude} set={setLongitude} min={-180} max={180} />
-      <NumberInput label="Radius (m)" value={meters} set={setMeters} min={1} max={20_000_000} />
-      <button type="button" onClick={apply}>
+      {numbers.map(({ name, label, min, max }) => (
+        <label key={name} class="field">
+          <span>{label}</span>
+          <input
+            type="number"
+            step="any"
+            min={min}
+            max={max}
+            defaultValue={String(circle[name])}
+            onInput={({ currentTarget }) => setCircle({ ...circle, [name]: currentTarget.valueAsNumber })}
+          />
+        </label>
+      ))}
+      <button type="button" disabled={!holds} onClick={() => changeQuery(query, { area: circle })}>
         Search here
       </button>
     </fieldset>
-  );
-}
-
-function NumberInput(props: {
-  label: string;
-  value: string;
-  set(value: string): void;
-  min: number;
-  max: number;
-}) {
-  return (
-    <label class="field">
-      <span>{props.label}</span>
-      <input
-        type="number"
-        step="any"
-        min={props.min}
-        max={props.max}
-        value={props.value}
-        onInput={(event) => props.set(event.currentTarget.value)}
-      />
-    </label>
   );
 }

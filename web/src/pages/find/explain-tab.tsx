@@ -1,6 +1,6 @@
 import type { Loaded } from '../../api/load.ts';
 import { Show } from '../../ui/states.tsx';
-import { spellMs } from '../../ui/time.tsx';
+import { spellCount, spellMs } from '../../ui/time.tsx';
 import type { ExplainStep, FindAnswer } from './api.ts';
 
 /** The query plan: the index that proposed candidates, their number, the number that each check left, and the times. */
@@ -45,11 +45,42 @@ function Step({ step: { step, ms, ...details }, whole }: { step: ExplainStep; wh
       <dl class="facts small">
         {Object.entries(details).map(([name, value]) => (
           <div key={name} class="contents">
-            <dt>{name}</dt>
-            <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+            <dt>{spellName(name)}</dt>
+            <dd>
+              <Detail value={value} />
+            </dd>
           </div>
         ))}
       </dl>
     </li>
   );
+}
+
+/** Lists below each other, the members of an object beside each other. */
+function Detail({ value }: { value: unknown }) {
+  if (typeof value === 'number') return <>{spellCount(value)}</>;
+  if (typeof value !== 'object' || value === null) return <>{String(value)}</>;
+  if (!Array.isArray(value)) {
+    return Object.entries(value).map(([name, member]) => (
+      <span key={name} class="detail">
+        <span class="soft">{spellName(name)}</span> <Detail value={member} />
+      </span>
+    ));
+  }
+  if (value.every((one) => typeof one !== 'object')) return <>{value.join(', ')}</>;
+  return (
+    <ul class="detail-list">
+      {value.map((one, index) => (
+        // The same item may come twice, and the list is never reordered.
+        <li key={index}>
+          <Detail value={one} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** `standsFor` as "stands for". */
+function spellName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -4,20 +4,24 @@ import { isDark } from '../../theme.ts';
 import type { Series } from './api.ts';
 import 'uplot/dist/uPlot.min.css';
 
-export interface ChartLine {
+/** A chart without its data. */
+export interface ChartOptions {
+  title: string;
+  lines: readonly ChartLine[];
+  /** Ticks at powers of two, for sizes. */
+  isBinary?: boolean;
+  spell(value: number): string;
+}
+
+interface ChartLine {
   /** The column of the series. */
   name: string;
   label: string;
 }
 
-interface ChartProps {
-  title: string;
-  lines: readonly ChartLine[];
+interface ChartProps extends ChartOptions {
   series: Series;
   hours: number;
-  /** Ticks at powers of two, for sizes. */
-  isBinary?: boolean;
-  spell(value: number): string;
 }
 
 /** A time series on a canvas, as wide as its container. Its colours are read from the style sheet, in light and dark. */
@@ -67,6 +71,7 @@ function optionsFor(
     height,
     legend: { show: false },
     cursor: { y: false },
+    padding: [10, 18, 0, 0],
     scales: {
       x: { range: (_chart, _first, last) => [last - hours * 3_600, last] },
       y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 1)] },

@@ -9,7 +9,7 @@ import { Intent } from './intent.tsx';
 export function EmptySearches() {
   const list = usePaged<EmptySearch>('/api/health/empty-searches', {}, ['health']);
   return (
-    <section class="panel stack">
+    <section class="panel stack empty-searches">
       <h2>Searches that found nothing</h2>
       <PagedTable
         list={list}

@@ -4,20 +4,13 @@ import { navigate, param } from '../../router.ts';
 import { Empty, Show } from '../../ui/states.tsx';
 import { spellBytes, spellCount, spellMs } from '../../ui/time.tsx';
 import type { Series } from './api.ts';
-import { Chart, type ChartLine } from './chart.tsx';
+import { Chart, type ChartOptions } from './chart.tsx';
 import { EmptySearches } from './empty-searches.tsx';
 import './health.css';
 
-interface ChartOf {
-  title: string;
-  lines: readonly ChartLine[];
-  isBinary?: boolean;
-  spell(value: number): string;
-}
-
 const perMinute = (value: number) => `${spellCount(Number(value.toPrecision(2)))}/min`;
 
-const charts: readonly ChartOf[] = [
+const charts: readonly ChartOptions[] = [
   {
     title: 'Requests',
     spell: perMinute,
@@ -109,21 +102,14 @@ export default function HealthPage() {
                 <section key={chart.title} class="panel chart-panel">
                   <h2>{chart.title}</h2>
                   <Latest chart={chart} series={data} />
-                  <Chart
-                    title={chart.title}
-                    lines={chart.lines}
-                    spell={chart.spell}
-                    isBinary={chart.isBinary}
-                    series={data}
-                    hours={hours}
-                  />
+                  <Chart {...chart} series={data} hours={hours} />
                 </section>
               ))}
+              <EmptySearches />
             </div>
           )
         }
       </Show>
-      <EmptySearches />
     </div>
   );
 }
@@ -135,7 +121,13 @@ function fittingSpan(rows: Series['rows']): number {
 }
 
 /** The last figures in words: a chart on a canvas says nothing to a screen reader. */
-function Latest({ chart: { lines, spell }, series: { names, rows } }: { chart: ChartOf; series: Series }) {
+function Latest({
+  chart: { lines, spell },
+  series: { names, rows },
+}: {
+  chart: ChartOptions;
+  series: Series;
+}) {
   const last = rows.at(-1);
   return (
     <dl class="latest">

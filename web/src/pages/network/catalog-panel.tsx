@@ -103,7 +103,7 @@ function Versions({ path, catalogId, versions }: VersionsProps) {
           const before = versions[place + 1];
           return (
             <li key={version}>
-              <strong>{version}</strong> <Ago at={at} /> {by && <span class="soft">by {by}</span>}{' '}
+              <strong>Version {version}</strong> <Ago at={at} /> {by && <span class="soft">by {by}</span>}{' '}
               {status && <Badge tone={toneOf(status)}>{status}</Badge>}
               {before && (
                 <button

@@ -16,7 +16,7 @@ export function SendForm({ ready, busy, send }: { ready: boolean; busy: boolean;
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        send(way);
+        if (!busy) send(way);
       }}
     >
       <fieldset class="ways">
@@ -40,7 +40,8 @@ export function SendForm({ ready, busy, send }: { ready: boolean; busy: boolean;
           {way === 'service' ? <ServiceCommand /> : <Code text={command} label="command to publish" />}
         </>
       ) : (
-        <button type="submit" class="primary" disabled={!ready || busy}>
+        // Not disabled while it publishes: the dialog that asks for the token gives the focus back to it.
+        <button type="submit" class="primary" disabled={!ready} aria-disabled={busy}>
           {busy ? 'Publishing …' : 'Publish'}
         </button>
       )}
