@@ -1,88 +1,95 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import type { StartedConsole } from './console-process.ts';
 import { patienceMs } from './patience.ts';
-import { freePorts, makeDataDir, startUp, type UpProcess } from './up-process.ts';
 
-// The console's page as a person has it: `signpost up` in a process of its own, and the Chromium of the system.
+// The console's page as a person has it: Signpost in a process of its own, and the Chromium of the system.
 
-const usualPlaces = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-];
-const executablePath = usualPlaces.find((path) => existsSync(path));
-export const hasChromium = executablePath !== undefined;
+export interface ConsoleScene extends StartedConsole {
+  /**
+   * A window of its own, in which nobody is signed in. After the test it is closed: then no request of it has gone to another host, no script has
+   * failed, and the Content-Security-Policy has refused nothing.
+   * @param path below the console's address, or a whole address
+   */
+  visit(path: string, options?: BrowserContextOptions): Promise<Page>;
+}
 
-export interface Visit {
+export const phone = { viewport: { width: 390, height: 844 } };
+const desktop = { viewport: { width: 1280, height: 850 } };
+
+/** @param start the `npm start` of the whole run unless given */
+export function useConsole(start: () => Promise<Started> = findNpmStart): ConsoleScene {
+  const windows: Window[] = [];
+  let browser: Browser | undefined;
+  let close: Started['close'];
+  const scene = {
+    async visit(path, options) {
+      if (!browser) throw new Error('no browser is started yet');
+      const url = new URL(path, `${scene.url}/`);
+      const window = await openWindow(browser, url, options);
+      windows.push(window);
+      await window.page.goto(url.href);
+      await window.page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+      return window.page;
+    },
+  } as ConsoleScene;
+  beforeAll(async () => {
+    const running = await start();
+    close = running.close;
+    Object.assign(scene, running.started);
+    browser = await launchChromium();
+  });
+  afterEach(async () => {
+    const seen = windows.splice(0);
+    await Promise.all(seen.map(({ context }) => context.close()));
+    expect(seen.flatMap(({ strayRequests }) => strayRequests)).toEqual([]);
+    expect(seen.flatMap(({ errors }) => errors)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await close?.();
+  });
+  return scene;
+}
+
+interface Started {
+  started: StartedConsole;
+  close?(): Promise<void>;
+}
+
+async function findNpmStart(): Promise<Started> {
+  const started = inject('npmStart');
+  if (!started) throw new Error('these tests share one npm start: npm run test:browser [FILE]');
+  return { started };
+}
+
+interface Window {
+  context: BrowserContext;
   page: Page;
-  /** Hosts of everything that was requested. */
-  hosts: Set<string>;
+  /** Requests to other hosts than that of the page. */
+  strayRequests: string[];
   /** Errors of the page's scripts, and what the Content-Security-Policy refused. */
   errors: string[];
 }
 
-export interface ConsoleScene {
-  url: string;
-  dataDir: string;
-  settings: Record<string, string>;
-  token: string;
-  /** A window of its own: nobody is signed in. */
-  visit(path: string, options?: BrowserContextOptions): Promise<Visit>;
-  close(): Promise<void>;
-}
-
-/** @param start `signpost up` unless given */
-export async function startConsoleScene(
-  chosen: Record<string, string> = {},
-  start: (dataDir: string, settings: Record<string, string>) => UpProcess = startUp,
-): Promise<ConsoleScene> {
-  const { dataDir, remove } = await makeDataDir();
-  const settings = { ...(await freePorts()), ...chosen };
-  const signpost = start(dataDir, settings);
-  let browser: Browser | undefined;
-  const close = async () => {
-    await browser?.close();
-    signpost.signal('SIGTERM');
-    await signpost.ended;
-    await remove();
-  };
-  try {
-    await signpost.saying('Signpost is up', patienceMs);
-    // Root may not start Chromium within its sandbox; the page is ours.
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-    const token = (await readFile(join(dataDir, 'operator-token'), 'utf8')).trim();
-    const url = `http://127.0.0.1:${settings.CONSOLE_PORT}`;
-    const opened = browser;
-    return { url, dataDir, settings, token, visit: (...args) => visit(opened, url, ...args), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-async function visit(
-  browser: Browser,
-  url: string,
-  path: string,
-  options: BrowserContextOptions = {},
-): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 850 }, ...options });
+async function openWindow(browser: Browser, { host }: URL, options?: BrowserContextOptions): Promise<Window> {
+  const context = await browser.newContext({ ...desktop, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(patienceMs);
-  const hosts = new Set<string>();
-  const errors: string[] = [];
-  page.on('request', (request) => hosts.add(new URL(request.url()).host));
-  page.on('pageerror', ({ message }) => errors.push(message));
-  page.on('console', (line) => {
-    if (line.text().includes('Content Security Policy')) errors.push(line.text());
+  const window: Window = { context, page, strayRequests: [], errors: [] };
+  context.on('request', (request) => {
+    const { protocol, host: asked } = new URL(request.url());
+    // Images within the page itself are asked of nobody.
+    if (protocol !== 'data:' && asked !== host) window.strayRequests.push(request.url());
   });
-  await page.goto(`${url}/${path}`);
-  await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
-  return { page, hosts, errors };
+  page.on('websocket', (socket) => window.strayRequests.push(socket.url()));
+  page.on('pageerror', ({ message }) => window.errors.push(message));
+  page.on('console', (line) => {
+    if (line.text().includes('Content Security Policy')) window.errors.push(line.text());
+  });
+  return window;
 }
 
 /** What axe-core finds that keeps somebody from using the page, as one line each. */
@@ -103,6 +110,13 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await dialog.getByLabel('Operator token').fill(token);
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await dialog.waitFor({ state: 'hidden' });
+}
+
+/** The same by keyboard alone: the focus is in the dialog already. */
+export async function signInByKeyboard(page: Page, token: string): Promise<void> {
+  await page.getByRole('dialog', { name: 'Sign in as the operator' }).waitFor();
+  await page.keyboard.insertText(token);
+  await page.keyboard.press('Enter');
 }
 
 /** Presses Tab, or Shift+Tab, until the focus is on a control of this name: nothing is clicked. */
