@@ -81,8 +81,8 @@ describe('set-up', () => {
   });
 });
 
-describe('the lock file', async () => {
-  const packages: Record<string, Locked> = JSON.parse(await readFile('package-lock.json', 'utf8')).packages;
+describe.each(['package-lock.json', 'site/package-lock.json'])('%s', async (lockFile) => {
+  const packages: Record<string, Locked> = JSON.parse(await readFile(lockFile, 'utf8')).packages;
 
   it('has every package that another one names, for every platform: npm ci refuses it otherwise', () => {
     const missing = Object.entries(packages).flatMap(([path, { dependencies, optionalDependencies }]) =>
