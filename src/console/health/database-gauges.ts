@@ -16,20 +16,24 @@ import type { Database } from '../../storage/database.ts';
 
 const freshMs = 10_000;
 const patienceMs = 500;
+/** What was measured is told for so long while it cannot be measured again: a database under load must not make gauges flap. */
+const keptMs = 60_000;
 /** Receivers that have a series of their own, for each kind and state: those whose deliveries wait longest. All others are `other`. */
 const namedReceivers = 50;
 const others = 'other';
 
 export function addDatabaseGauges({ database, metrics, logger }: GaugeTools): void {
+  let measuredAt = performance.now();
   const refresh = createRefresh(async () => {
     const [deliveries, index] = await Promise.all([measureDeliveries(database), measureIndex(database)]);
+    measuredAt = performance.now();
     forget();
     tellDeliveries(deliveries, { counts, ages });
     if (index) tellIndex(index, { size, bytes, lag, failing });
   });
   const collect = () =>
     refresh((error) => {
-      forget();
+      if (performance.now() - measuredAt > keptMs) forget();
       logger.debug({ err: error }, 'the gauges of the database were not measured');
     });
 
