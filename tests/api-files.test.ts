@@ -3,11 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { bruToJsonV2, collectionBruToJson } from '@usebruno/lang';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Action, actions } from '../src/protocol/actions.ts';
 import { findTriggerToken } from '../src/publisher/trigger-token.ts';
 import type { Actor } from './support/actor.ts';
 import { readWorkflows, runWorkflow, type StepAnswer, type StepRequest } from './support/arazzo.ts';
+import { type BrunoRequest, brunoSigner } from './support/bruno.ts';
 import { startConsole, type TestConsole } from './support/console.ts';
 
 // docs/api as others use it: the flows and the collection run against a network.
@@ -29,6 +32,14 @@ afterAll(() => the?.network.close());
 describe('the files of docs/api', () => {
   it('are those that scripts/api-files.mjs makes of what is built', async () => {
     await promisify(execFile)(process.execPath, ['scripts/api-files.mjs', '--check']);
+  });
+});
+
+describe('the documents', () => {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+
+  it.each(names)('are found without fault by the linter of Redocly: %s', async (name) => {
+    expect(await lintText(readFileSync(join(folder, name), 'utf8'), name)).toEqual([]);
   });
 });
 
@@ -68,36 +79,28 @@ async function post(to: string, operationId: string, payload: object | undefined
   return { status: response.status, body: await response.json() };
 }
 
+// Bruno itself runs it in tests/docs/bruno.test.ts. Here its files are read by its own parser, and its scripts get as much of its API as they use.
 describe('the Bruno collection', () => {
   const variables = new Map<string, string>();
+  const text = (name: string) => readFileSync(join(folder, 'bruno', name), 'utf8');
   const requests = readdirSync(join(folder, 'bruno'))
     .filter((name) => name.endsWith('.bru') && name !== 'collection.bru')
-    .map((name) => readBlocks(join(folder, 'bruno', name)))
-    .sort((a, b) => sequenceOf(a) - sequenceOf(b));
+    .map((name) => bruToJsonV2(text(name)))
+    .sort((a, b) => Number(a.meta.seq) - Number(b.meta.seq));
 
-  it.each(requests.map((blocks) => [/^name: (.*)$/m.exec(blocks.meta ?? '')?.[1], blocks] as const))(
+  it.each(requests.map((request) => [request.meta.name, request] as const))(
     'has a request that the service accepts: %s',
-    async (_, blocks) => {
-      const { status, text } = await runRequest(blocks, variables);
-      expect(text).not.toContain('NACK');
+    async (_, request) => {
+      const signing = collectionBruToJson(text('collection.bru')).script?.req ?? '';
+      const { status, text: answer } = await runRequest(request, signing, variables);
+      expect(answer).not.toContain('NACK');
       expect([200, 202]).toContain(status);
     },
   );
 });
 
-type Blocks = Record<string, string>;
-
-function readBlocks(file: string): Blocks {
-  const blocks = readFileSync(file, 'utf8').matchAll(/^([\w:-]+) \{\n([\s\S]*?)\n\}$/gm);
-  return Object.fromEntries([...blocks].map(([, name, text = '']) => [name, text.replace(/^ {2}/gm, '')]));
-}
-
-function sequenceOf({ meta = '' }: Blocks): number {
-  return Number(/^seq: (\d+)$/m.exec(meta)?.[1]);
-}
-
 /** Sends a request as Bruno does: variables filled in, then the script of the collection, then the one after the answer. */
-async function runRequest(blocks: Blocks, variables: Map<string, string>) {
+async function runRequest(request: BrunoRequest, signing: string, variables: Map<string, string>) {
   const { network } = the;
   const environment: Record<string, string> = {
     catalogUrl: network.catalogUrl,
@@ -107,19 +110,17 @@ async function runRequest(blocks: Blocks, variables: Map<string, string>) {
   };
   const fill = (text: string) =>
     text.replace(/\{\{(\w+)\}\}/g, (_, name) => environment[name] ?? variables.get(name) ?? '');
-  const method = ['get', 'post', 'delete'].find((name) => blocks[name] !== undefined) ?? '';
-  const url = fill(/^url: (.*)$/m.exec(blocks[method] ?? '')?.[1] ?? '');
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  let body = blocks['body:json'] && fill(blocks['body:json']);
-  const signer = /^signer: (.*)$/m.exec(blocks['vars:pre-request'] ?? '')?.[1];
+  const method = request.http.method.toUpperCase();
+  const headers: Record<string, string> = method === 'POST' ? { 'content-type': 'application/json' } : {};
+  let body = request.body && fill(request.body.json);
   const bru = {
     getEnvVar: (name: string) => environment[name],
-    getRequestVar: () => signer,
+    getRequestVar: (name: string) => request.vars.req.find((one) => one.name === name)?.value,
     getVar: (name: string) => variables.get(name),
     setVar: (name: string, value: string) => variables.set(name, value),
   };
   const req = {
-    getMethod: () => method.toUpperCase(),
+    getMethod: () => method,
     getBody: () => body && JSON.parse(body),
     setBody: (text: string) => {
       body = text;
@@ -128,27 +129,31 @@ async function runRequest(blocks: Blocks, variables: Map<string, string>) {
       headers[name] = value;
     },
   };
-  runScript(readBlocks(join(folder, 'bruno', 'collection.bru'))['script:pre-request'] ?? '', { bru, req });
-  if (method !== 'post') delete headers['content-type'];
-  const response = await fetch(url, { method: method.toUpperCase(), headers, body });
+  runScript(signing, { bru, req });
+  const response = await fetch(fill(request.http.url), { method, headers, body });
   const text = await response.text();
-  runScript(blocks['script:post-response'] ?? '', { bru, res: { getBody: () => JSON.parse(text) } });
+  runScript(request.script?.res ?? '', { bru, res: { getBody: () => JSON.parse(text) } });
   return { status: response.status, text };
 }
 
 function describeSigner(name: string): Record<string, string> {
   const actor = actors[name];
   if (!actor) throw new Error(`there is no ${name}`);
-  const { d = '' } = actor.key.privateKey.export({ format: 'jwk' });
-  return {
-    [`${name}Id`]: actor.id,
-    [`${name}Uri`]: actor.url,
-    [`${name}KeyId`]: actor.key.recordId,
-    [`${name}Seed`]: Buffer.from(d, 'base64url').toString('base64'),
-  };
+  return brunoSigner(name, actor);
 }
 
 function runScript(script: string, scope: Record<string, object>): void {
   const names = ['require', ...Object.keys(scope)];
   new Function(...names, script)(createRequire(import.meta.url), ...Object.values(scope));
+}
+
+/** What the linter has to say about an OpenAPI or Arazzo document, with every rule that it recommends. */
+async function lintText(source: string, name: string): Promise<string[]> {
+  const config = await createConfig({
+    extends: ['recommended'],
+    // Attributes are open objects by intent.
+    rules: { 'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true } },
+  });
+  const problems = await lintFromString({ source, absoluteRef: `/${name}`, config });
+  return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer} ${message}`);
 }

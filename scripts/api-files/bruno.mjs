@@ -81,6 +81,7 @@ function renderRequest({ title, to, as, query, action, body }, place) {
     ...(text ? [renderBlock('body:json', text)] : []),
     renderBlock('vars:pre-request', `signer: ${as}`),
     ...(title === 'subscribe' ? [renderBlock('script:post-response', rememberSubscription)] : []),
+    renderBlock('assert', 'res.status: lt 300'),
     renderBlock('docs', action.summary),
   ].join('\n');
 }

@@ -1,6 +1,8 @@
+import { attributeChecks } from './attribute-checks.ts';
 import type { CatalogScene } from './catalog-scene.ts';
 import type { Check } from './check.ts';
 import { masterChecks, searchChecks, updateChecks } from './distribution-checks.ts';
+import { messageChecks } from './message-checks.ts';
 import { onPublishOnce, publishChecks } from './publish-checks.ts';
 import { pullChecks } from './pull-checks.ts';
 import { noPushChecks, pushChecks } from './push-checks.ts';
@@ -13,6 +15,7 @@ export const catalogChecks: readonly Check<CatalogScene>[] = [
   ...contextChecks,
   ...subscriptionChecks,
   ...publishChecks,
+  ...attributeChecks,
   ...pushChecks,
   ...searchChecks,
   ...updateChecks,
@@ -21,5 +24,6 @@ export const catalogChecks: readonly Check<CatalogScene>[] = [
   ...endingChecks,
   ...noPushChecks,
   onPublishOnce,
+  ...messageChecks,
   ...refusalChecks,
 ];

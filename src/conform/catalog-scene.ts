@@ -33,8 +33,9 @@ export interface CatalogScene extends RequestScene {
   subscriptionId: () => Promise<string>;
   /** Sound chargers, a catalog of which one resource is wrong, one without schema types, and one with offers alone. */
   published: () => Promise<Asked>;
-  /** A MERGE of the first catalog, and then a FULL of it. */
+  /** A MERGE of the first catalog, an update that says no mode, and then a FULL of it. */
   merged: () => Promise<Asked>;
+  updated: () => Promise<Asked>;
   replaced: () => Promise<Asked>;
   /** A MASTER catalog, and a REGULAR one that extends it. */
   mastered: () => Promise<Asked>;
@@ -124,8 +125,12 @@ export function createCatalogScene(options: CatalogSceneOptions): CatalogScene {
         [directive('chargers', { updateMode: 'MERGE' })],
       );
     }),
-    replaced: memoize(async () => {
+    updated: memoize(async () => {
       requireCallback(await scene.merged());
+      return publish([catalog('chargers', { resources: [charger('r5')] })], [directive('chargers')]);
+    }),
+    replaced: memoize(async () => {
+      requireCallback(await scene.updated());
       return publish(
         [catalog('chargers', { resources: [charger('r4')] })],
         [directive('chargers', { updateMode: 'FULL' })],
@@ -161,7 +166,7 @@ export function createCatalogScene(options: CatalogSceneOptions): CatalogScene {
     pulled: memoize(async () => {
       const subscriptionId = await scene.subscriptionId();
       requireCallback(await scene.replaced());
-      return ask(options, actions.pull, { message: { subscriptionId, mode: 'FULL', limit: pageSize } });
+      return ask(options, actions.pull, { message: { subscriptionId, limit: pageSize } });
     }),
     unsubscribed: memoize(async () =>
       self.send(actions.unsubscribe, { query: { subscriptionId: await scene.subscriptionId() } }),

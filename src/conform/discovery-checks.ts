@@ -19,6 +19,7 @@ import {
   listAt,
   show,
 } from './expect.ts';
+import { messageChecks } from './message-checks.ts';
 import { authenticationChecks, contextChecks, refusal, refusalChecks } from './request-checks.ts';
 
 type DiscoveryCheck = Check<DiscoveryScene>;
@@ -254,6 +255,7 @@ export const discoveryChecks: readonly Check<DiscoveryScene>[] = [
   ...answerChecks,
   ...intentChecks,
   ...receivingChecks,
+  ...messageChecks,
   ...refusalChecks,
 ];
 

@@ -45,6 +45,17 @@ export const updateChecks: readonly CatalogCheck[] = [
     },
   },
   {
+    name: 'merge-default',
+    clause: `${directives}, updateMode, default MERGE`,
+    expects: 'resources that an update without updateMode does not name are retained',
+    async run(scene) {
+      requireCallback(await scene.updated());
+      const ids = resourceIds(await regular(scene, 'chargers'));
+      const names = ['r1', 'r2', 'r3', 'r5'].filter((name) => !ids.includes(scene.samples.id(name)));
+      expectThat(names.length === 0, `${names.join(', ')} are not there any more: there are ${show(ids)}`);
+    },
+  },
+  {
     name: 'full-replaces',
     clause: `${directives}, updateMode FULL`,
     expects: 'after a FULL, the catalog has the resources of that request and no others',

@@ -163,6 +163,18 @@ export const refusalChecks: readonly RequestCheck[] = [
     },
   },
   {
+    name: 'refusal-paths',
+    clause: 'Catalog spec: Other shapes, Error',
+    expects: 'a JSONPath in details.path of every refusal that has one',
+    async run(scene) {
+      for (const answer of refusalsOf(scene)) {
+        const path = at(answer.body, 'message', 'error', 'details', 'path');
+        const isPath = typeof path === 'string' && path.startsWith('$');
+        expectThat(path === undefined || isPath, describe(answer));
+      }
+    },
+  },
+  {
     name: 'codes-canonical',
     clause: 'Catalog spec: Errors, the ErrorCode enumeration',
     expects: 'a code of the enumeration in every refusal',

@@ -9,6 +9,7 @@ import {
   renderExamples,
   sharedRefusals,
 } from './openapi-refusals.ts';
+import { signatureHeader, signatureScheme, signingGuide } from './openapi-signing.ts';
 import type { RefusalExample } from './refusal-examples.ts';
 
 /**
@@ -23,22 +24,21 @@ export function buildOpenApi({ role, actions, plain = [] }: Described): OpenApiD
   };
   for (const action of actions) add(action.path, action.method, signedOperation(action, components));
   for (const { method, path, operation } of plain) {
-    add(path.replace(/:(\w+)/g, '{$1}'), method, plainOperation(operation, path, components));
+    add(path.replace(/:(\w+)/g, '{$1}'), method, plainOperation(operation, { method, path }, components));
   }
-  const shared = Object.entries(actions.length > 0 ? sharedRefusals : {}).map(([status, refusal]) => [
-    `Refused${status}`,
-    refusedResponse(refusal, components),
-  ]);
   return {
     openapi: '3.1.0',
-    info: { title: `Signpost ${role}`, version: '2.0.0', description: descriptionOf(actions) },
+    info: {
+      title: `Signpost ${role}`,
+      version: '2.0.0',
+      description: descriptionOf(actions),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: '/' }],
     paths,
     components: {
       schemas: components.schemas,
-      responses: Object.fromEntries(shared),
-      headers: { Signature: signatureHeader },
-      securitySchemes: { Signature: signatureScheme },
+      ...(actions.length > 0 && signedComponents(components)),
     },
   };
 }
@@ -51,7 +51,7 @@ export interface Described {
 }
 
 export interface PlainOperation {
-  /** Its operationId, where a description of flows names it. */
+  /** Its operationId; otherwise method and path. */
   id?: string;
   summary: string;
   description?: string;
@@ -76,14 +76,20 @@ export interface PlainExamples {
 
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; description: string };
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
   servers: { url: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: {
     schemas: Record<string, JsonSchema>;
-    responses: Record<string, Response>;
-    headers: Record<string, JsonSchema>;
-    securitySchemes: Record<string, JsonSchema>;
+    /** Where there are signed actions. */
+    responses?: Record<string, Response>;
+    headers?: Record<string, JsonSchema>;
+    securitySchemes?: Record<string, JsonSchema>;
   };
 }
 
@@ -120,20 +126,18 @@ export interface Response {
 
 type Content = { 'application/json': { schema: JsonSchema; examples?: Readonly<Record<string, Example>> } };
 
-const signatureScheme = {
-  type: 'http',
-  scheme: 'Signature',
-  description:
-    'Authorization: Signature keyId="<subscriber_id>|<record_id>|ed25519",algorithm="ed25519",created="<unix_timestamp>",' +
-    'expires="<unix_timestamp>",headers="(created) (expires) digest",signature="<base64_signature>". Ed25519 over the lines ' +
-    '"(created): …", "(expires): …" and "digest: BLAKE-512=<base64 of BLAKE2b-512 over the body>", joined by line feeds.',
-};
-
-const signatureHeader = {
-  description:
-    'The answer, signed by the service in the same form, with a fourth line "request-signature: <signature of the request>".',
-  schema: { type: 'string' },
-};
+/** What only documents with signed actions refer to. */
+function signedComponents(components: Components) {
+  const shared = Object.entries(sharedRefusals).map(([status, refusal]) => [
+    `Refused${status}`,
+    refusedResponse(refusal, components),
+  ]);
+  return {
+    responses: Object.fromEntries(shared),
+    headers: { Signature: signatureHeader },
+    securitySchemes: { Signature: signatureScheme },
+  };
+}
 
 function signedOperation(action: Action, components: Components): Operation {
   const operationId = (Object.keys(allActions) as (keyof typeof allActions)[]).find((id) => {
@@ -184,7 +188,11 @@ function refusedResponse({ description, examples }: DescribedRefusal, components
   return jsonResponse(description, components.reference(Acknowledgement), { examples });
 }
 
-function plainOperation(operation: PlainOperation, path: string, components: Components): Operation {
+function plainOperation(
+  operation: PlainOperation,
+  { method, path }: { method: string; path: string },
+  components: Components,
+): Operation {
   const { summary, description, tag = 'Unsigned', query, body, answer, examples } = operation;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
@@ -194,7 +202,7 @@ function plainOperation(operation: PlainOperation, path: string, components: Com
     ...exampleOf(name, examples?.parameters),
   }));
   return {
-    ...(operation.id && { operationId: operation.id }),
+    operationId: operation.id ?? operationIdOf(method, path),
     summary,
     ...(description && { description }),
     tags: [tag],
@@ -213,6 +221,12 @@ function plainOperation(operation: PlainOperation, path: string, components: Com
       ...refusedResponses(operation, components),
     },
   };
+}
+
+/** `getDediLookupNamespace` of `GET /dedi/lookup/:namespace`. */
+function operationIdOf(method: string, path: string): string {
+  const words = path.split(/\W+/).filter((word) => word !== '');
+  return [method.toLowerCase(), ...words.map((word) => word[0]?.toUpperCase() + word.slice(1))].join('');
 }
 
 function refusedResponses(
@@ -272,20 +286,3 @@ function jsonResponse(
 function descriptionOf(actions: readonly Action[]): string {
   return actions.length === 0 ? 'Every answer is JSON.' : signingGuide;
 }
-
-const signingGuide = `Every request is signed by its sender and answered with a signed answer. Bodies are JSON objects with \`context\` and \`message\`.
-
-### Signing a request
-
-The header \`Authorization\` holds an Ed25519 signature over three lines, joined by line feeds, the last without one:
-
-    (created): 1752000000
-    (expires): 1752000300
-    digest: BLAKE-512=<base64 of BLAKE2b-512 over the body>
-
-It stands on one line:
-
-    Authorization: Signature keyId="<subscriber_id>|<record_id>|ed25519",algorithm="ed25519",created="1752000000",expires="1752000300",headers="(created) (expires) digest",signature="<base64 signature>"
-
-The public key stands in the identity registry under the \`subscriber_id\` and \`record_id\` of the \`keyId\`. A GET or DELETE signs the digest of zero bytes. A callback signs a
-fourth line, \`request-signature:\`, with the signature of the request that it answers. The answer carries a signature of that form in the header \`Signature\`.`;

@@ -1,8 +1,8 @@
-import { search, subscription } from './catalog-fault-parts.ts';
+import { onPull, search, subscription } from './catalog-fault-parts.ts';
 import { publishFaults } from './publish-faults.ts';
 import { pullFaults } from './pull-faults.ts';
 import { pushFaults } from './push-faults.ts';
-import { type PlantedFault, requestFaults } from './request-faults.ts';
+import { messageFaults, type PlantedFault, requestFaults } from './request-faults.ts';
 import { searchFaults } from './search-faults.ts';
 import { subscriptionFaults } from './subscription-faults.ts';
 
@@ -14,4 +14,5 @@ export const catalogFaults: readonly PlantedFault[] = [
   ...pushFaults,
   ...searchFaults,
   ...pullFaults,
+  ...messageFaults(onPull),
 ];

@@ -1,7 +1,15 @@
 import { generateSeed, privateKeyFromSeed } from '../../src/protocol/keys.ts';
 import type { Body } from './actor.ts';
 import type { PassedAnswer, PassedMessage, PassedRequest } from './broken-service.ts';
-import { accepted, coded, inAnswer, type PlantedFault, requestFaults, type When } from './request-faults.ts';
+import {
+  accepted,
+  coded,
+  inAnswer,
+  messageFaults,
+  type PlantedFault,
+  requestFaults,
+  type When,
+} from './request-faults.ts';
 
 // Faults of a discovery service, one for each check that should find it.
 
@@ -197,4 +205,5 @@ export const discoveryFaults: readonly PlantedFault[] = [
   ...answerFaults,
   ...intentFaults,
   ...receivingFaults,
+  ...messageFaults(onDiscover),
 ];

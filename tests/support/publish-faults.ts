@@ -7,6 +7,7 @@ import {
   publish,
   refused,
   result,
+  resultOf,
   sent,
   stranger,
 } from './catalog-fault-parts.ts';
@@ -15,6 +16,27 @@ import { accepted, coded, inAnswer, inMessage, type PlantedFault } from './reque
 // Faults of a catalog service, one for each check that should find it: those of publish and on_publish.
 
 const only = (message: Body): Body => message.catalogs?.[0] ?? {};
+const extensionIn = (directives: Body): Body => directives?.[0]?.resourceDirectives?.[0];
+
+function attributeFaults(of: 'resource' | 'offer' | 'consideration'): PlantedFault[] {
+  const prefix = of === 'resource' ? '' : `${of}-`;
+  return [
+    inMessage(
+      `${prefix}attributes-checked`,
+      'attributes are not checked',
+      resultOf(`toaster-${of}`),
+      result(`toaster-${of}`, (one) => {
+        one.status = 'ACCEPTED';
+      }),
+    ),
+    inAnswer(
+      `${prefix}attributes-typed`,
+      'another status',
+      refused(publish, (message) => named(`no-type-${of}`)(only(message))),
+      coded('SCH_REQUIRED_FIELD_MISSING', 422),
+    ),
+  ];
+}
 
 export const publishFaults: PlantedFault[] = [
   inAnswer(
@@ -50,13 +72,15 @@ export const publishFaults: PlantedFault[] = [
   inAnswer(
     'directive-names-catalog',
     'another code',
-    refused(publish, ({ publishDirectives }) => publishDirectives?.[0]?.catalogId.endsWith('-other')),
+    refused(publish, ({ publishDirectives }) => publishDirectives?.[0]?.catalogId?.endsWith('-other')),
     coded('SCH_REQUIRED_FIELD_MISSING'),
   ),
   inAnswer(
     'directive-names-resource',
     'it is taken',
-    refused(publish, ({ publishDirectives }) => publishDirectives?.[0]?.resourceDirectives),
+    refused(publish, ({ publishDirectives }) =>
+      extensionIn(publishDirectives)?.resourceId?.endsWith('-absent'),
+    ),
     accepted,
   ),
   inAnswer(
@@ -64,6 +88,16 @@ export const publishFaults: PlantedFault[] = [
     'another code',
     refused(publish, ({ publishDirectives }) => publishDirectives?.[0]?.catalogType === 'OTHER'),
     coded('SCH_SCHEMA_VALIDATION_FAILED'),
+  ),
+  inAnswer(
+    'directives-regular-only',
+    'it is taken',
+    refused(
+      publish,
+      ({ publishDirectives }) =>
+        publishDirectives?.[0]?.catalogType === 'MASTER' && extensionIn(publishDirectives),
+    ),
+    accepted,
   ),
   inAnswer(
     'body-too-large',
@@ -115,26 +149,13 @@ export const publishFaults: PlantedFault[] = [
     }),
   ),
   inMessage(
-    'attributes-checked',
-    'attributes are not checked',
-    onPublish,
-    result('mixed', (one) => {
-      one.status = 'ACCEPTED';
-    }),
-  ),
-  inMessage(
     'result-errors',
     'errors are missing',
     onPublish,
     result('mixed', (one) => delete one.errors),
     2,
   ),
-  inAnswer(
-    'attributes-typed',
-    'another status',
-    refused(publish, (message) => named('untyped')(only(message))),
-    coded('SCH_REQUIRED_FIELD_MISSING', 422),
-  ),
+  ...(['resource', 'offer', 'consideration'] as const).flatMap(attributeFaults),
   inMessage('on-publish-once', 'it comes twice', onPublish, (message) => {
     message.also = [...(message.also ?? []), { action: 'catalog/on_publish', body: message.body }];
   }),

@@ -153,6 +153,15 @@ export function requestFaults(probe: string, unsigned: { method: string; path: s
       2,
     ),
     inAnswer(
+      'refusal-paths',
+      'a path that is no JSONPath',
+      ({ body }) => body?.context?.timestamp === 'yesterday',
+      ({ body }) => {
+        body.message.error.details = { path: 'context/timestamp' };
+      },
+      2,
+    ),
+    inAnswer(
       'refusals-name-request',
       'a refusal leaves the messageId out',
       refusedBy('CTX_VERSION_UNSUPPORTED'),
@@ -161,5 +170,20 @@ export function requestFaults(probe: string, unsigned: { method: string; path: s
       },
       2,
     ),
+  ];
+}
+
+/** Of what every callback and push is. */
+export function messageFaults(when: (message: PassedMessage) => unknown): PlantedFault[] {
+  return [
+    inMessage('messages-enveloped', 'a third member', when, ({ body }) => {
+      body.signature = 'none';
+    }),
+    inMessage('messages-context', 'transactionId is missing', when, ({ body }) => {
+      delete body.context.transactionId;
+    }),
+    inMessage('messages-version', 'another version', when, ({ body }) => {
+      body.context.version = '1.1.0';
+    }),
   ];
 }

@@ -18,6 +18,11 @@ import { accepted, coded, inAnswer, inMessage, type PlantedFault } from './reque
 const plainSearch = found((message) => Object.keys(message).length === 0);
 const regular = found(({ filters }) => filters?.type === 'REGULAR');
 
+/** Takes a resource out of a catalog. */
+function drop(one: Body, name: string): void {
+  one.resources = one.resources.filter((resource: Body) => !named(name)(resource));
+}
+
 export const searchFaults: PlantedFault[] = [
   inAnswer('search-envelope', 'the action is that of the request', plainSearch, ({ body }) => {
     body.context.action = 'catalog/search';
@@ -72,7 +77,7 @@ export const searchFaults: PlantedFault[] = [
     'what is not named is lost',
     regular,
     catalog('chargers', (one) => {
-      if (has(one, 'r3')) one.resources = one.resources.filter((resource: Body) => !named('r1')(resource));
+      if (has(one, 'r3') && !has(one, 'r5')) drop(one, 'r1');
     }),
   ),
   inAnswer(
@@ -81,6 +86,14 @@ export const searchFaults: PlantedFault[] = [
     regular,
     catalog('chargers', (one) => {
       for (const resource of one.resources.filter(named('r2'))) resource.descriptor.name = 'as before';
+    }),
+  ),
+  inAnswer(
+    'merge-default',
+    'without a mode, the catalog is replaced',
+    regular,
+    catalog('chargers', (one) => {
+      if (has(one, 'r5')) drop(one, 'r3');
     }),
   ),
   inAnswer(

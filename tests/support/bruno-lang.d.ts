@@ -1,0 +1,6 @@
+// The parser of Bruno's files has no types of its own.
+declare module '@usebruno/lang' {
+  import type { BrunoRequest } from './bruno.ts';
+  export function bruToJsonV2(text: string): BrunoRequest;
+  export function collectionBruToJson(text: string): { script?: { req?: string } };
+}
