@@ -34,7 +34,10 @@ export async function askTrigger(
   request: object,
   indexName?: string,
 ): Promise<TriggerAnswer | undefined> {
-  const client = createGuardedClient({ allowPrivateAddresses: true, nameServers: config.DNS_SERVERS });
+  const client = createGuardedClient({
+    ...{ allowPrivateAddresses: true, fewCalls: true },
+    nameServers: config.DNS_SERVERS,
+  });
   try {
     if (!(await triggerAnswers(config, client))) return undefined;
     const trigger = { client, url: config.triggerUrl, token: readToken(config) };

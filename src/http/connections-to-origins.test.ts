@@ -49,7 +49,7 @@ describe('connections to an origin', () => {
     const connections = createConnections(2, {});
     const ask = async () => {
       const { agent, leave } = connections.take(url);
-      const { body } = await agent.request({ origin: url, path: '/', method: 'GET' });
+      const { body } = await agent().request({ origin: url, path: '/', method: 'GET' });
       return body.text().finally(leave);
     };
     expect(await Promise.all(Array.from({ length: 9 }, ask))).toEqual(Array(9).fill('done'));

@@ -6,7 +6,7 @@ import { Agent } from './undici.ts';
 
 export interface Connections {
   /** An agent that has no other request under way to this origin, unless all are taken. Call `leave` when the answer is there. */
-  take(origin: string): { agent: Agent; leave(): void };
+  take(origin: string): { agent(): Agent; leave(): void };
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function createConnections(perOrigin: number, options: ConnectionOptions)
       const place = leastTaken(counts, perOrigin);
       counts[place] = (counts[place] ?? 0) + 1;
       return {
-        agent: agentAt(place),
+        agent: () => agentAt(place),
         leave() {
           counts[place] = (counts[place] ?? 0) - 1;
           if (counts.every((count) => count === 0)) underWay.delete(origin);

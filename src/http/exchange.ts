@@ -23,7 +23,7 @@ export interface BodyLimit {
 }
 
 export function exchange(
-  agent: Dispatcher,
+  agent: Pick<Dispatcher, 'dispatch'>,
   request: Dispatcher.DispatchOptions,
   { deadline, limitBody }: ExchangeLimits,
 ): Promise<WholeAnswer> {

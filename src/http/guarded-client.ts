@@ -5,6 +5,7 @@ import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
 import { type ConnectionOptions, type Connections, createConnections } from './connections-to-origins.ts';
 import { exchange, startDeadline, type WholeAnswer } from './exchange.ts';
 import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
+import { createFewCalls } from './few-calls.ts';
 import { guardedConnector, openConnector, refusal } from './guarded-connector.ts';
 import { inflate } from './inflate.ts';
 import { createNameLookup } from './name-lookup.ts';
@@ -67,6 +68,8 @@ export interface GuardedClientOptions {
   nameServers?: readonly string[];
   /** Resolves names in another way. */
   lookup?: LookupFunction;
+  /** Of a command: what is not guarded is called without undici (few-calls.ts). */
+  fewCalls?: boolean;
 }
 
 const defaultMaxRedirects = 3;
@@ -78,6 +81,7 @@ export function createGuardedClient({
   allowPrivateAddresses,
   nameServers,
   lookup = createNameLookup({ servers: nameServers }),
+  fewCalls = false,
 }: GuardedClientOptions): GuardedClient {
   // Two pools: a connection that was opened without the check can never serve a call that needs it.
   const open = createConnections(connectionsPerOrigin, { ...agentOptions, connect: openConnector(lookup) });
@@ -85,6 +89,8 @@ export function createGuardedClient({
     ...agentOptions,
     connect: guardedConnector(lookup),
   });
+
+  const few = fewCalls ? createFewCalls(lookup) : undefined;
 
   function connectionsFor(url: URL, operatorConfigured: boolean): Connections {
     if (url.username !== '' || url.password !== '') throw badUrl(url, 'it carries a user name or password');
@@ -115,7 +121,8 @@ export function createGuardedClient({
     };
     for (let redirects = 0; ; redirects += 1) {
       const { origin, pathname, search } = url;
-      const connection = connectionsFor(url, operatorConfigured).take(origin);
+      const connections = connectionsFor(url, operatorConfigured);
+      const connection = { ...connections.take(origin), isOpen: connections === open };
       const answer = await exchanged(
         connection,
         { origin, path: pathname + search, method, headers, body },
@@ -141,8 +148,8 @@ export function createGuardedClient({
       const { method = 'GET', maxBytes } = options;
       const seen: { answered?: AnswerHead } = {};
       try {
-        const { answer, url } = await send(given, options, ({ agent, leave }, request, asked) =>
-          exchange(agent, request, {
+        const { answer, url } = await send(given, options, ({ agent, leave, isOpen }, request, asked) =>
+          exchange(few && isOpen ? few : agent(), request, {
             deadline,
             limitBody({ status, headers }) {
               if (isRedirect(method, status)) return { maxBytes: maxRedirectBytes };
@@ -173,7 +180,7 @@ export function createGuardedClient({
       deadline.onEnd((reason) => controller.abort(reason));
       try {
         const { answer, url } = await send(given, options, async ({ agent, leave }, request) => {
-          const asked = agent.request({ ...request, signal });
+          const asked = agent().request({ ...request, signal });
           asked.then(({ body }) => body.once('close', leave), leave);
           const { statusCode: status, headers, body } = await asked;
           if (isRedirect(method, status)) await body.dump({ limit: maxRedirectBytes, signal });
@@ -205,7 +212,7 @@ const agentOptions = {
   bodyTimeout: 0,
 } satisfies ConnectionOptions;
 
-type Connection = ReturnType<Connections['take']>;
+type Connection = ReturnType<Connections['take']> & { isOpen: boolean };
 
 type Head = Omit<WholeAnswer, 'body'>;
 type Streamed = Head & Pick<Dispatcher.ResponseData, 'body'>;

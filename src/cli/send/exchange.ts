@@ -19,7 +19,10 @@ export async function withRegistry<T>(
   config: Config,
   work: (registry: RegistryClient, client: GuardedClient) => Promise<T>,
 ): Promise<T> {
-  const client = createGuardedClient({ allowPrivateAddresses: true, nameServers: config.DNS_SERVERS });
+  const client = createGuardedClient({
+    ...{ allowPrivateAddresses: true, fewCalls: true },
+    nameServers: config.DNS_SERVERS,
+  });
   const registry = createRegistryClient({
     url: config.registryUrl,
     registryName: config.REGISTRY_NAME,
