@@ -39,6 +39,7 @@ describe('set-up', () => {
     await put('package.json', JSON.stringify({ dependencies: builders }));
     await put('tsconfig.json', '{"compilerOptions":{"outDir":"dist","rootDir":"src"},"include":["src"]}');
     await put('web/index.html', '');
+    await put('build/vite.config.ts', '');
     await put('packages/client/package.json', '{"name":"client","version":"1.0.0"}');
     await put('packages/client/tsconfig.json', '{"extends":"../../tsconfig.json","include":["../../src"]}');
     await put('src/cli/main.ts', 'export const answer: number = 42;\n');

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { type Config, listeningAddress } from '../../config.ts';
 import type { Role } from '../../setting-table.ts';
 
@@ -43,8 +46,10 @@ const answerMs = 6_000;
 /** What the roles of an address say; undefined where nobody answers there, or something else. */
 async function ask(address: string): Promise<Reports | undefined> {
   try {
-    const answer = await fetch(`${address}/ready`, { signal: AbortSignal.timeout(answerMs) });
-    const { roles } = (await answer.json()) as { roles?: Reports };
+    // Not fetch, which takes 0.2 s of processor time at its first call.
+    const asking = get(`${address}/ready`, { agent: false, signal: AbortSignal.timeout(answerMs) });
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+    const { roles } = (await json(answer)) as { roles?: Reports };
     return roles;
   } catch {
     return undefined;
