@@ -60,6 +60,7 @@ export const sections: readonly Section[] = [
       'docs/operating.md': 'Operating',
       'docs/observability.md': 'Observability',
       'docs/scaling.md': 'Scaling',
+      'SECURITY.md': 'Security and threat model',
       'CHANGELOG.md': 'Changes',
     },
   },

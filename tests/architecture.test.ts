@@ -240,6 +240,15 @@ describe('the architecture of the page', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('shows texts of others as text: nothing in it makes markup of a string, but for the labels of the map', () => {
+    const makesMarkup =
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|bindPopup|bindTooltip|\bhtml:/;
+    const found = sources.filter((file) => makesMarkup.test(readFileSync(join(web, file), 'utf8')));
+    expect(found.toSorted()).toEqual(
+      ['city.ts', 'clusters.ts', 'graticule.ts'].map((name) => join('map', name)),
+    );
+  });
+
   it('keeps files short: none passes 300 lines', () => {
     const written = [...sources, ...files.filter((name) => name.endsWith('.css'))];
     const long = written.filter((file) => readFileSync(join(web, file), 'utf8').split('\n').length > 300);

@@ -14,6 +14,9 @@ interface Locked {
   version?: string;
   resolved?: string;
   link?: boolean;
+  integrity?: string;
+  dev?: boolean;
+  optional?: boolean;
   dependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
 }
@@ -92,6 +95,13 @@ describe.each(['package-lock.json', 'site/package-lock.json'])('%s', async (lock
         .map((name) => `${path} needs ${name}`),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('has the digest of every package, but for optional ones that only build', () => {
+    const without = Object.entries(packages).filter(
+      ([path, { link, integrity }]) => path.includes('node_modules/') && !link && integrity === undefined,
+    );
+    expect(without.filter(([, { dev, optional }]) => !(dev && optional))).toEqual([]);
   });
 
   it('names no address to install from', () => {

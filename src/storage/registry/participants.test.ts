@@ -182,6 +182,18 @@ describe('the participants of the registry', () => {
     });
   });
 
+  it('may have names that read like SQL, and be asked for by them, without any effect on the statement', async () => {
+    const recordId = "'; drop table registry.participant; --";
+    await registerParticipant(database, registration());
+    await addKey(database, bpp, { recordId, publicKey: "') or true --" });
+    expect(await findKeyRecord(database, bpp, recordId)).toMatchObject({ publicKey: "') or true --" });
+    expect(await findKeyRecord(database, bpp, "key-2' or '1' = '1")).toBeUndefined();
+    const filter = { order: 'name', name: "' or true --" } as const;
+    const { total } = await listKeyRecords(database, bpp, firstPage, { now: new Date(), filter });
+    expect(total).toBe(0);
+    expect(await listParticipants(database)).toHaveLength(2);
+  });
+
   async function versions(recordId = 'key-1'): Promise<number[]> {
     return (await listVersions(database, bpp, recordId, firstPage)).map(({ version }) => version);
   }
