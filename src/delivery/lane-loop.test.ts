@@ -182,6 +182,27 @@ describe('a lane loop', () => {
     await until(() => items.length === 0, 'the second attempt');
   });
 
+  it('goes on with a lane that it took again after its lease had run out', async () => {
+    const [second, leases] = [gate(), new Map<string, AbortSignal>()];
+    start(async (_, { token, signal }) => {
+      leases.set(token, signal);
+      const [first] = leases.values();
+      if (signal === first) await until(() => signal.aborted, 'the first lease to be lost');
+      else await second.passed;
+    });
+    await add('lane', 1);
+    await until(() => leases.size === 1, 'the lane to be taken');
+    await database.query("update catalog.push_lane set leased_until = now() - interval '1 second'");
+    await add('lane', 1);
+    await until(() => leases.size === 2, 'the lane to be taken again');
+    await until(() => [...leases.values()][0]?.aborted, 'the first lease to be noticed as lost');
+    await watchFor(100);
+    second.open();
+    await add('lane', 1);
+    await until(() => items.length === 0, 'all items', 30_000);
+    await until(async () => (await lanesInWork()) === 0, 'the lane to be given back', 30_000);
+  });
+
   it('lets what is under way finish when it is closed, takes nothing more, and leaves the lane to others', async () => {
     const first = gate();
     const loop = start(() => first.passed, { itemsPerLane: 1 });

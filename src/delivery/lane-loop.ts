@@ -87,7 +87,8 @@ export function startLaneLoop<Item extends { id: number }>(
     if (closing || signal.aborted) rest();
     alarm.ring();
     await idle;
-    open.delete(name);
+    // Where its lease ran out, this process may have the lane again by now, under another one.
+    if (open.get(name) === lane) open.delete(name);
     await Promise.allSettled(lane.underWay.values());
     if (lane.lost) throw lane.lost;
     signal.throwIfAborted();
