@@ -33,6 +33,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     const page = await scene.visit('#/find');
     await tabTo(page, 'Draw a circle');
     await page.keyboard.press('Enter');
+    await page.locator('.drawing').waitFor();
     await page.keyboard.press('Space');
     await moveMap(page, 'ArrowRight');
     await page.keyboard.press('Enter');
@@ -74,6 +75,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     const page = await scene.visit('#/find?text=charger');
     await tabTo(page, 'Draw a polygon');
     await page.keyboard.press('Enter');
+    await page.locator('.drawing').waitFor();
     await page.keyboard.press('Space');
     for (const arrow of ['ArrowRight', 'ArrowDown']) {
       await moveMap(page, arrow);
