@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -10,6 +9,7 @@ import {
   LogController,
   type RouteOptions,
 } from 'fastify';
+import { hasCode } from '../error-code.ts';
 import { type Logger, warningsOnly } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Action } from '../protocol/actions.ts';
@@ -22,6 +22,7 @@ import { observeRequests, shownUrl } from './observe-requests.ts';
 import { buildOpenApi, type OpenApiDocument, type PlainExamples, type PlainOperation } from './openapi.ts';
 import { addOperations, type OperatedRole, type OperationsServer } from './operations.ts';
 import { createProxyCheck } from './source.ts';
+import { answerExpectation, answerUnreadable, maxHeaderBytes } from './unreadable.ts';
 
 /**
  * The HTTP server of one role: request ids, admission, one answer to every error, one line per request that is worth it,
@@ -78,7 +79,6 @@ const defaultRequestTimeoutMs = 60_000;
 const defaultFinishMs = 3_000;
 const headersTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 65_000;
-const maxHeaderBytes = 16 * 1024;
 /** Of unsigned routes with a JSON body; a route may say otherwise. */
 const plainBodyBytes = 1024 * 1024;
 const maxParameterLength = 1_024;
@@ -190,7 +190,7 @@ function requestId(request: IncomingMessage): string {
 
 function answerErrors(errorBody?: ServerOptions['errorBody']) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = thrown === request.raw.errored ? senderGone : asProtocolError(thrown);
+    const error = isSenderGone(thrown, request) ? senderGone : asProtocolError(thrown);
     request.refusal = error.code;
     if (error.code === 'NET_INTERNAL_ERROR')
       request.log.error({ url: shownUrl(request), err: thrown }, 'a request failed');
@@ -201,7 +201,12 @@ function answerErrors(errorBody?: ServerOptions['errorBody']) {
   };
 }
 
-/** While Fastify read the body. Nobody reads this answer; it is for log and metrics. */
+/** While its body was read, or before its answer was written. */
+function isSenderGone(thrown: unknown, { raw }: FastifyRequest): boolean {
+  return thrown === raw.errored || (raw.destroyed && hasCode(thrown, 'ERR_STREAM_PREMATURE_CLOSE'));
+}
+
+/** Nobody reads this answer; it is for log and metrics. */
 const senderGone = new ProtocolError('NET_TIMEOUT', 'The sender went away before the end of its request.', {
   status: 408,
 });
@@ -211,56 +216,6 @@ function refuseWithoutHost({ headers, httpVersion }: IncomingMessage): void {
   if (headers.host === undefined && httpVersion === '1.1')
     throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'The request has no Host header.');
 }
-
-/** An `Expect` other than 100-continue (RFC 9110, 10.1.1). Node asks here before there is a request for Fastify. */
-function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const refusal = new ProtocolError('NET_NOT_IMPLEMENTED', 'The only Expect that is met is 100-continue.');
-  const body = JSON.stringify(errorAnswer(refusal).body);
-  response.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(body);
-}
-
-/** What is not HTTP, too slow or too large for headers never becomes a request; it is answered on the socket. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
-  // In the midst of an answer to an earlier request, another one would be taken for a part of it.
-  const isAnswering = socket._httpMessage?.headersSent === true;
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) {
-    socket.destroy();
-    return;
-  }
-  const { status, refusal } = unreadable[error.code ?? ''] ?? notHttp;
-  const body = JSON.stringify(errorAnswer(refusal).body);
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `connection: close\r\n\r\n${body}`,
-  );
-}
-
-/** Node keeps the answer that is under way here, and looks for it here itself. */
-type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };
-
-interface Unreadable {
-  status: string;
-  refusal: ProtocolError;
-}
-
-const notHttp: Unreadable = {
-  status: '400 Bad Request',
-  refusal: new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'This is not HTTP/1.1.'),
-};
-
-const unreadable: Record<string, Unreadable> = {
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    status: '408 Request Timeout',
-    refusal: new ProtocolError('NET_TIMEOUT', 'The request did not arrive in time.'),
-  },
-  HPE_HEADER_OVERFLOW: {
-    status: '431 Request Header Fields Too Large',
-    refusal: new ProtocolError(
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      `The headers have more than ${maxHeaderBytes} bytes.`,
-    ),
-  },
-};
 
 interface KnownRoute {
   path: RegExp;

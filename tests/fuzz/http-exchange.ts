@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
+import { takeTime } from '../support/time.ts';
 
 // Requests as a program sends them, and bytes as nobody would.
 
@@ -50,7 +51,10 @@ export function exchange(
   });
 }
 
-/** Whatever comes back for these bytes, until the other side closes; the own side is closed once they are written. */
+/** How long an answer is waited for before the own side is closed: a request that has no end gets one by that. */
+const patienceMs = 700;
+
+/** Whatever comes back for these bytes, until the other side closes. */
 export function exchangeRaw(origin: string, bytes: Uint8Array): Promise<Buffer> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -64,7 +68,9 @@ export function exchangeRaw(origin: string, bytes: Uint8Array): Promise<Buffer> 
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.once('close', () => resolve(Buffer.concat(chunks)));
-    socket.end(bytes);
+    socket.write(bytes, () => {
+      void takeTime(patienceMs).then(() => chunks.length === 0 && !socket.destroyed && socket.end());
+    });
   });
 }
 

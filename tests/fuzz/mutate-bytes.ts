@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { place } from './mutate-json.ts';
 
 // Mutation of bytes, as data: the same list gives the same bytes again.
 
@@ -73,7 +74,7 @@ const tokens: readonly string[] = [
 
 export const byteMutation: fc.Arbitrary<ByteMutation> = fc.record({
   op: fc.constantFrom('flip', 'insert', 'overwrite', 'delete', 'repeat', 'cut'),
-  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  at: place,
   count: fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 400 })),
   text: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...tokens) },

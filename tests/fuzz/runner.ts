@@ -51,7 +51,9 @@ export async function runTargets(
   const rows: Row[] = [];
   for (const target of targets) {
     const count = Math.max(1, Math.ceil((cases * target.weight) / weights));
-    const row = await runTarget(scene, target, drawCases(target, seed, count));
+    const { cases: known } = target;
+    const drawn = typeof known === 'function' ? await known(scene) : known;
+    const row = await runTarget(scene, target, drawCases(drawn, seed + hashOf(target.name), count));
     rows.push(row);
     tell?.(row);
   }
@@ -59,10 +61,9 @@ export async function runTargets(
 }
 
 /** The same seed draws the same cases again, those of a smaller number first. */
-function* drawCases({ cases, name }: AnyTarget, seed: number, count: number): Generator<unknown> {
+function* drawCases(cases: fc.Arbitrary<unknown>, seed: number, count: number): Generator<unknown> {
   for (let drawn = 0; drawn < count; drawn += chunk) {
-    const ofChunk = (seed + hashOf(name) + drawn) | 0;
-    yield* fc.sample(cases, { seed: ofChunk, numRuns: Math.min(chunk, count - drawn) });
+    yield* fc.sample(cases, { seed: (seed + drawn) | 0, numRuns: Math.min(chunk, count - drawn) });
   }
 }
 

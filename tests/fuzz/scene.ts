@@ -41,6 +41,8 @@ export interface Scene {
   dataDir: string;
   /** What a role that is not ready says. */
   findUnready(): Promise<string | undefined>;
+  /** What a target has opened is closed with the scene. */
+  closing(end: () => Promise<unknown>): void;
   close(): Promise<void>;
 }
 
@@ -89,6 +91,7 @@ export async function openScene({ together = false } = {}): Promise<Scene> {
     for (const process of processes) closers.push(() => process.stop());
     const scene: Scene = {
       ...{ database, urls, tokens, participants, registry, sink, processes, dataDir, close },
+      closing: (end) => void closers.push(end),
       findUnready: async () => {
         const answers = await Promise.all(roleNames.map((role) => readiness(`${urls[role]}/ready`)));
         return answers.find((text) => text !== '');

@@ -8,7 +8,7 @@ export interface Target<C = unknown> {
   name: string;
   /** Its share of all cases. */
   weight: number;
-  cases: fc.Arbitrary<C>;
+  cases: fc.Arbitrary<C> | ((scene: Scene) => Promise<fc.Arbitrary<C>>);
   /** @param id for the header X-Request-Id, by which lines of a log are found again; throws a Fault */
   run(scene: Scene, one: C, id: string): Promise<Outcome>;
   /** How many at once. */

@@ -141,7 +141,7 @@ const sometimes = <T>(arbitrary: fc.Arbitrary<T>, otherwise: fc.Arbitrary<T>, we
 export const wire: Target<WireCase> = {
   name: 'signed requests, damaged on the wire',
   weight: 18,
-  concurrency: 8,
+  concurrency: 24,
   cases: fc.constantFrom(...sent).chain((action) =>
     fc.record({
       signed: fc.record({

@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { ProtocolError } from '../protocol/errors.ts';
+import { errorAnswer } from './error-answer.ts';
+
+// What Node refuses before there is a request for Fastify, and by itself would refuse without a word.
+
+export const maxHeaderBytes = 16 * 1024;
+
+/** An `Expect` other than 100-continue (RFC 9110, 10.1.1). Node asks here before there is a request for Fastify. */
+export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const refusal = new ProtocolError('NET_NOT_IMPLEMENTED', 'The only Expect that is met is 100-continue.');
+  const body = JSON.stringify(errorAnswer(refusal).body);
+  response.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(body);
+}
+
+/** What is not HTTP, too slow or too large for headers never becomes a request; it is answered on the socket. */
+export function answerUnreadable(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
+  // In the midst of an answer to an earlier request, another one would be taken for a part of it.
+  const isAnswering = socket._httpMessage?.headersSent === true;
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) {
+    socket.destroy();
+    return;
+  }
+  const { status, refusal } = unreadable[error.code ?? ''] ?? notHttp;
+  const body = JSON.stringify(errorAnswer(refusal).body);
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `connection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Node keeps the answer that is under way here, and looks for it here itself. */
+type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };
+
+interface Unreadable {
+  status: string;
+  refusal: ProtocolError;
+}
+
+const notHttp: Unreadable = {
+  status: '400 Bad Request',
+  refusal: new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'This is not HTTP/1.1.'),
+};
+
+const unreadable: Record<string, Unreadable> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    refusal: new ProtocolError('NET_TIMEOUT', 'The request did not arrive in time.'),
+  },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    refusal: new ProtocolError(
+      'SCH_SCHEMA_VALIDATION_FAILED',
+      `The headers have more than ${maxHeaderBytes} bytes.`,
+    ),
+  },
+};

@@ -1,0 +1,131 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { identityOf, splitIdentity } from '../../../src/protocol/identity.ts';
+import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../../../src/protocol/keys.ts';
+import { readLog } from '../../../src/storage/crawl/log.ts';
+import { registerParticipant, removeMembership } from '../../../src/storage/registry/participants.ts';
+import { crawl } from '../../support/crawl.ts';
+import { held } from '../../support/discovery.ts';
+import { sampleCatalog } from '../../support/hosted-node.ts';
+import { buildTree, type HostedTree, hostedKinds, type TreeCase } from '../hosted-tree.ts';
+import { byteMutations } from '../mutate-bytes.ts';
+import { mutations } from '../mutate-json.ts';
+import { network, registryName, type Scene } from '../scene.ts';
+import { accepted, Fault, type Target } from '../target.ts';
+
+// Published files that the crawler fetches: a node for each case, one of its files changed before it was signed, or on its way.
+
+export const treeCases: fc.Arbitrary<TreeCase> = fc.record({
+  kind: fc.constantFrom(...hostedKinds),
+  before: fc.oneof({ weight: 2, arbitrary: mutations }, { weight: 1, arbitrary: fc.constant([]) }),
+  after: fc.oneof({ weight: 1, arbitrary: byteMutations }, { weight: 1, arbitrary: fc.constant([]) }),
+  gzip: fc.boolean(),
+});
+
+export const crawledFiles: Target<TreeCase> = {
+  name: 'published files, crawled',
+  weight: 2,
+  concurrency: 40,
+  cases: treeCases,
+  run: runCrawl,
+};
+
+async function runCrawl(scene: Scene, one: TreeCase, caseId: string): Promise<string> {
+  const { database } = scene;
+  const hosts = await hostsOf(scene);
+  const id = `${caseId}.node.test`;
+  const identity = identityOf(id, registryName);
+  const base = hosts.newAddress();
+  const key = { subscriberId: identity, recordId: 'key-1', privateKey: privateKeyFromSeed(generateSeed()) };
+  const tree = buildTree({ ...{ id, identity, key, base }, networkIds: [network] }, one, caseId);
+  hosts.serve(tree);
+  const subscriber = splitIdentity(identity);
+  await registerParticipant(database, {
+    ...{ ...subscriber, subscriberId: id, url: base, type: 'BPP', networkIds: [network] },
+    key: { recordId: 'key-1', publicKey: publicKeyOf(key.privateKey), ttlSeconds: 0 },
+  });
+  try {
+    await hosts.crawl();
+    const copy = await held(database, caseId);
+    // A document that nobody with the key has signed must not change what is served.
+    if (copy?.served && one.before.length === 0) checkContent(copy);
+    if (copy?.served) return accepted;
+    const { lines } = await readLog(database, { node: identity, limit: 10, offset: 0 });
+    return lines[0]?.code ?? 'not taken, and not logged';
+  } finally {
+    hosts.remove(tree);
+    await removeMembership(database, subscriber, network);
+    await database.query('delete from discovery.crawl_node where node = $1', [identity]);
+  }
+}
+
+interface Copy {
+  head: { descriptor?: unknown; provider?: unknown };
+  resources: { id: string }[];
+}
+
+function checkContent({ head, resources }: Copy): void {
+  const { descriptor, provider } = sampleCatalog;
+  const ids = resources.map(({ id }) => id).join();
+  // With the change file, or without it where that one was not taken.
+  const isOriginal = ids === 'r1,r3' || ids === 'r1,r2';
+  const { descriptor: name, provider: owner } = head;
+  const same = JSON.stringify([name, owner]) === JSON.stringify([descriptor, provider]);
+  if (!isOriginal || !same)
+    throw new Fault(`tampered files are served: ${JSON.stringify({ head, resources })}`);
+}
+
+interface Hosts {
+  /** An origin of its own. */
+  newAddress(): string;
+  serve(tree: HostedTree): void;
+  remove(tree: HostedTree): void;
+  /** Has everything crawled that is served by now. */
+  crawl(): Promise<void>;
+}
+
+const known = new WeakMap<Scene, Promise<Hosts>>();
+
+function hostsOf(scene: Scene): Promise<Hosts> {
+  const hosts = known.get(scene) ?? startHosts(scene);
+  known.set(scene, hosts);
+  return hosts;
+}
+
+/** One server for all addresses of the loopback interface: each is a host of its own. */
+async function startHosts({ database, closing }: Scene): Promise<Hosts> {
+  const trees = new Map<string, HostedTree>();
+  const server = createServer((request, response) => {
+    const file = trees.get(`http://${request.headers.host}`)?.files.get(request.url ?? '');
+    response.writeHead(file ? 200 : 404, { 'content-type': 'application/json' }).end(file);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+  closing(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  let number = 0;
+  let running: Promise<void> = Promise.resolve();
+  let waiting: Promise<void> | undefined;
+  return {
+    newAddress() {
+      number += 1;
+      return `http://127.${1 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}:${port}`;
+    },
+    serve: (tree) => void trees.set(tree.base, tree),
+    remove: (tree) => void trees.delete(tree.base),
+    /** All that wait while one crawl is under way share the next. */
+    crawl() {
+      waiting ??= running
+        .catch(() => undefined)
+        .then(() => {
+          waiting = undefined;
+          running = crawl(database);
+          return running;
+        });
+      return waiting;
+    },
+  };
+}
