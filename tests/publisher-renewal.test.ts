@@ -60,8 +60,9 @@ describe.concurrent('a running publisher', () => {
     const first = await readChain(publisher);
     const announced = new Set<number>();
     await until(async () => {
+      const readAt = Date.now();
       const { nextUpdates } = await readChain(publisher);
-      expect(Math.min(...nextUpdates)).toBeGreaterThan(Date.now());
+      expect(Math.min(...nextUpdates)).toBeGreaterThan(readAt);
       return announced.add(Math.min(...nextUpdates)).size === 3;
     }, 'the second renewal');
     const last = await readChain(publisher);

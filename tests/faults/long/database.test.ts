@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type OwnServer, startOwnServer } from '../support/replica.ts';
-import { takeTime, until } from '../support/time.ts';
-import { type FaultRun, faultOptions, isLong, strikes, times } from './fault-run.ts';
-import { judge } from './oracle.ts';
-import { createDatabaseOnSmallDisk, mayMount } from './small-disk.ts';
-import { type WorkOptions, workThrough } from './work.ts';
-import { startWorld, type World } from './world.ts';
+import { type OwnServer, startOwnServer } from '../../support/replica.ts';
+import { takeTime, until } from '../../support/time.ts';
+import { type FaultRun, faultOptions, isLong, strikes, times } from '../fault-run.ts';
+import { judge } from '../oracle.ts';
+import { createDatabaseOnSmallDisk, mayMount } from '../small-disk.ts';
+import { type WorkOptions, workThrough } from '../work.ts';
+import { startWorld, type World } from '../world.ts';
 
 // PostgreSQL restarted, killed, out of connections, out of disk, slow, locked and out of reach, while publishers publish and a consumer searches.
 
