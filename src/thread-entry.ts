@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
 // What runs in each thread of the pool: loads the named function once, calls it for each task, and posts back what came of it.
@@ -24,7 +24,8 @@ export type ThreadResult = { value: unknown } | { error: Record<string, unknown>
 // priority of its own.
 const niceness = 10;
 const { givesWay } = (workerData ?? {}) as Partial<ThreadData>;
-if (parentPort && givesWay && process.platform === 'linux') setPriority(niceness);
+if (parentPort && givesWay && process.platform === 'linux')
+  setPriority(Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
 
 parentPort?.on('message', async (task: ThreadTask) => {
   tell(task, await perform(task));

@@ -184,12 +184,15 @@ describe('a lane loop', () => {
 
   it('goes on with a lane that it took again after its lease had run out', async () => {
     const [second, leases] = [gate(), new Map<string, AbortSignal>()];
-    start(async (_, { token, signal }) => {
-      leases.set(token, signal);
-      const [first] = leases.values();
-      if (signal === first) await until(() => signal.aborted, 'the first lease to be lost');
-      else await second.passed;
-    });
+    start(
+      async (_, { token, signal }) => {
+        leases.set(token, signal);
+        const [first] = leases.values();
+        if (signal === first) await until(() => signal.aborted, 'the first lease to be lost');
+        else await second.passed;
+      },
+      { leaseMs: 1_000 },
+    );
     await add('lane', 1);
     await until(() => leases.size === 1, 'the lane to be taken');
     await database.query("update catalog.push_lane set leased_until = now() - interval '1 second'");

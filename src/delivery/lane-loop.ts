@@ -30,6 +30,8 @@ export interface LaneLoopOptions<Item extends { id: number }> {
   nextDue(tx: Transaction, lane: string): Promise<number | null>;
   logger: Logger;
   longestWaitMs?: number;
+  /** How long a lane is leased for, and renewed before that. */
+  leaseMs?: number;
   /** How long an item rests whose handler failed unexpectedly. */
   restMs?: number;
 }
@@ -70,6 +72,7 @@ export function startLaneLoop<Item extends { id: number }>(
     columns: [options.name],
     concurrency: lanesAtOnce,
     longestWaitMs: options.longestWaitMs,
+    leaseMs: options.leaseMs,
     logger,
     handle: serve,
   });

@@ -30,6 +30,8 @@ export function createBareServer(onAnswered: (request: AnsweredRequest) => void)
   const server = createServer(limits, (raw, response) => {
     const request = asFastifyRequest(raw);
     const reply = asFastifyReply(response);
+    // A connection kept open for a next message would hold up the end of the command.
+    response.shouldKeepAlive = false;
     // Also where its sender went away meanwhile.
     response.once('close', () => onAnswered(request));
     const [path] = request.url.split('?');

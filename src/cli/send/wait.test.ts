@@ -34,6 +34,8 @@ describe('signpost send --wait', () => {
     const reply = await replies[0];
     expect(reply?.status).toBe(200);
     expect(reply?.headers.get('signature')).toContain('keyId="bpp.example.com|key-1|ed25519"');
+    // Otherwise the command would wait until its sender gives the connection up.
+    expect(reply?.headers.get('connection')).toBe('close');
   });
 
   it('takes a callback that is chained to the whole Authorization header, as a deployed peer does', async () => {
