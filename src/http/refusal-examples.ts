@@ -39,7 +39,7 @@ export function refusalExample(
   return { name, summary, error: new ProtocolError(code, message, options), ...(change && { change }) };
 }
 
-export const invalidJson = refusalExample(
+const invalidJson = refusalExample(
   'json',
   'The body is no JSON',
   ['SCH_INVALID_JSON', 'the text ends where a value is expected, at line 1, column 12'],

@@ -40,7 +40,7 @@ export type Attributes = Static<typeof Attributes>;
 type TypedAttributes = { '@context': string; '@type': string; [member: string]: unknown };
 
 /** The specification asks no @context of a provider's attributes; who names one of the two must name both. */
-export const ProviderAttributes = Type.Unsafe<Partial<TypedAttributes>>(
+const ProviderAttributes = Type.Unsafe<Partial<TypedAttributes>>(
   Type.Object(
     { '@context': Type.Optional(SchemaContext), '@type': Type.Optional(SchemaTypeName) },
     {
@@ -50,7 +50,6 @@ export const ProviderAttributes = Type.Unsafe<Partial<TypedAttributes>>(
     },
   ),
 );
-export type ProviderAttributes = Static<typeof ProviderAttributes>;
 
 const dayOrInstant = Type.String({
   format: 'date-or-date-time',
@@ -87,7 +86,7 @@ const descriptorMembers = {
 export const Descriptor = Type.Object(descriptorMembers, { title: 'Descriptor' });
 export type Descriptor = Static<typeof Descriptor>;
 
-export const ProviderDescriptor = Type.Object(
+const ProviderDescriptor = Type.Object(
   { ...descriptorMembers, name: Type.String() },
   { title: 'ProviderDescriptor' },
 );
@@ -147,13 +146,12 @@ export const Resource = Type.Object(
 );
 export type Resource = Static<typeof Resource>;
 
-export const Consideration = Type.Object(
+const Consideration = Type.Object(
   { id: Id, considerationAttributes: Type.Optional(Attributes) },
   { title: 'Consideration' },
 );
-export type Consideration = Static<typeof Consideration>;
 
-export const AddOn = Type.Object(
+const AddOn = Type.Object(
   {
     id: Id,
     descriptor: Type.Optional(Descriptor),
@@ -162,7 +160,6 @@ export const AddOn = Type.Object(
   },
   { title: 'AddOn', description: 'Like a Resource or like an Offer.' },
 );
-export type AddOn = Static<typeof AddOn>;
 
 export const Offer = Type.Object(
   {

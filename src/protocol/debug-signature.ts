@@ -50,7 +50,7 @@ export interface KnownKeys {
 }
 
 /** The value of the signature header in what somebody pasted; and the digest, where a header tells one. */
-export function readPastedHeaders(text: string): { signature: string; digest?: string } {
+function readPastedHeaders(text: string): { signature: string; digest?: string } {
   const lines = text.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
   const find = (name: string) =>
     lines

@@ -24,7 +24,7 @@ export const spatialOperators = [
 ] as const;
 export type SpatialOperator = (typeof spatialOperators)[number];
 
-export const spatialQuantifiers = ['ANY', 'ALL', 'NONE'] as const;
+const spatialQuantifiers = ['ANY', 'ALL', 'NONE'] as const;
 export type SpatialQuantifier = (typeof spatialQuantifiers)[number];
 
 const operation = oneOfTextsAnyCase(spatialOperators, {
@@ -60,7 +60,7 @@ export const SpatialEntry = closed(
 );
 export type SpatialEntry = Static<typeof SpatialEntry>;
 
-export const IntentFilters = closed(
+const IntentFilters = closed(
   {
     type: oneOfTexts(['jsonpath']),
     expression: Type.String({
@@ -71,7 +71,6 @@ export const IntentFilters = closed(
   },
   { title: 'IntentFilters' },
 );
-export type IntentFilters = Static<typeof IntentFilters>;
 
 export const Intent = closed(
   {

@@ -15,7 +15,7 @@ export const CatalogIndexPointer = Type.Object(
 );
 export type CatalogIndexPointer = Static<typeof CatalogIndexPointer>;
 
-export const RegistryRecordDetails = Type.Object(
+const RegistryRecordDetails = Type.Object(
   {
     subscriber_id: Type.String({ description: 'Identity of the participant, a domain name.' }),
     url: Type.Optional(
@@ -32,7 +32,6 @@ export const RegistryRecordDetails = Type.Object(
   },
   { title: 'RegistryRecordDetails' },
 );
-export type RegistryRecordDetails = Static<typeof RegistryRecordDetails>;
 
 export const RegistryRecord = Type.Object(
   {

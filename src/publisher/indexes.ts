@@ -76,7 +76,7 @@ export class DamagedIndex extends Error {
   override readonly name = 'DamagedIndex';
 }
 
-export async function readIndex(tree: PublisherTree, name: string): Promise<PublishedIndex> {
+async function readIndex(tree: PublisherTree, name: string): Promise<PublishedIndex> {
   const path = placeOf(tree, indexPath(name));
   const bytes = await readFile(path);
   try {

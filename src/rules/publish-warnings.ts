@@ -8,7 +8,7 @@ import type { AttributeChecker } from './typed-attributes.ts';
 // What is no error in a published catalog, but probably a mistake: it changes neither the status nor what is served (protocol decision: publish).
 
 /** Warnings of one catalog that are written out. */
-export const maxWarnings = 100;
+const maxWarnings = 100;
 
 /** Attributes under an `@context` that no schema is known for, while a known one is close: nobody checks them, or finds them by that schema. */
 export function findContextWarnings(

@@ -76,7 +76,7 @@ function queriesIn(expression: ValueExpression): Query[] {
   return expression.kind === 'length' ? queriesIn(expression.argument) : [expression.query];
 }
 
-export function describeCondition(condition: Condition): string {
+function describeCondition(condition: Condition): string {
   switch (condition.kind) {
     case 'or':
       return condition.conditions.map(describeNested).join(' || ');

@@ -124,20 +124,8 @@ export function readRuns(bytes: Uint8Array): { list: KeyList; starts: number[] }
   return { list, starts };
 }
 
-/** How many keys some runs have, and the first of each; without decoding them. */
-export function countRuns(bytes: Uint8Array): { count: number; firsts: number[] } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const firsts: number[] = [];
-  let count = 0;
-  for (let at = 0; at < bytes.length; at += runHead.bytes + view.getUint16(at + runHead.length)) {
-    firsts.push(readFirstKey(view, at));
-    count += view.getUint16(at + runHead.count);
-  }
-  return { count, firsts };
-}
-
 /** Of the run that begins at a byte. */
-export function readFirstKey(view: DataView, from: number): number {
+function readFirstKey(view: DataView, from: number): number {
   return view.getInt32(from + runHead.first) * 2 ** 32 + view.getUint32(from + runHead.first + 4);
 }
 

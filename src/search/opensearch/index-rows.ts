@@ -195,7 +195,7 @@ export async function readChanges(
 }
 
 /** A snapshot that sees what another one sees, but no transaction after one. */
-export function cutSnapshot(snapshot: string, last: bigint): string {
+function cutSnapshot(snapshot: string, last: bigint): string {
   const [lowest = '0', , running = ''] = snapshot.split(':');
   const end = last + 1n;
   const left = running.split(',').filter((xid) => xid !== '' && BigInt(xid) < end);

@@ -26,7 +26,7 @@ export type Shape =
 export const everyNetwork = '*';
 
 /** Hits of one request; more than are asked for at a time. */
-export const maxHits = 25_000;
+const maxHits = 25_000;
 
 const term = { type: 'keyword', doc_values: false } as const;
 
