@@ -228,10 +228,9 @@ const differenceOperation: PlainOperation = {
       changes: Type.Array(
         Type.Object({
           path: Type.String(),
-          kind: Type.Enum(['added', 'removed', 'changed']),
-          before: Type.Optional(Type.Unknown()),
-          after: Type.Optional(Type.Unknown()),
-          version: Type.Optional(Type.Integer()),
+          kind: Type.Enum(['added', 'changed']),
+          after: Type.Unknown(),
+          version: Type.Integer(),
         }),
       ),
       truncated: Type.Boolean(),

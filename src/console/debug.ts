@@ -112,8 +112,6 @@ const DebugRequest = Type.Object(
       maxLength: maxBodyLength,
       description: 'Exactly as it was sent; empty for GET and DELETE.',
     }),
-    method: Type.Optional(Type.String()),
-    url: Type.Optional(Type.String()),
     now: Type.Optional(DateTime),
     requestAuthorization: Type.Optional(
       Type.String({ maxLength: maxHeaderLength, description: 'Of the request that this answers.' }),

@@ -44,7 +44,7 @@ const Time = Type.String({ format: 'date-time' });
 const seriesOperation: PlainOperation = {
   summary: 'Tell how all processes did, minute by minute.',
   description:
-    'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; of the delay of the event loop, the highest counts. Kept for a week.',
+    'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; of the delay of the event loop, the highest counts. Kept for HEALTH_DAYS (7).',
   tag,
   query: SeriesQuery,
   answer: Type.Object(
@@ -60,7 +60,7 @@ const seriesOperation: PlainOperation = {
 };
 const searchesOperation: PlainOperation = {
   summary: 'List searches that found nothing, the latest first.',
-  description: 'The same search again counts. The latest 1,000 of the last week are kept.',
+  description: 'The same search again adds to `times`. The latest 1,000 are kept, for EMPTY_SEARCH_DAYS (7).',
   tag,
   query: ListQuery,
   answer: listOf(

@@ -10,7 +10,7 @@ function number(name: string, sum: number, { minute = 0, most = sum } = {}): Min
 }
 
 const named = (row: readonly (number | null)[] | undefined) =>
-  Object.fromEntries(seriesNames.map((name, place) => [name, row?.[place + 1]]));
+  Object.fromEntries(seriesNames.map((name, index) => [name, row?.[index + 1]]));
 
 describe('the series of numbers', () => {
   it('has a row for each minute, in order, with null where a number is not known', () => {

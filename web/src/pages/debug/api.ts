@@ -3,8 +3,6 @@ import { get, post, remove } from '../../api/client.ts';
 export interface SignatureQuestion {
   header: string;
   body: string;
-  method?: string;
-  url?: string;
   now?: string;
   requestAuthorization?: string;
 }
