@@ -37,7 +37,7 @@ import { patienceMs } from './support/patience.ts';
 const lastBefore = 22;
 const later = laterFormat.version;
 const fixture = new URL('./fixtures/index-version-0.sql', import.meta.url);
-const questions = fc.sample(arbitraryQuestion, { seed: 20_261_116, numRuns: 40 });
+const questions = fc.sample(arbitraryQuestion, { seed: 20_261_116, numRuns: 15 });
 /** Words that one tokenizer takes for the same and the other does not. */
 const texts: Question[] = ['teas', 'greens tea', 'green', 'the blacks', 'cofee'].map((textSearch) => ({
   intent: { textSearch },

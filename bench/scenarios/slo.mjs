@@ -21,7 +21,7 @@ const sizes = chooseSizes({
     warmUpSeconds: 20,
     seconds: 60,
     saturationSeconds: sizeFrom('BENCH_SATURATION_SECONDS', 900),
-    overload: { identities: 40, connections: 10, seconds: 20 },
+    overload: { identities: 3, connections: 130, seconds: 20 },
     subscribers: { subscribers: 2_000, catalogs: 5, resourcesPerCatalog: 20 },
     largeNode: { catalogs: 10_000, resources: 5, nodes: 100 },
   },

@@ -5,7 +5,6 @@ export const longest = [
   'tests/bench.test.ts',
   'tests/opensearch-contract.test.ts',
   'tests/attack.test.ts',
-  'tests/discover-wide-offers.test.ts',
   'tests/faults/stopped-process.test.ts',
   'tests/faults/killed-crawlers.test.ts',
   'tests/workers.test.ts',
