@@ -17,8 +17,8 @@ import { restMs } from './schedule.ts';
 // decides what of it still counts.
 // The host is leased as a whole, so that processes share the work without asking a host together; every result is written under the lease.
 
-/** More than are fetched at a time: others are being checked or written meanwhile. */
-const itemsAtOnce = 8;
+/** More than are fetched at a time: others are being checked meanwhile, and so many are written together (apply-entry.ts). */
+const itemsAtOnce = 50;
 /** Then others get their turn. */
 const sliceMs = 30_000;
 
