@@ -94,7 +94,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
   const closers: Closers = [];
   const close = () => closeAll(closers);
   try {
-    const telemetry = await startTelemetry(config, metrics);
+    const telemetry = await startTelemetry(config, metrics, logger);
     if (telemetry) closers.push(() => telemetry.close());
     const operations = openOperations(config, logger, closers);
     const operationsAddress = { host: config.OPERATIONS_HOST, port: config.OPERATIONS_PORT ?? 0 };

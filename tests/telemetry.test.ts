@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
+import { silentLogger } from '../src/logger.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { actions } from '../src/protocol/actions.ts';
 import { startTelemetry } from '../src/telemetry/start.ts';
@@ -207,7 +208,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
 
 it('OTEL_SDK_DISABLED switches it off, whatever else is set', async () => {
   const config = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' });
-  expect(await startTelemetry(config, createMetrics({ process: false }))).toBeUndefined();
+  expect(await startTelemetry(config, createMetrics({ process: false }), silentLogger())).toBeUndefined();
 });
 
 function loadedOfOpenTelemetry({ log }: ServiceProcess): string[] {

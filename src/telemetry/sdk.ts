@@ -8,7 +8,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import { parseTraceParent } from '@opentelemetry/core';
+import { parseTraceParent, setGlobalErrorHandler } from '@opentelemetry/core';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -16,7 +16,7 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { followLogs } from '../logger.ts';
+import { followLogs, type Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import { programVersion } from '../program-version.ts';
 import { logRecordOf } from './log-records.ts';
@@ -31,9 +31,15 @@ export interface SdkOptions {
   serviceName: string;
   exportEveryMs: number;
   metrics: Metrics;
+  logger: Logger;
 }
 
-export function startSdk({ serviceName, exportEveryMs, metrics }: SdkOptions): { close(): Promise<void> } {
+/** A collector that is gone fails every export, of three kinds, every few seconds. */
+const failuresLoggedEveryMs = 60_000;
+
+export function startSdk(options: SdkOptions): { close(): Promise<void> } {
+  const { serviceName, exportEveryMs, metrics, logger: ownLog } = options;
+  logFailedExports(ownLog);
   const resource = resourceFromAttributes({
     'service.name': serviceName,
     'service.version': programVersion(),
@@ -74,6 +80,19 @@ export function startSdk({ serviceName, exportEveryMs, metrics }: SdkOptions): {
       await Promise.allSettled([spans.shutdown(), meters.shutdown(), logs.shutdown()]);
     },
   };
+}
+
+/** The SDK tells nobody else of exports that fail. */
+function logFailedExports(logger: Logger): void {
+  let quietUntil = 0;
+  setGlobalErrorHandler((error) => {
+    if (performance.now() < quietUntil) return;
+    quietUntil = performance.now() + failuresLoggedEveryMs;
+    logger.warn(
+      { err: error },
+      'OTEL_EXPORTER_OTLP_ENDPOINT does not take what is exported; it is dropped. See that the collector runs and takes OTLP over HTTP there',
+    );
+  });
 }
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT };

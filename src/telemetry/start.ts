@@ -1,10 +1,12 @@
 import type { Config } from '../config.ts';
+import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** Exports traces, metrics and logs of this process where the settings say so; otherwise nothing of OpenTelemetry is loaded. */
 export async function startTelemetry(
   config: Config,
   metrics: Metrics,
+  logger: Logger,
 ): Promise<{ close(): Promise<void> } | undefined> {
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined || config.OTEL_SDK_DISABLED) return undefined;
   const { startSdk } = await import('./sdk.ts');
@@ -12,5 +14,6 @@ export async function startTelemetry(
     serviceName: config.OTEL_SERVICE_NAME,
     exportEveryMs: config.OTEL_METRIC_EXPORT_INTERVAL,
     metrics,
+    logger,
   });
 }
