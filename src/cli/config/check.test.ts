@@ -35,6 +35,17 @@ describe('signpost config check', () => {
     ]);
   });
 
+  it('takes variables of OpenTelemetry in .env, unless they look misspelt', () => {
+    const names = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_TRACES_SAMPLER', 'OTEL_SERVICE_NAMES'];
+    expect(check({}, names)).toEqual([
+      {
+        kind: 'unknown',
+        setting: 'OTEL_SERVICE_NAMES',
+        message: 'is no setting. Did you mean OTEL_SERVICE_NAME?',
+      },
+    ]);
+  });
+
   it.each([
     [
       'ALLOW_PRIVATE_ADDRESSES',

@@ -36,7 +36,7 @@ function wrong(line: string): SettingFinding {
 }
 
 function findUnknown({ environment, file }: GivenSettings): SettingFinding[] {
-  const inFile = file.filter((name) => !Object.hasOwn(settings, name));
+  const inFile = file.filter((name) => !Object.hasOwn(settings, name) && !isReadBySdk(name));
   const misspelt = environment.filter(
     (name) => !file.includes(name) && !Object.hasOwn(settings, name) && findMeant(name) !== undefined,
   );
@@ -44,6 +44,11 @@ function findUnknown({ environment, file }: GivenSettings): SettingFinding[] {
     const meant = findMeant(setting);
     return { kind: 'unknown', setting, message: `is no setting.${meant ? ` Did you mean ${meant}?` : ''}` };
   });
+}
+
+/** OpenTelemetry reads its own variables, many more than the settings name. */
+function isReadBySdk(name: string): boolean {
+  return name.startsWith('OTEL_') && findMeant(name) === undefined;
 }
 
 /** Short names such as HOST are close to too many others. */
