@@ -35,7 +35,7 @@ export function registerCheckCommand(program: Command, context: CommandContext):
     )
     .option(
       '--wait <seconds>',
-      'how long a difference has to last: what is under way is none',
+      'how long to watch: what is gone by then, or moves at the end of it, is under way and no difference',
       parseSeconds,
       10,
     )

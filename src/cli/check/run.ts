@@ -19,7 +19,7 @@ import { crawledBehind, type Difference, type Look, missedPush, type Suspect } f
 
 /** Of each kind. The rest is of the same. */
 const maxListed = 10_000;
-/** A difference that moves at each of so many looks is under way. */
+/** Times that the parts are compared. A difference counts if every look finds it, and nothing of it has moved between the last two. */
 const looks = 4;
 
 /** What was compared. */
@@ -72,22 +72,20 @@ async function withIndex<T>(
   }
 }
 
-/** Differences that are still there when they are looked at again, with nothing having moved. */
+/** Differences that every look finds, without progress between the last two. */
 async function findLasting(parts: Parts): Promise<Difference[]> {
   const look = createLook(parts);
   let suspects = await look();
-  const lasting: Suspect[] = [];
   for (let again = 1; suspects.length > 0 && again < looks; again++) {
     await delay((parts.options.wait * 1_000) / (looks - 1));
     const before = new Map(suspects.map((suspect) => [suspect.name, suspect.progress]));
     const ids = [...new Set(suspects.flatMap(({ catalogId }) => catalogId ?? []))];
     const still = (await look(ids)).filter(({ name }) => before.has(name));
+    // Until the last look, a difference may move: work that has come to a stop meanwhile is a difference, too.
     const isLast = again === looks - 1;
-    // What has stood still all the time is looked at once more, until the time is over.
     suspects = still.filter(({ name, progress }) => !isLast || before.get(name) === progress);
-    if (isLast) lasting.push(...suspects);
   }
-  return lasting.map(({ kind, catalogId, message }) => ({
+  return suspects.map(({ kind, catalogId, message }) => ({
     kind,
     ...(catalogId !== undefined && { catalogId }),
     message,
