@@ -117,7 +117,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     expect(restored).toMatchObject({ exitCode: 0, out: expect.stringContaining('pushes are due again') });
     expect((await stat(join(directory, 'restored', 'keys'))).isDirectory()).toBe(true);
     const again = await runCommand(registerBackupCommands, ['restore', backup], target);
-    expect(again).toMatchObject({ exitCode: 1, notes: expect.stringContaining('has files already') });
+    expect(again).toMatchObject({ exitCode: 1, notes: expect.stringContaining('is there already') });
 
     const start = (roles: string, more: object) =>
       startProcess(

@@ -18,14 +18,14 @@ export interface BackupFacts {
   hasPublisher: boolean;
 }
 
-export interface BackupPlaces {
+export interface BackupPaths {
   facts: string;
   dump: string;
   data: string;
   publisher: string;
 }
 
-export function placesIn(directory: string): BackupPlaces {
+export function pathsIn(directory: string): BackupPaths {
   return {
     facts: join(directory, 'backup.json'),
     dump: join(directory, 'database.dump'),
@@ -35,7 +35,7 @@ export function placesIn(directory: string): BackupPlaces {
 }
 
 export async function readFacts(directory: string): Promise<BackupFacts> {
-  const text = await readFile(placesIn(directory).facts).catch((error: Error) => {
+  const text = await readFile(pathsIn(directory).facts).catch((error: Error) => {
     throw new CommandError(
       `${directory} is no backup, or one that was not finished: it has no backup.json.`,
       error,

@@ -10,7 +10,7 @@ import type { BackupOptions } from '../backup.ts';
 import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { withProgress } from '../progress.ts';
-import { type BackupFacts, isInside, placesIn, readFacts } from './layout.ts';
+import { type BackupFacts, isInside, pathsIn, readFacts } from './layout.ts';
 import { restoreDatabase } from './postgres-programs.ts';
 import { copyDirectory } from './run.ts';
 
@@ -19,6 +19,8 @@ export async function restore(
   { database, json }: BackupOptions,
   context: CommandContext,
 ): Promise<void> {
+  if (directory === undefined && !database)
+    throw new CommandError('There is nothing to restore: name the directory of a backup.');
   const config = context.config();
   const facts = directory === undefined ? undefined : await readFacts(directory);
   if (directory !== undefined && facts)
@@ -42,26 +44,29 @@ async function restoreFrom(
   config: Config,
   context: CommandContext,
 ): Promise<void> {
-  const places = placesIn(directory);
+  const paths = pathsIn(directory);
   const { DATABASE_URL: url, DATA_DIR, publisherDir } = config;
-  // All that can be refused is, before anything is written.
-  for (const taken of [join(DATA_DIR, 'keys'), publisherDir])
+  // All that can be refused is, before anything is written: a second try finds the database no longer empty.
+  const copied = (await readdir(paths.data)).map((name) => join(DATA_DIR, name));
+  for (const taken of [...copied, publisherDir])
     if (await hasFiles(taken))
-      throw new CommandError(`${taken} has files already: restore into another DATA_DIR, or move them away.`);
+      throw new CommandError(`${taken} is there already: restore into another DATA_DIR, or move it away.`);
   if (hasDatabase) {
     if (url === undefined) throw new CommandError('Set DATABASE_URL to an empty database.');
     await requireEmpty(url);
-    await withProgress(context, 'restoring the database', () => restoreDatabase(url, places.dump));
+    await withProgress(context, 'restoring the database', () => restoreDatabase(url, paths.dump));
   }
   await withProgress(context, 'copying files', async () => {
-    await copyDirectory(places.data, DATA_DIR);
-    if (hasPublisher && !isInside(config)) await copyDirectory(places.publisher, publisherDir);
+    await copyDirectory(paths.data, DATA_DIR);
+    if (hasPublisher && !isInside(config)) await copyDirectory(paths.publisher, publisherDir);
   });
 }
 
-async function hasFiles(directory: string): Promise<boolean> {
-  const found = await stat(directory).catch(() => undefined);
-  return found !== undefined && (await readdir(directory)).some((name) => name !== 'lock');
+/** A directory without files is as good as none. */
+async function hasFiles(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isDirectory()) return found !== undefined;
+  return (await readdir(path)).some((name) => name !== 'lock');
 }
 
 /** Not opened as usual: that would bring our tables into it. */

@@ -7,7 +7,7 @@ import { withFileLock } from '../../storage/file-lock.ts';
 import type { BackupOptions } from '../backup.ts';
 import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withProgress } from '../progress.ts';
-import { type BackupFacts, isInside, placesIn } from './layout.ts';
+import { type BackupFacts, isInside, pathsIn } from './layout.ts';
 import { dumpDatabase } from './postgres-programs.ts';
 
 /** As long as a publish of the largest catalogs may take. */
@@ -29,18 +29,18 @@ export async function backup(
       'The embedded PostgreSQL comes without pg_dump: stop signpost and copy DATA_DIR, or set DATABASE_URL, or add --no-database.',
     );
   await makeEmpty(directory);
-  const places = placesIn(directory);
+  const paths = pathsIn(directory);
   if (database && url !== undefined)
-    await withProgress(context, 'dumping the database', () => dumpDatabase(url, places.dump));
+    await withProgress(context, 'dumping the database', () => dumpDatabase(url, paths.dump));
   const hasPublisher = (await stat(config.publisherDir).catch(() => undefined)) !== undefined;
-  await withProgress(context, 'copying files', () => copyFiles(config, places, hasPublisher));
+  await withProgress(context, 'copying files', () => copyFiles(config, paths, hasPublisher));
   const facts: BackupFacts = {
     madeAt: new Date().toISOString(),
     version: programVersion(),
     hasDatabase: database,
     hasPublisher: hasPublisher && !isInside(config),
   };
-  await writeFile(places.facts, `${JSON.stringify(facts, null, 2)}\n`);
+  await writeFile(paths.facts, `${JSON.stringify(facts, null, 2)}\n`);
   const parts = [database ? 'the database' : '', 'keys', hasPublisher ? 'published files' : ''];
   const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. It is as secret as your keys.`;
   printResult(context, json, { directory, ...facts }, text);
@@ -56,12 +56,12 @@ async function makeEmpty(directory: string): Promise<void> {
 
 async function copyFiles(
   config: Config,
-  places: { data: string; publisher: string },
+  paths: { data: string; publisher: string },
   hasPublisher: boolean,
 ): Promise<void> {
   const copy = async () => {
-    await copyDirectory(config.DATA_DIR, places.data);
-    if (hasPublisher && !isInside(config)) await copyDirectory(config.publisherDir, places.publisher);
+    await copyDirectory(config.DATA_DIR, paths.data);
+    if (hasPublisher && !isInside(config)) await copyDirectory(config.publisherDir, paths.publisher);
   };
   if (!hasPublisher) return copy();
   // Nothing is published meanwhile, so that every file is there that the index names.

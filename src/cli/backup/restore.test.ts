@@ -1,0 +1,50 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../../tests/support/command.ts';
+import { registerBackupCommands } from '../backup.ts';
+
+describe('signpost restore --no-database', () => {
+  let directory: string;
+  let backup: string;
+  let dataDir: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'signpost-restore-'));
+    [backup, dataDir] = [join(directory, 'backup'), join(directory, 'data')];
+    await mkdir(join(backup, 'data', 'keys'), { recursive: true });
+    await mkdir(dataDir);
+    const facts = { madeAt: '2026-01-31T12:00:00Z', hasDatabase: true, hasPublisher: false };
+    await writeFile(join(backup, 'backup.json'), JSON.stringify(facts));
+    await writeFile(join(backup, 'data', 'operator-token'), 'of the backup');
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  const restore = (...args: string[]) =>
+    runCommand(registerBackupCommands, ['restore', ...args, '--no-database'], { DATA_DIR: dataDir });
+  const readToken = () => readFile(join(dataDir, 'operator-token'), 'utf8');
+
+  it('copies the files into a directory that has none of them', async () => {
+    await mkdir(join(dataDir, 'keys'));
+    await writeFile(join(dataDir, 'notes.txt'), 'of the operator');
+    expect(await restore(backup)).toMatchObject({ exitCode: 0 });
+    expect(await readToken()).toBe('of the backup');
+  });
+
+  it('refuses a directory that has a file of the backup, and names it', async () => {
+    await writeFile(join(dataDir, 'operator-token'), 'another one');
+    const run = await restore(backup);
+    expect(run).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('operator-token is there already'),
+    });
+    expect(await readToken()).toBe('another one');
+  });
+
+  it('asks for a directory: without one, and without the database, there is nothing to restore', async () => {
+    expect(await restore()).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('name the directory'),
+    });
+  });
+});
