@@ -101,7 +101,7 @@ describe('MAP_TILES', () => {
   let network: TestNetwork;
   const file = join(directory, 'my city.pmtiles');
   beforeAll(async () => {
-    writeFileSync(file, Buffer.from(Array.from({ length: 1_000 }, (_, place) => place % 256)));
+    writeFileSync(file, Buffer.from(Array.from({ length: 1_000 }, (_, index) => index % 256)));
     network = await startNetwork({ settings: { ROLES: 'registry,console', MAP_TILES: file } });
   });
   afterAll(() => network?.close());

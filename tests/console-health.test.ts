@@ -27,9 +27,9 @@ afterAll(() => scene?.network.close());
 async function sums(hours = 1): Promise<Record<string, number>> {
   const { names, rows } = await desk.get(`/api/health/series?hours=${hours}`);
   return Object.fromEntries(
-    names.map((name: string, place: number) => [
+    names.map((name: string, index: number) => [
       name,
-      rows.reduce((sum: number, row: (number | null)[]) => sum + (row[place + 1] ?? 0), 0),
+      rows.reduce((sum: number, row: (number | null)[]) => sum + (row[index + 1] ?? 0), 0),
     ]),
   );
 }

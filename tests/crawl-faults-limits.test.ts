@@ -27,8 +27,8 @@ const network = useScenes(
   },
 );
 
-const repeated = <T>(count: number, make: (place: number) => T): T[] =>
-  Array.from({ length: count }, (_, place) => make(place));
+const repeated = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 
 const rows: [code: string, what: string, forgery: Forgery][] = [
   [
@@ -51,7 +51,7 @@ const rows: [code: string, what: string, forgery: Forgery][] = [
     ...(['too-many-masters', 'masters of an entry'] as const),
     {
       entry: (document) => {
-        document.dependencies = { masters: repeated(2, (place) => ({ catalogId: `m${place}`, version: 1 })) };
+        document.dependencies = { masters: repeated(2, (index) => ({ catalogId: `m${index}`, version: 1 })) };
       },
     },
   ],
@@ -75,8 +75,8 @@ describe('more than is read', () => {
     const { provider } = scene;
     await scene.publish(0, 10);
     const record = ({ records }: Body) => {
-      records[0].meta.catalog_index_urls = repeated(3, (place) => ({
-        url: `${provider.url}/index/${place}`,
+      records[0].meta.catalog_index_urls = repeated(3, (index) => ({
+        url: `${provider.url}/index/${index}`,
       }));
     };
     provider.spoil(forge(provider, { record }));

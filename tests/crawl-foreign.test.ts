@@ -250,8 +250,8 @@ describe('what another implementation wrote, with', () => {
     for (const [step, act] of acts) {
       for (const scene of scenes) await act(scene);
       await crawl(network.database);
-      for (const [place, { catalogId }] of scenes.entries()) {
-        lives[place] = { ...lives[place], [step]: await held(network.database, catalogId) };
+      for (const [index, { catalogId }] of scenes.entries()) {
+        lives[index] = { ...lives[index], [step]: await held(network.database, catalogId) };
       }
     }
   });
@@ -260,9 +260,9 @@ describe('what another implementation wrote, with', () => {
     await network?.close();
   });
 
-  it.each(foreigners.map(({ what }, place) => ({ what, place })))('$what, is read', async ({ place }) => {
-    const { published, changed, paused, retired } = lives[place] ?? {};
-    expect(await scenes[place]?.lines()).toEqual([]);
+  it.each(foreigners.map(({ what }, index) => ({ what, index })))('$what, is read', async ({ index }) => {
+    const { published, changed, paused, retired } = lives[index] ?? {};
+    expect(await scenes[index]?.lines()).toEqual([]);
     expect(published).toMatchObject({ served: true, head: { isActive: true }, offers: [{ id: 'o1' }] });
     expect(published.resources).toEqual(spiced(0, 10));
     expect(changed).toMatchObject({ served: true, offers: [{ id: 'o1' }] });

@@ -22,13 +22,13 @@ afterAll(async () => {
 
 function catalog(id: string, count: number, name: string) {
   const descriptor = { name, longDesc: 'x'.repeat(500) };
-  const resources = Array.from({ length: count }, (_, place) => ({ id: `r${place}`, descriptor }));
+  const resources = Array.from({ length: count }, (_, index) => ({ id: `r${index}`, descriptor }));
   return { id, descriptor: { name: id }, provider: { id: 'p', descriptor: { name: 'P' } }, resources };
 }
 
 async function publishAll(name: string): Promise<void> {
-  for (const [place, provider] of providers.entries()) {
-    const catalogs = [1_500, 3, 2].map((count, number) => catalog(`catalog-${place}-${number}`, count, name));
+  for (const [index, provider] of providers.entries()) {
+    const catalogs = [1_500, 3, 2].map((count, number) => catalog(`catalog-${index}-${number}`, count, name));
     await provider.publish({ message: { catalogs } });
   }
 }
@@ -56,9 +56,9 @@ describe('large files', () => {
   ])('are verified, indexed and wait for room instead of filling the memory: %s', async (_what, name) => {
     await publishAll(name);
     await crawl(network.database);
-    for (const [place, provider] of providers.entries()) {
+    for (const [index, provider] of providers.entries()) {
       for (const [number, count] of [1_500, 3, 2].entries()) {
-        const copy = await held(network.database, `catalog-${place}-${number}`);
+        const copy = await held(network.database, `catalog-${index}-${number}`);
         expect(copy?.resources).toHaveLength(count);
         expect(copy?.resources.at(-1)).toMatchObject({ id: `r${count - 1}`, descriptor: { name } });
       }

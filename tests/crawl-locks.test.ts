@@ -15,10 +15,10 @@ it('what is written of a node, its index and its entries at the same time never 
   const discovery = await startDiscovery(network, [], settings);
   const scenes: Scene[] = [];
   try {
-    for (let place = 0; place < 8; place += 1) {
+    for (let index = 0; index < 8; index += 1) {
       scenes.push(await openScene(network, { discoveryUrl: discovery.url }));
     }
-    for (const [place, { provider, catalogId, offer }] of scenes.entries()) {
+    for (const [index, { provider, catalogId, offer }] of scenes.entries()) {
       await provider.publish({ message: { catalogs: [{ ...catalog, id: `${catalogId}-other` }] } });
       await offer(0, 10);
       const spoiled = (document: Body) => {
@@ -26,7 +26,7 @@ it('what is written of a node, its index and its entries at the same time never 
       };
       // Of some the entry is bad, of the others its file, so that it is tried again and again.
       provider.spoil(
-        place % 2 === 0
+        index % 2 === 0
           ? forge(provider, { entry: spoiled }, { signed: { entry: 'as it was' } })
           : forge(provider, { baseline: spoiled }, { signed: { baseline: 'as it was' } }),
       );

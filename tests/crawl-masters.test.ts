@@ -152,7 +152,7 @@ describe('a crawled catalog that extends a MASTER catalog', () => {
 
   it('bad-directive: is not applied when one of its resources becomes the variant that another one is', async () => {
     await publishMaster(facilitator, [coffee(bean())]);
-    const many = Array.from({ length: 20 }, (_, place) => coffee(`r${place}`));
+    const many = Array.from({ length: 20 }, (_, index) => coffee(`r${index}`));
     await publishRegular(shop, many);
     await look();
     // As the publisher never would: it keeps variants apart.
@@ -219,7 +219,7 @@ describe('a MASTER catalog that moves', () => {
   it('and what extends it end up in line, however their crawls cross', async () => {
     await publishMaster(facilitator, [coffee(bean(), { round: 0 })]);
     const resources = (round: number) =>
-      Array.from({ length: 30 }, (_, place) => coffee(`r${place}`, { own: round }));
+      Array.from({ length: 30 }, (_, index) => coffee(`r${index}`, { own: round }));
     await publishRegular(shop, resources(0));
     await look();
     for (let round = 1; round <= 8; round += 1) {

@@ -29,12 +29,12 @@ afterEach(async () => {
   await provider.stop();
 });
 
-const many = Array.from({ length: 20 }, (_, place) => ({
-  id: `r${place}`,
-  descriptor: { name: `Tea ${place}` },
+const many = Array.from({ length: 20 }, (_, index) => ({
+  id: `r${index}`,
+  descriptor: { name: `Tea ${index}` },
 }));
 
-/** With the resources of these places. */
+/** With the resources `from` to before `to`. */
 function catalog(from: number, to: number) {
   return {
     id: `catalog-${number}`,

@@ -93,18 +93,18 @@ it.each([
   },
 );
 
-function toKnown({ head, resources }: { head: string; resources: string[] }, place: number): KnownCatalog {
-  const id = `c${place}`;
+function toKnown({ head, resources }: { head: string; resources: string[] }, index: number): KnownCatalog {
+  const id = `c${index}`;
   return {
     owner: 'provider.example/reg',
     networkIds: ['net.example/one'],
     type: 'REGULAR',
     catalog: catalog(id, {
       descriptor: { name: head || 'Anything' },
-      provider: { id: `p${place}`, descriptor: { name: 'House' } },
+      provider: { id: `p${index}`, descriptor: { name: 'House' } },
       resources: resources.map((text, number) => ({
         ...plain(`${id}-r${number}`, text || 'Thing'),
-        colour: `c${(place + number) % colours}`,
+        colour: `c${(index + number) % colours}`,
       })),
     }),
   };

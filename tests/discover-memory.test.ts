@@ -138,17 +138,17 @@ const empty: Shelf = { items: new Map(), hidden: [] };
 
 async function write(id: string, history: readonly Step[]): Promise<void> {
   let shelf = empty;
-  for (const [place, step] of history.entries()) {
+  for (const [stepIndex, step] of history.entries()) {
     const ids =
       step.kind === 'edit'
         ? [...shelf.items.keys()]
-        : step.items.map((_, index) => `${id}-${place}-${index}`);
+        : step.items.map((_, index) => `${id}-${stepIndex}-${index}`);
     const items = new Map(step.items.slice(0, ids.length).map((item, index) => [ids[index] as string, item]));
     const after = changed(shelf, step, items);
     const before = shelf;
     const work = database.transaction(async (tx) => {
       await change(tx, id, step, items);
-      await check(id, before, step, [place % processes.length]);
+      await check(id, before, step, [stepIndex % processes.length]);
       if (step.kind === 'fail') throw new Error('it fails');
     });
     if (step.kind === 'fail') await expect(work).rejects.toThrow('it fails');
@@ -253,15 +253,15 @@ function filter(condition: string): Intent {
 }
 
 /** Each of these processes finds of this writer's resources what there should be. */
-async function check(id: string, shelf: Shelf, step: Step, places: readonly number[]): Promise<void> {
-  for (const place of places) {
+async function check(id: string, shelf: Shelf, step: Step, indexes: readonly number[]): Promise<void> {
+  for (const index of indexes) {
     const { intent, finds } = questions[step.asked % questions.length] as (typeof questions)[0];
     const expected = [...shelf.items].flatMap(([key, item]) =>
       shelf.hidden.length === 0 && finds(item) ? describe(resourceOf(key, item)) : [],
     );
     const [found] = await Promise.all([
-      find(processes[place] as Process, intent),
-      step.kind === 'lose a connection' && loseConnection((processes[place] as Process).database),
+      find(processes[index] as Process, intent),
+      step.kind === 'lose a connection' && loseConnection((processes[index] as Process).database),
     ]);
     const own = found.filter((key) => key.startsWith(`${id}-`));
     expect({ intent, own: own.sort() }).toEqual({ intent, own: expected.sort() });

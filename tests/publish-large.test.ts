@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 /** One resource of 400,000 members: a text, so that no large object of the test is in the way; a little less than what is allowed. */
-const resource = `{"id":"only","descriptor":{"name":"Only"},${Array.from({ length: 400_000 }, (_, place) => `"m${place}":1`).join()}}`;
+const resource = `{"id":"only","descriptor":{"name":"Only"},${Array.from({ length: 400_000 }, (_, index) => `"m${index}":1`).join()}}`;
 /** How long the event loop is blocked when that is parsed and written in place. */
 const inPlaceMs: number[] = [];
 

@@ -92,8 +92,8 @@ describe('publish --to a catalog service', () => {
   });
 
   it('sends many catalogs in as many requests as it takes', async () => {
-    const catalogs = Array.from({ length: 12 }, (_, place) => ({
-      ...smallCatalog(`many-${place}`),
+    const catalogs = Array.from({ length: 12 }, (_, index) => ({
+      ...smallCatalog(`many-${index}`),
       descriptor: { name: 'x'.repeat(8_000) },
     }));
     const run = await publish([write('many.json', catalogs), '--to', network.catalogUrl, '--json'], settings);

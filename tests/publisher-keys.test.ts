@@ -110,8 +110,8 @@ describe('key rotation', () => {
       catalogs: { coffee: ['emergency', 'emergency'], tea: ['emergency', 'emergency'] },
     });
     const after = await fetchFile(network.config, defaultIndex);
-    for (const [place, entry] of after.body.catalogs.entries())
-      expect(entry.entryVersion).toBe(before.body.catalogs[place].entryVersion + 1);
+    for (const [index, entry] of after.body.catalogs.entries())
+      expect(entry.entryVersion).toBe(before.body.catalogs[index].entryVersion + 1);
   });
 
   it('refuses the key that is in use already', async () => {

@@ -104,7 +104,7 @@ describe('when all publishers together have too much waiting', () => {
   it('NET_OVERLOADED: those with most waiting are refused, and who has nothing waiting is not', async () => {
     await newPair();
     const flooders = await Promise.all(
-      Array.from({ length: 5 }, (_, place) => network.actor(`one-of-many-${place}`)),
+      Array.from({ length: 5 }, (_, index) => network.actor(`one-of-many-${index}`)),
     );
     const [first, second] = flooders as [Actor, Actor];
     const releases = await Promise.all([...flooders, flooder].map(holdLane));
@@ -126,7 +126,7 @@ describe('when all publishers together have too much waiting', () => {
 describe('a publish of many catalogs', () => {
   it('AUT_RATE_LIMITED: counts once for each of them, against its sender alone', async () => {
     await newPair();
-    const catalogs = Array.from({ length: 5 * perSecond }, (_, place) => catalog(`charged-${place}`));
+    const catalogs = Array.from({ length: 5 * perSecond }, (_, index) => catalog(`charged-${index}`));
     expect((await flooder.send(actions.publish, { catalogs })).status).toBe(200);
     const refused = await tryToPublish(flooder);
     expect([refused.status, refused.body.message.error.code]).toEqual([429, 'AUT_RATE_LIMITED']);
@@ -138,9 +138,9 @@ describe('a publish of many catalogs', () => {
 describe('publishers with more to process than there are places', () => {
   it('take turns, also within a publish of many catalogs: another waits for turns, not for their ends', async () => {
     const each = 200;
-    const heavy = await Promise.all(Array.from({ length: 4 }, (_, place) => network.actor(`heavy-${place}`)));
+    const heavy = await Promise.all(Array.from({ length: 4 }, (_, index) => network.actor(`heavy-${index}`)));
     await newPair();
-    const catalogs = (as: Actor) => Array.from({ length: each }, (_, place) => catalog(`${as.id}-${place}`));
+    const catalogs = (as: Actor) => Array.from({ length: each }, (_, index) => catalog(`${as.id}-${index}`));
     const sent = await Promise.all(heavy.map((as) => as.send(actions.publish, { catalogs: catalogs(as) })));
     expect(sent.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(await publish(honest, catalog('between-the-turns'))).toMatchObject({ status: 'ACCEPTED' });
@@ -149,8 +149,8 @@ describe('publishers with more to process than there are places', () => {
       [sent.map(({ messageId }) => messageId)],
     );
     expect(done.rowCount).toBe(0);
-    for (const [place, { messageId }] of sent.entries()) {
-      const { body } = await (heavy[place] as Actor).waitFor('catalog/on_publish', messageId, 2 * patienceMs);
+    for (const [index, { messageId }] of sent.entries()) {
+      const { body } = await (heavy[index] as Actor).waitFor('catalog/on_publish', messageId, 2 * patienceMs);
       expect(body.message.results).toHaveLength(each);
     }
   });

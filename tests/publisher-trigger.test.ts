@@ -216,7 +216,7 @@ describe('the trigger', () => {
   });
 
   it('does one request after the other: none of many at once is lost', async () => {
-    const ids = Array.from({ length: 12 }, (_, place) => `at-once-${place}`);
+    const ids = Array.from({ length: 12 }, (_, index) => `at-once-${index}`);
     const answers = await Promise.all(
       ids.map((id) => trigger(publisher.config, { message: { catalogs: [smallCatalog(id)] } })),
     );
@@ -231,11 +231,11 @@ it('the files are served while a large catalog is being published', async () => 
   const busy = await startPublisher();
   try {
     await trigger(busy.config, { message: { catalogs: [smallCatalog('coffee')] } });
-    const resources = Array.from({ length: 60_000 }, (_, place) => ({
-      id: `r-${place}`,
+    const resources = Array.from({ length: 60_000 }, (_, index) => ({
+      id: `r-${index}`,
       descriptor: {
-        name: `Resource ${place}`,
-        longDesc: createHash('sha256').update(`${place}`).digest('hex').repeat(8),
+        name: `Resource ${index}`,
+        longDesc: createHash('sha256').update(`${index}`).digest('hex').repeat(8),
       },
     }));
     const catalog = { ...smallCatalog('large'), resources };

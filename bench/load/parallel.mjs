@@ -18,8 +18,8 @@ const successGoal = 99.9;
 export async function openClients(service, { data, kept, clients }) {
   const to = service.discoveryUrl;
   const sender = await service.participant(pusher, { to, ignoresCallbacks: true });
-  const asked = kept.filter((_, place) => place % 2 === 0);
-  const changed = kept.filter((_, place) => place % 2 === 1);
+  const asked = kept.filter((_, index) => index % 2 === 0);
+  const changed = kept.filter((_, index) => index % 2 === 1);
   let next = 0;
   const nextCatalog = () => changed[next++ % changed.length];
   const nextQuestion = createRotation(data, asked);

@@ -56,8 +56,8 @@ export async function* run({ repeat, size: resources = sizes.resources, nodes = 
 export async function* compareIndexes({ postgres, database, kept, resources, repeat, nodes }) {
   const title = `${resources.toLocaleString('en-US')} stations`;
   const requests = {
-    asked: kept.filter((_, place) => place % 2 === 0),
-    changed: kept.filter((_, place) => place % 2 === 1),
+    asked: kept.filter((_, index) => index % 2 === 0),
+    changed: kept.filter((_, index) => index % 2 === 1),
     ...{ repeat, ...sizes },
   };
   const opensearch = nodes > 0 ? await startOpenSearch({ heapMb: sizes.heapMb, nodes }) : undefined;

@@ -25,7 +25,7 @@ export async function* run({ repeat, size: resources = sizes.resources }) {
     settings: { ROLES: 'registry' },
     prepare: async (database, { url }) => {
       const { kept } = await seedOurs(database, stations, { resources, samples: 2 * sizes.samples });
-      const [asked, changed] = [0, 1].map((rest) => kept.filter((_, place) => place % 2 === rest));
+      const [asked, changed] = [0, 1].map((rest) => kept.filter((_, index) => index % 2 === rest));
       const job = { data: 'stations', databaseUrl: url, kept: asked, isAlone: true, ...sizes };
       for (const isBusy of [false, true])
         measured.push({ isBusy, tables: await measureSets(database, { job, changed, repeat, isBusy }) });
@@ -73,8 +73,8 @@ function ingest(database, changed) {
   const loop = async () => {
     for (let next = 0; !isStopped; next += catalogsPerWrite) {
       const begin = performance.now();
-      const catalogs = Array.from({ length: catalogsPerWrite }, (_, place) => {
-        const { catalog } = stations.changed(changed[(next + place) % changed.length], randomUUID());
+      const catalogs = Array.from({ length: catalogsPerWrite }, (_, index) => {
+        const { catalog } = stations.changed(changed[(next + index) % changed.length], randomUUID());
         return catalog;
       });
       await writeCatalogs(database, catalogs, 'MERGE');

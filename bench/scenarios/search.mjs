@@ -79,7 +79,7 @@ export async function* run({
     yield* measureRequests(service, data, {
       title,
       asked: asked(kept),
-      changed: kept.filter((_, place) => place % 2 === 1),
+      changed: kept.filter((_, index) => index % 2 === 1),
       repeat,
       ...sizes,
     });
@@ -90,7 +90,7 @@ export async function* run({
 
 /** What is pushed later finds other answers. */
 function asked(kept) {
-  return kept.filter((_, place) => place % 2 === 0);
+  return kept.filter((_, index) => index % 2 === 0);
 }
 
 async function beside({ title, name, data, resources, database, seeded, job, obstacle }) {

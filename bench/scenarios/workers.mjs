@@ -25,7 +25,7 @@ export async function* run({ repeat, size: resources = sizes.resources }) {
       for (const { ask } of services) await ask(sizes.secondsPerRate);
     const rounds = services.map(() => []);
     for (let round = 0; round < repeat; round += 1)
-      for (const [place, service] of services.entries()) rounds[place].push(await measure(service));
+      for (const [index, service] of services.entries()) rounds[index].push(await measure(service));
     const [one, two] = rounds;
     yield { scenario: `${title}: one worker`, value: middle(one, 'rate'), unit: 'requests/s' };
     yield compare(`${title}: two workers`, 'requests/s', 'rate', one, two);

@@ -55,5 +55,5 @@ function distances({ distance }, { pages }) {
 }
 
 function areAlike(some, others) {
-  return some.every((meters, place) => Math.abs(meters - others[place]) <= sameMeters);
+  return some.every((meters, index) => Math.abs(meters - others[index]) <= sameMeters);
 }

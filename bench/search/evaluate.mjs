@@ -41,8 +41,8 @@ async function askFirst(count) {
   for (let n = 0; n < count; n += 1) {
     const [, questions] = limited[n % limited.length];
     // Every process of a run asks others, because PostgreSQL and the system remember, too.
-    const place = job.skip + job.round * Math.ceil(count / limited.length) + Math.floor(n / limited.length);
-    const question = questions[place % questions.length];
+    const index = job.skip + job.round * Math.ceil(count / limited.length) + Math.floor(n / limited.length);
+    const question = questions[index % questions.length];
     ledger.first(question);
     taken.push((await timed(ours, question)).ms);
   }

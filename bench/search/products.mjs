@@ -45,8 +45,8 @@ export async function* catalogs({ resources }) {
   for await (const line of createInterface(createReadStream(file).pipe(createGunzip()))) {
     const [barcode, name, ...values] = line.split('\t');
     if (barcode === 'barcode') continue;
-    const known = amounts.flatMap((amount, place) =>
-      values[place] ? [[amount, Number(values[place])]] : [],
+    const known = amounts.flatMap((amount, index) =>
+      values[index] ? [[amount, Number(values[index])]] : [],
     );
     products.push({ id: barcode, descriptor: { name }, per100g: Object.fromEntries(known) });
     if (products.length < resourcesPerCatalog && made + products.length < resources) continue;
@@ -87,7 +87,7 @@ const [someWords, otherWords] = [commonWords.slice(0, 9), commonWords.slice(9)];
 
 export function questionsOf(catalogs) {
   const products = catalogs.flatMap(({ resources }) =>
-    resources.filter((_, place) => place % productsBetween(catalogs) === 0),
+    resources.filter((_, index) => index % productsBetween(catalogs) === 0),
   );
   const complete = products.filter(({ per100g: { sugar, fat } }) => sugar !== undefined && fat !== undefined);
   const words = [...new Set(products.flatMap(longestWord))];
@@ -101,14 +101,14 @@ export function questionsOf(catalogs) {
       (chosen) => text(chosen.join(' ')),
     ),
     'text + range': distinct(
-      complete.map((product, place) => textAndRange(product, commonWords[place % commonWords.length])),
+      complete.map((product, index) => textAndRange(product, commonWords[index % commonWords.length])),
     ),
     'typing error': words
       .filter((word) => word.length >= 5)
       .map((word) => misspell(word, known))
       .map((word) => ({ ...text(word), sql: misspeltSql(table, word) })),
-    sentence: words.map((word, place) =>
-      text(`where do I get ${commonWords[place % commonWords.length]} with ${word} for my kitchen`),
+    sentence: words.map((word, index) =>
+      text(`where do I get ${commonWords[index % commonWords.length]} with ${word} for my kitchen`),
     ),
     'no limit': distinct(complete.map((product) => text(longestWord(product)[0] ?? 'salt', 1_000))),
   };

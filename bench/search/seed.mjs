@@ -64,7 +64,7 @@ export async function seedPlain(database, data, { resources }) {
       await database.query(
         `insert into ${table} (id, page, words${names.map((name) => `, ${name}`).join('')})
          select id, page, to_tsvector('simple', words)${names.map((name) => `, ${name}::${columns[name]}`).join('')}
-         from unnest($1::text[], $2::text[], $3::text[]${names.map((_, place) => `, $${place + 4}::text[]`).join('')})
+         from unnest($1::text[], $2::text[], $3::text[]${names.map((_, index) => `, $${index + 4}::text[]`).join('')})
            as row (id, page, words${names.map((name) => `, ${name}`).join('')})`,
         [column('id'), rows.map(({ page }) => JSON.stringify(page)), column('words'), ...names.map(column)],
       );

@@ -48,11 +48,11 @@ function host(number) {
   };
   const put = (path, body) => files.set(`${address}/${path}`, { body, etag: `"${sha256Digest(body)}"` });
 
-  const entries = Array.from({ length: catalogs }, (_, place) => {
+  const entries = Array.from({ length: catalogs }, (_, index) => {
     const catalog = content.next().value;
     const baseline = { catalogId: catalog.id, version: 1, next_update: nextUpdate.toISOString(), catalog };
     const bytes = render(signDocument(baseline, key, 'spec'));
-    const [path, packed] = [`catalogs/${place}.v1.json.gz`, gzipSync(bytes)];
+    const [path, packed] = [`catalogs/${index}.v1.json.gz`, gzipSync(bytes)];
     put(path, packed);
     const reference = { version: 1, url: `${url}/${path}`, size: packed.length, digest: sha256Digest(bytes) };
     return signDocument(

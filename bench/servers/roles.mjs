@@ -39,7 +39,7 @@ function answerParent() {
       clearInterval(sampler);
       sample();
       const [start, middle, end] = [0, samples.length >> 1, samples.length - 1].map(
-        (place) => samples[place],
+        (index) => samples[index],
       );
       process.send({ start, middle, end, peak: samples.reduce((most, bytes) => Math.max(most, bytes)) });
     }

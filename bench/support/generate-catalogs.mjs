@@ -139,7 +139,7 @@ function stationCatalog({ station, count, random, pick, describesOffers }) {
 /** From numbers of its own, so that the stations are the same with and without. */
 function describeOffer(station) {
   const random = mulberry32(station);
-  return offerWords.filter((_, place) => random() < 0.5 / (1 + place / 20)).join(' ');
+  return offerWords.filter((_, index) => random() < 0.5 / (1 + index / 20)).join(' ');
 }
 
 function syllables(number) {

@@ -76,7 +76,7 @@ export async function crawlBarely(database, { nodes, catalogs, resources, port }
   const statements = await insertStatements(database);
   let elapsedMs = 0;
   for (let first = 0; first < nodes; first += nodesAtOnce) {
-    const numbers = Array.from({ length: Math.min(nodesAtOnce, nodes - first) }, (_, place) => first + place);
+    const numbers = Array.from({ length: Math.min(nodesAtOnce, nodes - first) }, (_, index) => first + index);
     const ready = await Promise.all(numbers.map((number) => fetchNode(database, number, port)));
     const rows = await rowsOf(
       database,
@@ -127,7 +127,7 @@ async function insertStatements(database) {
   for (const name of await tablesOf(database, 'kept')) {
     const columns = await columnsOf(database, name);
     const typed = columns.map(({ column, type }) => `"${column}"::${type}`);
-    const arrays = columns.map(({ sent }, place) => `$${place + 1}::${sent}[]`);
+    const arrays = columns.map(({ sent }, index) => `$${index + 1}::${sent}[]`);
     const list = columns.map(({ column }) => `"${column}"`);
     statements.set(
       name,

@@ -28,7 +28,7 @@ export function buildCollection(actions, examples) {
     'bruno/collection.bru': renderBlock('script:pre-request', signingScript),
     'bruno/environments/demo.bru': renderEnvironment(),
     ...Object.fromEntries(
-      requests.map((request, place) => [`bruno/${request.title}.bru`, renderRequest(request, place + 1)]),
+      requests.map((request, index) => [`bruno/${request.title}.bru`, renderRequest(request, index + 1)]),
     ),
   };
 }
@@ -61,7 +61,7 @@ vars:secret [
 `;
 }
 
-function renderRequest({ title, to, as, query, action, body }, place) {
+function renderRequest({ title, to, as, query, action, body }, sequence) {
   // What a subscription got as its id is known only when it was made.
   const values = Object.entries(query).map(([name, value]) => [
     name,
@@ -70,7 +70,7 @@ function renderRequest({ title, to, as, query, action, body }, place) {
   const search = values.map(([name, value]) => `${name}=${value}`).join('&');
   const text = body && JSON.stringify(withVariables(body), null, 2);
   return [
-    renderBlock('meta', `name: ${title}\ntype: http\nseq: ${place}`),
+    renderBlock('meta', `name: ${title}\ntype: http\nseq: ${sequence}`),
     renderBlock(
       action.method.toLowerCase(),
       `url: {{${to}}}${action.path}${search && `?${search}`}\nbody: ${text ? 'json' : 'none'}\nauth: none`,

@@ -17,21 +17,21 @@ export function createConnections(perOrigin: number, options: ConnectionOptions)
   /** How many requests to an origin each of the agents has under way. */
   const underWay = new Map<string, number[]>();
 
-  function agentAt(place: number): Agent {
-    agents[place] ??= new Agent({ ...options, connections: 1 });
-    return agents[place];
+  function agentAt(index: number): Agent {
+    agents[index] ??= new Agent({ ...options, connections: 1 });
+    return agents[index];
   }
 
   return {
     take(origin) {
       const counts = underWay.get(origin) ?? [];
       underWay.set(origin, counts);
-      const place = leastTaken(counts, perOrigin);
-      counts[place] = (counts[place] ?? 0) + 1;
+      const index = leastTaken(counts, perOrigin);
+      counts[index] = (counts[index] ?? 0) + 1;
       return {
-        agent: () => agentAt(place),
+        agent: () => agentAt(index),
         leave() {
-          counts[place] = (counts[place] ?? 0) - 1;
+          counts[index] = (counts[index] ?? 0) - 1;
           if (counts.every((count) => count === 0)) underWay.delete(origin);
         },
       };

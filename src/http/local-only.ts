@@ -38,7 +38,7 @@ function refuseStrangers({ headers, hostname, raw }: FastifyRequest, { host, wha
 
 /** Node reads the first of two, and something on the way may have judged the other (RFC 9112, 3.2). */
 export function refuseTwoHosts({ rawHeaders }: IncomingMessage): void {
-  if (rawHeaders.filter((name, place) => place % 2 === 0 && /^host$/i.test(name)).length > 1)
+  if (rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length > 1)
     throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'The request has two Host headers.');
 }
 

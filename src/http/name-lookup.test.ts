@@ -114,8 +114,8 @@ describe('one slow zone', () => {
 
   it('delays only itself, with hundreds of its names waited for, by a few questions at a time', async () => {
     const { server, resolve } = await open(slowZone);
-    const waiting = Array.from({ length: 300 }, (_, place) =>
-      resolve(`n${place}.slow.co.in`).catch(({ code }) => code),
+    const waiting = Array.from({ length: 300 }, (_, index) =>
+      resolve(`n${index}.slow.co.in`).catch(({ code }) => code),
     );
     await until(() => server.questions.length >= 64, 'the questions of the slow zone');
     expect(await resolve('quick.co.in')).toEqual(four);

@@ -13,14 +13,14 @@ import { cutOffIdleReader } from './idle-reader.ts';
 /** The path below a directory that an address means; undefined where it can mean none. */
 export function findPath(
   url: string,
-  isServed: (segment: string, place: number) => boolean,
+  isServed: (segment: string, index: number) => boolean,
 ): string | undefined {
   try {
     const segments = decodeURIComponent(url.replace(/[?#].*$/s, ''))
       .split('/')
       .slice(1);
     const isPlain = (segment: string) => segment !== '' && !/[\\\0]/.test(segment);
-    return segments.every((segment, place) => isPlain(segment) && isServed(segment, place))
+    return segments.every((segment, index) => isPlain(segment) && isServed(segment, index))
       ? join(...segments)
       : undefined;
   } catch {
@@ -104,8 +104,8 @@ function answerTo(request: FastifyRequest, { stat }: OpenedFile, form: FileForm)
   const part = range ?? { start: 0, end: size - 1 };
   const own = { 'content-type': form.contentType, 'content-length': part.end - part.start + 1 };
   if (!range) return { status: 200, headers: { ...always, ...own }, part };
-  const place = { 'content-range': `bytes ${part.start}-${part.end}/${size}` };
-  return { status: 206, headers: { ...always, ...own, ...place }, part };
+  const told = { 'content-range': `bytes ${part.start}-${part.end}/${size}` };
+  return { status: 206, headers: { ...always, ...own, ...told }, part };
 }
 
 /** Files are replaced whole, under a new inode. */

@@ -80,7 +80,7 @@ async function says(
   const found = await Promise.all(
     copies.map((copy) => readFile(join(tree.root, copy.path)).catch(() => undefined)),
   );
-  return copies.every((copy, place) => found[place]?.equals(copy.bytes));
+  return copies.every((copy, index) => found[index]?.equals(copy.bytes));
 }
 
 /** Returns the path of the record that the manifest names. */

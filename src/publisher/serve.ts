@@ -51,8 +51,8 @@ const preflightAnswer = {
 };
 
 /** Names that begin with a dot are not for others. */
-function isServed(segment: string, place: number): boolean {
-  return !segment.startsWith('.') || (place === 0 && segment === '.well-known');
+function isServed(segment: string, index: number): boolean {
+  return !segment.startsWith('.') || (index === 0 && segment === '.well-known');
 }
 
 /** Baselines, change files and Subscriber records carry a part of their digest in their names; another content has another name. */

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 function requestOf(resourceCount: number): Buffer {
-  const names = Array.from({ length: resourceCount }, (_, place) => `r-${place}`);
+  const names = Array.from({ length: resourceCount }, (_, index) => `r-${index}`);
   return Buffer.from(JSON.stringify({ message: { catalogs: [smallCatalog('coffee', names)] } }));
 }
 

@@ -116,7 +116,7 @@ const coffeeCorner = {
 };
 
 async function publishTree(provider: Provider): Promise<void> {
-  const resources = Array.from({ length: 10 }, (_, place) => charger(`charger-${place}`));
+  const resources = Array.from({ length: 10 }, (_, index) => charger(`charger-${index}`));
   const head = { descriptor: { name: 'Chargers' }, provider: { id: 'p', descriptor: { name: 'P' } } };
   const master = { ...head, id: 'master', resources: [charger('template')] };
   const publishDirectives = [{ catalogId: 'master', catalogType: 'MASTER' as const }];

@@ -12,7 +12,7 @@ import { type Provider, startProvider } from './provider.ts';
 export interface Scene {
   provider: Provider;
   catalogId: string;
-  /** Publishes the catalog with the resources of these places. */
+  /** Publishes the catalog with the resources `from` to before `to`. */
   offer(from: number, to: number, changes?: object): Promise<void>;
   /** The same, and has it crawled. */
   publish(from: number, to: number, changes?: object): Promise<void>;
@@ -119,9 +119,9 @@ export function catalogOf(id: string, from: number, to: number) {
 
 /** Long enough that ten of them outweigh a change of two: whoever follows then reads the change. */
 export function teas(from: number, to: number) {
-  return Array.from({ length: to - from }, (_, place) => ({
-    id: `r${from + place}`,
-    descriptor: { name: `Tea ${from + place}`, longDesc: 'leaf '.repeat(20) },
+  return Array.from({ length: to - from }, (_, index) => ({
+    id: `r${from + index}`,
+    descriptor: { name: `Tea ${from + index}`, longDesc: 'leaf '.repeat(20) },
   }));
 }
 

@@ -27,11 +27,11 @@ export const longest = [
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.sort((one, other) => placeOf(one) - placeOf(other));
+    return sorted.sort((one, other) => rankOf(one) - rankOf(other));
   }
 }
 
-function placeOf({ moduleId }: TestSpecification): number {
-  const place = longest.findIndex((file) => moduleId.endsWith(file));
-  return place === -1 ? longest.length : place;
+function rankOf({ moduleId }: TestSpecification): number {
+  const index = longest.findIndex((file) => moduleId.endsWith(file));
+  return index === -1 ? longest.length : index;
 }

@@ -40,9 +40,9 @@ export function describeFaults(
     });
 
     const known = options.follows ? 'a known catalog is still followed' : 'a known catalog stays as it was';
-    const rows = faults.map((fault, place) => ({ ...fault, place }));
-    it.each(rows)(`$code: $what: nothing new is indexed, ${known}`, async ({ code, place, document }) => {
-      const { scene, fresh, mended, changed, mendedAgain } = played[place] ?? missing(place);
+    const rows = faults.map((fault, index) => ({ ...fault, index }));
+    it.each(rows)(`$code: $what: nothing new is indexed, ${known}`, async ({ code, index, document }) => {
+      const { scene, fresh, mended, changed, mendedAgain } = played[index] ?? missing(index);
       expect(fresh).toBeUndefined();
       await scene.expectTold(code, document === undefined ? {} : { document });
       expect(mended).toEqual(teas(0, 10));
@@ -82,12 +82,12 @@ async function playFaults(network: TestNetwork, faults: readonly Fault[]): Promi
     await offer(1, 11);
   });
   const mendedAgain = await look(({ provider }) => provider.spoil());
-  return plays.map(({ scene }, place) => ({
-    ...{ scene, fresh: fresh[place], mended: mended[place] },
-    ...{ changed: changed[place], mendedAgain: mendedAgain[place] },
+  return plays.map(({ scene }, index) => ({
+    ...{ scene, fresh: fresh[index], mended: mended[index] },
+    ...{ changed: changed[index], mendedAgain: mendedAgain[index] },
   }));
 }
 
-function missing(place: number): never {
-  throw new Error(`fault ${place} was not played`);
+function missing(index: number): never {
+  throw new Error(`fault ${index} was not played`);
 }

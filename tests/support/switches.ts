@@ -32,10 +32,10 @@ export function createSwitches(discovering: () => Discovering): Switches {
     last,
     async publish() {
       const version = ++last.begun;
-      const resources = [0, 1, 2].map((place) => ({
-        id: `v${place === version % 3 ? version : `-${place}`}`,
+      const resources = [0, 1, 2].map((index) => ({
+        id: `v${index === version % 3 ? version : `-${index}`}`,
         descriptor: { name: 'Switch' },
-        state: place === version % 3 ? 'on' : 'off',
+        state: index === version % 3 ? 'on' : 'off',
       }));
       await discovering().hold([{ id: 'switches', resources }]);
       last.committed = version;

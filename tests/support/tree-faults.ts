@@ -175,7 +175,7 @@ export const treeFaults: readonly TreeFault[] = [
   { check: 'versions-never-regress', what: 'an older index comes back', spoil: regressing },
   forged('nothing-else-refused', 'an entry depends on too many masters', {
     entry: (entry) => {
-      const masters = Array.from({ length: 9 }, (_, place) => ({ catalogId: `master-${place}`, version: 1 }));
+      const masters = Array.from({ length: 9 }, (_, index) => ({ catalogId: `master-${index}`, version: 1 }));
       if (entry.catalogType === 'REGULAR') entry.dependencies = { masters };
     },
   }),

@@ -47,7 +47,7 @@ export function compareColumns(mapping: Mapping, columns: readonly string[]): Pr
       'named by the mapping, but not in the file',
     ),
     ...noteAbout(
-      columns.filter((column, place) => isUsed(column) && columns.indexOf(column) < place),
+      columns.filter((column, index) => isUsed(column) && columns.indexOf(column) < index),
       'there more than once: the first that has something in it counts',
     ),
   ];

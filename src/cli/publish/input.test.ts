@@ -32,7 +32,7 @@ describe('a file to publish', () => {
 });
 
 describe('a request with many catalogs', () => {
-  const catalogs = Array.from({ length: 7 }, (_, place) => ({ id: `c-${place}`, text: 'x'.repeat(100) }));
+  const catalogs = Array.from({ length: 7 }, (_, index) => ({ id: `c-${index}`, text: 'x'.repeat(100) }));
   const publishDirectives = catalogs.map(({ id }) => ({ catalogId: id, catalogType: 'REGULAR' }));
   const request = { context: { version: '2.0.0' }, message: { catalogs, publishDirectives } };
 

@@ -20,9 +20,9 @@ export async function publish(
   refuseOptionsOfOther(options);
   const outcome: Outcome = { results: [], warnings: new Set(), isAnswered: true };
   try {
-    for (const [place, file] of files.entries()) {
+    for (const [index, file] of files.entries()) {
       const request = readPublishFile(file, await readJsonInput(file, context), options);
-      const position = files.length > 1 ? `${place + 1} of ${files.length}, ` : '';
+      const position = files.length > 1 ? `${index + 1} of ${files.length}, ` : '';
       await withProgress(context, `${position}${file}: ${describe(request)}`, () =>
         to === undefined
           ? publishAsFiles(request, options, outcome, context)

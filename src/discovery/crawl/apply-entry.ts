@@ -194,9 +194,9 @@ async function write(
   const resources = await judgeSizes(tx, writer, ready, keyOf, context.config.CRAWL_MAX_RESOURCES);
   await recordApplied(
     tx,
-    ready.map(({ work: { row }, trusted, reading }, place) => {
+    ready.map(({ work: { row }, trusted, reading }, index) => {
       const dueInMs = reading.complete ? null : nextAttemptMs(row.failures + 1, Math.random());
-      return { ...cursorOf(row, trusted, reading), resources: resources[place] ?? 0, due_in_ms: dueInMs };
+      return { ...cursorOf(row, trusted, reading), resources: resources[index] ?? 0, due_in_ms: dueInMs };
     }),
   );
   await settlePrecedence(tx, applied);

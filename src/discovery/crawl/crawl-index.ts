@@ -79,8 +79,8 @@ async function checkKeys(
   const revoked: string[] = [];
   const unasked: string[] = [];
   let fault: CrawlFault | undefined;
-  for (const [place, key] of row.keys.entries()) {
-    const answer = answers[place];
+  for (const [index, key] of row.keys.entries()) {
+    const answer = answers[index];
     if (answer?.status === 'fulfilled') {
       if (answer.value?.state === 'revoked') revoked.push(key);
       continue;

@@ -10,7 +10,7 @@ it('asks the registry for a hundred keys of a document at most: who claims more 
       return { kind: 'unusable', reason: 'it is revoked' };
     },
   };
-  const names = Array.from({ length: 20_000 }, (_, place) => `key-${place}`);
+  const names = Array.from({ length: 20_000 }, (_, index) => `key-${index}`);
   const node = { identity: 'node.example/registry', registryName: 'registry' };
   const found = await findKeys({ registry }, node, [...names, ...names, undefined]);
   expect(asked).toEqual(names.slice(0, 100));

@@ -48,7 +48,7 @@ const reader = (changes: Partial<Reader> = {}) =>
   }) as Reader;
 
 const resources = (count: number) =>
-  Array.from({ length: count }, (_, place) => ({ id: `r${place}`, descriptor: { name: 'Tea '.repeat(50) } }));
+  Array.from({ length: count }, (_, index) => ({ id: `r${index}`, descriptor: { name: 'Tea '.repeat(50) } }));
 const sign = (document: object, recordId = 'key-1') =>
   signDocument(document as JsonObject, hosted.key(recordId), 'spec') as unknown as JsonObject;
 const bytesOf = (document: JsonObject) => Buffer.from(JSON.stringify(document));
@@ -144,10 +144,10 @@ describe('a large file', () => {
 
 describe('a large index', () => {
   it('is trusted with its entries, and the bad ones are discarded', async () => {
-    const entries = Array.from({ length: 300 }, (_, place) =>
-      hosted.entry({ catalogId: `catalog-${place}`, note: 'x'.repeat(2_000) }),
+    const entries = Array.from({ length: 300 }, (_, index) =>
+      hosted.entry({ catalogId: `catalog-${index}`, note: 'x'.repeat(2_000) }),
     );
-    const spoilt = entries.map((entry, place) => (place === 3 ? { ...entry, entryVersion: 99 } : entry));
+    const spoilt = entries.map((entry, index) => (index === 3 ? { ...entry, entryVersion: 99 } : entry));
     const wire = bytesOf(hosted.index(spoilt));
     expect(wire.length).toBeGreaterThan(asideBytes);
     const read = await bothWays(async (by) => {

@@ -13,10 +13,10 @@ const stored = (id: string, more = ''): StoredDocument => ({
 });
 const [one, two] = [stored('c1'), stored('c2')];
 const offers = [stored('o1'), stored('o2')];
-const found = (catalog: StoredDocument, id: string, ...places: number[]): FoundResource => ({
+const found = (catalog: StoredDocument, id: string, ...indexes: number[]): FoundResource => ({
   catalog,
   resource: stored(id),
-  offers: places.flatMap((place) => offers[place] ?? []),
+  offers: indexes.flatMap((index) => offers[index] ?? []),
 });
 
 describe('pageAnswer', () => {
@@ -100,8 +100,8 @@ describe('pageAnswer', () => {
     const all = fc.record({ catalogs, texts: fc.array(fc.tuple(fc.nat(2), text), { maxLength: 12 }) });
     fc.assert(
       fc.property(all, fc.integer({ min: 300, max: 1_000 }), (documents, maxBytes) => {
-        const resources = documents.texts.map(([place, more], index) => ({
-          catalog: documents.catalogs[place] ?? documents.catalogs[0] ?? one,
+        const resources = documents.texts.map(([catalogIndex, more], index) => ({
+          catalog: documents.catalogs[catalogIndex] ?? documents.catalogs[0] ?? one,
           resource: stored(`r${index}`, more),
           offers: offers.slice(index % 3),
         }));

@@ -45,8 +45,8 @@ describe('selectResources', () => {
       [0],
     ],
     ['everything below', '$..b', [0, 1]],
-  ])('selects by %s', (_, expression, places) => {
-    expect(select(expression).sort()).toEqual(places);
+  ])('selects by %s', (_, expression, indexes) => {
+    expect(select(expression).sort()).toEqual(indexes);
   });
 
   it('shows no list that is empty', () => {
@@ -92,7 +92,7 @@ describe('localFilter', () => {
           const catalog: CatalogView = { members: { provider }, resources: list, offers: view.offers };
           if (isSelected === undefined) return;
           local++;
-          const alone = list.flatMap((resource: Json, place) => (isSelected(resource) ? [place] : []));
+          const alone = list.flatMap((resource: Json, index) => (isSelected(resource) ? [index] : []));
           expect([...selectResources(filter, catalog)].sort()).toEqual(alone);
         },
       ),

@@ -49,9 +49,9 @@ export function toggle(areas: number[], area: number): void {
     areas.push(area);
     return;
   }
-  const place = areas.indexOf(area);
-  if (place < 0) areas.push(last, area);
-  else areas[place] = last;
+  const index = areas.indexOf(area);
+  if (index < 0) areas.push(last, area);
+  else areas[index] = last;
 }
 
 /** Below 0 where the place lies south of an edge, 0 on it. An edge on a pole has every place on the same side of it. */

@@ -146,8 +146,8 @@ describe('a sequence of changes', () => {
         for (const { resources } of files) {
           book = book.filter(({ id }) => !resources.removals.includes(id));
           for (const one of resources.upserts) {
-            const place = book.findIndex(({ id }) => id === one.id);
-            book = place === -1 ? [...book, one] : book.with(place, one);
+            const index = book.findIndex(({ id }) => id === one.id);
+            book = index === -1 ? [...book, one] : book.with(index, one);
           }
         }
         expect([...applyChangeFiles(start, files).resources.values()]).toEqual(book);

@@ -41,8 +41,8 @@ function entry(entryVersion: number): ReadEntry {
 }
 
 /** Records an index with these entries; what comes then is part of the same transaction. */
-async function record(place: number, entries: readonly ReadEntry[], then = async () => {}): Promise<void> {
-  const row = rows.find(({ url }) => url === ['one', 'two'][place]);
+async function record(index: number, entries: readonly ReadEntry[], then = async () => {}): Promise<void> {
+  const row = rows.find(({ url }) => url === ['one', 'two'][index]);
   if (row === undefined) throw new Error('there is no such index');
   await database.transaction(async (tx) => {
     const read = { etag: '"1"', nextUpdate: now, entries, discarded: [] };

@@ -30,7 +30,7 @@ it('the same line again counts, and moves to the end', async () => {
 
 it('keeps the latest ten thousand lines of a node, and all of the others', async () => {
   await writeLog(database, [line('of another', { node: 'other' })], at(0));
-  const many = (from: number) => Array.from({ length: 6_000 }, (_, place) => line(`fault ${from + place}`));
+  const many = (from: number) => Array.from({ length: 6_000 }, (_, index) => line(`fault ${from + index}`));
   await writeLog(database, many(0), at(1));
   await writeLog(database, many(6_000), at(2));
   const { lines, total } = await readLog(database, { node: 'node', limit: 1, offset: 0 });
