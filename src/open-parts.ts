@@ -1,4 +1,4 @@
-import type { Config } from './config.ts';
+import { type Config, ownConsoleUrl } from './config.ts';
 import { createOperationsServer } from './http/operations.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -61,9 +61,9 @@ export async function openConfiguredReplicas(
  * /health, /ready, /metrics and /docs of all roles at one address of their own, when OPERATIONS_PORT names one. It answers before anything
  * else is there, so that whoever watches the process sees that it lives while it waits for its database.
  */
-export function openOperations({ OPERATIONS_PORT: port = 0 }: Config, logger: Logger, closers: Closers) {
-  if (port === 0) return undefined;
-  const operations = createOperationsServer(logger);
+export function openOperations(config: Config, logger: Logger, closers: Closers) {
+  if ((config.OPERATIONS_PORT ?? 0) === 0) return undefined;
+  const operations = createOperationsServer(logger, ownConsoleUrl(config));
   closers.push(() => operations.close());
   return operations;
 }

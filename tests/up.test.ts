@@ -155,13 +155,16 @@ describe('signpost up', () => {
     expect(suggested).toMatch(new RegExp(`^ Open http://127.0.0.1:${settings.CONSOLE_PORT}\n`));
   });
 
-  it('has a page with links at the address of every role', async () => {
+  it('has a page with links at every address that it listens on', async () => {
     await running();
     for (const name of [
       'REGISTRY_PORT',
       'CATALOG_PORT',
       'DISCOVERY_PORT',
       'PUBLISHER_PORT',
+      'PUBLISHER_TRIGGER_PORT',
+      'DEMO_PORT',
+      'OPERATIONS_PORT',
       'CONSOLE_PORT',
     ]) {
       const page = await fetch(`http://127.0.0.1:${settings[name]}/`);

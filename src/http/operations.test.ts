@@ -89,6 +89,7 @@ describe('operations at another address', () => {
     expect((await get(`${catalog.url}/openapi.json`)).status).toBe(200);
 
     const url = await operations.listen({ host: '127.0.0.1', port: 0 });
+    expect((await get(url)).text).toContain('<a href="/metrics">');
     expect((await get(`${url}/health`)).json).toMatchObject({ roles: ['catalog', 'registry'] });
     expect(await get(`${url}/ready`)).toMatchObject({
       status: 503,

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { type Logger, warningsOnly } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import { addViewerRoute, type DocsPage, docsPolicy, renderDocs } from './docs-page.ts';
+import { addHomePage } from './home-page.ts';
 import type { OpenApiDocument } from './openapi.ts';
 
 /** What an operator looks at: /health (the process is up), /ready (it can do its work), /metrics (Prometheus), /docs. */
@@ -64,12 +65,18 @@ export interface OperationsServer {
   close(): Promise<void>;
 }
 
-export function createOperationsServer(logger: Logger): OperationsServer {
+/** @param consoleUrl of the same process */
+export function createOperationsServer(logger: Logger, consoleUrl?: string): OperationsServer {
   const roles: OperatedRole[] = [];
   let started = false;
   const server = fastify({
     loggerInstance: warningsOnly(logger) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+  });
+  addHomePage(server, {
+    role: 'operations',
+    about: 'What an operator looks at, of all roles of this process.',
+    consoleUrl,
   });
   addOperations(server, roles, () => started);
   server.get<{ Querystring: RoleQuery }>('/openapi.json', async ({ query }) =>

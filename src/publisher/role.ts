@@ -22,7 +22,7 @@ import { createCrawlHints } from './hint-crawlers.ts';
 import { withListingProblems } from './listing.ts';
 import { type CallbackRelay, createCallbackRelay } from './relay.ts';
 import { startRenewal } from './renewal.ts';
-import { addFileRoutes } from './serve.ts';
+import { addFileRoutes, manifestLink } from './serve.ts';
 import { startPublisherThread } from './thread.ts';
 import { placesIn } from './tree.ts';
 import { addTriggerRoute, triggerName } from './trigger.ts';
@@ -83,8 +83,13 @@ export async function startPublisherRole(
   addHomePage(files, {
     role: 'publisher',
     about: `The catalogs of ${config.identities.publisher.id} as signed files, for crawlers of discovery services.`,
-    links: [{ href: '/.well-known/dedi.index.json', about: 'the manifest, where crawlers begin' }],
+    links: [manifestLink],
     ...{ operations, consoleUrl: ownConsoleUrl(config) },
+  });
+  addHomePage(trigger, {
+    role: 'trigger',
+    about: `Where programs of this machine have ${config.identities.publisher.id} publish catalogs. Every request but for these pages needs the token.`,
+    consoleUrl: ownConsoleUrl(config),
   });
   addFileRoutes(files, { root, now });
   addTriggerRoute(trigger, {

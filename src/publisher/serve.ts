@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { HomeLink } from '../http/home-page.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { findPath, openFile, sendFile } from '../http/send-file.ts';
 import { ProtocolError } from '../protocol/errors.ts';
@@ -26,6 +27,12 @@ export function addFileRoutes(
     },
   });
 }
+
+/** For the page at `/`. */
+export const manifestLink: HomeLink = {
+  href: '/.well-known/dedi.index.json',
+  about: 'the manifest, where crawlers begin',
+};
 
 const fileOperation: PlainOperation = {
   summary: 'Fetch a published file: manifest, Subscriber record, catalog index, baseline or change file.',

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { Config } from '../../config.ts';
+import { type Config, ownConsoleUrl } from '../../config.ts';
 import { publisherMessage, secondPublisherId, secondPublisherMessage } from '../../demo/network.ts';
+import { addHomePage } from '../../http/home-page.ts';
 import { createServer } from '../../http/server.ts';
 import { silentLogger } from '../../logger.ts';
 import { createMetrics } from '../../metrics.ts';
@@ -10,7 +11,7 @@ import { findIndexNames, readIndexes } from '../../publisher/indexes.ts';
 import { pathOfUrl } from '../../publisher/paths.ts';
 import { publish } from '../../publisher/publisher.ts';
 import { refreshDue } from '../../publisher/refresh.ts';
-import { addFileRoutes } from '../../publisher/serve.ts';
+import { addFileRoutes, manifestLink } from '../../publisher/serve.ts';
 import { type PublisherTree, placeOf, placesIn } from '../../publisher/tree.ts';
 import { replaceFile } from '../../publisher/write.ts';
 import { withPublisher } from '../publish/directory.ts';
@@ -80,6 +81,12 @@ export async function serveSecondPublisher(config: Config): Promise<{ close(): P
     logger: silentLogger(),
     metrics: createMetrics({ process: false }),
     ready: async () => ({}),
+  });
+  addHomePage(server, {
+    role: 'publisher',
+    about: `The signed files of ${secondPublisherId}, another node of the demo network. One of them was changed after it was signed, so crawlers refuse it.`,
+    links: [manifestLink],
+    consoleUrl: ownConsoleUrl(config),
   });
   addFileRoutes(server, { root });
   await server.listen({ host: secondHost, port: config.DEMO_PORT });
