@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isThisMachine } from '../http/local-only.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { programVersion } from '../program-version.ts';
 import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
-import { findSigningKey } from '../registry/key-files.ts';
+import { findSigningKey, seedFile } from '../registry/key-files.ts';
 import { writeAudit } from '../storage/console/audit.ts';
 import { listKnownNetworks } from '../storage/console/overview.ts';
 import { actorOf } from './audit.ts';
@@ -74,6 +76,7 @@ async function describe(
     networks: [...new Set([...configured, ...networks])],
     defaultNetwork: config.DEFAULT_NETWORK_ID,
     registryName: config.REGISTRY_NAME,
+    registryUrl: config.registryUrl,
     identities: describeIdentities(config),
     can: {
       publishToService: config.roles.includes('catalog'),
@@ -93,10 +96,22 @@ function describeIdentities({ DATA_DIR, identities, roles }: ConsoleContext['con
   );
   return Object.fromEntries(
     shown.map((name) => {
-      const { id, keyId, url } = identities[name];
-      return [name, { id, keyId: keyId ?? findSigningKey(DATA_DIR, identities[name])?.recordId, url }];
+      const { id, keyId = findSigningKey(DATA_DIR, identities[name])?.recordId, url } = identities[name];
+      return [
+        name,
+        { id, keyId, url, ...(name === 'consumer' && { keyFile: findKeyFile(DATA_DIR, { id, keyId }) }) },
+      ];
     }),
   );
+}
+
+/** Programs that the page shows sign with this file. */
+function findKeyFile(
+  dataDir: string,
+  { id, keyId = '' }: { id: string; keyId?: string },
+): string | undefined {
+  const file = resolve(seedFile(dataDir, { id, keyId }));
+  return existsSync(file) ? file : undefined;
 }
 
 const OpenRequest = Type.Object(
@@ -108,6 +123,9 @@ const Identity = Type.Object({
   id: Type.String(),
   keyId: Type.Optional(Type.String()),
   url: Type.Optional(Type.String()),
+  keyFile: Type.Optional(
+    Type.String({ description: 'Of the consumer: the file on this machine that has the seed of its key.' }),
+  ),
 });
 
 const Session = Type.Object(
@@ -122,6 +140,7 @@ const Session = Type.Object(
     networks: Type.Optional(Type.Array(Type.String())),
     defaultNetwork: Type.Optional(Type.String()),
     registryName: Type.Optional(Type.String()),
+    registryUrl: Type.Optional(Type.String()),
     identities: Type.Optional(Type.Record(Type.String(), Identity)),
     can: Type.Optional(
       Type.Object({

@@ -9,6 +9,7 @@ export interface Session {
   networks: string[];
   defaultNetwork: string;
   registryName: string;
+  registryUrl: string;
   identities: Partial<Record<'catalog' | 'discovery' | 'publisher' | 'consumer', Identity>>;
   can: { publishToService: boolean; publishFiles: boolean; crawl: boolean };
   mapTiles?: string;
@@ -20,6 +21,8 @@ export interface Identity {
   id: string;
   keyId?: string;
   url?: string;
+  /** The file on this machine that has the seed of its key. */
+  keyFile?: string;
 }
 
 export const session = signal<Session | undefined>(undefined);

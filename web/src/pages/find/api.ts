@@ -1,5 +1,5 @@
 import { get, post } from '../../api/client.ts';
-import type { FindBody } from '../../search/messages.ts';
+import type { DiscoverMessage, FindBody } from '../../search/messages.ts';
 
 // Answers of the operator's API to a search. Its messages are those of discover.
 
@@ -75,7 +75,8 @@ export interface FindAnswer {
   leftOut?: { resources: number; orMore?: boolean; offers?: number };
   nearMisses: NearMiss[];
   explain: { steps: ExplainStep[]; ms: number };
-  request: unknown;
+  /** The body of a discover that asks the same. */
+  request: { message: DiscoverMessage };
 }
 
 export interface WhyAnswer {

@@ -58,7 +58,7 @@ export default function FindPage() {
             <ResultsTab query={query} answer={answer} found={found} chosen={chosen} choose={choose} />
           )}
           {tab === 'explain' && <ExplainTab answer={answer} />}
-          {tab === 'request' && <RequestTab query={query} body={body} request={answer.data?.request} />}
+          {tab === 'request' && <RequestTab query={query} request={answer.data?.request ?? body} />}
           {tab === 'why' && <WhyNotTab body={body} />}
         </Tabs>
       </section>

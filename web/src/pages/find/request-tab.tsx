@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { session } from '../../api/session.ts';
-import type { FindBody } from '../../search/messages.ts';
+import type { DiscoverMessage } from '../../search/messages.ts';
 import type { FindQuery } from '../../search/query.ts';
 import { Code } from '../../ui/code.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { type Sender, type SnippetName, snippets } from './snippets.ts';
+import { findSender, type SnippetName, snippets } from './snippets.ts';
 
 const tabs = [
   { name: 'json', label: 'JSON' },
@@ -17,21 +17,22 @@ const tabs = [
 const notes: Record<SnippetName, string> = {
   json: 'The body of POST /discover, as a consumer sends it.',
   command: 'Signs, sends, waits for the answer and prints it.',
-  curl: 'Signs with OpenSSL 3; consumer.pem has the private key (PKCS 8). The answer comes to the consumer’s address as on_discover.',
+  curl: 'Signs with OpenSSL 3. The answer comes as on_discover to the address in bapUri.',
   typescript:
-    'Node alone, no packages; consumer.pem has the private key (PKCS 8). The answer comes to the consumer’s address as on_discover.',
+    'With signpost-client, which waits for the answer and verifies it. Run it in a project that has the package, or in the directory of Signpost: node discover.mjs',
   python:
-    'Needs the package cryptography; consumer.pem has the private key (PKCS 8). The answer comes to the consumer’s address as on_discover.',
+    'With examples/python/signpost.py, which waits for the answer and verifies it. Needs the package cryptography; run it in the directory of Signpost: python3 discover.py',
 };
 
-export function RequestTab({ query, body, request }: { query: FindQuery; body: FindBody; request: unknown }) {
+interface Props {
+  query: FindQuery;
+  /** Once the console has answered, the whole body of a discover; until then its message. */
+  request: { message: DiscoverMessage };
+}
+
+export function RequestTab({ query, request }: Props) {
   const [name, setName] = useState<SnippetName>('json');
-  const { discovery, consumer } = session.value?.identities ?? {};
-  const sender: Sender = {
-    url: discovery?.url ?? 'https://discovery.example.org',
-    keyId: `${consumer?.id ?? 'consumer.example.org'}|${consumer?.keyId ?? 'key-1'}|ed25519`,
-  };
-  const text = snippets[name]({ query, request: request ?? body, sender });
+  const text = snippets[name]({ query, request, sender: findSender(session.value) });
   return (
     <Tabs label="Forms of the request" tabs={tabs} chosen={name} choose={setName}>
       <div class="stack">

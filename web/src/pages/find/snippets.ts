@@ -1,25 +1,51 @@
+import type { Session } from '../../api/session.ts';
 import { buildExpression, pageSize } from '../../search/intent.ts';
+import type { DiscoverMessage } from '../../search/messages.ts';
 import { type FindQuery, isEmpty } from '../../search/query.ts';
 
-/** The request as code in several languages. Each snippet signs it: BLAKE2b-512 digest, three lines, Ed25519. */
+/** The request as a program in several languages, which sends it as the consumer of this network. With the key and the addresses of the demo, each runs as it is copied. */
 export type SnippetName = 'json' | 'command' | 'curl' | 'typescript' | 'python';
 export interface Sender {
+  /** Of the discovery service. */
   url: string;
+  registryUrl: string;
+  id: string;
   keyId: string;
+  /** The file with the seed of the key. */
+  keyFile: string;
 }
 interface Parts {
   query: FindQuery;
-  request: unknown;
+  request: Request;
   sender: Sender;
+}
+/** With the context, once the console has told it. */
+interface Request {
+  message: DiscoverMessage;
 }
 
 export const snippets: Record<SnippetName, (parts: Parts) => string> = {
   json: ({ request }) => pretty(request),
-  command: ({ query, request }) => command(query) ?? commandWithFile(request),
+  command: ({ query, request, sender }) => command(query) ?? commandWithFile(request, sender),
   curl: ({ request, sender }) => curl(request, sender),
-  typescript: ({ request, sender }) => typescript(request, sender),
-  python: ({ request, sender }) => python(request, sender),
+  typescript,
+  python,
 };
+
+/** The consumer of this network; examples stand for what this process does not have. */
+export function findSender({
+  identities,
+  registryUrl,
+}: Partial<Pick<Session, 'identities' | 'registryUrl'>> = {}): Sender {
+  const { consumer, discovery } = identities ?? {};
+  return {
+    url: discovery?.url ?? 'https://discovery.example.org',
+    registryUrl: registryUrl ?? 'https://registry.example.org/dedi',
+    id: consumer?.id ?? 'consumer.example.org',
+    keyId: consumer?.keyId ?? 'key-1',
+    keyFile: consumer?.keyFile ?? 'consumer.seed',
+  };
+}
 
 function pretty(value: unknown): string {
   return JSON.stringify(value, null, 2);
@@ -44,63 +70,64 @@ function command(query: FindQuery): string | undefined {
   return parts.join(' \\\n  ');
 }
 
-function commandWithFile(request: unknown): string {
-  return `cat > discover.json <<'EOF'\n${pretty(request)}\nEOF\nnpx signpost send discover.json --wait`;
+function commandWithFile(request: Request, { url, id }: Sender): string {
+  return `cat > discover.json <<'EOF'\n${pretty(request)}\nEOF\nnpx signpost send discover.json --to ${quote(url)} --as ${quote(id)} --wait`;
 }
 
-function curl(request: unknown, { url, keyId }: Sender): string {
+/** OpenSSL reads a seed behind the first 16 bytes of PKCS 8. */
+function curl(request: Request, { url, id, keyId, keyFile }: Sender): string {
   return `cat > body.json <<'EOF'
 ${pretty(request)}
 EOF
 printf %s "$(cat body.json)" > body.raw    # the signed bytes: no newline at the end
+(umask 077; { printf '\\060\\056\\002\\001\\000\\060\\005\\006\\003\\053\\145\\160\\004\\042\\004\\040'; base64 -d ${quote(keyFile)}; } > key.der)
 created=$(date +%s); expires=$((created + 300))
 digest=$(openssl dgst -blake2b512 -binary body.raw | base64 -w0)
 printf '(created): %s\\n(expires): %s\\ndigest: BLAKE-512=%s' $created $expires "$digest" > signing.txt
-signature=$(openssl pkeyutl -sign -rawin -inkey consumer.pem -in signing.txt | base64 -w0)
+signature=$(openssl pkeyutl -sign -rawin -inkey key.der -keyform DER -in signing.txt | base64 -w0)
 curl ${quote(`${url}/discover`)} --data-binary @body.raw -H 'content-type: application/json' \\
-  -H "authorization: Signature keyId=\\"${keyId}\\",algorithm=\\"ed25519\\",created=\\"$created\\",expires=\\"$expires\\",headers=\\"(created) (expires) digest\\",signature=\\"$signature\\""`;
+  -H "authorization: Signature keyId=\\"${id}|${keyId}|ed25519\\",algorithm=\\"ed25519\\",created=\\"$created\\",expires=\\"$expires\\",headers=\\"(created) (expires) digest\\",signature=\\"$signature\\""
+rm key.der`;
 }
 
-function typescript(request: unknown, { url, keyId }: Sender): string {
-  return `import { createHash, createPrivateKey, sign } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+function typescript({ query: { network }, request, sender }: Parts): string {
+  const { url, registryUrl, id, keyId, keyFile } = sender;
+  const options = { pageSize, ...(network !== '' && { networkId: network }) };
+  return `import { readFileSync } from 'node:fs';
+import { Signpost } from 'signpost-client';
 
-const body = JSON.stringify(${pretty(request)});
-const key = createPrivateKey(readFileSync('consumer.pem'));
-const created = Math.floor(Date.now() / 1000);
-const expires = created + 300;
-const digest = createHash('blake2b512').update(body).digest('base64');
-const text = \`(created): \${created}\\n(expires): \${expires}\\ndigest: BLAKE-512=\${digest}\`;
-const signature = sign(null, Buffer.from(text), key).toString('base64');
-const answer = await fetch('${url}/discover', {
-  method: 'POST',
-  headers: {
-    'content-type': 'application/json',
-    authorization:
-      \`Signature keyId="${keyId}",algorithm="ed25519",created="\${created}",expires="\${expires}",\` +
-      \`headers="(created) (expires) digest",signature="\${signature}"\`,
-  },
-  body,
+const signpost = new Signpost({
+  id: ${literal(id)},
+  keyId: ${literal(keyId)},
+  privateKey: readFileSync(${literal(keyFile)}, 'utf8'),
+  registry: ${literal(registryUrl)},
+  discoveryService: ${literal(url)},
 });
-console.log(answer.status, await answer.text());`;
+await signpost.listen(); // the answer comes to a free port of this machine
+const intent = ${pretty(request.message.intent)};
+for await (const { resource, offers, catalog } of signpost.discover(intent, ${JSON.stringify(options)}))
+  console.log(resource.descriptor?.name ?? resource.id, offers.length, catalog.provider.descriptor.name);
+await signpost.close();`;
 }
 
-function python(request: unknown, { url, keyId }: Sender): string {
-  return `import base64, hashlib, json, time, urllib.request
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
+/** An intent has only strings, numbers, lists and objects, whose JSON is Python too. */
+function python({ query: { network }, request, sender }: Parts): string {
+  const { url, registryUrl, id, keyId, keyFile } = sender;
+  const scope = network === '' ? '' : `, networkId=${literal(network)}`;
+  return `import sys
+sys.path.append("examples/python")  # of Signpost; or have signpost.py beside this file
+from signpost import Key, Participant, Registry
 
-body = json.dumps(json.loads(r'''${pretty(request)}''')).encode()
-key = load_pem_private_key(open("consumer.pem", "rb").read(), None)
-created = int(time.time())
-expires = created + 300
-digest = base64.b64encode(hashlib.blake2b(body).digest()).decode()
-text = f"(created): {created}\\n(expires): {expires}\\ndigest: BLAKE-512={digest}"
-signature = base64.b64encode(key.sign(text.encode())).decode()
-request = urllib.request.Request("${url}/discover", body, {
-    "content-type": "application/json",
-    "authorization": f'Signature keyId="${keyId}",algorithm="ed25519",created="{created}",'
-    f'expires="{expires}",headers="(created) (expires) digest",signature="{signature}"',
-})
-with urllib.request.urlopen(request) as answer:
-    print(answer.status, answer.read().decode())`;
+with open(${literal(keyFile)}) as file:
+    key = Key.from_seed(${literal(id)}, ${literal(keyId)}, file.read().strip())
+intent = ${pretty(request.message.intent)}
+with Participant(key, Registry(${literal(registryUrl)}), "http://127.0.0.1:4090") as consumer:
+    for catalog in consumer.discover(${literal(url)}, intent${scope}):
+        for resource in catalog["resources"]:
+            print(catalog["provider"]["descriptor"]["name"], resource.get("descriptor", {}).get("name", resource["id"]))`;
+}
+
+/** Quoted as both languages have it. */
+function literal(text: string): string {
+  return JSON.stringify(text);
 }
