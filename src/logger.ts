@@ -1,6 +1,6 @@
+import { createRequire } from 'node:module';
 import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 
 export type { Logger } from 'pino';
 export { silentLogger } from './silent-logger.ts';
@@ -23,7 +23,7 @@ export function createLogger({
   output.on('error', () => undefined); // a terminal that was closed: there is work to finish all the same
   const destination =
     format === 'pretty'
-      ? pretty({
+      ? loadPretty()({
           destination: output,
           colorize: isTerminal(),
           ignore: 'pid,hostname',
@@ -54,6 +54,9 @@ export function createLogger({
     destination,
   );
 }
+
+/** Only a person at a terminal needs it. */
+const loadPretty = () => createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
 
 const followers = new Set<(line: string) => void>();
 

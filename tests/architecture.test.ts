@@ -46,8 +46,9 @@ const leaves = [
 const pureFolders = ['protocol', 'rules', 'import', 'demo'];
 const pureBuiltins = ['node:crypto', 'node:buffer', 'node:util', 'node:net', 'node:zlib', 'node:module'];
 
-/** What of `search` others may import, and how many names it has. */
+/** What of `search` others may import, and how many names it has; beside it, what commands load without the engine. */
 const searchDoor = join('search', 'port.ts');
+const searchStatus = join('search', 'status.ts');
 const maxNamesOfDoor = 25;
 
 const root = 'src';
@@ -281,7 +282,9 @@ function importsIn(text: string): string[] {
 /** What of the search engine a file outside of it imports beside its door. */
 function reachesInto(file: string, targets: readonly string[]): string[] {
   if (roomOf(file) === 'search') return [];
-  return targets.filter((target) => roomOf(target) === 'search' && target !== searchDoor);
+  return targets.filter(
+    (target) => roomOf(target) === 'search' && ![searchDoor, searchStatus].includes(target),
+  );
 }
 
 /** The names that a module exports; '*' for all of another module. */

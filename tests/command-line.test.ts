@@ -35,8 +35,10 @@ async function loadedBy(
 }
 
 /** What takes long to load. TypeBox and undici are bundled in part (npm run build). */
-const heavy = ['fastify', 'ajv', 'typebox', 'undici', 'pg', 'pino', 'pino-pretty', 'prom-client', 'yaml'];
-/** Commands whose storage modules are loaded with them: pg and the log. */
+const heavy = [
+  ...['fastify', 'ajv', 'typebox', 'undici', 'pg', 'pino', 'pino-pretty', 'prom-client', 're2js', 'yaml'],
+];
+/** Commands whose storage modules are loaded with them. */
 const onDatabase = ['registry', 'catalog', 'deliveries', 'crawl', 'migrate'];
 /** An address where nobody listens. */
 const nobody = 'http://127.0.0.1:9';
@@ -75,9 +77,28 @@ describe('the command line', () => {
     ['publish', publishFile, '--to', nobody, ...key],
     ['listen', '--listen', '127.0.0.1:0', '--as', 'a.example.org'],
     ['debug', 'signature', 'no-such-file'],
+    ['schema', 'list'],
+    ['verify', nobody],
+    ['doctor', 'a.example.org'],
   ])('loads no server, validator, log or database for %s %s', async (...args) => {
     const { packages } = await loadedBy(args, { DATA_DIR: dataDir, REGISTRY_URL: nobody });
     expect([...packages].filter((name) => heavy.includes(name ?? ''))).toEqual([]);
+  });
+
+  it.each([
+    ['status'],
+    ['index', 'status'],
+    ['catalog', 'list'],
+    ['crawl', 'status'],
+    ['crawl', 'log'],
+    ['deliveries', 'list'],
+    ['registry', 'list'],
+    ['migrate'],
+  ])('loads only the driver of the database, and a part of our modules, for %s %s', async (...args) => {
+    const DATABASE_URL = 'postgres://nobody@127.0.0.1:9/none';
+    const { packages, loaded } = await loadedBy(args.filter(Boolean), { DATA_DIR: dataDir, DATABASE_URL });
+    expect([...packages].filter((name) => heavy.includes(name ?? ''))).toEqual(['pg']);
+    expect(loaded).toBeLessThan(150);
   });
 
   it('gives every command --json, but for the one that prints a script', () => {

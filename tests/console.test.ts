@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { maintainIndex } from '../src/search/port.ts';
+import { readIndexStatus } from '../src/search/status.ts';
 import { writeLog } from '../src/storage/crawl/log.ts';
 import { consoleOf } from './support/console.ts';
 import { openScene, type Scene } from './support/crawl-scene.ts';
@@ -224,7 +224,7 @@ describe('a console', () => {
     const body = (await response.json()) as { roles: { console: { problem?: string } } };
     return { status: response.status, body };
   };
-  const processes = async ({ database }: TestNetwork) => (await maintainIndex(database).status()).processes;
+  const processes = async ({ database }: TestNetwork) => (await readIndexStatus(database)).processes;
 
   it('beside a discovery service is announced with it as one process that uses the index', async () => {
     expect(await processes(network)).toHaveLength(1);

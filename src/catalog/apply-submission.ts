@@ -14,8 +14,9 @@ import {
   readSubmissionBody,
   recordResult,
 } from '../storage/catalog/submissions.ts';
-import { DatabaseUnavailable, isTransient } from '../storage/connection.ts';
+import { isTransient } from '../storage/connection.ts';
 import type { Database, Transaction } from '../storage/database.ts';
+import { DatabaseUnavailable } from '../storage/unavailable.ts';
 import { queueCallback } from '../storage/work/callbacks.ts';
 import { findWarnings } from './find-warnings.ts';
 import { loadKnown } from './load-known.ts';

@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts';
-import { readerOf } from '../discovery/crawl/context.ts';
 import { createFetcher, type Fetcher } from '../discovery/crawl/fetch.ts';
 import type { Reader } from '../discovery/crawl/reader.ts';
+import { readerOf } from '../discovery/crawl/settings.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
-import { readSchemaSources } from './schema/sources.ts';
+import { areSound, readSchemaSources } from './schema/sources.ts';
 
 // Commands read what nodes host with the parts of the crawler, and under its limits.
 
@@ -23,7 +23,7 @@ export async function createChainReader(
   const sources = await readSchemaSources(config);
   const checker = createAttributeChecker({
     schemas: sources.flatMap(({ schemas }) => schemas),
-    areSound: sources.every(({ name, schemas }) => name === 'bundled' || schemas.length === 0),
+    areSound: areSound(sources),
     unknownContext: config.UNKNOWN_CONTEXT,
   });
   return readerOf(config, { ...parts, checker: () => checker });

@@ -23,7 +23,9 @@ export function registerIndexCommand(program: Command, context: CommandContext):
       'which version of the code made the entries, how far a rebuild went, which processes use the index',
     )
     .option('--json', 'print JSON')
-    .action(async (options: { json?: boolean }) => (await load()).showStatus(context, options));
+    .action(async (options: { json?: boolean }) =>
+      (await import('./search-index/status.ts')).showStatus(context, options),
+    );
 
   index
     .command('rebuild')

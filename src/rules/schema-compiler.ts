@@ -1,8 +1,8 @@
 import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
-import { RE2JS } from 're2js';
 import { loadAjv } from '../protocol/ajv.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { completeSchema, partialSchema } from './partial-schema.ts';
+import { loadRe2 } from './re2.ts';
 import { registryAliases } from './schema-address.ts';
 
 /** A schema document under the address that references use. */
@@ -67,7 +67,8 @@ const ajvOptions: Options = {
 
 /** Patterns meet values from strangers, so they run in linear time; what RE2 cannot express makes a schema unusable. */
 function linearTimeRegExp(pattern: string) {
-  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+  const re2 = loadRe2();
+  const compiled = re2.compile(re2.translateRegExp(pattern));
   // Ajv tells patterns apart by their text.
   return { test: (text: string) => compiled.test(text), toString: () => pattern };
 }

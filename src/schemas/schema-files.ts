@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parse as parseYaml } from 'yaml';
 import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts';
 import type { DomainSchema } from '../rules/typed-attributes.ts';
 import { SettingsError } from '../settings.ts';
@@ -48,10 +48,13 @@ async function loadSchema(file: string): Promise<DomainSchema> {
 export function readDocument(bytes: Uint8Array, name: string): JsonObject {
   const value: unknown = name.endsWith('.json')
     ? parseJson(bytes)
-    : parseYaml(Buffer.from(bytes).toString('utf8'));
+    : loadYaml().parse(Buffer.from(bytes).toString('utf8'));
   if (!isJsonObject(value)) throw new Error('it is not an object');
   return value;
 }
+
+/** Loaded for the first schema in YAML: those that ship with us are JSON. */
+const loadYaml = () => createRequire(import.meta.url)('yaml') as typeof import('yaml');
 
 /** The public registry's address for a file that stands where the registry would have it. */
 function addressByPlace(file: string): string | undefined {

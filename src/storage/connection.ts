@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { ProtocolError } from '../protocol/errors.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
 
 // How we connect to PostgreSQL, which of its types become which of ours, and what its errors mean for a connection.
 
@@ -56,21 +56,6 @@ export function describeServer(url: string): string {
   const { host, pathname, searchParams } = new URL(url);
   return `PostgreSQL at ${host || searchParams.get('host') || 'the local socket'}${pathname}`;
 }
-
-/**
- * There was no connection, it broke, or the server does not do its work at present. Where a connection broke, nobody knows whether a commit
- * went through: the same request once more finds out.
- */
-export class DatabaseUnavailable extends ProtocolError {
-  constructor(cause: unknown, problem = 'cannot be reached') {
-    super('NET_DOWNSTREAM_UNAVAILABLE', `The database ${problem} at present; try again later.`, {
-      cause,
-      retryAfterSeconds,
-    });
-  }
-}
-
-const retryAfterSeconds = 5;
 
 /** The error as it concerns a caller: DatabaseUnavailable where the server refuses whatever is asked of it, and not this one statement. */
 export function asUnavailable(error: unknown): unknown {

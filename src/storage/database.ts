@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Metrics } from '../metrics.ts';
-import { connectionSettings, DatabaseUnavailable, describeServer, isTransient } from './connection.ts';
+import { connectionSettings, describeServer, isTransient } from './connection.ts';
 import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints } from './hints.ts';
 import { type LendingPool, readCursor, withConnection } from './lend-connection.ts';
@@ -9,6 +9,7 @@ import { migrate } from './migrate.ts';
 import { observePool } from './observe-pool.ts';
 import { runStatement } from './statement.ts';
 import { cancelAfter, startTime } from './time-limit.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
 
 export { WriteConflict } from './connection.ts';
 

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { NoTurn } from '../fair-turns.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import { asUnavailable, DatabaseUnavailable } from './connection.ts';
+import { asUnavailable } from './connection.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
 
 // Connections of a pool, lent out for one piece of work each.
 

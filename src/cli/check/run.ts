@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
-import { createLogger } from '../../logger.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { describeDifference, maintainIndex } from '../../search/port.ts';
 import { listMissedPushes } from '../../storage/catalog/consistency.ts';
@@ -11,7 +10,7 @@ import { type Database, openDatabase } from '../../storage/database.ts';
 import { listFeedStates } from '../../storage/feeds/consistency.ts';
 import type { CheckOptions } from '../check.ts';
 import { type CommandContext, CommandError, counted } from '../command.ts';
-import { withDatabase } from '../database.ts';
+import { noteWarnings, withDatabase } from '../database.ts';
 import { withProgress } from '../progress.ts';
 import { compareCopies, compareFeeds, type Sides } from './compare-copies.ts';
 import { compareTree } from './compare-trees.ts';
@@ -32,7 +31,7 @@ interface Checked {
 export async function check(options: CheckOptions, context: CommandContext): Promise<void> {
   const checked: Checked = { catalogs: 0, documents: 0, files: 0 };
   const differences = await withDatabase(context, (catalogs, config) =>
-    withIndex(options, config, catalogs, async (index) => {
+    withIndex(options, context, catalogs, async (index) => {
       const parts = { catalogs, index, config, options, checked };
       const found = await withProgress(context, 'comparing', () => findLasting(parts));
       if (!options.index) return found;
@@ -56,12 +55,12 @@ interface Parts {
 
 async function withIndex<T>(
   { discoveryDatabase: url }: CheckOptions,
-  config: Config,
+  context: CommandContext,
   catalogs: Database,
   work: (index: Database) => Promise<T>,
 ): Promise<T> {
   if (url === undefined) return work(catalogs);
-  const logger = createLogger({ level: 'warn', format: config.LOG_FORMAT });
+  const logger = noteWarnings(context);
   const index = await openDatabase({ url, logger, maxConnections: 2 }).catch((error: Error) => {
     throw new CommandError(error.message, error);
   });

@@ -1,8 +1,8 @@
 import type { Config } from '../../config.ts';
-import { policyOf } from '../../discovery/crawl/context.ts';
 import { readDomain } from '../../discovery/crawl/read-domain.ts';
 import type { Reader } from '../../discovery/crawl/reader.ts';
 import { isReadingFault } from '../../discovery/crawl/reasons.ts';
+import { policyOf } from '../../discovery/crawl/settings.ts';
 import { type Finding, fault } from '../../discovery/inspect/findings.ts';
 import { nameSigners } from '../../discovery/inspect/name-signers.ts';
 import { examine, type Patient } from '../../discovery/inspect/walk.ts';

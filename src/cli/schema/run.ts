@@ -3,11 +3,14 @@ import { type CommandContext, renderTable } from '../command.ts';
 import { readJsonInput } from '../read-input.ts';
 import type { CheckOptions, ListOptions } from '../schema.ts';
 import { checkDocument } from './check.ts';
-import { readSchemaSources } from './sources.ts';
+import { areSound, readSchemaSources } from './sources.ts';
 
 export async function listTypes({ json }: ListOptions, context: CommandContext): Promise<void> {
   const sources = await readSchemaSources(context.config());
-  const { types, problems } = createAttributeChecker({ schemas: sources.flatMap(({ schemas }) => schemas) });
+  const { types, problems } = createAttributeChecker({
+    schemas: sources.flatMap(({ schemas }) => schemas),
+    areSound: areSound(sources),
+  });
   const sourceOf = (address: string) =>
     sources.findLast(({ schemas }) => schemas.some((schema) => schema.address === address))?.name ?? '';
   const rows = types.map(({ type, address }) => ({ type, address, from: sourceOf(address) }));
@@ -33,6 +36,7 @@ export async function checkFile(
   const unknown = new Set<string>();
   const checker = createAttributeChecker({
     schemas: sources.flatMap(({ schemas }) => schemas),
+    areSound: areSound(sources),
     unknownContext: config.UNKNOWN_CONTEXT,
     onUnknownContext: (name) => unknown.add(name),
   });

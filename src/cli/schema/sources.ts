@@ -9,6 +9,11 @@ export interface SchemaSource {
   schemas: DomainSchema[];
 }
 
+/** Schemas of others may have faults, which only compiling them shows. */
+export function areSound(sources: readonly SchemaSource[]): boolean {
+  return sources.every(({ name, schemas }) => name === 'bundled' || schemas.length === 0);
+}
+
 /** In the order in which a process takes them: of two with one address the later counts. */
 export async function readSchemaSources({ SCHEMA_DIR, DATA_DIR }: Config): Promise<SchemaSource[]> {
   return [

@@ -1,61 +1,10 @@
 import type { Config } from '../../config.ts';
-import { describeDifference, type IndexStatus, maintainIndex, rebuildOpenSearch } from '../../search/port.ts';
+import { describeDifference, maintainIndex, rebuildOpenSearch } from '../../search/port.ts';
 import { silentLogger } from '../../silent-logger.ts';
 import type { Database } from '../../storage/database.ts';
-import { type CommandContext, CommandError, printResult, renderTable } from '../command.ts';
+import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import type { CheckOptions, RebuildOptions } from '../search-index.ts';
-
-export async function showStatus(context: CommandContext, { json }: { json?: boolean }): Promise<void> {
-  await withDatabase(context, async (database) => {
-    const status = await maintainIndex(database).status();
-    context.print(json ? JSON.stringify(status, null, 2) : renderStatus(status));
-  });
-}
-
-function renderStatus(status: IndexStatus): string {
-  const { version, newest, catalogs, begun, processes } = status;
-  const total = catalogs.reduce((sum, { count }) => sum + count, 0);
-  const lines = [
-    `The index has version ${version}; this program knows up to version ${newest}.`,
-    `${catalogs.find((each) => each.version === version)?.count ?? 0} of ${total} catalogs have entries of version ${version}. ${describeNextStep(status)}`,
-    ...begun.map(({ id, documents }) => `Of catalog ${id}, ${documents} resources are done.`),
-    ...status.opensearch.map(describeOpenSearch),
-  ];
-  const rows = processes.map(({ name, version: known }) => [name, String(known)]);
-  if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
-  return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
-}
-
-function describeOpenSearch({
-  name,
-  isCurrent,
-  builtUpTo,
-  documents,
-  hasNews,
-  problem,
-}: OpenSearchStatus): string {
-  const state =
-    builtUpTo === null
-      ? `${isCurrent ? 'is asked by searches, and' : 'is built, and'} ${hasNews ? 'is catching up' : 'has all that was committed'}`
-      : `is being built: ${documents} resources so far`;
-  return `OpenSearch: ${name} ${state}.${problem === null ? '' : ` It could not be written: ${problem}`}`;
-}
-
-type OpenSearchStatus = IndexStatus['opensearch'][number];
-
-function describeNextStep({ version, next, newest, catalogs, isRebuilding, processes }: IndexStatus): string {
-  if (isRebuilding) return 'The others are being rebuilt.';
-  if (catalogs.some((each) => each.version !== version))
-    return processes.length > 0
-      ? 'The others will be rebuilt.'
-      : 'The others will be rebuilt when a discovery service runs.';
-  if (version < next) return `Searches are learning of version ${next}.`;
-  const older = processes.filter((each) => each.version < newest).length;
-  if (version < newest && older > 0)
-    return `The rebuild for version ${newest} waits until ${older === 1 ? '1 process of an older version has' : `${older} processes of an older version have`} ended.`;
-  return 'Nothing is left to rebuild.';
-}
 
 export async function rebuild(
   context: CommandContext,

@@ -1,6 +1,6 @@
-import { readerOf } from '../../discovery/crawl/context.ts';
 import { createFetcher } from '../../discovery/crawl/fetch.ts';
 import { isReadingFault } from '../../discovery/crawl/reasons.ts';
+import { readerOf } from '../../discovery/crawl/settings.ts';
 import { fault } from '../../discovery/inspect/findings.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import {

@@ -1,6 +1,6 @@
-import { policyOf } from '../../discovery/crawl/context.ts';
 import type { Fetcher } from '../../discovery/crawl/fetch.ts';
 import type { Reader } from '../../discovery/crawl/reader.ts';
+import { policyOf } from '../../discovery/crawl/settings.ts';
 import type { Examination } from '../../discovery/inspect/examine-node.ts';
 import type { Finding } from '../../discovery/inspect/findings.ts';
 import { nameSigners } from '../../discovery/inspect/name-signers.ts';

@@ -1,4 +1,3 @@
-import type { Config } from '../../config.ts';
 import { createLookupCache, type LookupCache } from '../../registry/lookup-cache.ts';
 import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
 import { limitConnections } from '../../storage/limit-connections.ts';
@@ -10,6 +9,7 @@ import type { Reader } from './reader.ts';
 import type { ReadingFault } from './reasons.ts';
 import { createRoom, type Room } from './room.ts';
 import type { Polling } from './schedule.ts';
+import { policyOf, readerOf } from './settings.ts';
 import { createSparedHosts, type SparedHosts } from './spared-hosts.ts';
 import type { Aside } from './verify-aside.ts';
 
@@ -55,35 +55,5 @@ export function createCrawlContext(context: DiscoveryContext, aside: Aside): Cra
     },
     room,
     hints: createLookupCache({ maxEntries: maxHints, keepMs: () => hintsKeptMs, now }),
-  };
-}
-
-/** What is taken, by the settings. */
-export function policyOf(config: Config): AcceptancePolicy {
-  return {
-    networkIds: config.DISCOVERY_NETWORKS,
-    masterPublishers: config.MASTER_PUBLISHERS,
-    enforceMembership: config.NETWORK_MEMBERSHIP === 'enforce',
-    registryName: config.REGISTRY_NAME,
-  };
-}
-
-/** A reader with the limits of the settings. */
-export function readerOf(config: Config, parts: Pick<Reader, 'fetcher' | 'registry' | 'checker'>): Reader {
-  return {
-    ...parts,
-    registryName: config.REGISTRY_NAME,
-    requireManifest: config.REQUIRE_MANIFEST,
-    allowUnsignedIndex: config.ALLOW_UNSIGNED_INDEX,
-    cutoverFraction: config.CUTOVER_FRACTION,
-    limits: {
-      maxFileBytes: config.CRAWL_FILE_LIMIT,
-      maxIndexBytes: config.CRAWL_INDEX_LIMIT,
-      maxInflatedBytes: config.CRAWL_INFLATED_LIMIT,
-      maxIndexes: config.CRAWL_MAX_INDEXES,
-      maxEntries: config.CRAWL_MAX_ENTRIES,
-      maxChanges: config.CRAWL_MAX_CHANGES,
-      maxMasters: config.CRAWL_MAX_MASTERS,
-    },
   };
 }

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { loadRe2 } from '../re2.ts';
 
 /**
  * I-Regexp (RFC 9485), the regular expressions of JSONPath's match() and search(), run by RE2 in time linear in the
@@ -8,7 +8,7 @@ import { RE2JS } from 're2js';
 export function findIRegexp(pattern: string): IRegexp | undefined {
   const translated = translate(pattern);
   if (translated === undefined) return undefined;
-  const compiled = RE2JS.compile(translated);
+  const compiled = loadRe2().compile(translated);
   return {
     matches: (text) => compiled.matches(text),
     isFoundIn: (text) => compiled.test(text),

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { loadRe2 } from '../re2.ts';
 
 /**
  * The regular expressions of `like_regex` in SQL/JSON paths, found anywhere in a text, run by RE2 in time linear in the text.
@@ -7,18 +7,14 @@ import { RE2JS } from 're2js';
  */
 export function compileLikeRegexp(pattern: string, flags: string): ((text: string) => boolean) | undefined {
   if (!/^[ismq]*$/.test(flags)) return undefined;
-  const source = flags.includes('q') ? RE2JS.quote(pattern) : pattern;
-  const options = [...flags].reduce((bits, flag) => bits | (re2Flags[flag] ?? 0), 0);
+  const re2 = loadRe2();
+  const flagBits: Record<string, number> = { i: re2.CASE_INSENSITIVE, s: re2.DOTALL, m: re2.MULTILINE };
+  const source = flags.includes('q') ? re2.quote(pattern) : pattern;
+  const options = [...flags].reduce((bits, flag) => bits | (flagBits[flag] ?? 0), 0);
   try {
-    const compiled = RE2JS.compile(source, options);
+    const compiled = re2.compile(source, options);
     return (text) => compiled.test(text);
   } catch {
     return undefined;
   }
 }
-
-const re2Flags: Record<string, number> = {
-  i: RE2JS.CASE_INSENSITIVE,
-  s: RE2JS.DOTALL,
-  m: RE2JS.MULTILINE,
-};

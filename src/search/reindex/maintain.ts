@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Queryable } from '../../storage/database.ts';
 import { catalogKeyOf, kindOf, numberOf } from '../documents/keys.ts';
-import { formatOf, type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
+import { formatOf, type IndexFormats, indexFormats } from '../format/index-format.ts';
 import { createListRemovals } from '../lists/remove.ts';
 import {
   abroadList,
@@ -11,15 +11,12 @@ import {
   standingList,
   wideList,
 } from '../lists/runs.ts';
-import { type IndexRow, listIndexes } from '../opensearch/index-rows.ts';
 import { type Checked, type CheckOptions, checkIndex, type Difference } from './check.ts';
-import { advanceVersion, readState } from './index-state.ts';
-import { type IndexProcess, listProcesses } from './processes.ts';
+import { advanceVersion } from './index-state.ts';
 import { rebuildPart, renewPart } from './rebuild-catalog.ts';
 
 /** What the operator of an index can do about it by hand. */
 interface IndexMaintenance {
-  status(): Promise<IndexStatus>;
   /** Makes the entries of all catalogs anew, the newest first, or of those with one id. Searches and writes go on meanwhile. */
   rebuild(options: RebuildOptions): Promise<Rebuilt>;
   /** Holds the index against the documents. */
@@ -41,54 +38,8 @@ interface Rebuilt {
 
 export function maintainIndex(database: Database, formats: IndexFormats = indexFormats): IndexMaintenance {
   return {
-    status: () => readStatus(database, formats),
     rebuild: (options) => rebuildByHand(database, formats, options),
     check: (options) => checkIndex(database, formats, options),
-  };
-}
-
-/** Where the index stands between versions, for its operator. */
-export interface IndexStatus {
-  /** The newest version that this program knows. */
-  newest: number;
-  /** The version that catalogs are written in, and rebuilt for. */
-  version: number;
-  /** Ahead of the other one while searches learn of it. */
-  next: number;
-  /** How many catalogs have entries of each version, the newest first. */
-  catalogs: { version: number; count: number }[];
-  /** One that has had its turn in part. */
-  begun: { id: string; documents: number }[];
-  /** A process has the lease of the rebuild now. */
-  isRebuilding: boolean;
-  /** The indexes of OpenSearch that follow, or are being built. */
-  opensearch: IndexRow[];
-  /** Those that are alive. A rebuild for a newer version waits for the older ones. */
-  processes: IndexProcess[];
-}
-
-async function readStatus(queryable: Queryable, formats: IndexFormats): Promise<IndexStatus> {
-  const state = await readState(queryable, formats);
-  const [catalogs, begun, leases] = await Promise.all([
-    queryable.query<{ version: number; count: number }>(
-      `select index_version as version, count(*) as count from discovery.catalog where provider_id <> ''
-       group by index_version order by index_version desc`,
-    ),
-    queryable.query<{ id: string; documents: number }>(
-      `select id, (select count(*) from discovery.resource as one
-           where one.key > catalog.key << 26 and one.key < (catalog.key << 26) + reindexed_below) as documents
-       from discovery.catalog where reindexed_below > 0 limit 10`,
-    ),
-    queryable.query('select from discovery.index_state where leased_until > now()'),
-  ]);
-  return {
-    newest: newestOf(formats).version,
-    ...state,
-    catalogs: catalogs.rows.map(({ version, count }) => ({ version, count: Number(count) })),
-    begun: begun.rows.map(({ id, documents }) => ({ id, documents: Number(documents) })),
-    isRebuilding: leases.rowCount > 0,
-    opensearch: await listIndexes(queryable),
-    processes: await listProcesses(queryable),
   };
 }
 

@@ -12,6 +12,7 @@ import type { Database } from '../../storage/database.ts';
 import { createThreadPool } from '../../thread-pool.ts';
 import { type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
 import { createSearch } from '../port.ts';
+import { readIndexStatus } from '../status.ts';
 import type { IncomingCatalog } from '../write/target.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { advanceVersion, takeLease } from './index-state.ts';
@@ -82,7 +83,7 @@ describe('a rebuild of the index', () => {
       'select reindexed_below from discovery.catalog order by key desc limit 1',
     );
     expect(rows).toEqual([{ reindexed_below: 3 }]);
-    expect(await maintainIndex(database, laterFormats).status()).toMatchObject({
+    expect(await readIndexStatus(database, laterFormats)).toMatchObject({
       begun: [{ id: 'c3', documents: 2 }],
     });
     await apply(laterFormats, 'renamed');
@@ -136,7 +137,7 @@ describe('processes of two versions', () => {
     await rebuild(laterFormats);
     await apply(laterFormats, 'new', ['c4']);
     expect(await versions()).toEqual([current, current, current, current]);
-    expect((await maintainIndex(database, laterFormats).status()).processes).toHaveLength(2);
+    expect((await readIndexStatus(database, laterFormats)).processes).toHaveLength(2);
     await older.close();
     await rebuild(laterFormats);
     await apply(laterFormats, 'new', ['c5']);
@@ -149,13 +150,13 @@ describe('processes of two versions', () => {
     const config = readConfig({});
     const service = createSearch({ config, database, threads, now: () => new Date() });
     const running = await service.start({ logger: silentLogger() });
-    const { processes } = await maintainIndex(database).status();
+    const { processes } = await readIndexStatus(database);
     expect(processes).toEqual([
       expect.objectContaining({ version: current, name: expect.stringContaining(`${process.pid}`) }),
     ]);
     await running.close();
     await threads.close();
-    expect((await maintainIndex(database).status()).processes).toEqual([]);
+    expect((await readIndexStatus(database)).processes).toEqual([]);
   });
 
   it('count as ended when they were not heard of for two minutes', async () => {

@@ -3,13 +3,13 @@ import type { Logger } from '../../logger.ts';
 import type { Database } from '../database.ts';
 import { createAlarm } from './alarm.ts';
 import { type ClaimOptions, type GroupChoice, takeDue } from './claim-due.ts';
+import { LeaseLost } from './lease-lost.ts';
 import {
   type Claim,
   leaseMs as defaultLeaseMs,
   isSettled,
   isSettledForGood,
   type Lease,
-  LeaseLost,
   msUntilNextDue,
   release,
   renew,
@@ -18,7 +18,8 @@ import { pullForward } from './pull-forward.ts';
 import { createWorkSlots } from './slots.ts';
 
 export { claimDue } from './claim-due.ts';
-export { type Claim, type Lease, LeaseLost, type Settlement, settle } from './leases.ts';
+export { type Claim, type Lease, type Settlement, settle } from './leases.ts';
+export { LeaseLost };
 
 // The loop that works off a table of due work (see leases.ts). It wakes by a hint, when the next row becomes due, when a
 // slot gets free that something waits for, and by a slow poll, because hints may get lost. A row whose work begins where it is

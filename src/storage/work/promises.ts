@@ -1,8 +1,8 @@
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import { createBatch } from '../batch.ts';
-import { DatabaseUnavailable } from '../connection.ts';
 import type { Database } from '../database.ts';
 import { type Freshness, freshCondition, Stale } from '../freshness.ts';
+import { DatabaseUnavailable } from '../unavailable.ts';
 import {
   callbacksChannel,
   callbackTable,

@@ -1,0 +1,35 @@
+import type { Config } from '../../config.ts';
+import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
+import type { Reader } from './reader.ts';
+
+// What the settings say about reading and taking hosted catalogs: to the crawler, and to commands, which load no database for it.
+
+/** What is taken, by the settings. */
+export function policyOf(config: Config): AcceptancePolicy {
+  return {
+    networkIds: config.DISCOVERY_NETWORKS,
+    masterPublishers: config.MASTER_PUBLISHERS,
+    enforceMembership: config.NETWORK_MEMBERSHIP === 'enforce',
+    registryName: config.REGISTRY_NAME,
+  };
+}
+
+/** A reader with the limits of the settings. */
+export function readerOf(config: Config, parts: Pick<Reader, 'fetcher' | 'registry' | 'checker'>): Reader {
+  return {
+    ...parts,
+    registryName: config.REGISTRY_NAME,
+    requireManifest: config.REQUIRE_MANIFEST,
+    allowUnsignedIndex: config.ALLOW_UNSIGNED_INDEX,
+    cutoverFraction: config.CUTOVER_FRACTION,
+    limits: {
+      maxFileBytes: config.CRAWL_FILE_LIMIT,
+      maxIndexBytes: config.CRAWL_INDEX_LIMIT,
+      maxInflatedBytes: config.CRAWL_INFLATED_LIMIT,
+      maxIndexes: config.CRAWL_MAX_INDEXES,
+      maxEntries: config.CRAWL_MAX_ENTRIES,
+      maxChanges: config.CRAWL_MAX_CHANGES,
+      maxMasters: config.CRAWL_MAX_MASTERS,
+    },
+  };
+}
