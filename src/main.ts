@@ -26,7 +26,7 @@ import { startRegistryRole } from './registry/role.ts';
 import { openConfiguredSchemas } from './schemas/schema-store.ts';
 import { createSearch, type SearchService } from './search/port.ts';
 import type { Role } from './setting-table.ts';
-import { closeAll } from './start-or-close.ts';
+import { closeBoth } from './start-or-close.ts';
 import { createEmptySearches } from './storage/console/empty-searches.ts';
 import type { Database } from './storage/database.ts';
 import { startTelemetry } from './telemetry/start.ts';
@@ -91,8 +91,8 @@ const firstLookMs = 2_000;
 export async function startProcess(config: Config, options: StartOptions): Promise<Process> {
   const { logger, prepare, signal, shareLimit, operationsStart = 'first' } = options;
   const { now = () => new Date(), metrics = createMetrics() } = options;
-  const closers: Closers = [];
-  const close = () => closeAll(closers);
+  const [closers, serverClosers]: [Closers, Closers] = [[], []];
+  const close = () => closeBoth(closers, serverClosers);
   try {
     const telemetry = await startTelemetry(config, metrics, logger);
     if (telemetry) closers.push(() => telemetry.close());
@@ -101,7 +101,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     let operationsUrl: string | undefined;
     if (operationsStart === 'first') operationsUrl = await operations?.listen(operationsAddress);
     const database = config.roles.some(keepsData)
-      ? await openConfiguredDatabase(config, { ...options, metrics }, closers)
+      ? await openConfiguredDatabase(config, { ...options, metrics }, { closers, serverClosers })
       : undefined;
     const emptySearches = createEmptySearches();
     if (database) {

@@ -17,13 +17,13 @@ interface OpenOptions {
   metrics?: Metrics;
 }
 
-/** Throws, in plain words, where there is no connection to be had. */
+/** Throws, in plain words, where there is no connection to be had. `serverClosers` stop the embedded server, when everything else is closed. */
 export async function openConfiguredDatabase(
   config: Config,
   { logger, signal, metrics }: OpenOptions,
-  closers: Closers,
+  { closers, serverClosers }: { closers: Closers; serverClosers: Closers },
 ): Promise<Database> {
-  const url = config.DATABASE_URL ?? (await startEmbedded(config, { logger, signal }, closers));
+  const url = config.DATABASE_URL ?? (await startEmbedded(config, { logger, signal }, serverClosers));
   signal?.throwIfAborted();
   const database = await openDatabase({
     ...{ url, logger, metrics, waitForServer: true, signal },

@@ -1,10 +1,48 @@
-/** Closes in the reverse order of opening, whatever fails on the way; then the first failure is thrown. */
-export async function closeAll(closers: (() => Promise<void>)[]): Promise<void> {
+import { setTimeout as delay } from 'node:timers/promises';
+
+type Closers = (() => Promise<void>)[];
+
+/**
+ * What has not ended by then is given up: a database that never answers must not keep a process that was told to stop. Longer than servers, loops and workers take
+ * to finish what they have begun, and shorter than what service managers grant (deploy/).
+ */
+const closeWithinMs = 22_000;
+/** The embedded server has to write what it has in memory. One that did not answer before is only told to stop. */
+const serverStopMs = 90_000;
+const silentServerStopMs = 3_000;
+
+/** Closes in the reverse order of opening, the embedded server last, whatever fails on the way; then the first failure is thrown. */
+export async function closeBoth(closers: Closers, serverClosers: Closers): Promise<void> {
+  const failures: unknown[] = [];
+  const note = (error: unknown) => void failures.push(error);
+  await within(closeWithinMs, closeAll(closers)).catch(note);
+  const isSilent = failures.some((failure) => failure instanceof NotEnded);
+  await within(isSilent ? silentServerStopMs : serverStopMs, closeAll(serverClosers)).catch(note);
+  if (failures.length > 0) throw failures[0];
+}
+
+class NotEnded extends Error {}
+
+async function closeAll(closers: Closers): Promise<void> {
   const failures: unknown[] = [];
   for (const closer of closers.splice(0).reverse()) {
     await closer().catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
+}
+
+async function within(ms: number, closing: Promise<void>): Promise<void> {
+  const time = new AbortController();
+  const late = delay(ms, undefined, { signal: time.signal }).then(() => {
+    throw new NotEnded(`not everything had ended after ${ms / 1_000} s.`);
+  });
+  late.catch(() => undefined);
+  closing.catch(() => undefined);
+  try {
+    await Promise.race([closing, late]);
+  } finally {
+    time.abort();
+  }
 }
 
 /** Whatever a start has opened is closed when the rest of it fails. Why it failed matters more than a failure to close. */

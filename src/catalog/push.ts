@@ -49,7 +49,7 @@ export function startPush(context: CatalogContext): { close(): Promise<void> } {
 /** Wakes by hints, and by a slow poll, because hints may get lost. */
 function startPlanner({ database, logger }: CatalogContext): { close(): Promise<void> } {
   const alarm = createAlarm();
-  const unlisten = database.listen(changesChannel, alarm.ring);
+  const listening = database.listen(changesChannel, alarm.ring);
   let closing = false;
 
   async function run(): Promise<void> {
@@ -68,7 +68,7 @@ function startPlanner({ database, logger }: CatalogContext): { close(): Promise<
       closing = true;
       alarm.ring();
       await running;
-      await (await unlisten)();
+      listening.stop();
     },
   };
 }

@@ -45,7 +45,9 @@ export async function runProcess<T extends Closable>(
     } finally {
       end?.();
       await beside?.close();
-      await running.close();
+      await running.close().catch((error) => {
+        throw new CommandError(`Not ended as it should: ${reasonOf(error)}`, error);
+      });
     }
   }
   stop.close();

@@ -64,7 +64,7 @@ export function startLaneLoop<Item extends { id: number }>(
   const alarm = createAlarm();
   let closing = false;
 
-  const unlisten = database.listen(channel, alarm.ring);
+  const listening = database.listen(channel, alarm.ring);
   const loop = startWorkLoop<Record<string, string>>({
     database,
     table,
@@ -153,7 +153,7 @@ export function startLaneLoop<Item extends { id: number }>(
     // What is under way may finish; nothing new is taken.
     for (const lane of open.values()) lane.rest();
     await loop.close();
-    await (await unlisten)();
+    listening.stop();
   }
 
   let closed: Promise<void> | undefined;

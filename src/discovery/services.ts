@@ -32,7 +32,7 @@ const refreshMs = 5_000;
 /** The known services, as of a moment ago: their pushes are not counted by the rate limit. */
 export function watchServices({ database, logger }: DiscoveryContext): {
   has(identity: string): boolean;
-  close(): Promise<void>;
+  close(): void;
 } {
   let services = new Set<string | null>();
   const refresh = () =>
@@ -42,13 +42,13 @@ export function watchServices({ database, logger }: DiscoveryContext): {
       })
       .catch((error) => logger.debug({ err: error }, 'cannot read the feeds'));
   refresh();
-  const unlisten = database.listen(feedsChannel, refresh);
+  const listening = database.listen(feedsChannel, refresh);
   const timer = setInterval(refresh, refreshMs).unref();
   return {
     has: (identity) => services.has(identity),
-    async close() {
+    close() {
       clearInterval(timer);
-      await (await unlisten)();
+      listening.stop();
     },
   };
 }

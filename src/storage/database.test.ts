@@ -181,14 +181,14 @@ describe('hints', () => {
   it('wake listeners in every process after the commit, and not after a rollback', async () => {
     const other = await openDatabase({ url: home.url, logger: silentLogger() });
     const heard: string[] = [];
-    const stop = await other.listen('news', () => heard.push('news'));
-    await other.listen('silence', () => heard.push('silence'));
+    const news = other.listen('news', () => heard.push('news'));
+    await other.listen('silence', () => heard.push('silence')).ready;
     await database
       .transaction(async (tx) => tx.hint('silence') ?? Promise.reject(new Error('no')))
       .catch(() => undefined);
     await database.transaction(async (tx) => tx.hint('news'));
     await until(() => heard.length > 0);
-    await stop();
+    news.stop();
     await database.transaction(async (tx) => tx.hint('news'));
     await watchFor(50);
     expect(heard).toEqual(['news']);
@@ -197,12 +197,13 @@ describe('hints', () => {
 
   it('come once more after the connection was lost, because some may have been missed', async () => {
     let heard = 0;
-    const stop = await database.listen('again', () => heard++);
+    const again = database.listen('again', () => heard++);
+    await again.ready;
     await cutConnections();
     await until(() => heard > 0);
     await database.transaction(async (tx) => tx.hint('again'));
     await until(() => heard > 1);
-    await stop();
+    again.stop();
   });
 });
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Metrics } from '../metrics.ts';
 import { connectionSettings, describeServer, isTransient } from './connection.ts';
 import type { FirstConnectionOptions } from './first-connection.ts';
-import { createHints } from './hints.ts';
+import { createHints, type Listening } from './hints.ts';
 import { type LendingPool, readCursor, withConnection } from './lend-connection.ts';
 import { migrate } from './migrate.ts';
 import { observePool } from './observe-pool.ts';
@@ -76,7 +76,7 @@ export interface Database extends Queryable {
   /** Wakes the listeners of a channel, in every process. Only a hint: it can get lost. */
   hint(channel: string): void;
   /** Hints come with an empty payload, and one comes after every reconnect, because some may have been missed. */
-  listen(channel: string, onHint: (payload: string) => void): Promise<() => Promise<void>>;
+  listen(channel: string, onHint: (payload: string) => void): Listening;
   /** All rows of one snapshot, batch by batch, through a cursor. */
   stream<R extends object>(
     text: string,

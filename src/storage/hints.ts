@@ -14,8 +14,15 @@ const gatherMs = 20;
 
 type OnHint = (payload: string) => void;
 
+export interface Listening {
+  /** Resolves when the database sends hints here: with it gone, not before it is back. */
+  ready: Promise<unknown>;
+  /** Waits for nothing: a process ends without its database, too. */
+  stop(): void;
+}
+
 export interface Hints {
-  listen(channel: string, onHint: OnHint): Promise<() => Promise<void>>;
+  listen(channel: string, onHint: OnHint): Listening;
   send(channels: Iterable<string>): void;
   close(): Promise<void>;
 }
@@ -98,15 +105,17 @@ export function createHints(url: string, logger: Logger): Hints {
   }
 
   return {
-    async listen(channel, onHint) {
+    listen(channel, onHint) {
       const others = listeners.get(channel) ?? new Set();
       listeners.set(channel, others.add(onHint));
-      await ask(`listen ${quoted(channel)}`);
-      return async () => {
-        others.delete(onHint);
-        if (others.size > 0 || listeners.get(channel) !== others) return;
-        listeners.delete(channel);
-        await ask(`unlisten ${quoted(channel)}`);
+      return {
+        ready: ask(`listen ${quoted(channel)}`),
+        stop() {
+          others.delete(onHint);
+          if (others.size > 0 || listeners.get(channel) !== others) return;
+          listeners.delete(channel);
+          void ask(`unlisten ${quoted(channel)}`);
+        },
       };
     },
 

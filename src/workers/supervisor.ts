@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import type { Config } from '../config.ts';
 import { keepsData, type Process, type StartOptions } from '../main.ts';
-import { openConfiguredDatabase, startEmbedded } from '../open-parts.ts';
-import { closeAll, startOrClose } from '../start-or-close.ts';
+import { type Closers, openConfiguredDatabase, startEmbedded } from '../open-parts.ts';
+import { closeBoth, startOrClose } from '../start-or-close.ts';
 import type { Database } from '../storage/database.ts';
 import { divideSettings } from './divide-settings.ts';
 import { createWorkerPool } from './worker-pool.ts';
@@ -17,8 +17,8 @@ export function startWorkers(
   config: Config,
   { logger, prepare, signal }: Pick<StartOptions, 'logger' | 'prepare' | 'signal'>,
 ): Promise<Process> {
-  const closers: (() => Promise<void>)[] = [];
-  const close = () => closeAll(closers);
+  const [closers, serverClosers]: [Closers, Closers] = [[], []];
+  const close = () => closeBoth(closers, serverClosers);
   return startOrClose(async () => {
     if (!cluster.isPrimary)
       throw new Error(
@@ -28,11 +28,11 @@ export function startWorkers(
     const needsDatabase = config.roles.some(keepsData);
     const DATABASE_URL =
       config.DATABASE_URL ??
-      (needsDatabase ? await startEmbedded(config, { logger, signal }, closers) : undefined);
+      (needsDatabase ? await startEmbedded(config, { logger, signal }, serverClosers) : undefined);
     let database: Database | undefined;
     if (prepare && needsDatabase) {
       const own = { ...config, DATABASE_URL, DATABASE_CONNECTIONS: ownConnections };
-      database = await openConfiguredDatabase(own, { logger, signal }, closers);
+      database = await openConfiguredDatabase(own, { logger, signal }, { closers, serverClosers });
       await prepare(database);
     }
     const pool = createWorkerPool(

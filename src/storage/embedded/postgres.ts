@@ -125,12 +125,20 @@ async function runningCluster(home: string, options: EmbeddedOptions): Promise<C
   return current;
 }
 
-/** On the same port: this is where those who use it look for it. */
-async function startAgain(home: string, { port }: Cluster, options: EmbeddedOptions): Promise<void> {
+/** On the same port: this is where those who use it look for it. Never an empty one in the place of one that was deleted. */
+async function startAgain(
+  home: string,
+  { port, dataDirectory }: Cluster,
+  options: EmbeddedOptions,
+): Promise<void> {
   const { logger, signal } = options;
-  const start = async () => {
+  const requireFiles = async () => {
     const known = await findCluster(home);
-    const running = known && (await findPostmaster(known, logger));
+    if (known?.dataDirectory === dataDirectory && (await exists(dataDirectory))) return known;
+    throw new Error(`Its files in ${dataDirectory} are gone.`);
+  };
+  const start = async () => {
+    const running = await findPostmaster(await requireFiles(), logger, signal);
     if (running?.port === port) return;
     if (running)
       throw new Error(
@@ -140,7 +148,15 @@ async function startAgain(home: string, { port }: Cluster, options: EmbeddedOpti
     logger.warn('PostgreSQL is gone, it was killed or stopped by somebody else: starting it again');
     await runningCluster(home, options);
   };
+  await requireFiles(); // the lock would make the directory anew
   await withFileLock(join(home, 'lock'), lockWaitMs, start, signal);
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function makeDatabase(cluster: Cluster): Promise<void> {
@@ -156,6 +172,7 @@ async function makeDatabase(cluster: Cluster): Promise<void> {
 }
 
 async function close(home: string, leave: () => Promise<void>, logger: Logger): Promise<void> {
+  if (!(await exists(join(home, 'users')))) return; // somebody has deleted it all
   await withFileLock(join(home, 'lock'), lockWaitMs, async () => {
     await leave();
     if ((await livingUsers(home)) > 0) return;

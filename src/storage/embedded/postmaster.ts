@@ -14,6 +14,9 @@ import { runAs, type ServerUser } from './server-user.ts';
 // The running server of a cluster: found, started, stopped. It runs detached, so that it outlives a killed process of ours.
 
 const pollMs = 25;
+const maxPollMs = 1_000;
+/** A server that stands still takes connections, and never answers. */
+const knockMs = 5_000;
 /** Long: after a crash the server first replays its log. It is waited for as long as it lives. */
 const startTimeoutMs = 10 * 60_000;
 const sayEveryMs = 10_000;
@@ -32,9 +35,15 @@ export interface Postmaster {
  * The server that runs on this cluster, if one does. The file `postmaster.pid` survives crashes and reboots, and the process that it
  * names may by now be another one: then the file is removed, because PostgreSQL itself would refuse to start beside it.
  */
-export async function findPostmaster(cluster: Cluster, logger: Logger): Promise<Postmaster | undefined> {
+export async function findPostmaster(
+  cluster: Cluster,
+  logger: Logger,
+  signal?: AbortSignal,
+): Promise<Postmaster | undefined> {
   const { dataDirectory } = cluster;
-  for (const deadline = Date.now() + startTimeoutMs; Date.now() < deadline; await delay(pollMs)) {
+  const deadline = Date.now() + startTimeoutMs;
+  // One that lives and does not answer is asked less and less often.
+  for (let pauseMs = pollMs; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.2, maxPollMs)) {
     const recorded = await readPidFile(dataDirectory);
     if (!recorded || identifyProcess(recorded.pid) === undefined) return undefined;
 
@@ -52,6 +61,7 @@ export async function findPostmaster(cluster: Cluster, logger: Logger): Promise<
       await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
       return undefined;
     }
+    await delay(pauseMs, undefined, { signal });
   }
   throw new Error(`PostgreSQL runs on ${dataDirectory}, but does not answer.`);
 }
@@ -72,7 +82,10 @@ async function readPidFile(dataDirectory: string): Promise<(Postmaster & { ready
 
 /** Only the server of this cluster lets its password in. */
 async function knock(cluster: Cluster, port: number): Promise<'welcome' | 'refusal' | 'none'> {
-  const client = new pg.Client({ connectionString: urlOf({ ...cluster, port }, 'postgres') });
+  const client = new pg.Client({
+    connectionString: urlOf({ ...cluster, port }, 'postgres'),
+    connectionTimeoutMillis: knockMs,
+  });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -114,7 +114,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   let hinted: NodeJS.Timeout | undefined;
   let pullForwardAt = 0;
 
-  const unlisten = database.listen(options.channel, () => {
+  const listening = database.listen(options.channel, () => {
     if (options.gatherMs === undefined) alarm.ring();
     else hinted ??= setTimeout(ringHinted, options.gatherMs);
   });
@@ -267,11 +267,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     await atMost(abortMs, allWork());
     await giveBack([...held.values()].map(({ claim }) => claim));
     clearInterval(renewal);
-    // Without a database the listener may never have got its connection.
-    await atMost(
-      abortMs,
-      unlisten.then((stop) => stop()),
-    );
+    listening.stop();
   }
 
   /** As if never tried. Without a database the leases run out by themselves. */
