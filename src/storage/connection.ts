@@ -8,6 +8,11 @@ import { DatabaseUnavailable } from './unavailable.ts';
  * ends them so soon, before the leases of the process end (work/leases.ts): whoever takes its work over meets no lock of it.
  */
 const silentClientMs = 15_000;
+/**
+ * So long a statement waits for a lock; then its transaction is tried again. In the server, several transactions of a process that stands still would otherwise get a lock one after the other, and each
+ * would hold it for as long as the server lets a silent client.
+ */
+export const lockWaitMs = 10_000;
 /** How often a server looks, in the midst of a statement, whether somebody still waits for it. */
 const lostClientCheckMs = 1_000;
 const connectTimeoutMs = 10_000;
@@ -70,6 +75,7 @@ const refusals = [
   ['25006', 'is read-only'],
   ['53100', 'has no space left on its disk'],
   ['53', 'has no resources left'],
+  ['55P03', 'is busy'],
   ['57P', 'is shutting down or starting'],
   ['58030', 'cannot read or write its files'],
 ] as const;
@@ -82,12 +88,15 @@ export class WriteConflict extends Error {
 /** True when a transaction was undone for the sake of another one: it may well succeed now. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof WriteConflict) return true;
-  const serializationFailure = '40001';
-  const deadlock = '40P01';
-  return (
-    error instanceof pg.DatabaseError && (error.code === serializationFailure || error.code === deadlock)
-  );
+  const cause = error instanceof DatabaseUnavailable ? error.cause : error;
+  return cause instanceof pg.DatabaseError && transientStates.includes(cause.code ?? '');
 }
+
+/** Of a statement that has waited for a lock for too long. */
+export const lockNotAvailable = '55P03';
+const serializationFailure = '40001';
+const deadlock = '40P01';
+const transientStates = [serializationFailure, deadlock, lockNotAvailable];
 
 const { builtins, arrayParser } = pg.types;
 const jsonArrayType = 199;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Metrics } from '../metrics.ts';
-import { connectionSettings, describeServer, isTransient } from './connection.ts';
+import { connectionSettings, describeServer, isTransient, lockWaitMs } from './connection.ts';
 import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints, type Listening } from './hints.ts';
 import { type LendingPool, readCursor, withConnection } from './lend-connection.ts';
@@ -105,6 +105,7 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
 
   const settings = {
     ...connectionSettings(url, server),
+    lock_timeout: lockWaitMs,
     connectionTimeoutMillis: connectionWaitMs,
     idleTimeoutMillis: idleConnectionMs,
   };

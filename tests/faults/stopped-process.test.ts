@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { describe, expect, it, type TestContext } from 'vitest';
+import { actions } from '../../src/protocol/actions.ts';
 import { connectionSettings } from '../../src/storage/connection.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { startNetwork, type TestNetwork } from '../support/network.ts';
-import { submit } from '../support/publish.ts';
+import { publish, submit } from '../support/publish.ts';
 import { catalog } from '../support/sample-catalogs.ts';
 import { type ServiceProcess, startCatalogProcess } from '../support/service-process.ts';
-import { until, watchFor } from '../support/time.ts';
+import { takeTime, until, watchFor } from '../support/time.ts';
 
 // A process that stands still (SIGSTOP, a suspended machine) keeps its connections, its leases and the locks of its open transactions. Another
 // one takes its work over within 30 s, and when it goes on it writes nothing. The tests wait for leases and time-outs
@@ -51,6 +52,40 @@ describe.concurrent('a process that is stopped', () => {
              (select count(*) from work.callback) as callbacks`,
       );
       expect(rows).toEqual([{ results: 1, changes: 1, callbacks: 1 }]);
+    } finally {
+      await holder.end();
+    }
+  });
+
+  it('with several publishes of one publisher in its hands holds up another one for 30 s at most', async (context) => {
+    const { network, stopped, startAnother } = await startStopped(context);
+    const provider = await network.actor('provider');
+    const another = await startAnother();
+    await publish(provider, catalog(`first-${randomUUID()}`));
+    const contexts = Array.from({ length: 4 }, () => ({
+      ...{ messageId: randomUUID(), transactionId: randomUUID(), timestamp: new Date().toISOString() },
+    }));
+    const send = (each: (typeof contexts)[number], to: string) =>
+      provider.send(actions.publish, { catalogs: [catalog(each.messageId)] }, { to, context: each });
+    const holder = new pg.Client(network.databaseUrl);
+    await holder.connect();
+    try {
+      // The lane of the publisher: every publish waits for it within its transaction.
+      await holder.query('begin; select from catalog.lane for update');
+      for (const each of contexts) send(each, stopped.url).catch(() => undefined);
+      await until(async () => {
+        const { rowCount } = await network.database.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into catalog.lane%'`,
+        );
+        return rowCount > 0;
+      }, 'a publish to wait');
+      await takeTime(500);
+      stopped.halt();
+      const stoppedAt = performance.now();
+      await holder.query('rollback');
+      const answers = await Promise.all(contexts.map((each) => send(each, another.url)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      expect(performance.now() - stoppedAt).toBeLessThan(takeoverMs);
     } finally {
       await holder.end();
     }

@@ -1,5 +1,6 @@
 import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
 import type { Transaction } from '../../storage/database.ts';
+import { waitForLock } from '../../storage/wait-for-lock.ts';
 import {
   entriesOf,
   insertRuns,
@@ -64,7 +65,7 @@ export function createListRemovals(): ListRemovals {
 
 /** For changes of siblings (write/siblings.ts), which come before the removals of a transaction. Who removes entries earlier takes this lock first: in another order, two would wait for each other. */
 export async function lockSiblings(tx: Transaction): Promise<void> {
-  await tx.query("select pg_advisory_xact_lock(hashtextextended('siblings of the index', 0))");
+  await waitForLock(tx, 'siblings of the index');
 }
 
 /** More entries are not kept in memory. */
@@ -150,7 +151,7 @@ async function removeFromLists(tx: Transaction, left: PendingRemovals, isOnlyOne
 }
 
 const attemptsBesideOthers = 5;
-const removalLock = "hashtextextended('lists of the index', 0)";
+const removalLock = 'lists of the index';
 
 /** Removes all of it, or nothing: when an entry is not found, or a run was rewritten since it was found. */
 async function removeBesideOthers(tx: Transaction, left: PendingRemovals): Promise<boolean> {
@@ -159,7 +160,7 @@ async function removeBesideOthers(tx: Transaction, left: PendingRemovals): Promi
   if (wanted.size > 0) return false;
 
   await tx.query('savepoint removal');
-  await tx.query(`select pg_advisory_xact_lock_shared(${removalLock})`);
+  await waitForLock(tx, removalLock, { isShared: true });
   const taken = await takeHolders(tx, holders);
   if (taken.length < holders.length) {
     // Gives back the locks, too: one that holds some while it looks for others could be waited for.
@@ -193,7 +194,7 @@ function copyOf(entries: PendingRemovals): PendingRemovals {
 /** Nobody else removes anything until the transaction ends. Runs are looked for before the lock is taken: most are still there then, and a run is never changed. */
 async function removeAlone(tx: Transaction, left: PendingRemovals): Promise<void> {
   const found = await findHolders(tx, left, firstDepth, inOwnRuns);
-  await tx.query(`select pg_advisory_xact_lock(${removalLock})`);
+  await waitForLock(tx, removalLock);
   await removeFromRuns(tx, left, inOwnRuns, found);
   await removeFromRuns(tx, left, inSharedRuns);
   // Compaction may have moved entries from shared runs to those of their list meanwhile.

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { Parameters } from '../parameters.ts';
+import { waitForLock } from '../wait-for-lock.ts';
 import { type Claim, leaseMs, matching, tableName } from './leases.ts';
 
 // Claims of due rows (see leases.ts), also with a limit on how many rows of one group may be in work at a time.
@@ -65,7 +66,7 @@ async function claimWithSlots<Row extends object>(
 ): Promise<Claim<Row>[]> {
   const { limit } = options;
   // Two claims at the same moment would both find a free slot in a group.
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${table}`]);
+  await waitForLock(tx, `claim ${table}`);
   const claims = await claim<Row>(tx, table, options, longestDueWithSlot);
   if (claims.length === limit || due < limit * rowsSeenPerSlot) return claims;
   // Busy groups fill all that was looked at: look behind them.

@@ -1,0 +1,36 @@
+import pg from 'pg';
+import { lockNotAvailable, lockWaitMs } from './connection.ts';
+import type { Transaction } from './database.ts';
+
+const defaultAskAgainMs = 5_000;
+
+/**
+ * Takes an advisory lock until the end of the transaction, however long that takes: where many wait, a transaction would be undone by its limit (connection.ts) again and again. It asks for the
+ * lock every few seconds. A process that stands still asks no more, and does not get it.
+ */
+export async function waitForLock(
+  tx: Transaction,
+  name: string,
+  { isShared = false, askAgainMs = defaultAskAgainMs } = {},
+): Promise<void> {
+  const kind = isShared ? 'xact_lock_shared' : 'xact_lock';
+  const { rows } = await tx.query<{ taken: boolean }>(
+    `select pg_try_advisory_${kind}(hashtextextended($1, 0)) as taken`,
+    [name],
+  );
+  for (let taken = rows[0]?.taken; !taken; ) {
+    await tx.query('savepoint wait_for_lock');
+    try {
+      // The limit is on this one wait: PostgreSQL evaluates the columns from left to right.
+      await tx.query(
+        `select set_config('lock_timeout', '${askAgainMs}', true), pg_advisory_${kind}(hashtextextended($1, 0)),
+           set_config('lock_timeout', '${lockWaitMs}', true)`,
+        [name],
+      );
+      taken = true;
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.code !== lockNotAvailable) throw error;
+      await tx.query('rollback to savepoint wait_for_lock');
+    }
+  }
+}
