@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeTree, readTree, servedFiles } from '../support/published-tree.ts';
 import { processKey, startPublisherProcess } from '../support/publisher-process.ts';
 import { faultOptions, strikes, times } from './fault-run.ts';
-import { publishThroughKills } from './publish-through-kills.ts';
+import { publishThroughKills, publishThroughStops } from './publish-through-kills.ts';
 
 // Publishers in processes of their own, on one tree.
 
@@ -14,6 +14,14 @@ describe('publishers that are killed, or work at the same time', () => {
       'SIGKILL of a publisher of signed files',
       (run) => publishThroughKills(run, { publishes: times(16, 90), kills: times(4, 90) }),
       { isKill: true },
+    ),
+  );
+
+  it(
+    'and that stand still for a while go on without a loss',
+    faultOptions,
+    strikes('SIGSTOP of a publisher of signed files', (run) =>
+      publishThroughStops(run, { stops: times(2, 20) }),
     ),
   );
 

@@ -59,9 +59,9 @@ describe('a registry that', () => {
         strikePeers(run, async () => {
           // Whoever is not believed meanwhile sends the same message again.
           world.passing.add(401);
-          world.registry.spoil(lies[fault]?.(world));
+          world.registryProxy.spoil(lies[fault]?.(world));
           await takeTime(run.between(1, 3) * seconds);
-          world.registry.spoil();
+          world.registryProxy.spoil();
         }),
       )(context),
   );

@@ -5,6 +5,8 @@ import { processKey, startPublisherProcess } from '../support/publisher-process.
 import { takeTime, until } from '../support/time.ts';
 import type { FaultRun, Outcome } from './fault-run.ts';
 
+const seconds = 1_000;
+
 /**
  * Kills a publisher at random moments until it has published often enough. What is served verifies at every moment, also for a reader from
  * an earlier state. A publish that was answered is lost if its resource is missing or an older one is the latest; it is applied twice if there are more versions than
@@ -53,6 +55,52 @@ export async function publishThroughKills(
       appliedTwice: Math.max(0, versions - answered - lives),
     };
   } finally {
+    await tree.remove();
+  }
+}
+
+/**
+ * Two publishers on one tree, of which one or the other stands still for a while, at any moment, also with the lock of the tree in its hands. What is served verifies
+ * meanwhile; nothing that was answered to either is lost, and neither writes over what the other has published.
+ */
+export async function publishThroughStops(run: FaultRun, { stops }: { stops: number }): Promise<Outcome> {
+  const tree = await makeTree({ key: processKey });
+  const { directory, baseUrl } = tree;
+  const names = ['one', 'two'] as const;
+  const publishers = await Promise.all(
+    names.map((name) => startPublisherProcess({ directory, baseUrl, name, first: 0, count: 100_000 })),
+  );
+  try {
+    for (let stop = 0; stop < stops; stop++) {
+      const publisher = publishers[Math.floor(run.between(0, 2))];
+      if (publisher === undefined) throw new Error('there are two publishers');
+      const before = publisher.acknowledged();
+      await until(() => publisher.acknowledged() > before, 'it to publish');
+      await takeTime(run.between(0, 60));
+      publisher.halt();
+      run.count();
+      const end = performance.now() + run.between(0.1, 1) * seconds;
+      do await readTree(tree);
+      while (performance.now() < end);
+      const held = publisher.acknowledged();
+      publisher.goOn();
+      await run.recover(performance.now(), () =>
+        until(() => publisher.acknowledged() > held, 'it to publish again'),
+      );
+    }
+    await Promise.all(publishers.map((publisher) => publisher.kill()));
+    const shared = (await readTree(tree)).get('shared')?.held;
+    const lost = publishers.flatMap((publisher, index) =>
+      Array.from({ length: publisher.acknowledged() + 1 }, (_, n) => `${names[index]}-${n}`).filter(
+        (id) => !shared?.content.resources.has(id),
+      ),
+    );
+    const acknowledged = publishers.reduce((sum, publisher) => sum + publisher.acknowledged() + 1, 0);
+    // Each may have been killed after it had written, and before it could say so.
+    const appliedTwice = Math.max(0, (shared?.version ?? 0) - acknowledged - names.length);
+    return { acknowledged, lost: lost.length, appliedTwice };
+  } finally {
+    await Promise.all(publishers.map((publisher) => publisher.kill()));
     await tree.remove();
   }
 }

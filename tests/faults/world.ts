@@ -8,18 +8,19 @@ import { type ServiceProcess, startCatalogProcess, startServiceProcess } from '.
 import { type Line, openLine } from '../support/severed-line.ts';
 import { startTamperingProxy, type TamperingProxy } from '../support/tampering-proxy.ts';
 
-// Everybody whom a fault can hit: the catalog service and the discovery service in processes of their own, from the built files; their database and their registry, each
+// Everybody whom a fault can hit: registry, catalog service and discovery service in processes of their own, from the built files; their database and their registry, each
 // at the end of a line that can be spoiled; publishers, a discovery service and a consumer played by the tests, and nodes that publish signed files.
 
 export const publishedNetwork = 'a.example/retail';
 const crawledNetwork = 'b.example/nodes';
 
 export interface World {
-  /** Its own process runs the registry. */
+  /** Its own process runs the registry where every role has one process. */
   network: TestNetwork;
   databaseLine: Line;
   /** What the services are answered by the registry. */
-  registry: TamperingProxy;
+  registryProxy: TamperingProxy;
+  registry: Role;
   catalog: Role;
   discovery: Role;
   publishers: Actor[];
@@ -64,9 +65,19 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
   };
   const network = await startNetwork({ database, settings: { ROLES: 'registry' } });
-  const registry = await startTamperingProxy();
-  registry.passTo(`http://127.0.0.1:${network.config.REGISTRY_PORT}`);
-  const all = { ...settings, REGISTRY_URL: `${registry.url}/dedi` };
+  const { databaseUrl, config } = network;
+  const registries = processes > 1 ? processes : 0;
+  const registry = await startRole(`http://127.0.0.1:${await freePort()}`, registries, (port) =>
+    startServiceProcess('registry', {
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: config.DATA_DIR,
+      REGISTRY_PORT: port,
+    }),
+  );
+  if (registries === 0) registry.line.leadTo(`http://127.0.0.1:${config.REGISTRY_PORT}`);
+  const registryProxy = await startTamperingProxy();
+  registryProxy.passTo(registry.line.url);
+  const all = { ...settings, REGISTRY_URL: `${registryProxy.url}/dedi` };
   const catalog = await startRole(network.catalogUrl, processes, (port) =>
     startCatalogProcess(network, {
       ...{ CATALOG_PORT: port, CATALOG_URL: network.catalogUrl },
@@ -86,7 +97,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     ),
   );
   return {
-    ...{ network, databaseLine, registry, catalog, discovery, receiver, nodes: started },
+    ...{ network, databaseLine, registryProxy, registry, catalog, discovery, receiver, nodes: started },
     publishers: await Promise.all(
       Array.from({ length: publishers }, (_, index) => network.actor(`publisher-${index}`, { ttlSeconds })),
     ),
@@ -94,13 +105,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     consumer: await network.actor('shopper', { ttlSeconds }),
     passing: new Set([429, 503]),
     async close() {
-      for (const role of [catalog, discovery]) {
+      for (const role of [registry, catalog, discovery]) {
         await role.line.close();
         await Promise.all(role.processes.map((process) => process.kill()));
       }
       await network.close();
       await Promise.all(started.map((node) => node.stop()));
-      await registry.stop();
+      await registryProxy.stop();
     },
   };
 }

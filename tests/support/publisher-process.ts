@@ -19,6 +19,9 @@ export interface PublisherProcess {
   acknowledged(): number;
   /** kill -9 */
   kill(): Promise<void>;
+  /** It stands still until it goes on. */
+  halt(): void;
+  goOn(): void;
   /** When it has published as often as it was told to. */
   ended: Promise<void>;
 }
@@ -56,6 +59,8 @@ export async function startPublisherProcess(work: PublisherWork): Promise<Publis
       child.kill('SIGKILL');
       await ended;
     },
+    halt: () => void child.kill('SIGSTOP'),
+    goOn: () => void child.kill('SIGCONT'),
     ended,
   };
 }

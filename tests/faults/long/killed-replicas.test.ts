@@ -5,6 +5,7 @@ import { type Discovering, startDiscovering } from '../../support/discover.ts';
 import { type ReplicatedServer, startReplicatedServer, type TestReplica } from '../../support/replica.ts';
 import { createSwitches } from '../../support/switches.ts';
 import { takeTime, until } from '../../support/time.ts';
+import { faultOptions, type Outcome, strikes } from '../fault-run.ts';
 
 // Discover with a primary and two streaming replicas, while each of the three is killed.
 
@@ -36,42 +37,74 @@ describe('a discovery service with two replicas', () => {
     await untilBothAnswer();
   });
 
-  it('answers every search rightly while one replica after the other is killed', async () => {
-    const over = searchAndPublish(switches.search);
-    for (const [index, replica] of replicas.entries()) {
-      replica.kill();
-      await until(async () => (await readReplicas())[index]?.inUse === false, 'the loss to be told');
-      await switches.search();
-      await replica.start();
-      await untilBothAnswer();
-    }
-    await over();
-  });
+  it(
+    'answers every search rightly while one replica after the other is killed',
+    faultOptions,
+    strikes(
+      'SIGKILL of a replica of PostgreSQL',
+      async (run) => {
+        const over = searchAndPublish(async () => {
+          await switches.search();
+          return true;
+        });
+        for (const [index, replica] of replicas.entries()) {
+          replica.kill();
+          run.count();
+          const killedAt = performance.now();
+          await until(async () => (await readReplicas())[index]?.inUse === false, 'the loss to be told');
+          await run.recover(killedAt, switches.search);
+          await replica.start();
+          await untilBothAnswer();
+        }
+        return over();
+      },
+      { isKill: true },
+    ),
+  );
 
-  it('answers no search wrongly while the primary is killed, and goes on when it is back', async () => {
-    const over = searchAndPublish(async () => {
-      if (!(await switches.trySearch())) await takeTime(100);
-    });
-    for (let kills = 0; kills < 2; kills++) {
-      const { committed } = switches.last;
-      await server.killPrimary();
-      await until(() => switches.last.committed > committed, 'the primary to take changes again');
-      await until(() => switches.trySearch(), 'a search to be answered again');
-      await untilBothAnswer();
-    }
-    await over();
-    await switches.search();
-  });
+  it(
+    'answers no search wrongly while the primary is killed, and goes on when it is back',
+    faultOptions,
+    strikes(
+      'SIGKILL of the primary of two replicas',
+      async (run) => {
+        const over = searchAndPublish(async () => {
+          const isAnswered = await switches.trySearch();
+          if (!isAnswered) await takeTime(100);
+          return isAnswered;
+        });
+        for (let kills = 0; kills < 2; kills++) {
+          const { committed } = switches.last;
+          await server.killPrimary();
+          run.count();
+          await run.recover(performance.now(), async () => {
+            await until(() => switches.last.committed > committed, 'the primary to take changes again');
+            await until(() => switches.trySearch(), 'a search to be answered again');
+          });
+          await untilBothAnswer();
+        }
+        const outcome = await over();
+        await switches.search();
+        return outcome;
+      },
+      { isKill: true },
+    ),
+  );
 });
 
-/** Until the function that is returned is called. A publish that fails may have been committed or not. */
-function searchAndPublish(search: () => Promise<void>): () => Promise<void> {
+/** Until the function that is returned is called. A search that is answered wrongly throws. A publish that fails may have been committed or not. */
+function searchAndPublish(search: () => Promise<boolean>): () => Promise<Outcome> {
   let isOver = false;
+  let acknowledged = 0;
   const whileOn = async (work: () => Promise<void>) => {
     while (!isOver) await work();
   };
   const working = Promise.all([
-    ...Array.from({ length: 3 }, () => whileOn(search)),
+    ...Array.from({ length: 3 }, () =>
+      whileOn(async () => {
+        if (await search()) acknowledged += 1;
+      }),
+    ),
     whileOn(async () => {
       await switches.publish().catch(() => undefined);
       await takeTime(50);
@@ -81,6 +114,7 @@ function searchAndPublish(search: () => Promise<void>): () => Promise<void> {
   return async () => {
     isOver = true;
     await working;
+    return { acknowledged, lost: 0, appliedTwice: 0 };
   };
 }
 

@@ -9,6 +9,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/ne
 import { catalog, plain } from '../../support/sample-catalogs.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { takeTime, until } from '../../support/time.ts';
+import { type FaultRun, faultOptions, type Outcome, strikes } from '../fault-run.ts';
 
 // WORKERS=2 with the catalog and the discovery service, from the built files. A provider publishes one version of a catalog after the other, which the catalog service pushes to the discovery service,
 // and consumers search for it, while workers and their supervisor are killed.
@@ -28,7 +29,13 @@ afterAll(async () => {
   await network?.close();
 });
 
-it('workers that are killed, or hang, or lose their supervisor lose no publish and answer no search wrongly, and are replaced', async () => {
+it(
+  'workers that are killed, or hang, or lose their supervisor lose no publish and answer no search wrongly, and are replaced',
+  faultOptions,
+  strikes('SIGKILL of a worker or its supervisor', killWorkers, { isKill: true }),
+);
+
+async function killWorkers(run: FaultRun): Promise<Outcome> {
   await publish(1);
   await untilFound(1);
   let isOver = false;
@@ -47,21 +54,34 @@ it('workers that are killed, or hang, or lose their supervisor lose no publish a
   const hanging = await findWorker(2);
   process.kill(hanging, 'SIGSTOP');
   for (let kills = 1; kills <= 2; kills++) {
-    await killWorker(1);
+    await killWorker(run, 1);
     await until(() => logged('Worker 1 ended (SIGKILL)') === kills, 'the end of a worker to be told');
   }
   await untilReplaced(2, hanging);
   expect(logged('Worker 2 ended (it has not answered for 20 s, and was killed)')).toBe(1);
-  await killWorker(2);
+  await killWorker(run, 2);
 
   await service.kill();
-  service = await start();
+  run.count();
+  const killedAt = performance.now();
+  await run.recover(killedAt, async () => {
+    service = await start();
+  });
   await endLeases(network.database);
   isOver = true;
   await working;
   await untilFound(lastVersion.begun);
-  for (const messageId of acknowledged) await provider.waitFor('catalog/on_publish', messageId);
-});
+  const isTold = (id: string) => provider.received.some(({ body }) => body.context.messageId === id);
+  await until(() => acknowledged.every(isTold), 'every on_publish').catch(() => undefined);
+  const { rowCount: appliedTwice } = await network.database.query(
+    'select from catalog.change_log group by catalog_key, submission_id having count(*) > 1',
+  );
+  return {
+    acknowledged: acknowledged.length + answered,
+    lost: acknowledged.filter((id) => !isTold(id)).length,
+    appliedTwice,
+  };
+}
 
 function start(): Promise<ServiceProcess> {
   const { config, databaseUrl, catalogUrl } = network;
@@ -83,11 +103,12 @@ function start(): Promise<ServiceProcess> {
   });
 }
 
-async function killWorker(number: number): Promise<void> {
+async function killWorker(run: FaultRun, number: number): Promise<void> {
   const pid = await findWorker(number);
-  await takeTime(Math.random() * 500);
+  await takeTime(run.between(0, 500));
   process.kill(pid, 'SIGKILL');
-  await untilReplaced(number, pid);
+  run.count();
+  await run.recover(performance.now(), () => untilReplaced(number, pid));
   await endLeases(network.database);
 }
 
@@ -111,7 +132,10 @@ function logged(part: string): number {
 }
 
 const lastVersion = { begun: 0, seen: 0 };
+/** Publishes. */
 const acknowledged: string[] = [];
+/** Searches. */
+let answered = 0;
 
 /** Each version has one resource, which is called after it. */
 async function publish(version: number): Promise<void> {
@@ -141,6 +165,7 @@ async function search(): Promise<void> {
   expect(version).toBeGreaterThanOrEqual(seen);
   expect(version).toBeLessThanOrEqual(begun);
   lastVersion.seen = Math.max(lastVersion.seen, version);
+  answered += 1;
 }
 
 async function untilFound(version: number): Promise<void> {
