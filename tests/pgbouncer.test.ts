@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../src/logger.ts';
+import { createMetrics } from '../src/metrics.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { findServerUser, runAs } from '../src/storage/embedded/server-user.ts';
+import { openReplicas } from '../src/storage/replicas.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { freePort } from './support/free-port.ts';
 import { until } from './support/time.ts';
@@ -78,7 +80,7 @@ describe.skipIf(!isInstalled)('PgBouncer (needs pgbouncer)', () => {
   });
 
   const ignored = 'options,idle_in_transaction_session_timeout,extra_float_digits';
-  it.each([
+  const modes: [string, Record<string, string>][] = [
     ['in session mode', { pool_mode: 'session' }],
     ['in transaction mode', { pool_mode: 'transaction' }],
     ['in session mode that ignores settings', { pool_mode: 'session', ignore_startup_parameters: ignored }],
@@ -86,14 +88,38 @@ describe.skipIf(!isInstalled)('PgBouncer (needs pgbouncer)', () => {
       'in transaction mode that ignores settings',
       { pool_mode: 'transaction', ignore_startup_parameters: ignored },
     ],
-  ])('%s is refused at the start, with a sentence that says what to do', async (_mode, settings) => {
+  ];
+  it.each(modes)(
+    '%s is refused at the start, with a sentence that says what to do',
+    async (_mode, settings) => {
+      const url = await startPooler(settings);
+      for (const waitForServer of [false, true])
+        await expect(openDatabase({ url, logger: silentLogger(), waitForServer })).rejects.toThrow(
+          /^PostgreSQL at 127\.0\.0\.1:\d+\/pooled is behind a connection pooler, such as PgBouncer\. .* set DATABASE_CONNECTIONS/,
+        );
+      // The same database without it.
+      const database = await openDatabase({ url: home.url, logger: silentLogger() });
+      await database.close();
+    },
+  );
+
+  it.each(modes)('%s is not used as a replica, and /ready says why', async (_mode, settings) => {
     const url = await startPooler(settings);
-    for (const waitForServer of [false, true])
-      await expect(openDatabase({ url, logger: silentLogger(), waitForServer })).rejects.toThrow(
-        /^PostgreSQL at 127\.0\.0\.1:\d+\/pooled is behind a connection pooler, such as PgBouncer\. .* set DATABASE_CONNECTIONS/,
-      );
-    // The same database without it.
-    const database = await openDatabase({ url: home.url, logger: silentLogger() });
+    const logger = silentLogger();
+    const database = await openDatabase({ url: home.url, logger });
+    const limits = { maxConnections: 2, statementMs: 10_000 };
+    const replicas = await openReplicas({
+      urls: [url],
+      database,
+      logger,
+      metrics: createMetrics(),
+      ...limits,
+    });
+    const problem = /^PostgreSQL at 127\.0\.0\.1:\d+\/pooled is behind a connection pooler/;
+    expect(replicas.describe()).toEqual([
+      { server: new URL(url).host, inUse: false, problem: expect.stringMatching(problem) },
+    ]);
+    await replicas.close();
     await database.close();
   });
 });

@@ -5,11 +5,15 @@ import { describeServer } from './connection.ts';
 // the session that end a stopped process's transactions before its leases (connection.ts), LISTEN, and the number of the server's process, by which a statement
 // that takes too long is cancelled (time-limit.ts): a pooler makes up another one.
 
-/** Throws a plain sentence when somebody else greeted us than answers. */
+/** Throws a plain sentence when there is a pooler between us and the server. */
 export async function refusePooler(client: pg.Client, url: string): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const { processID } = client as { processID?: number | null };
-  if (rows[0]?.pid !== processID) throw new Error(describePooler(url));
+  if (isPooled(client, rows[0]?.pid)) throw new Error(describePooler(url));
+}
+
+/** Whether the server's process that answers (`pg_backend_pid()`) is another one than greeted us. */
+export function isPooled(client: pg.ClientBase, pid: number | undefined): boolean {
+  return (client as { processID?: number | null }).processID !== pid;
 }
 
 const protocolViolation = '08P01';

@@ -4,6 +4,7 @@ import { connectionSettings } from './connection.ts';
 import type { QueryOptions } from './database.ts';
 import { plainReason } from './first-connection.ts';
 import type { Position } from './freshness.ts';
+import { describePooler, isFromPooler, isPooled } from './refuse-pooler.ts';
 import { runStatement } from './statement.ts';
 
 // One address of a streaming replica: its connections, how far the server behind each has replayed the log of the primary, and whether it is in use. Behind one address there may be several servers (a load
@@ -204,9 +205,9 @@ export class Replica {
   }
 
   private async check(client: pg.PoolClient): Promise<Server> {
-    const { rows } = await runStatement<Omit<Server, 'checkedAt'> & { started: string }>(
+    const { rows } = await runStatement<Omit<Server, 'checkedAt'> & { started: string; pid: number }>(
       client,
-      `select concat_ws(' ', pg_postmaster_start_time(), inet_server_addr(), inet_server_port()) as started,
+      `select pg_backend_pid() as pid, concat_ws(' ', pg_postmaster_start_time(), inet_server_addr(), inet_server_port()) as started,
          pg_is_in_recovery() as "isReplica", ${replicaIdentity} as identity,
          coalesce(pg_last_wal_replay_lsn() - '0/0'::pg_lsn, 0)::float8 as lsn,
          coalesce(round(1000 * extract(epoch from now() - pg_last_xact_replay_timestamp())), 0)::float8 as "behindMs"`,
@@ -217,7 +218,8 @@ export class Replica {
     });
     const [row] = rows;
     if (row === undefined) throw new Error('no answer');
-    const { started, ...found } = row;
+    const { started, pid, ...found } = row;
+    if (isPooled(client, pid)) throw new Error(describePooler(this.options.url));
     const server = Object.assign(this.started.get(started) ?? {}, found, { checkedAt: performance.now() });
     this.started.set(started, server);
     this.servers.set(client, server);
@@ -230,7 +232,7 @@ export class Replica {
     if (pool !== this.pool || isSlow(error)) return;
     this.retryAt = performance.now() + this.pauseMs;
     this.pauseMs = Math.min(2 * this.pauseMs, longestPauseMs);
-    this.note(plainReason(error));
+    this.note(isFromPooler(error) ? describePooler(this.options.url) : plainReason(error));
     this.pool = this.openPool();
     this.servers = new WeakMap();
     this.started.clear();
