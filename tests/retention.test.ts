@@ -169,7 +169,8 @@ const oneRow = 'one row';
 const current = 'what is published now: replaced and deleted with the catalogs themselves';
 const nodes =
   'as many rows as the crawled nodes have; a node that was ever named is remembered, against replay of its older files';
-const vocabulary = 'one row for each distinct word or path that was ever indexed';
+const swept =
+  'what no document uses any more is deleted after a walk of compaction (src/search/text/sweep-words.test.ts)';
 
 const bounded: Record<string, string> = {
   'work.migration': 'one row for each migration',
@@ -192,10 +193,11 @@ const bounded: Record<string, string> = {
   'discovery.offer_target': current,
   'discovery.geometry': current,
   'discovery.run': 'posting lists of what is indexed; compacted in the background',
-  'discovery.geometry_path': vocabulary,
-  'discovery.object_path': vocabulary,
-  'discovery.word': vocabulary,
-  'discovery.deletion': vocabulary,
+  'discovery.geometry_path': swept,
+  'discovery.object_path':
+    'one digest for each distinct path of member names at which a resource ever had an object',
+  'discovery.word': swept,
+  'discovery.deletion': swept,
   'discovery.feed': settingsOnly,
   'discovery.pull_answer': 'one for each feed',
   'discovery.listing': 'one for each feed and catalog',

@@ -2,7 +2,7 @@ import { LruCache } from '../../lru-cache.ts';
 import { ownText } from '../../own-text.ts';
 import { findEdits } from '../../rules/text/typing-errors.ts';
 
-// A cache of which indexed words a word of a query matches. Words are only ever added to the dictionary: an entry is valid until a word is added that it matches, too.
+// A cache of which indexed words a word of a query matches. An entry is valid until a word is added that it matches, too; one that has been deleted finds nothing, and comes back with another number.
 
 /** An indexed word that a word stands for. */
 export interface WordMatch {

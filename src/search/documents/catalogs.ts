@@ -50,7 +50,8 @@ export interface IndexedVersions {
 
 /**
  * Locks these catalogs until the end of the transaction. Those that are not held yet get keys; their rows are inserted whole, when all is known of them: a row that is made
- * first and filled later leaves a dead one behind, in the table and in all of its indexes.
+ * first and filled later leaves a dead one behind, in the table and in all of its indexes. Either way the transaction has an id from now on, by which a sweep of the dictionary
+ * waits for it (text/sweep-words.ts).
  */
 export async function holdCatalogs(
   tx: Transaction,
@@ -90,7 +91,8 @@ async function numberCatalogs(
      from (
        select source, owner, id from unnest($1::text[], $2::text[], $3::text[]) with ordinality as given (source, owner, id, ordinal)
        order by ordinal offset 0
-     ) as wanted`,
+     ) as wanted
+     where pg_current_xact_id() is not null`,
     [...refArrays(refs), newestVersion],
   );
   return rows.map((row) => ({ ...emptyCatalog, ...row }));

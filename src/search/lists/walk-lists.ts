@@ -5,10 +5,13 @@ import type { ServiceContext } from '../../delivery/service.ts';
 import type { Database } from '../../storage/database.ts';
 import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../../storage/thread-database.ts';
 import { createThreadPool } from '../../thread-pool.ts';
+import { sweepPaths } from '../spatial/sweep-paths.ts';
+import { type SweepStep, sweepWords } from '../text/sweep-words.ts';
 import { beginningOf, type CompactionStep, compactFrom, type Position } from './compact.ts';
 
 // Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order: a list that nobody has searched yet is merged before somebody
-// does. Steps that find something to merge follow each other quickly, so that a bulk load is caught up with in minutes; the others take a tenth of a processor.
+// does. Steps that find something to merge follow each other quickly, so that a bulk load is caught up with in minutes; the others take a tenth of a processor. At the end of a walk it sweeps the
+// dictionary: lists that have changed may have left words and paths that nothing uses any more.
 //
 // Steps run in a thread with a connection of its own. On the main thread, a transaction that merges runs would wait for all searches between its statements, and whoever removes entries
 // of these runs would wait for the transaction.
@@ -21,6 +24,8 @@ const stepDeadlineMs = 5 * 60_000;
 const fewRuns = 1 / 100;
 /** How long the walk rests for each millisecond of a step: other work comes first. */
 const restShare = { afterMerge: 1, otherwise: 9 };
+/** The next walk must not wait long: a sweep goes on there. Some ten thousand words have their turn each time, which is more than come to so many lists as a walk is about. */
+const longestSweepMs = 5_000;
 
 export function startCompactor({
   config,
@@ -37,8 +42,9 @@ export function startCompactor({
     const task = { module: import.meta.url, name: compactHere.name, input, deadlineMs: stepDeadlineMs };
     return threads.run<CompactionStep>(task);
   };
+  const swept = { upTo: 0 };
   const walks = repeat({ what: 'the compaction of posting lists', everyMs: lookEveryMs, logger }, (signal) =>
-    walkLists(database, signal, compact),
+    walkLists(database, signal, compact, swept),
   );
   return {
     async close() {
@@ -68,6 +74,7 @@ export async function walkLists(
   database: Database,
   signal: AbortSignal,
   compact = (from: Position) => compactNext(database, from),
+  swept = { upTo: 0 },
 ): Promise<void> {
   const newest = await findNewest(database);
   const token = randomUUID();
@@ -87,11 +94,31 @@ export async function walkLists(
       newest + written,
       token,
     ]);
+    await sweepDictionary(database, token, signal, swept);
   } finally {
     await database.query(
       'update discovery.compaction set lease_token = null, leased_until = null where lease_token = $1',
       [token],
     );
+  }
+}
+
+/** `swept`: the last word that was looked at; 0 after a sweep that came to the end. */
+async function sweepDictionary(
+  database: Database,
+  token: string,
+  signal: AbortSignal,
+  swept: { upTo: number },
+): Promise<void> {
+  await sweepPaths(database);
+  for (const end = performance.now() + longestSweepMs; ; ) {
+    const startedAt = performance.now();
+    const step: SweepStep = await sweepWords(database, swept.upTo, signal);
+    swept.upTo = step.rest ?? 0;
+    const now = performance.now();
+    if (swept.upTo === 0 || now > end) return;
+    await rest(Math.min((now - startedAt) * restShare.otherwise, end - now), signal);
+    if (signal.aborted || !(await takeLease(database, token))) return;
   }
 }
 

@@ -5,8 +5,8 @@ import type { TypingKeys } from '../format/index-format.ts';
 // The dictionary: the distinct words of all texts, each with its number, and the keys under which a word is found in spite of typing errors (the symmetric-delete method).
 
 /**
- * The numbers of words; those that are new get one, and those that lack the keys of this version get these, too. Words are only ever added: one that
- * nobody uses any more finds nothing. That happens outside of the transaction, and in one order for everybody, so that nobody waits in a circle.
+ * The numbers of words; those that are new get one, and those that lack the keys of this version, or are marked to be deleted (sweep-words.ts), get these, too.
+ * That happens outside of the transaction, and in one order for everybody, so that nobody waits in a circle.
  */
 export async function numberWords(
   tx: Transaction,
