@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -113,6 +113,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     // The old place is gone; the new one has the same addresses, another database and another directory.
     await network.stop();
     const target = settingsAt(await server.create('target'), join(directory, 'restored'));
+    await expectRefusals(backup, target);
     const restored = await runCommand(registerBackupCommands, ['restore', backup], target);
     expect(restored).toMatchObject({ exitCode: 0, out: expect.stringContaining('pushes are due again') });
     expect((await stat(join(directory, 'restored', 'keys'))).isDirectory()).toBe(true);
@@ -161,6 +162,29 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
       await services.close();
     }
   });
+
+  /** None of them leaves anything behind: the same restore succeeds afterwards. */
+  async function expectRefusals(backup: string, target: ReturnType<typeof settingsAt>): Promise<void> {
+    const refusal = async (from: string) =>
+      (await runCommand(registerBackupCommands, ['restore', from], target)).notes;
+    const damaged = `${backup}-damaged`;
+    await cp(backup, damaged, { recursive: true });
+    await truncate(join(damaged, 'database.dump'), 1_000);
+    expect(await refusal(damaged)).toMatch(/is damaged\. .*database\.dump .* Nothing was restored/);
+    await cp(join(backup, 'database.dump'), join(damaged, 'database.dump'));
+    const [key = ''] = await readdir(join(damaged, 'data', 'keys'));
+    await rm(join(damaged, 'data', 'keys', key));
+    expect(await refusal(damaged)).toContain(`data/keys/${key}`);
+    await writeFile(join(damaged, 'backup.json'), '{');
+    expect(await refusal(damaged)).toContain('backup.json is not what "signpost backup" writes');
+    // Somebody has used the directory before.
+    await mkdir(target.DATA_DIR);
+    for (const name of await readdir(join(backup, 'data'))) {
+      await writeFile(join(target.DATA_DIR, name), '');
+      expect(await refusal(backup)).toContain(`${join(target.DATA_DIR, name)} is there already`);
+      await rm(join(target.DATA_DIR, name));
+    }
+  }
 
   it('is refused into a directory that is there, and without a database to dump', async () => {
     const source = settingsAt('', join(directory, 'nothing'));

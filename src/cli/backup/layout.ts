@@ -7,6 +7,7 @@ import { CommandError } from '../command.ts';
 // What is where in a backup:
 //
 //   backup.json     when it was made, and of what; written last, so that a backup without it is none
+//   SHA256SUMS      of all other files
 //   database.dump   by pg_dump, in its custom format
 //   data/           DATA_DIR without the embedded database and locks
 //   publisher/      PUBLISHER_DIR, where it is not under DATA_DIR
@@ -41,15 +42,25 @@ export async function readFacts(directory: string): Promise<BackupFacts> {
       error,
     );
   });
-  const facts = parseJson(text);
+  const facts = readJson(text);
   if (!isJsonObject(facts) || typeof facts.madeAt !== 'string')
-    throw new CommandError(`${directory}/backup.json is not what "signpost backup" writes.`);
+    throw new CommandError(
+      `${directory}/backup.json is not what "signpost backup" writes: take another backup.`,
+    );
   return {
     madeAt: facts.madeAt,
     version: String(facts.version),
     hasDatabase: facts.hasDatabase === true,
     hasPublisher: facts.hasPublisher === true,
   };
+}
+
+function readJson(text: Buffer): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether the publisher's directory goes with DATA_DIR. */

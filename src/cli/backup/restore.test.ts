@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../tests/support/command.ts';
 import { registerBackupCommands } from '../backup.ts';
+import { writeChecksums } from './checksums.ts';
 
 describe('signpost restore --no-database', () => {
   let directory: string;
@@ -17,6 +18,7 @@ describe('signpost restore --no-database', () => {
     const facts = { madeAt: '2026-01-31T12:00:00Z', hasDatabase: true, hasPublisher: false };
     await writeFile(join(backup, 'backup.json'), JSON.stringify(facts));
     await writeFile(join(backup, 'data', 'operator-token'), 'of the backup');
+    await writeChecksums(backup);
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 

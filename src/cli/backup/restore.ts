@@ -7,9 +7,10 @@ import { pushEverything } from '../../storage/catalog/push-planning.ts';
 import { connectionSettings, describeServer } from '../../storage/connection.ts';
 import { pullEverything } from '../../storage/feeds/feeds.ts';
 import type { BackupOptions } from '../backup.ts';
-import { type CommandContext, CommandError, printResult } from '../command.ts';
+import { type CommandContext, CommandError, counted, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { withProgress } from '../progress.ts';
+import { verifyChecksums } from './checksums.ts';
 import { type BackupFacts, isInside, pathsIn, readFacts } from './layout.ts';
 import { restoreDatabase } from './postgres-programs.ts';
 import { copyDirectory } from './run.ts';
@@ -31,7 +32,7 @@ export async function restore(
   const text = [
     facts ? `Restored what was backed up at ${facts.madeAt}.` : 'The database is taken for restored.',
     told
-      ? `${told.pushes} pushes are due again, and ${told.feeds} feeds pull everything. Start the roles, then run: signpost check`
+      ? `${told.pushes} pushes are due again, and everything is pulled from ${counted(told.feeds, 'feed')}. Start the roles, then run: signpost check`
       : '',
     'If files were published after the backup, crawlers refuse older ones: run "signpost refresh --skip-versions 1000" before the publisher starts.',
   ];
@@ -47,6 +48,7 @@ async function restoreFrom(
   const paths = pathsIn(directory);
   const { DATABASE_URL: url, DATA_DIR, publisherDir } = config;
   // All that can be refused is, before anything is written: a second try finds the database no longer empty.
+  await withProgress(context, 'verifying the backup', () => verifyChecksums(directory));
   const copied = (await readdir(paths.data)).map((name) => join(DATA_DIR, name));
   for (const taken of [...copied, publisherDir])
     if (await hasFiles(taken))

@@ -7,6 +7,7 @@ import { withFileLock } from '../../storage/file-lock.ts';
 import type { BackupOptions } from '../backup.ts';
 import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withProgress } from '../progress.ts';
+import { writeChecksums } from './checksums.ts';
 import { type BackupFacts, isInside, pathsIn } from './layout.ts';
 import { dumpDatabase } from './postgres-programs.ts';
 
@@ -40,6 +41,7 @@ export async function backup(
     hasDatabase: database,
     hasPublisher: hasPublisher && !isInside(config),
   };
+  await withProgress(context, 'adding checksums', () => writeChecksums(directory));
   await writeFile(paths.facts, `${JSON.stringify(facts, null, 2)}\n`);
   const parts = [database ? 'the database' : '', 'keys', hasPublisher ? 'published files' : ''];
   const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. It is as secret as your keys.`;
