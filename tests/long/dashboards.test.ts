@@ -15,18 +15,18 @@ import { freePorts, makeDataDir, startCommand, startUp } from '../support/up-pro
 
 it.skipIf(!hasCommand('prometheus'))(
   'every query of the dashboards finds something in a running network (needs prometheus)',
-  { timeout: 600_000 },
+  { timeout: 1_200_000 },
   async () => {
     const { dataDir, remove } = await makeDataDir();
     const settings: Record<string, string> = { ...(await freePorts()), WORKERS: '2', NO_COLOR: '1' };
     const up = startUp(dataDir, settings);
-    await up.saying('Signpost is up', 120_000);
+    await up.saying('Signpost is up', 300_000);
     const address = `127.0.0.1:${settings.OPERATIONS_PORT}`;
     const prometheus = await startPrometheus(address);
     try {
       const queries = dashboardQueries();
       const found = new Map<string, number>();
-      for (const end = Date.now() + 300_000; Date.now() < end && found.size < queries.length; ) {
+      for (const end = Date.now() + 600_000; Date.now() < end && found.size < queries.length; ) {
         await makeTraffic(dataDir, settings, address);
         for (const query of queries) {
           const finite = await prometheus.ask(query);
