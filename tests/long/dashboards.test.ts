@@ -20,10 +20,11 @@ it.skipIf(!hasCommand('prometheus'))(
     const { dataDir, remove } = await makeDataDir();
     const settings: Record<string, string> = { ...(await freePorts()), WORKERS: '2', NO_COLOR: '1' };
     const up = startUp(dataDir, settings);
-    await up.saying('Signpost is up', 300_000);
     const address = `127.0.0.1:${settings.OPERATIONS_PORT}`;
-    const prometheus = await startPrometheus(address);
+    let prometheus: Awaited<ReturnType<typeof startPrometheus>> | undefined;
     try {
+      await up.saying('Signpost is up', 300_000);
+      prometheus = await startPrometheus(address);
       const queries = dashboardQueries();
       const found = new Map<string, number>();
       for (const end = Date.now() + 600_000; Date.now() < end && found.size < queries.length; ) {
@@ -40,7 +41,7 @@ it.skipIf(!hasCommand('prometheus'))(
       // An alert that does not fire is empty, and rightly so: Prometheus must be able to evaluate it.
       for (const alert of readAlerts()) await prometheus.ask(alert);
     } finally {
-      await prometheus.stop();
+      await prometheus?.stop();
       up.signal('SIGTERM');
       await up.ended;
       await remove();
