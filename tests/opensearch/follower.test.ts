@@ -7,7 +7,7 @@ import type { DiscoverMessage } from '../../src/protocol/discover-messages.ts';
 import { indexFormats, newestOf } from '../../src/search/format/index-format.ts';
 import { createClient, type OpenSearchClient } from '../../src/search/opensearch/client.ts';
 import { NewerVersionWritten, OpenSearchFailure } from '../../src/search/opensearch/failure.ts';
-import { follow, rebuildIndex } from '../../src/search/opensearch/follower.ts';
+import { rebuildIndex } from '../../src/search/opensearch/follower.ts';
 import {
   listIndexes,
   readChanges,
@@ -20,8 +20,16 @@ import { createThreadPool, type ThreadPool } from '../../src/thread-pool.ts';
 import { fill } from '../support/by-the-book.ts';
 import { runCommand } from '../support/command.ts';
 import { useDatabase } from '../support/database.ts';
-import { catchUp, needs, obstacle, openSearchSettings, useOpenSearch } from '../support/opensearch.ts';
+import {
+  catchUp,
+  followToEnd,
+  needs,
+  obstacle,
+  openSearchSettings,
+  useOpenSearch,
+} from '../support/opensearch.ts';
 import { catalog } from '../support/sample-catalogs.ts';
+import { until } from '../support/time.ts';
 
 const logger = silentLogger();
 const formats = indexFormats;
@@ -74,8 +82,14 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
     expect(await current()).toMatchObject({ hasNews: true });
     await catchUp(database, url);
     expect(await count()).toBe(3);
-    const { rows } = await database.query('select from discovery.document_change');
-    expect(rows).toEqual([]);
+    // Notes stay as long as a transaction of some test on this server is older than they are.
+    let kinds = 0;
+    await until(async () => {
+      await hold(['b', 'c', 'd'], `kind ${++kinds}`);
+      await catchUp(database, url);
+      const { rows } = await database.query('select from discovery.document_change');
+      return rows.length === 0;
+    }, 'the notes to be forgotten');
   });
 
   it('goes on where another one has stopped', async () => {
@@ -87,7 +101,7 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
         throw new OpenSearchFailure('gone');
       },
     };
-    await expect(follow({ database, client: failing, logger, formats }, token)).rejects.toThrow('gone');
+    await expect(followToEnd({ database, client: failing, logger, formats }, token)).rejects.toThrow('gone');
     const [begun] = await listIndexes(database);
     await catchUp(database, url);
     expect((await current())?.name).toBe(begun?.name);
@@ -106,7 +120,7 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
         throw new OpenSearchFailure('gone');
       },
     };
-    await expect(follow({ database, client: dying, logger, formats }, token)).rejects.toThrow('gone');
+    await expect(followToEnd({ database, client: dying, logger, formats }, token)).rejects.toThrow('gone');
     expect(await current()).toMatchObject({ snapshot: before?.snapshot, hasNews: true, problem: 'gone' });
     await catchUp(database, url);
     expect(await count()).toBe(2);
@@ -120,7 +134,7 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
     const outrun = await takeLease(database, name, slow);
     await releaseLeases(database, slow);
     await hold(['a', 'b']);
-    await follow({ database, client, logger, formats }, quick);
+    await followToEnd({ database, client, logger, formats }, quick);
     await releaseLeases(database, quick);
     const { keys } = await client.find({ index: name, timeoutMs: 10_000 }, { query: everything, size: 10 });
     const late = client.write(name, outrun?.epoch ?? 0, { written: [], removed: [...keys.slice(1)] });
@@ -143,7 +157,7 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
       },
     };
     const token = randomUUID();
-    await follow({ database, client: watched, logger, formats }, token);
+    await followToEnd({ database, client: watched, logger, formats }, token);
     await releaseLeases(database, token);
     expect(isHeld).toEqual([true, true, true]);
     expect(await count()).toBe(1_200);
@@ -184,14 +198,18 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
     await hold(['a', 'b']);
     await catchUp(database, url);
     const before = await current();
-    const built = await rebuildIndex({ database, client, logger, formats }, () => undefined);
-    expect(built).toBe(2);
+    const rebuild = () => rebuildIndex({ database, client, logger, formats }, () => undefined);
+    expect(await rebuild()).toBe(2);
     const after = await current();
     expect(after?.name).not.toBe(before?.name);
     expect(await listIndexes(database)).toHaveLength(1);
     expect(await client.exists(before?.name ?? '')).toBe(false);
-    const alias = await fetch(`${url}/_alias/signpost-v${newestOf(formats).version}`);
-    expect(Object.keys((await alias.json()) as object)).toEqual([after?.name]);
+    // The alias is one for all databases: other tests may take it away meanwhile.
+    await until(async () => {
+      await rebuild();
+      const alias = await fetch(`${url}/_alias/signpost-v${newestOf(formats).version}`);
+      return Object.keys((await alias.json()) as object).join() === (await current())?.name;
+    }, 'the alias of the new index');
   });
 
   it('is shown by "signpost index status", and built anew by "signpost index rebuild"', async () => {

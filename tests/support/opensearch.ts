@@ -4,9 +4,10 @@ import { findObstacle, type RunningOpenSearch, startOpenSearch } from '../../scr
 import { silentLogger } from '../../src/logger.ts';
 import { indexFormats } from '../../src/search/format/index-format.ts';
 import { createClient } from '../../src/search/opensearch/client.ts';
-import { follow } from '../../src/search/opensearch/follower.ts';
-import { releaseLeases } from '../../src/search/opensearch/index-rows.ts';
+import { type FollowerContext, follow } from '../../src/search/opensearch/follower.ts';
+import { listIndexes, releaseLeases } from '../../src/search/opensearch/index-rows.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { until } from './time.ts';
 
 const heapMb = 512;
 
@@ -32,11 +33,23 @@ export async function catchUp(database: Database, url: string): Promise<void> {
   const client = createClient([url]);
   const token = randomUUID();
   try {
-    await follow({ database, client, logger: silentLogger(), formats: indexFormats }, token);
+    await followToEnd({ database, client, logger: silentLogger(), formats: indexFormats }, token);
   } finally {
     await releaseLeases(database, token);
     await client.close();
   }
+}
+
+/**
+ * Follows until one index has all that is committed. One call may not be enough: an index is begun only when all transactions have ended that began before it, those of other databases of the
+ * server included, which other tests use.
+ */
+export async function followToEnd(context: FollowerContext, token: string): Promise<void> {
+  await until(async () => {
+    await follow(context, token);
+    const indexes = await listIndexes(context.database);
+    return indexes.length > 0 && indexes.every(({ isCurrent, hasNews }) => isCurrent && !hasNews);
+  }, 'OpenSearch to catch up');
 }
 
 /** The settings of a process that asks it. */
