@@ -6,7 +6,9 @@ import { registerCheckCommand } from '../src/cli/check.ts';
 import { runCommand } from './support/command.ts';
 import { crawl } from './support/crawl.ts';
 import { catalogOf } from './support/crawl-scene.ts';
+import { createTestDatabase } from './support/database.ts';
 import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
+import { freePort } from './support/free-port.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { type Provider, startProvider } from './support/provider.ts';
 import { allPushed } from './support/receiver.ts';
@@ -51,7 +53,10 @@ afterAll(async () => {
   await network?.close();
 });
 
-async function check(
+const check = (...args: string[]) => checkWith({}, ...args);
+
+async function checkWith(
+  settings: Record<string, string>,
   ...args: string[]
 ): Promise<{ exitCode: number; notes: string; differences: Difference[] }> {
   const { exitCode, notes, out } = await runCommand(
@@ -69,6 +74,7 @@ async function check(
       REGISTRY_URL: network.config.registryUrl,
       LOG_LEVEL: 'silent',
       ALLOW_PRIVATE_ADDRESSES: 'true',
+      ...settings,
     },
   );
   return { exitCode, notes, differences: JSON.parse(out).differences };
@@ -83,7 +89,7 @@ describe('signpost check', () => {
       exitCode: 0,
       differences: [],
       notes: expect.stringMatching(
-        /^Compared 9 catalogs of the catalog service, [5-9] published documents and \d+ indexed documents: no difference\.\n$/,
+        /^Compared 9 catalogs of the catalog service, [5-9] published documents and \d+ indexed documents: no difference\.$/m,
       ),
     });
   });
@@ -94,6 +100,30 @@ describe('signpost check', () => {
     await takeTime(500);
     await sql(`update discovery.catalog set served = true where id = 'hidden'`);
     expect((await checking).differences).toEqual([]);
+  });
+
+  it('compares the rest where the registry cannot be asked for the keys of published files', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}/dedi`;
+    const { exitCode, differences } = await checkWith({ REGISTRY_URL: nobody }, '--no-index');
+    expect(exitCode).toBe(1);
+    expect(differences).toEqual([
+      {
+        kind: 'file',
+        message: expect.stringMatching(/were not compared\. The registry at .* cannot be asked/),
+      },
+    ]);
+  });
+
+  it('says so where there is nothing to compare', async () => {
+    const empty = await createTestDatabase();
+    const { exitCode, notes } = await runCommand(registerCheckCommand, ['check'], {
+      ...{ DATABASE_URL: empty.url, DATA_DIR: join(node.tree.root, 'none'), LOG_LEVEL: 'silent' },
+    });
+    await empty.drop();
+    expect({ exitCode, notes }).toEqual({
+      exitCode: 1,
+      notes: expect.stringContaining('There is nothing to compare'),
+    });
   });
 
   interface Planted {

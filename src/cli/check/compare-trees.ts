@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Finding } from '../../discovery/inspect/findings.ts';
 import { findCrawledVersions } from '../../storage/crawl/consistency.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { CommandError } from '../command.ts';
 import { verifyPlace } from '../verify/run.ts';
 import type { Suspect } from './difference.ts';
 
@@ -12,10 +13,26 @@ export interface TreeCheck {
   documents: number;
 }
 
-export async function compareTree(
-  place: string,
-  { index, config, keys }: { index: Queryable; config: Config; keys?: readonly string[] },
-): Promise<TreeCheck> {
+interface TreeTools {
+  index: Queryable;
+  config: Config;
+  keys?: readonly string[];
+}
+
+/** Files that cannot be read or verified at all, as without their registry, are one difference: the rest is compared nevertheless. */
+export async function compareTree(place: string, tools: TreeTools): Promise<TreeCheck> {
+  return compareFiles(place, tools).catch((error) => {
+    if (!(error instanceof CommandError)) throw error;
+    const { message } = error;
+    const suspect: Suspect = {
+      ...{ kind: 'file', name: `files ${place}`, progress: message },
+      message: `published files of ${place} were not compared. ${message}`,
+    };
+    return { suspects: [suspect], documents: 0 };
+  });
+}
+
+async function compareFiles(place: string, { index, config, keys }: TreeTools): Promise<TreeCheck> {
   const findings: Finding[] = [];
   const node = await verifyPlace(place, { config, keys, onFinding: (finding) => findings.push(finding) });
   const crawled = await findCrawledVersions(index, node);
