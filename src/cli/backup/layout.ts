@@ -7,7 +7,7 @@ import { CommandError } from '../command.ts';
 // What is where in a backup:
 //
 //   backup.json     when it was made, and of what; written last, so that a backup without it is none
-//   SHA256SUMS      of all other files
+//   SHA256SUMS      of all files that follow
 //   database.dump   by pg_dump, in its custom format
 //   data/           DATA_DIR without the embedded database and locks
 //   publisher/      PUBLISHER_DIR, where it is not under DATA_DIR
