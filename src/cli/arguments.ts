@@ -16,6 +16,11 @@ export const usualWaitSeconds = 30;
 
 export const catalogTypes: readonly CatalogType[] = ['MASTER', 'REGULAR'];
 
+/** For options that may be given again. */
+export function collectTexts(text: string, earlier: string[] = []): string[] {
+  return [...earlier, text];
+}
+
 export function parseSubscriber(text: string): string {
   if (isSubscriberId(text)) return text;
   throw new InvalidArgumentError('It is a domain such as bpp.example.com, or namespace/registry.');

@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { collectTexts, parseSeconds } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import { collectTexts } from './discover/intent.ts';
 
 export interface CheckOptions {
   discoveryDatabase?: string;
@@ -42,11 +42,6 @@ export function registerCheckCommand(program: Command, context: CommandContext):
     .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (options: CheckOptions) => (await import('./check/run.ts')).check(options, context));
-}
-
-function parseSeconds(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('It is a number of seconds.');
-  return Number(text);
 }
 
 const help = `

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import {
+  collectTexts,
   parseCount,
   parseKeyId,
   parseListen,
@@ -57,7 +58,7 @@ export function registerConformCommand(program: Command, context: CommandContext
     .option('--body-limit <bytes>', 'the largest publish that the service takes', parseCount, usualBodyLimit)
     .option('--text <words>', 'words that the discovery service finds something for (default: everything)')
     .option('--node <subscriber>', 'whose tree it must be (default: whoever it says)', parseSubscriber)
-    .option('--only <name>', 'make this check only; may be given again', collect)
+    .option('--only <name>', 'make this check only; may be given again', collectTexts)
     .option('--wait <seconds>', 'how long to wait for callbacks and pushes', parseSeconds, usualWaitSeconds)
     .option('--listen <address>', 'where to wait for them: host:port', parseListen)
     .option('--uri <url>', 'base address under which that is reached', parseUrl)
@@ -71,10 +72,6 @@ export function registerConformCommand(program: Command, context: CommandContext
 
 /** BODY_SIZE_LIMIT of the specification. */
 const usualBodyLimit = 5 * 1024 * 1024;
-
-function collect(text: string, earlier: string[] = []): string[] {
-  return [...earlier, text];
-}
 
 const help = `
 Makes requests as a stranger would, sound ones and such that must be refused, and holds every answer, callback, push and file against the specification,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import {
+  collectTexts,
   parseCount,
   parseKeyId,
   parseListen,
@@ -11,13 +12,7 @@ import {
   usualWaitSeconds,
 } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import {
-  collectTargets,
-  collectTexts,
-  type IntentOptions,
-  parseDistance,
-  parsePlace,
-} from './discover/intent.ts';
+import { collectTargets, type IntentOptions, parseDistance, parsePlace } from './discover/intent.ts';
 import type { ListenAddress } from './send/callback.ts';
 import type { SignerOptions } from './send/signer.ts';
 

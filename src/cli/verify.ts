@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { parseSubscriber } from './arguments.ts';
+import { collectTexts, parseSubscriber } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import { collectTexts } from './discover/intent.ts';
 
 export interface VerifyOptions {
   key?: string[];

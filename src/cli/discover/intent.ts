@@ -86,7 +86,3 @@ export function collectTargets(text: string, earlier: string[] = []): string[] {
   if (text.startsWith('$')) return [...earlier, text];
   throw new InvalidArgumentError(`It is a JSONPath from $, such as ${usualTargets[0]}.`);
 }
-
-export function collectTexts(text: string, earlier: string[] = []): string[] {
-  return [...earlier, text];
-}
