@@ -1,5 +1,5 @@
 import type { Queryable } from '../database.ts';
-import { countOrEstimate, countUpTo } from './counts.ts';
+import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 // What waits, and what the index has, in numbers for /metrics. Every statement reads a bounded number of rows through an index, however long the queues are.
 
@@ -32,13 +32,11 @@ const looked = { callbacks: 20_000, subscribers: 500, pushesOfEach: 1_000 };
 const countedRows = 10_000;
 
 const callbacks = {
+  // By state, because the index on it has the ids in their order.
   waiting: "work.callback where state = 'open'",
-  parked: "work.callback where state in ('refused', 'parked')",
+  parked: deliveries.parkedCallbacks,
 };
-const pushes = {
-  waiting: 'catalog.push where due_at is not null',
-  parked: "catalog.push where state in ('parked', 'no endpoint')",
-};
+const pushes = { waiting: deliveries.waitingPushes, parked: deliveries.parkedPushes };
 
 /** SQL: rows of receivers, the oldest first. Ids rise with time, and indexes have them. */
 function callbackReceivers(state: DeliveryState): string {

@@ -11,3 +11,11 @@ export function countOrEstimate(bound: number, rows: string, relation: string): 
        else greatest(few, (select reltuples::bigint from pg_class where oid = '${relation}'::regclass)) end
      from (select ${countUpTo(bound, rows)} as few) as counted)`;
 }
+
+/** SQL: rows of deliveries that wait for their next try, and of those that are not tried any more. */
+export const deliveries = {
+  waitingCallbacks: 'work.callback where due_at is not null',
+  parkedCallbacks: "work.callback where state in ('refused', 'parked')",
+  waitingPushes: 'catalog.push where due_at is not null',
+  parkedPushes: "catalog.push where state in ('parked', 'no endpoint')",
+};

@@ -1,6 +1,6 @@
 import type { Queryable } from '../database.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
-import { countOrEstimate, countUpTo } from './counts.ts';
+import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 // How processes did, minute by minute. Rows hold counts of the minute alone, so that those of several processes can be added up.
 
@@ -37,10 +37,10 @@ export async function measureShared(queryable: Queryable, at: Date): Promise<voi
   );
   if (rowCount > 0) return;
   const { rows } = await queryable.query<Numbers>(
-    `select ${count('work.callback where due_at is not null', 'work.callback_due')} as "waitingCallbacks",
-       ${count('catalog.push where due_at is not null', 'catalog.push_due')} as "waitingPushes",
-       ${count("work.callback where state in ('refused', 'parked')", 'work.callback_parked')}
-         + ${count("catalog.push where state in ('parked', 'no endpoint')", 'catalog.push_parked')} as parked,
+    `select ${count(deliveries.waitingCallbacks, 'work.callback_due')} as "waitingCallbacks",
+       ${count(deliveries.waitingPushes, 'catalog.push_due')} as "waitingPushes",
+       ${count(deliveries.parkedCallbacks, 'work.callback_parked')}
+         + ${count(deliveries.parkedPushes, 'catalog.push_parked')} as parked,
        ${countUpTo(countedRows, 'discovery.crawl_host where due_at <= now()')} as "crawlDue",
        pg_database_size(current_database()) as "databaseBytes", ${count('discovery.resource', 'discovery.resource')} as resources`,
     [],

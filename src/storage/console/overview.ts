@@ -1,5 +1,5 @@
 import type { Queryable } from '../database.ts';
-import { countOrEstimate, countUpTo } from './counts.ts';
+import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 // What there is, in numbers and names, for the console.
 
@@ -53,14 +53,14 @@ export async function readOverview(queryable: Queryable): Promise<Overview> {
        ${count("catalog.subscription where status = 'ACTIVE'", countedRows)} as subscriptions,
        ${count('discovery.crawl_node where named or has_masters', countedRows)} as nodes,
        ${count(failingNodes, countedRows)} as failing, ${count('discovery.crawl_target where failures > 0', countedRows)} as "failingCatalogs",
-       ${count('work.callback where due_at is not null', countedDeliveries)} as "waitingCallbacks",
-       ${count('catalog.push where due_at is not null', countedDeliveries)} as "waitingPushes",
-       ${count("work.callback where state in ('refused', 'parked')", countedDeliveries)} as "parkedCallbacks",
-       ${count("catalog.push where state in ('parked', 'no endpoint')", countedDeliveries)} as "parkedPushes",
+       ${count(deliveries.waitingCallbacks, countedDeliveries)} as "waitingCallbacks",
+       ${count(deliveries.waitingPushes, countedDeliveries)} as "waitingPushes",
+       ${count(deliveries.parkedCallbacks, countedDeliveries)} as "parkedCallbacks",
+       ${count(deliveries.parkedPushes, countedDeliveries)} as "parkedPushes",
        least(
-         (select min(created_at) from (select created_at from work.callback where due_at is not null limit ${countedDeliveries}) as callbacks),
+         (select min(created_at) from (select created_at from ${deliveries.waitingCallbacks} limit ${countedDeliveries}) as callbacks),
          (select min(since) from (
-           select coalesce(failing_since, due_at) as since from catalog.push where due_at is not null limit ${countedDeliveries}
+           select coalesce(failing_since, due_at) as since from ${deliveries.waitingPushes} limit ${countedDeliveries}
          ) as pushes)
        ) as "oldestWaitingAt",
        (select version from discovery.index_state) as version`,
