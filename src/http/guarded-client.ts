@@ -7,7 +7,7 @@ import { exchange, startDeadline, type WholeAnswer } from './exchange.ts';
 import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
 import { createFewCalls } from './few-calls.ts';
 import { guardedConnector, openConnector, refusal } from './guarded-connector.ts';
-import { inflate } from './inflate.ts';
+import { decodeBody } from './inflate.ts';
 import { createNameLookup } from './name-lookup.ts';
 
 export { FetchFailure } from './fetch-failure.ts';
@@ -162,7 +162,7 @@ export function createGuardedClient({
         const { status, body: wire } = answer;
         const headers = seen.answered?.headers ?? flatten(answer.headers);
         const encoding = options.keepEncoding ? undefined : headers['content-encoding'];
-        const body = await decode(wire, encoding, url, options);
+        const body = await decodeBody(wire, encoding, options, url.href);
         return { status, headers, body, wire, url: url.href };
       } catch (error) {
         throw Object.assign(asFetchFailure(error, given), seen);
@@ -274,21 +274,6 @@ function tooLarge(url: URL, maxBytes: number): FetchFailure {
 /** Lets go of the connection; what the rest of the body has to say no longer matters. */
 function abandon({ body }: Pick<Streamed, 'body'>): void {
   body.on('error', () => {}).destroy();
-}
-
-async function decode(
-  wire: Buffer,
-  encoding: string | undefined,
-  url: URL,
-  { maxBytes, maxInflatedBytes = maxBytes }: RequestOptions,
-): Promise<Buffer> {
-  const name = encoding?.trim().toLowerCase() ?? '';
-  if (name === '' || name === 'identity' || wire.length === 0) return wire;
-  if (name === 'gzip' || name === 'x-gzip') return await inflate(wire, maxInflatedBytes, url.href);
-  throw new FetchFailure(
-    'bad-encoding',
-    `${url.href} answers in the encoding "${encoding}", which is not gzip.`,
-  );
 }
 
 /** One text per name, as HTTP reads repeated headers. */

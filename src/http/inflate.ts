@@ -5,7 +5,20 @@ import { FetchFailure } from './fetch-failure.ts';
 
 // Gunzip with a limit on what comes out: a few kilobytes can inflate to gigabytes. `what` names the bytes in messages.
 
-export async function inflate(bytes: Uint8Array, maxInflatedBytes: number, what: string): Promise<Buffer> {
+/** The body of an answer, by its Content-Encoding: as it came, or gunzipped. */
+export async function decodeBody(
+  wire: Buffer,
+  encoding: string | undefined,
+  { maxBytes, maxInflatedBytes = maxBytes }: { maxBytes: number; maxInflatedBytes?: number },
+  what: string,
+): Promise<Buffer> {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity' || wire.length === 0) return wire;
+  if (name === 'gzip' || name === 'x-gzip') return await inflate(wire, maxInflatedBytes, what);
+  throw new FetchFailure('bad-encoding', `${what} answers in the encoding "${encoding}", which is not gzip.`);
+}
+
+async function inflate(bytes: Uint8Array, maxInflatedBytes: number, what: string): Promise<Buffer> {
   return await new Promise((resolve, reject) => {
     gunzip(bytes, { maxOutputLength: maxInflatedBytes }, (error, inflated) => {
       if (error) reject(inflateFailure(error, maxInflatedBytes, what));

@@ -1,9 +1,7 @@
-import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Turns } from '../fair-turns.ts';
 import type { Logger } from '../logger.ts';
 import type { Action } from '../protocol/actions.ts';
-import { bodyDigest } from '../protocol/digest.ts';
 import { prepareToRead } from '../protocol/envelope.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { findMessageId } from '../protocol/message-id.ts';
@@ -34,9 +32,9 @@ import {
   readBody,
 } from './read-body.ts';
 import { processReceiveBudget, type Receipt, type ReceiveBudget } from './receive-budget.ts';
+import { renderAnswer } from './render-answer.ts';
 import { runInTurn } from './run-in-turn.ts';
 import { sourceOf } from './source.ts';
-import { SpooledBody } from './spooled-body.ts';
 import { traceRequest } from './trace-request.ts';
 import { type ReceivedRequest, readRequest, type VerifiedRequest } from './verified-request.ts';
 
@@ -176,7 +174,7 @@ async function serve<A extends Action>(
     progress.receipt?.close();
     requestsInHand -= 1;
   }
-  const { payload, bytes, digest } = rendered(answer.body);
+  const { payload, bytes, digest } = renderAnswer(answer);
   const answering = progress.caller?.header.signature ?? findRequestSignature(raw);
   if (answering !== undefined) {
     const now = service.now?.() ?? new Date();
@@ -295,19 +293,4 @@ function findRequestSignature(request: FastifyRequest): string | undefined {
 
 function isUnread({ raw }: FastifyRequest): boolean {
   return !raw.complete && !raw.destroyed && hasBody(raw);
-}
-
-interface Rendered {
-  payload: Buffer | Readable;
-  bytes: number;
-  digest: () => string;
-}
-
-function rendered(body: Answer['body']): Rendered {
-  if (body instanceof SpooledBody)
-    return { payload: body.stream(), bytes: body.size, digest: () => body.digest };
-  const payload = Buffer.isBuffer(body)
-    ? body
-    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return { payload, bytes: payload.length, digest: () => bodyDigest(payload) };
 }

@@ -9,7 +9,8 @@ import type { Database } from '../database.ts';
 import { appendChange } from './change-log.ts';
 import { skipPush } from './push-list.ts';
 import { planPushes } from './push-planning.ts';
-import { type DuePush, type PushResult, pullPushesForward, takePushes, writePushResults } from './pushes.ts';
+import { type PushResult, writePushResults } from './push-results.ts';
+import { type DuePush, pullPushesForward, takePushes } from './pushes.ts';
 
 const token = randomUUID();
 
