@@ -115,6 +115,16 @@ const views: Record<string, View> = {
   'the start page of the catalog service': { at: 'CATALOG_PORT' },
   'the start page of the discovery service': { at: 'DISCOVERY_PORT' },
   'the start page of the publisher': { at: 'PUBLISHER_PORT' },
+  'the start page of the trigger': { at: 'PUBLISHER_TRIGGER_PORT' },
+  'the API page': { at: 'docs?role=catalog' },
+  'an operation of the API page': {
+    at: 'docs?role=catalog',
+    async open(page) {
+      const publish = page.locator('#operations-Requests-publish');
+      await publish.locator('.opblock-summary-control').click();
+      await publish.getByText('voltpath-indiranagar').first().waitFor();
+    },
+  },
 };
 
 const looks = {

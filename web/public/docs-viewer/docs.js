@@ -3,10 +3,15 @@ const page = document.getElementById('docs');
 const { document: documentUrl, role, signed, try: tryUrl } = page.dataset;
 const isSigned = signed !== undefined;
 
+followColourScheme();
+nameControls();
 globalThis.SwaggerUIBundle({
   domNode: page,
   url: documentUrl,
   deepLinking: true,
+  plugins: [{ wrapComponents: { DeepLink: renderWithoutLink } }],
+  // The only theme whose colours for JSON have enough contrast in light and dark.
+  syntaxHighlight: { theme: 'tomorrow-night' },
   defaultModelsExpandDepth: 0,
   defaultModelRendering: 'example',
   // Without a key, a signed operation is only refused.
@@ -18,6 +23,33 @@ globalThis.SwaggerUIBundle({
     return tryUrl === undefined || !isSigned ? markAsOurs(request) : signAndForward(request);
   },
 });
+
+/** Swagger UI's dark colours apply below html.dark-mode. */
+function followColourScheme() {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const apply = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', apply);
+  apply();
+}
+
+/** A screen reader cannot tell a link from the button around it: the button opens the operation and sets the same address. */
+function renderWithoutLink(_Link, { React }) {
+  return ({ text }) => React.createElement('span', null, text);
+}
+
+/** Swagger UI leaves some controls without a name, and scrolling examples out of the tab order. */
+function nameControls() {
+  const names = { '#servers': 'Server', '.examples-select-element': 'Example', '.body-param__text': 'Body' };
+  const nameAll = () => {
+    for (const [selector, name] of Object.entries(names))
+      for (const control of page.querySelectorAll(selector)) control.setAttribute('aria-label', name);
+    for (const parameter of page.querySelectorAll('tr[data-param-name]'))
+      for (const control of parameter.querySelectorAll('select, input, textarea'))
+        control.setAttribute('aria-label', parameter.dataset.paramName);
+    for (const example of page.querySelectorAll('pre.microlight')) example.tabIndex = 0;
+  };
+  new MutationObserver(nameAll).observe(page, { childList: true, subtree: true });
+}
 
 /** The console takes changes from a page only with this header. */
 function markAsOurs(request) {
