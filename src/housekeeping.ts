@@ -17,7 +17,7 @@ import { claimHousekeeping } from './storage/work/housekeeping.ts';
 import { purgeRequests } from './storage/work/request-memory.ts';
 import { purgeSent } from './storage/work/sent-requests.ts';
 
-// Retention: what grows with use is forgotten after its time, in small batches, by one of the processes of a database. docs/operating.md has the whole table, with
+// Retention: rows that only use makes are deleted after their time, in small batches, by one of the processes of a database. docs/operating.md has the whole table, with
 // what bounds the tables that are not here; tests/retention.test.ts knows every table. The change feed of the search index is purged by search/port.ts.
 
 const lookEveryMs = 60_000;
@@ -36,13 +36,13 @@ export function startHousekeeping(options: HousekeepingOptions): { close(): Prom
   const { database, logger } = options;
   return repeat({ what: 'housekeeping', everyMs: lookEveryMs, logger }, async (signal) => {
     if (!(await claimHousekeeping(database, claimMs))) return;
-    const forgotten = await forgetOld(options, signal);
-    if (Object.values(forgotten).some((count) => count > 0)) logger.debug(forgotten, 'housekeeping');
+    const deleted = await purgeExpired(options, signal);
+    if (Object.values(deleted).some((count) => count > 0)) logger.debug(deleted, 'old rows were deleted');
   });
 }
 
-/** Forgets what has been kept long enough; returns how many rows of each kind. What fails does not keep the others from being forgotten. */
-export async function forgetOld(
+/** Deletes the rows of each kind that have been kept for their time; returns how many. A kind that fails does not keep the others from being deleted. */
+export async function purgeExpired(
   { database, config, logger, now }: HousekeepingOptions,
   signal?: AbortSignal,
 ): Promise<Record<string, number>> {
@@ -66,14 +66,14 @@ export async function forgetOld(
     minutes: () => purgeMinutes(database, daysAgo(config.HEALTH_DAYS)),
     emptySearches: () => purgeEmptySearches(database, daysAgo(config.EMPTY_SEARCH_DAYS)),
   };
-  const forgotten: Record<string, number> = {};
-  for (const [kind, forget] of Object.entries(steps)) {
+  const deleted: Record<string, number> = {};
+  for (const [kind, purge] of Object.entries(steps)) {
     if (signal?.aborted) break;
     try {
-      forgotten[kind] = await forget();
+      deleted[kind] = await purge();
     } catch (error) {
       logger.warn({ err: error, kind }, 'old rows could not be deleted; it will be tried again in a minute');
     }
   }
-  return forgotten;
+  return deleted;
 }

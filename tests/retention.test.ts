@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { forgetOld } from '../src/housekeeping.ts';
+import { purgeExpired } from '../src/housekeeping.ts';
 import { silentLogger } from '../src/logger.ts';
 import { purgeChanges } from '../src/search/cache/invalidation.ts';
 import { forgetAbandoned } from '../src/search/opensearch/index-rows.ts';
@@ -228,7 +228,7 @@ describe('retention', () => {
     database = opened;
   });
   const tidyUp = async () => {
-    await forgetOld({ database, config, logger: silentLogger(), now: () => new Date() });
+    await purgeExpired({ database, config, logger: silentLogger(), now: () => new Date() });
     await purgeChanges(database);
     await forgetAbandoned(database);
   };
