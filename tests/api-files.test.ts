@@ -6,12 +6,13 @@ import { promisify } from 'node:util';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { bruToJsonV2, collectionBruToJson } from '@usebruno/lang';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenApiDocument, Operation } from '../src/http/openapi.ts';
 import { type Action, actions } from '../src/protocol/actions.ts';
 import { findTriggerToken } from '../src/publisher/trigger-token.ts';
 import type { Actor } from './support/actor.ts';
 import { readWorkflows, runWorkflow, type StepAnswer, type StepRequest } from './support/arazzo.ts';
 import { type BrunoRequest, brunoSigner } from './support/bruno.ts';
-import { startConsole, type TestConsole } from './support/console.ts';
+import { consoleOf, startConsole, type TestConsole } from './support/console.ts';
 
 // docs/api as others use it: the flows and the collection run against a network.
 
@@ -41,7 +42,55 @@ describe('the documents', () => {
   it.each(names)('are found without fault by the linter of Redocly: %s', async (name) => {
     expect(await lintText(readFileSync(join(folder, name), 'utf8'), name)).toEqual([]);
   });
+
+  it.each(['registry', 'console'] as const)(
+    'that are served only are found without fault, too: %s',
+    async (role) => {
+      const { config } = the.network;
+      const url = { registry: config.registryUrl, console: config.consoleUrl }[role];
+      const served = await fetch(new URL('/openapi.json', url));
+      expect(await lintText(await served.text(), `${role}.openapi.json`)).toEqual([]);
+    },
+  );
+
+  it('say of every operation of the console how it is refused, and so it is', async () => {
+    const { paths }: OpenApiDocument = (await the.ask('/openapi.json')).body;
+    for (const [path, item] of Object.entries(paths))
+      for (const [method, operation] of Object.entries(item)) {
+        const told = Object.keys(operation.responses).map(Number);
+        for (const [refused, status] of await refuseAtConsole(method.toUpperCase(), path, operation))
+          expect(told, `${method} ${path}, ${refused}`).toContain(status);
+      }
+  });
 });
+
+/** Wrong requests to an operation of the console, each with the status of its answer. */
+async function refuseAtConsole(
+  method: string,
+  path: string,
+  { requestBody, parameters = [] }: Operation,
+): Promise<[string, number][]> {
+  const url = new URL(path.replace(/[{*].*/, 'x'), the.network.config.consoleUrl);
+  const limited = new URL(`${url}?limit=none`);
+  const ask = async (headers: Record<string, string>, { at = url, body = '' } = {}) => {
+    const sent = await fetch(at, { method, headers, ...(body && { body }) });
+    await sent.body?.cancel();
+    return sent.status;
+  };
+  const json = { 'content-type': 'application/json' };
+  const token = { authorization: `Bearer ${consoleOf(the.network).token}` };
+  const outcomes: [string, number][] = [
+    ['from another origin', await ask({ origin: 'https://elsewhere.example' })],
+    ['with a wrong token', await ask({ authorization: 'Bearer wrong' })],
+  ];
+  if (parameters.some(({ name }) => name === 'limit'))
+    outcomes.push(['with a wrong query', await ask(token, { at: limited })]);
+  if (requestBody) {
+    outcomes.push(['with a body that is no JSON', await ask({ ...token, ...json }, { body: '{' })]);
+    outcomes.push(['with a body of another type', await ask(token, { body: 'x' })]);
+  }
+  return outcomes;
+}
 
 describe('the flows of docs/api/flows.arazzo.json', () => {
   const workflows = readWorkflows(join(folder, 'flows.arazzo.json'));

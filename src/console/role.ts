@@ -8,6 +8,7 @@ import type { ConsoleContext } from './context.ts';
 import { addCrawlRoutes } from './crawl.ts';
 import { addDebugRoutes } from './debug.ts';
 import { addDeliveryRoutes } from './delivery-routes.ts';
+import { describeRefusals } from './describe-refusals.ts';
 import { consoleErrorBody } from './errors.ts';
 import { addEventRoute, createEvents } from './events.ts';
 import { addExplainRoute } from './explain.ts';
@@ -54,6 +55,7 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
     operations,
     errorBody: consoleErrorBody,
     examples: consoleExamples,
+    describe: describeRefusals,
     docs: (wanted) => chooseDocs(context, wanted),
   });
   const share = given.shareLimit ?? ofThisProcess;

@@ -64,6 +64,8 @@ export interface PlainOperation {
   answers?: Record<number, string>;
   /** Examples for these, where the body is a NACK. */
   refusals?: readonly RefusalExample[];
+  /** The body of these from 400 on, where it is no NACK. */
+  refusal?: TSchema;
   examples?: PlainExamples;
 }
 
@@ -230,11 +232,13 @@ function operationIdOf(method: string, path: string): string {
 }
 
 function refusedResponses(
-  { answers = {}, refusals = [] }: PlainOperation,
+  { answers = {}, refusals = [], refusal }: PlainOperation,
   components: Components,
 ): Record<string, Response> {
   return Object.fromEntries(
     Object.entries(answers).map(([status, description]) => {
+      if (refusal && Number(status) >= 400)
+        return [status, jsonResponse(description, components.reference(refusal), { isSigned: false })];
       const given = refusals.filter(({ error }) => error.status === Number(status));
       if (given.length === 0) return [status, { description }];
       const examples = renderExamples(given, {});

@@ -47,6 +47,8 @@ export interface ServerOptions {
   finishMs?: number;
   /** Examples of unsigned routes, by method and path: `POST /api/find`. */
   examples?: Readonly<Record<string, PlainExamples>>;
+  /** Completes what the OpenAPI document says of an unsigned route. */
+  describe?: (operation: PlainOperation, path: string) => PlainOperation;
   /** What /docs shows, where that is more than the document of the role. */
   docs?: OperatedRole['docs'];
   /** What an error says to clients that know no NACK. */
@@ -142,7 +144,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
       for (const method of [route.method].flat()) {
         if (method === 'HEAD') continue;
         const examples = options.examples?.[`${method} ${route.url}`] ?? operation.examples;
-        plain.push({ method, path: route.url, operation: { ...operation, examples } });
+        const { describe = (given) => given } = options;
+        plain.push({ method, path: route.url, operation: { ...describe(operation, route.url), examples } });
       }
     }
   });

@@ -62,6 +62,7 @@ export function consoleOf({ config }: Pick<TestNetwork, 'config'>) {
   };
   return {
     ask,
+    token,
     get: async (path: string) => (await ask(path)).body,
     /** Every item of a list, page by page. */
     async all(path: string, limit = 200): Promise<{ items: { id: string }[]; pages: number }> {

@@ -1,0 +1,38 @@
+import type { PlainOperation } from '../http/openapi.ts';
+import { Type } from '../protocol/type.ts';
+
+// What the console may answer to any request, for its OpenAPI document: the guard judges all of them (guard.ts), and whatever is sent with one is checked. What
+// an operation says itself stands before this.
+
+const ConsoleRefusal = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.String({ description: 'A code of the protocol.' }),
+      message: Type.String(),
+      hint: Type.Optional(Type.String({ description: 'What to do about it.' })),
+      path: Type.Optional(Type.String({ description: 'Where the body or the query is wrong.' })),
+    }),
+  },
+  { title: 'ConsoleRefusal', description: 'Why a request was refused.' },
+);
+
+export function describeRefusals(operation: PlainOperation, path: string): PlainOperation {
+  const { query, body, answers } = operation;
+  return {
+    ...operation,
+    // Callbacks to the inbox are answered as a consumer answers them.
+    ...(path.startsWith('/api/') && { refusal: ConsoleRefusal }),
+    answers: { ...(query || body ? ofContent : {}), ...ofGuard, ...(body ? ofBody : {}), ...answers },
+  };
+}
+
+const ofContent: Record<number, string> = { 400: 'The query or the body is wrong, with the path.' };
+const ofBody: Record<number, string> = {
+  413: 'The body is too large.',
+  415: 'The body is not application/json.',
+};
+const ofGuard: Record<number, string> = {
+  401: 'The operator token is missing, or is not the right one.',
+  403: 'It comes from a page of another origin or through a proxy, or lacks the header that goes with the cookie.',
+  429: 'Too many wrong tokens came from this address; Retry-After says when to come again.',
+};
