@@ -1,6 +1,6 @@
 """Publish to a catalog service, and ask a discovery service, of a Beckn 2.0 network: sign, verify, send, receive callbacks.
 
-One file, so that it can be copied into a project of yours. Python 3.10 or later; `pip install cryptography` for Ed25519, the rest is the standard library.
+One file, so that it can be copied into a project of yours. Python 3.10 or later; cryptography 2.6 or later for Ed25519 (`pip install cryptography`), the rest is the standard library.
 It is held against ../../vectors by test_signpost.py. `python3 signpost.py --help` shows what it does by itself.
 """
 
@@ -26,6 +26,7 @@ import uuid
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 
 class ProtocolError(Exception):
@@ -475,7 +476,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.command == "keygen":
         seed = base64.b64encode(secrets.token_bytes(32)).decode()
-        public_key = Key.from_seed("", "", seed).private_key.public_key().public_bytes_raw()
+        public_key = Key.from_seed("", "", seed).private_key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
         print(json.dumps({"seed": seed, "publicKey": _encode_base64(public_key)}))
         return 0
     key = Key.from_seed(options.subscriber, options.key_id, options.seed.read_text().strip())
