@@ -3,21 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogChecks } from '../src/conform/catalog-checks.ts';
+import { crawlChecks } from '../src/conform/crawl-checks.ts';
 import { discoveryChecks } from '../src/conform/discovery-checks.ts';
 import { treeChecks } from '../src/conform/tree-checks.ts';
 import { catalogFaults } from './support/catalog-faults.ts';
 import { asker, type ConformScene, startConformScene } from './support/conform-scene.ts';
+import { crawlFaults } from './support/crawl-faults.ts';
 import { discoveryFaults } from './support/discovery-faults.ts';
 import { downloadFaults } from './support/pull-faults.ts';
 import type { PlantedFault } from './support/request-faults.ts';
 import { treeFaults } from './support/tree-faults.ts';
 
 // `signpost conform`: our own services and files pass, and each planted fault is found by the check that is there for it. Here the faults of services are planted
-// many at a time; `npm run test:long` plants each alone, among them those that would hide others: a callback or push that does not come.
+// many at a time; `npm run test:long` plants each alone, among them those that would hide others: a callback or push that does not come. The checks of crawling are
+// in conform-crawl.test.ts: here the identity that asks hosts nothing.
 
 const roles = {
   catalog: { checks: catalogChecks, faults: [...catalogFaults, ...downloadFaults] },
-  discovery: { checks: discoveryChecks, faults: discoveryFaults },
+  discovery: { checks: discoveryChecks, faults: [...discoveryFaults, ...crawlFaults] },
   tree: { checks: treeChecks, faults: treeFaults },
 } as const;
 
@@ -68,9 +71,10 @@ describe('signpost conform', () => {
     expect({ left, subscribed }).toEqual({ left: [], subscribed: [] });
   });
 
-  it('passes our discovery service', async () => {
+  it('passes our discovery service, and leaves crawling out for an identity without an address', async () => {
     const { exitCode, failed, skipped, actual } = await scene.check('discovery');
-    expect({ exitCode, failed, skipped, actual }).toMatchObject({ exitCode: 0, failed: [], skipped: [] });
+    expect({ exitCode, failed, skipped }).toEqual({ exitCode: 0, failed: [], skipped: crawlNames });
+    expect(actual['crawl-finds']).toMatch(/has no address in the registry/);
   });
 
   it('passes the tree of our publisher', async () => {
@@ -170,6 +174,8 @@ describe('signpost conform, where a pull is answered by a download', () => {
     expect(failed).toEqual([fault.check]);
   });
 });
+
+const crawlNames = crawlChecks.map(({ name }) => name);
 
 /** The answer to a small pull comes inline. */
 const onlyDownloads = ['download-shape', 'download-checksum'];

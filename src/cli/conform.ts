@@ -27,6 +27,7 @@ export interface ConformOptions {
   node?: string;
   only?: string[];
   wait: number;
+  crawlWait: number;
   listen?: ListenAddress;
   uri?: string;
   junit?: string;
@@ -60,6 +61,12 @@ export function registerConformCommand(program: Command, context: CommandContext
     .option('--node <subscriber>', 'whose tree it must be (default: whoever it says)', parseSubscriber)
     .option('--only <name>', 'make this check only; may be given again', collectTexts)
     .option('--wait <seconds>', 'how long to wait for callbacks and pushes', parseSeconds, usualWaitSeconds)
+    .option(
+      '--crawl-wait <seconds>',
+      'how long a discovery service may take to read hosted files again',
+      parseSeconds,
+      usualCrawlWaitSeconds,
+    )
     .option('--listen <address>', 'where to wait for them: host:port', parseListen)
     .option('--uri <url>', 'base address under which that is reached', parseUrl)
     .option('--junit <file>', 'write a JUnit report, too')
@@ -73,11 +80,15 @@ export function registerConformCommand(program: Command, context: CommandContext
 /** BODY_SIZE_LIMIT of the specification. */
 const usualBodyLimit = 5 * 1024 * 1024;
 
+/** Crawlers that were at an address in vain come again after minutes. */
+const usualCrawlWaitSeconds = 360;
+
 const help = `
 Makes requests as a stranger would, sound ones and such that must be refused, and holds every answer, callback, push and file against the specification,
 clause by clause. What it publishes has ids of its own ("conform-…") and is inactive in the end; its subscription is deactivated. Callbacks and pushes go
 to the registered address of the identity, as with "signpost send --wait". Without a registered address, pushes are not checked; without --other, neither
-is what only owners may do. The checks of every role are listed in CONFORMANCE.md.
+is what only owners may do. How a discovery service crawls is checked as an identity with a registered address in a network that the service crawls: the
+command hosts files there, right and wrong ones, and waits until they are read. The checks of every role are listed in CONFORMANCE.md.
 Exit code: 0 when no check failed (those that could not be made are named), 1 when one did, or when nothing could be checked.
 
 Examples:

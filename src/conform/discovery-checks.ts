@@ -7,6 +7,7 @@ import {
   verifySender,
 } from './callback.ts';
 import { type Check, CheckSkipped } from './check.ts';
+import { type CrawledScene, crawlChecks } from './crawl-checks.ts';
 import { type DiscoveryScene, resourceIdsIn, type Target } from './discovery-scene.ts';
 import {
   at,
@@ -249,12 +250,13 @@ const receivingChecks: readonly DiscoveryCheck[] = [
 ];
 
 /** Every check of a discovery service, in the order in which they are made. */
-export const discoveryChecks: readonly Check<DiscoveryScene>[] = [
+export const discoveryChecks: readonly Check<CrawledScene>[] = [
   ...authenticationChecks,
   ...contextChecks,
   ...answerChecks,
   ...intentChecks,
   ...receivingChecks,
+  ...crawlChecks,
   ...messageChecks,
   ...refusalChecks,
 ];

@@ -8,8 +8,8 @@ import type { Inbox } from './inbox.ts';
 import type { RequestScene } from './request-checks.ts';
 import { createSamples, type Samples } from './sample-catalogs.ts';
 
-// One run against a discovery service. It publishes nothing: it asks for what is there, takes one resource of the answer, and asks for that in every way that
-// the specification has.
+// One run against a discovery service. It asks for what is there, takes one resource of the answer, and asks for that in every way that the specification has.
+// What the service finds by crawling is the matter of crawl-scene.ts.
 
 export interface DiscoveryScene extends RequestScene {
   registry: RegistryClient;
@@ -24,6 +24,8 @@ export interface DiscoveryScene extends RequestScene {
   target: () => Promise<Target>;
   /** What an intent finds; nothing where the service says so, or sends no answer. */
   discover(intent: object): Promise<Json[]>;
+  /** Whether a resource is found by its id. */
+  finds(resourceId: string): Promise<boolean>;
 }
 
 export interface Target {
@@ -73,6 +75,10 @@ export function createDiscoveryScene(options: DiscoverySceneOptions): DiscoveryS
       const asked = await ask(options, actions.discover, { message: { intent: wanted } });
       expectThat(asked.answer.status < 300, describe(asked.answer));
       return listAt(asked.callback?.body, 'message', 'catalogs');
+    },
+    async finds(resourceId) {
+      const filters = { type: 'jsonpath', expression: selecting(resourceId) };
+      return resourceIdsIn(await scene.discover({ filters })).includes(resourceId);
     },
   };
   return scene;

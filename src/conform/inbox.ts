@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { actions } from '../protocol/actions.ts';
 import type { Json } from '../protocol/json.ts';
 import { at } from './expect.ts';
+import type { HostedTree } from './hosted-tree.ts';
 import { parseIfJson } from './sender.ts';
 
 // Receives callbacks and pushes. It acknowledges whatever comes and judges nothing: what is wrong with a message is the matter of the checks, and a refusal
@@ -16,6 +17,8 @@ export interface Inbox {
   received: readonly Received[];
   /** The first message that fits, which may still be on its way; undefined when none came in time. */
   wait(fits: (message: Received) => boolean, seconds: number): Promise<Received | undefined>;
+  /** Has files served to those who ask for them here. */
+  serveBy(serve: HostedTree['serve']): void;
   close(): Promise<void>;
 }
 
@@ -39,8 +42,10 @@ const expected = [actions.onPublish, actions.onPull, actions.onDiscover, actions
 export async function openInbox({ host, port, url }: InboxAddress): Promise<Inbox> {
   const received: Received[] = [];
   const waiting = new Set<() => void>();
+  let serve: HostedTree['serve'] = () => undefined;
   const server = createServer(async (request, response) => {
     try {
+      if (request.method === 'GET') return sendFile(serve, request, response);
       const message = await read(request);
       response.writeHead(message ? 200 : 404, { 'content-type': 'application/json' });
       const messageId = at(message?.body, 'context', 'messageId');
@@ -73,6 +78,9 @@ export async function openInbox({ host, port, url }: InboxAddress): Promise<Inbo
         look();
       });
     },
+    serveBy(next) {
+      serve = next;
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -80,9 +88,21 @@ export async function openInbox({ host, port, url }: InboxAddress): Promise<Inbo
   };
 }
 
+function sendFile(serve: HostedTree['serve'], request: IncomingMessage, response: ServerResponse): void {
+  const file = serve(pathOf(request), request.headers['if-none-match']);
+  const { bytes, etag, isKnown } = file ?? {};
+  const status = file === undefined ? 404 : isKnown ? 304 : 200;
+  response.writeHead(status, { 'content-type': 'application/json', ...(etag !== undefined && { etag }) });
+  response.end(bytes);
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.replace(/\?.*$/s, '');
+}
+
 async function read(request: IncomingMessage): Promise<Received | undefined> {
   const raw = await buffer(request);
-  const path = (request.url ?? '').replace(/\?.*$/s, '');
+  const path = pathOf(request);
   // The longest path that fits: /catalog/on_publish ends in no other one, but an address may have a prefix.
   const action = expected.find((one) => request.method === one.method && path.endsWith(one.path));
   if (!action) return undefined;

@@ -117,7 +117,7 @@ export function isRecordPath(path: string): boolean {
 const dediVersion = '0.1';
 const recordRegistry = 'beckn_subscriber';
 
-function jwk(kid: string, privateKey: KeyObject): ManifestKey {
+export function jwk(kid: string, privateKey: KeyObject): ManifestKey {
   const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
   return { kid, kty: 'OKP', crv: 'Ed25519', x };
 }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { crawlChecks } from '../../src/conform/crawl-checks.ts';
 import { catalogFaults } from '../support/catalog-faults.ts';
-import { type ConformScene, startConformScene } from '../support/conform-scene.ts';
+import { type ConformScene, crawling, startConformScene } from '../support/conform-scene.ts';
+import { crawlFaults } from '../support/crawl-faults.ts';
 import { discoveryFaults } from '../support/discovery-faults.ts';
 
 // Every planted fault alone: `signpost conform` fails the check that is there for it, and no other.
@@ -8,7 +10,7 @@ import { discoveryFaults } from '../support/discovery-faults.ts';
 describe('signpost conform', () => {
   let scene: ConformScene;
   beforeAll(async () => {
-    scene = await startConformScene();
+    scene = await startConformScene(crawling);
   });
   afterAll(() => scene?.close());
 
@@ -22,4 +24,11 @@ describe('signpost conform', () => {
     const { failed, actual } = await scene.check(role, [fault], ['--wait', '10']);
     expect({ failed, actual }).toMatchObject({ failed: [fault.check] });
   });
+
+  it.each(crawlFaults)('finds in a discovery service that crawls: $check, $what', async (fault) => {
+    const { failed, actual } = await scene.checkCrawl([fault], [...crawlOnly, '--crawl-wait', '20']);
+    expect({ failed, actual }).toMatchObject({ failed: [fault.check] });
+  });
 });
+
+const crawlOnly = crawlChecks.flatMap(({ name }) => ['--only', name]);

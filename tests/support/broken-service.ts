@@ -8,7 +8,7 @@ import type { Body } from './actor.ts';
 
 // A deliberately broken copy of a service: two proxies around the real one. One stands between those who ask and the service, and alters its answers; the other
 // stands between the service and those whom it calls, and alters callbacks and pushes, which it signs again with the key of the service. So the fault that is met
-// is the one that was planted, and not a signature before it.
+// is the one that was planted, and not a signature before it. Files that are read there are passed as they are.
 
 export interface BrokenService {
   /** Where requests go. */
@@ -89,6 +89,7 @@ export async function startBrokenService(options: { url: string; key: SigningKey
   });
 
   const back = await listen(async (request, response) => {
+    if (request.method === 'GET') return passFile(inbox, request, response);
     const raw = await buffer(request);
     const { authorization = '' } = request.headers;
     const body = parse(raw);
@@ -136,6 +137,15 @@ export async function startBrokenService(options: { url: string; key: SigningKey
       }
     },
   };
+}
+
+async function passFile(origin: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { 'if-none-match': etag } = request.headers;
+  const headers = etag === undefined ? undefined : { 'if-none-match': etag };
+  // Nothing is hosted while nobody listens.
+  const file = await fetch(`${origin}${request.url}`, { headers }).catch(() => undefined);
+  response.writeHead(file?.status ?? 404, { etag: file?.headers.get('etag') ?? '' });
+  response.end(file && Buffer.from(await file.arrayBuffer()));
 }
 
 async function listen(

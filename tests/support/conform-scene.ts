@@ -8,6 +8,7 @@ import { otherId } from './catalog-fault-parts.ts';
 import { type CommandRun, runCommand } from './command.ts';
 import { type Discovering, startDiscovering } from './discover.ts';
 import { freePort } from './free-port.ts';
+import { defaultNetwork } from './network.ts';
 import { type Provider, startProvider } from './provider.ts';
 import { checkerSeed } from './request-faults.ts';
 import { charger } from './sample-catalogs.ts';
@@ -23,6 +24,8 @@ export interface ConformScene {
     faults?: readonly Spoiling[],
     args?: readonly string[],
   ): Promise<Checked>;
+  /** The same against the discovery service, as an identity whose files it crawls. */
+  checkCrawl(faults?: readonly Spoiling[], args?: readonly string[]): Promise<Checked>;
   checkTree(args?: readonly string[]): Promise<Checked>;
   conform(...args: string[]): Promise<CommandRun>;
   close(): Promise<void>;
@@ -41,6 +44,8 @@ export interface Checked {
 const checkerId = 'checker.signpost.test';
 /** Has no address in the registry: it is called back wherever it says. */
 const askerId = 'asker.signpost.test';
+/** A member of the network, which hosts files at its address. */
+const hostId = 'host.signpost.test';
 /** The options that have the command ask as it. */
 export const asker = ['--as', askerId, '--key', checkerSeed];
 
@@ -58,14 +63,15 @@ export async function startConformScene(settings: Record<string, string> = {}): 
     }),
   };
   const publicKey = publicKeyOf(privateKeyFromSeed(checkerSeed));
-  const register = (id: string, url?: string) =>
+  const register = (id: string, url?: string, networkIds: string[] = []) =>
     registerParticipant(network.database, {
       ...splitIdentity(identityOf(id, REGISTRY_NAME)),
-      ...{ subscriberId: id, networkIds: [], key: { recordId: 'key-1', publicKey }, ...(url && { url }) },
+      ...{ subscriberId: id, networkIds, key: { recordId: 'key-1', publicKey }, ...(url && { url }) },
     });
   await register(checkerId, broken.catalog.inboxUrl);
   await register(askerId);
   await register(otherId);
+  await register(hostId, broken.discovery.inboxUrl, [defaultNetwork]);
   await discovering.hold([coffeeCorner]);
   const provider = await startProvider(network, 'hosting');
   await publishTree(provider);
@@ -82,18 +88,28 @@ export async function startConformScene(settings: Record<string, string> = {}): 
     );
   }
 
+  async function checkAs(
+    id: string,
+    role: 'catalog' | 'discovery',
+    faults: readonly Spoiling[],
+    args: readonly string[],
+  ): Promise<Checked> {
+    broken[role].spoil(faults);
+    const run = await askAs(id, broken[role], ['--role', role, ...args]);
+    broken[role].spoil([]);
+    return read(run);
+  }
+
   return {
     discovering,
     provider,
     conform,
-    async check(role, faults = [], args = []) {
-      broken[role].spoil(faults);
-      const other = role === 'catalog' ? ['--other', otherId, '--other-key', checkerSeed] : [];
-      const id = role === 'catalog' ? checkerId : askerId;
-      const run = await askAs(id, broken[role], ['--role', role, ...other, ...args]);
-      broken[role].spoil([]);
-      return read(run);
-    },
+    check: (role, faults = [], args = []) =>
+      role === 'catalog'
+        ? checkAs(checkerId, role, faults, ['--other', otherId, '--other-key', checkerSeed, ...args])
+        : checkAs(askerId, role, faults, args),
+    checkCrawl: (faults = [], args = []) =>
+      checkAs(hostId, 'discovery', faults, ['--network', defaultNetwork, ...args]),
     checkTree: async (args = []) =>
       read(await conform(provider.url, '--role', 'tree', '--node', provider.id, '--json', ...args)),
     async close() {
@@ -103,6 +119,12 @@ export async function startConformScene(settings: Record<string, string> = {}): 
     },
   };
 }
+
+/** Settings with which the discovery service crawls the members of the network, every second. */
+export const crawling = {
+  DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
+  ...{ CRAWL_INTERVAL_SECONDS: '1', CRAWL_MIN_INTERVAL_SECONDS: '1' },
+};
 
 /** What can be found. */
 const coffeeCorner = {

@@ -200,6 +200,7 @@ const receivingFaults: PlantedFault[] = [
   ),
 ];
 
+/** Faults in what is asked and answered; those of crawling are in crawl-faults.ts. */
 export const discoveryFaults: readonly PlantedFault[] = [
   ...requestFaults('/discover', { method: 'POST', path: '/catalog/push' }),
   ...answerFaults,

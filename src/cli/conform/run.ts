@@ -24,6 +24,7 @@ import { explainListening } from '../send/callback.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { resolveSigner } from '../send/signer.ts';
 import { httpSource } from '../verify/source.ts';
+import { prepareCrawl } from './crawl.ts';
 import { findRole } from './find-role.ts';
 import {
   type ConformReport,
@@ -97,13 +98,22 @@ async function checkCatalogService(parts: Parts, report: ConformReport): Promise
 }
 
 async function checkDiscoveryService(parts: Parts, report: ConformReport): Promise<void> {
-  const { options, config } = parts;
+  const { url, options, config, client, context, signal } = parts;
   await withPeer(parts, async (peer) => {
     const networkId = options.network ?? config.DEFAULT_NETWORK_ID;
     const text = options.text === undefined ? {} : { text: options.text };
     const scene = createDiscoveryScene({ ...peer, networkId, ...text });
     report.as = peer.self.id;
-    await run(discoveryChecks, scene, parts, report);
+    const crawl = await prepareCrawl(scene, {
+      ...{ target: url, client, registeredUrl: peer.registeredUrl, signal },
+      ...{ profile: config.WIRE_PROFILE, crawlWaitSeconds: options.crawlWait },
+    });
+    try {
+      await run(discoveryChecks, { ...scene, crawl }, parts, report);
+    } finally {
+      const isRetired = typeof crawl === 'string' || (await crawl.retireAll().catch(() => false));
+      if (!isRetired) context.note(`What was hosted for ${url} to crawl is still found there.`);
+    }
   });
 }
 

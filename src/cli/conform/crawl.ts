@@ -1,0 +1,56 @@
+import { type CrawlScene, type CrawlSceneOptions, createCrawlScene } from '../../conform/crawl-scene.ts';
+import type { DiscoveryScene } from '../../conform/discovery-scene.ts';
+import { at } from '../../conform/expect.ts';
+import { parseIfJson } from '../../conform/sender.ts';
+import { FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
+import { urlOf } from '../../publisher/paths.ts';
+import { RegistryUnavailable } from '../../registry/client.ts';
+
+export interface CrawlPreparation extends Pick<CrawlSceneOptions, 'profile' | 'crawlWaitSeconds' | 'signal'> {
+  /** Base address of the service. */
+  target: string;
+  client: GuardedClient;
+  /** Of the identity that asks, in the registry. */
+  registeredUrl?: string;
+}
+
+/** Has the identity that asks host files for the service to crawl. Returns the reason where nobody would come for them. */
+export async function prepareCrawl(
+  { self, inbox, registry, registryName, networkId, samples, finds }: DiscoveryScene,
+  { target, client, registeredUrl, ...options }: CrawlPreparation,
+): Promise<CrawlScene | string> {
+  if (registeredUrl === undefined)
+    return `${self.id} has no address in the registry, where a crawler would look for its files`;
+  try {
+    const records = await registry.findSubscriber(self.id);
+    if (!records.some(({ networkMemberships }) => networkMemberships.includes(networkId)))
+      return `${self.id} is no member of ${networkId} in the registry, so that no crawler of that network comes to it`;
+  } catch (error) {
+    if (error instanceof RegistryUnavailable) return error.message;
+    throw error;
+  }
+  return createCrawlScene({
+    ...{ ...options, networkId, samples, finds },
+    ...{ key: self.key, registryName, url: registeredUrl, baseUrl: inbox.url },
+    sendHint: () => sendHint(client, target, self.id),
+    serveBy: (serve) => inbox.serveBy(serve),
+  });
+}
+
+const hintTimeoutMs = 10_000;
+const maxHintAnswerBytes = 64 * 1024;
+
+/** A service that takes no hints may crawl all the same; one that answers as ours does says that it does not. */
+async function sendHint(client: GuardedClient, target: string, nodeId: string): Promise<boolean> {
+  try {
+    const { status, body } = await client.request(urlOf(target, 'crawl-hints'), {
+      ...{ method: 'POST', body: JSON.stringify({ nodeId }) },
+      headers: { 'content-type': 'application/json' },
+      ...{ timeoutMs: hintTimeoutMs, maxBytes: maxHintAnswerBytes, operatorConfigured: true },
+    });
+    return status !== 404 || at(parseIfJson(body), 'message', 'error', 'code') !== 'CTX_INVALID_FIELD';
+  } catch (error) {
+    if (error instanceof FetchFailure) return true;
+    throw error;
+  }
+}

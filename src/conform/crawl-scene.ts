@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { jwk } from '../publisher/manifest.ts';
+import { CheckSkipped, memoize } from './check.ts';
+import { createCrawlStages, createStrangerKey, soundCatalogs } from './crawl-stages.ts';
+import { createHostedTree, type HostedTree, type HostedTreeOptions } from './hosted-tree.ts';
+import type { Samples } from './sample-catalogs.ts';
+
+// A discovery service is seen crawling: files are hosted at the address that the registry has of the identity, stage by stage, and after each stage the service is
+// asked what can be found. It comes on its own schedule. A hint to look sooner is sent where it takes one, which is an addition of ours to the specification.
+
+export interface CrawlScene {
+  /** The sound catalogs of the first stage that the service does not find. Throws CheckSkipped where no crawler comes in time. */
+  missing(): Promise<readonly string[]>;
+  /** Lays a stage once the one before was read, and waits until this one is. Throws CheckSkipped likewise. */
+  reach(stage: number): Promise<void>;
+  /** Waits until a crawler has read a file of the stage, and had the time to index it. Throws CheckSkipped likewise. */
+  awaitRead(name: string): Promise<void>;
+  /** Whether a resource is found now. */
+  isFound(name: string): Promise<boolean>;
+  /** Asks again until a resource is found, or is found no more. Returns whether that came in time. */
+  becomes(name: string, wanted: 'found' | 'gone'): Promise<boolean>;
+  /** Retires everything that was hosted. Returns whether the service has noticed. */
+  retireAll(): Promise<boolean>;
+}
+
+export interface CrawlSceneOptions extends Omit<HostedTreeOptions, 'formerKeys'> {
+  samples: Samples;
+  networkId: string;
+  /** How long to wait for a crawler, in each stage. */
+  crawlWaitSeconds: number;
+  /** Whether the service finds a resource. */
+  finds(resourceId: string): Promise<boolean>;
+  /** Tells the service to look sooner. Returns false where it says that it does not crawl this node. */
+  sendHint(): Promise<boolean>;
+  /** Takes what answers GET requests. */
+  serveBy(serve: HostedTree['serve']): void;
+  /** Ends all waiting, but for the end of what was hosted. */
+  signal: AbortSignal;
+}
+
+/** How long a crawler has to index a file that it has read. */
+const settleMs = 1_000;
+const lookAgainMs = 500;
+
+export function createCrawlScene(options: CrawlSceneOptions): CrawlScene {
+  const { key, samples, crawlWaitSeconds, finds, sendHint, signal } = options;
+  const strangerKey = createStrangerKey(key);
+  const formerKeys = [jwk(strangerKey.recordId, strangerKey.privateKey)];
+  const tree = createHostedTree({ ...options, formerKeys });
+  options.serveBy(tree.serve);
+  const { stages, last } = createCrawlStages({ ...options, tree, strangerKey });
+
+  const reached: (() => Promise<void>)[] = stages.map((stage, place) =>
+    memoize(async () => {
+      if (place > 0) await reached[place - 1]?.();
+      tree.lay(stage.write);
+      if (!(await sendHint()))
+        throw new CheckSkipped(`the service says that it does not crawl ${key.subscriberId}`);
+      for (const name of stage.reads) await waitForRead(name);
+    }),
+  );
+  const reach: CrawlScene['reach'] = async (stage) => reached[stage - 1]?.();
+
+  async function waitForRead(name: string): Promise<void> {
+    const hasSettled = () => Date.now() > (tree.readAt(name) ?? Number.POSITIVE_INFINITY) + settleMs;
+    if (await waitUntil(hasSettled, signal)) return;
+    throw new CheckSkipped(`no crawler has read ${name} at ${options.url} within ${crawlWaitSeconds} s`);
+  }
+
+  async function waitUntil(holds: () => boolean | Promise<boolean>, ended?: AbortSignal): Promise<boolean> {
+    const end = Date.now() + crawlWaitSeconds * 1_000 + settleMs;
+    while (!(await holds())) {
+      if (Date.now() > end || ended?.aborted) return false;
+      await delay(lookAgainMs);
+    }
+    return true;
+  }
+
+  const isFound = (name: string) => finds(samples.id(name));
+
+  async function becomes(name: string, wanted: 'found' | 'gone', ended?: AbortSignal): Promise<boolean> {
+    return waitUntil(async () => (await isFound(name)) === (wanted === 'found'), ended);
+  }
+
+  return {
+    missing: memoize(async () => {
+      await reach(1);
+      const outcomes = await Promise.all(soundCatalogs.map((name) => becomes(name, 'found', signal)));
+      return soundCatalogs.filter((_name, place) => !outcomes[place]);
+    }),
+    reach,
+    awaitRead: (name) => waitForRead(samples.id(name)),
+    isFound,
+    becomes: (name, wanted) => becomes(name, wanted, signal),
+    async retireAll() {
+      if (!(await isFound('sound'))) return true;
+      tree.lay(last.write);
+      await sendHint();
+      return becomes('sound', 'gone');
+    },
+  };
+}

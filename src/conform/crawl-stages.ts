@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
+import type { FileReference } from '../publisher/seal.ts';
+import { alter, type HostedTree, manifestName, type NodeBend, recordName } from './hosted-tree.ts';
+import type { Samples } from './sample-catalogs.ts';
+
+// What is hosted for a crawler, stage by stage. In the first stage there are sound catalogs and wrong ones. In the second they change. In the third, what was
+// paused and what was retired comes back. In the last three, the way to the indexes is wrong: each leads to a further index, whose catalog must not be indexed.
+
+export interface CrawlStage {
+  /** What a crawler reads before it judges anything else. */
+  reads: readonly string[];
+  write(): void;
+}
+
+export interface CrawlStages {
+  stages: readonly CrawlStage[];
+  /** Retires every catalog of all stages. */
+  last: CrawlStage;
+}
+
+export interface CrawlStagesOptions {
+  tree: HostedTree;
+  samples: Samples;
+  networkId: string;
+  /** A key that the manifest lists, and the registry does not have. */
+  strangerKey: SigningKey;
+}
+
+/** Sound in the first stage, and found then. */
+export const soundCatalogs = [
+  ...['sound', 'change-digest', 'change-signed', 'entry-rollback', 'content-rollback', 'absent', 'retired'],
+] as const;
+
+/** Of every entry and every baseline in the first stage. */
+const firstVersion = 5;
+/** Of an entry: higher than in all stages. */
+const lastVersion = 1_000;
+
+export function createCrawlStages({
+  tree,
+  samples,
+  networkId,
+  strangerKey,
+}: CrawlStagesOptions): CrawlStages {
+  const { id, charger } = samples;
+  const retiredAt = new Date().toISOString();
+  const catalogs = new Set<string>();
+  const facts = { catalogType: 'REGULAR', networkIds: [networkId] };
+  const mainIndex = id('index.json');
+
+  const signed: Finish = (document) => tree.sign(document);
+  const altered: Finish = (document) => alter(tree.sign(document));
+  const byStranger: Finish = (document) => tree.sign(document, strangerKey);
+
+  /** Has one charger, which has the name of the catalog, unless others are given. */
+  function baseline(name: string, { resources = [charger(name)], ...options }: BaselineOptions = {}) {
+    const { version = firstVersion, catalogId = id(name), finish = signed } = options;
+    const catalog = { ...samples.catalog(name, { resources }), id: catalogId };
+    const file = tree.host(id(baselineName(name, version)), finish({ catalogId, version, catalog }));
+    return { version, ...file };
+  }
+
+  function change(name: string, options: ChangeOptions = {}) {
+    const { fromVersion = firstVersion, upsert = `${name}-2`, removals = [], finish = signed } = options;
+    const toVersion = fromVersion + 1;
+    const document = {
+      ...{ catalogId: id(name), fromVersion, toVersion },
+      resources: { upserts: [charger(upsert)], removals },
+      offers: { upserts: [], removals: [] },
+    };
+    const file = tree.host(id(changeName(name, toVersion)), finish(document));
+    return { version: toVersion, fromVersion, toVersion, ...file };
+  }
+
+  /** @param raised by how much its entryVersion has grown since the first stage */
+  function entry(name: string, raised: number, given: EntryMembers = {}, finish = signed): object {
+    catalogs.add(name);
+    const versioned = { catalogId: id(name), entryVersion: firstVersion + raised, ...facts };
+    const { isActive = true, baseline: file = baseline(name), changes = [] } = given;
+    return finish({ ...versioned, isActive, baseline: file, changes });
+  }
+
+  function retiredEntry(name: string, entryVersion: number): object {
+    return tree.sign({ catalogId: id(name), entryVersion, ...facts, retiredAt });
+  }
+
+  function sound(raised: number): object {
+    const resources = [charger('sound'), charger('removed')];
+    const changes = [
+      change('sound', { removals: [id('removed')] }),
+      change('sound', { fromVersion: firstVersion + 1, upsert: 'sound-3' }),
+    ];
+    return entry('sound', raised, {
+      ...{ baseline: baseline('sound', { resources }), changes: changes.slice(0, raised) },
+    });
+  }
+
+  function writeFirst(): void {
+    const oneWrong = [charger('attributes'), charger('toaster', { type: 'TOASTER' })];
+    const main = tree.index(mainIndex, [
+      sound(0),
+      ...soundCatalogs.slice(1).map((name) => entry(name, 0)),
+      entry('entry-signed', 0, {}, altered),
+      entry('file-signed', 0, { baseline: baseline('file-signed', { finish: altered }) }),
+      entry('file-digest', 0, { baseline: withOtherDigest(baseline('file-digest')) }),
+      entry('stranger', 0, { baseline: baseline('stranger', { finish: byStranger }) }),
+      entry('of-entry', 0, { baseline: baseline('of-entry', { catalogId: id('of-another-entry') }) }),
+      entry('attributes', 0, { baseline: baseline('attributes', { resources: oneWrong }) }),
+      entry('paused', 0, { isActive: false }),
+    ]);
+    const changed = tree.index(id('altered.json'), [entry('index-signed', 0)], { isAltered: true });
+    const foreign = tree.index(id('foreign.json'), [entry('index-of-node', 0)], {
+      nodeId: 'conform.example',
+    });
+    tree.announce([main, changed, foreign]);
+  }
+
+  /** Of another version, with another resource. */
+  function other(name: string, raised: number) {
+    return baseline(name, { version: firstVersion + raised, resources: [charger(`${name}-2`)] });
+  }
+
+  /** In the second stage and in the third. */
+  function changedEntries(): object[] {
+    return [
+      entry('change-digest', 1, { changes: [withOtherDigest(change('change-digest'))] }),
+      entry('change-signed', 1, { changes: [change('change-signed', { finish: altered })] }),
+      entry('entry-rollback', -1, { baseline: other('entry-rollback', 1) }),
+      entry('content-rollback', 1, { baseline: other('content-rollback', -1) }),
+    ];
+  }
+
+  function writeSecond(): void {
+    const stopped = [entry('paused', 0, { isActive: false }), retiredEntry('retired', firstVersion + 1)];
+    tree.announce([tree.index(mainIndex, [sound(1), ...changedEntries(), ...stopped])]);
+  }
+
+  function thirdIndex(): string {
+    const returned = [entry('paused', 1), entry('retired', 2, { baseline: other('retired', 1) })];
+    return tree.index(mainIndex, [sound(2), ...changedEntries(), ...returned]);
+  }
+
+  const misleading = (bend: NodeBend, ...reads: string[]): CrawlStage => ({
+    reads,
+    write: () => tree.announce([thirdIndex(), tree.index(id(`${bend}.json`), [entry(bend, 0)])], bend),
+  });
+
+  return {
+    stages: [
+      {
+        reads: [manifestName, recordName, mainIndex, ...soundCatalogs.map((name) => id(baselineName(name)))],
+        write: writeFirst,
+      },
+      { reads: [mainIndex], write: writeSecond },
+      { reads: [mainIndex], write: () => tree.announce([thirdIndex()]) },
+      misleading('record-digest', recordName),
+      misleading('record-signature', recordName),
+      misleading('manifest-signature', manifestName),
+    ],
+    last: {
+      reads: [mainIndex],
+      write() {
+        const entries = [...catalogs].map((name) => retiredEntry(name, lastVersion));
+        tree.announce([tree.index(mainIndex, entries)]);
+      },
+    },
+  };
+}
+
+export function createStrangerKey({ subscriberId }: SigningKey): SigningKey {
+  const recordId = `conform-${randomUUID().slice(0, 8)}`;
+  return { subscriberId, recordId, privateKey: privateKeyFromSeed(generateSeed()) };
+}
+
+export function baselineName(name: string, version = firstVersion): string {
+  return `${name}.v${version}.json`;
+}
+
+export function changeName(name: string, version = firstVersion + 1): string {
+  return `${name}.v${version}.changes.json`;
+}
+
+/** What becomes of a document before it is hosted. */
+type Finish = (document: object) => object;
+
+interface BaselineOptions {
+  version?: number;
+  resources?: ReturnType<Samples['charger']>[];
+  catalogId?: string;
+  finish?: Finish;
+}
+
+interface EntryMembers {
+  isActive?: boolean;
+  baseline?: object;
+  changes?: object[];
+}
+
+interface ChangeOptions {
+  fromVersion?: number;
+  upsert?: string;
+  removals?: string[];
+  finish?: Finish;
+}
+
+function withOtherDigest<T extends FileReference>(reference: T): T {
+  return { ...reference, digest: reference.digest.replace(/[0-9a-f]{8}$/, '01234567') };
+}

@@ -1,0 +1,133 @@
+import { hash } from 'node:crypto';
+import { labelSha256, sha256Digest } from '../protocol/digest.ts';
+import type { SigningKey } from '../protocol/keys.ts';
+import { signDocument } from '../protocol/signed-document.ts';
+import {
+  buildManifest,
+  buildSubscriberRecord,
+  isRecordPath,
+  manifestPaths,
+  type NodeDescription,
+} from '../publisher/manifest.ts';
+import { urlOf } from '../publisher/paths.ts';
+import type { FileReference } from '../publisher/seal.ts';
+
+// Signed files of the identity that makes the checks, for a discovery service to crawl. They are kept in memory and served at the address that the registry has
+// of the identity, by the server that also receives its callbacks. Every file has a name of its own, whatever path leads to it, so that a proxy in front may
+// strip a prefix. Which files were read tells how far a crawler has come.
+
+export interface HostedTree {
+  /** What a GET request is answered with; undefined where there is no such file. */
+  serve(path: string, knownEtag: string | undefined): HostedFile | undefined;
+  /** A new state of the tree: `write` hosts its documents, now and whenever their next_update comes near. */
+  lay(write: () => void): void;
+  /** Hosts a document, and returns how others name it. */
+  host(name: string, document: object): FileReference;
+  /** Signs a document with the key of the identity, or with another one. */
+  sign<T extends object>(document: T, key?: SigningKey): T & { signature: unknown };
+  /** Hosts a signed index, and returns its address. */
+  index(name: string, entries: readonly object[], bend?: IndexBend): string;
+  /** Hosts manifest and Subscriber record. */
+  announce(indexUrls: readonly string[], bend?: NodeBend): void;
+  /** When a file was first read since this state was laid, in milliseconds. */
+  readAt(name: string): number | undefined;
+}
+
+export interface HostedFile {
+  /** Empty where the reader has it already. */
+  bytes: Buffer;
+  etag: string;
+  isKnown: boolean;
+}
+
+/** What is wrong on purpose with an index. */
+export interface IndexBend {
+  nodeId?: string;
+  isAltered?: boolean;
+}
+
+/** What is wrong on purpose with the way from the manifest to the indexes. */
+export type NodeBend = 'record-digest' | 'record-signature' | 'manifest-signature';
+
+export interface HostedTreeOptions
+  extends Pick<NodeDescription, 'registryName' | 'url' | 'profile' | 'formerKeys'> {
+  key: SigningKey;
+  /** Base address under which files are read. */
+  baseUrl: string;
+}
+
+/** Short, because crawlers come again at the next_update. */
+const nextUpdateMs = 30_000;
+const renewAfterMs = nextUpdateMs / 2;
+/** The names by which `readAt` knows manifest and Subscriber record. */
+export const manifestName = 'dedi.index.json';
+export const recordName = 'subscriber.json';
+
+export function createHostedTree(options: HostedTreeOptions): HostedTree {
+  const { key, baseUrl, profile } = options;
+  const files = new Map<string, Buffer>();
+  const reads = new Map<string, number>();
+  let state = { write: () => {}, writtenAt: 0 };
+
+  const write = (next: () => void) => {
+    state = { write: next, writtenAt: Date.now() };
+    next();
+  };
+  const sign: HostedTree['sign'] = (document, signer = key) => signDocument(document, signer, profile);
+  const host: HostedTree['host'] = (name, document) => {
+    const bytes = Buffer.from(JSON.stringify(document));
+    files.set(name, bytes);
+    const digest = labelSha256(hash('sha256', bytes, 'hex'), profile);
+    return { url: urlOf(baseUrl, name), size: bytes.length, digest };
+  };
+
+  return {
+    serve(path, knownEtag) {
+      if (Date.now() - state.writtenAt > renewAfterMs) write(state.write);
+      const name = nameOf(path);
+      const bytes = files.get(name);
+      if (bytes === undefined) return undefined;
+      const readName = isRecordPath(name) ? recordName : name;
+      if (!reads.has(readName)) reads.set(readName, Date.now());
+      const etag = `"${sha256Digest(bytes)}"`;
+      const isKnown = knownEtag === etag;
+      return { bytes: isKnown ? Buffer.alloc(0) : bytes, etag, isKnown };
+    },
+    lay(next) {
+      write(next);
+      reads.clear();
+    },
+    host,
+    sign,
+    index(name, catalogs, { nodeId = key.subscriberId, isAltered = false } = {}) {
+      const next_update = new Date(Date.now() + nextUpdateMs).toISOString();
+      const index = sign({ nodeId, next_update, catalogs });
+      return host(name, isAltered ? alter(index) : index).url;
+    },
+    announce(indexUrls, bend) {
+      const now = new Date();
+      const times = { now, nextUpdate: new Date(now.getTime() + nextUpdateMs) };
+      const node: NodeDescription = { ...options, id: key.subscriberId, indexUrls };
+      const record = buildSubscriberRecord(node, times);
+      if (bend === 'record-signature') record.bytes = alterBytes(record.bytes);
+      const manifest = buildManifest(node, record, times);
+      files.set(record.path, bend === 'record-digest' ? alterBytes(record.bytes) : record.bytes);
+      for (const path of manifestPaths)
+        files.set(nameOf(path), bend === 'manifest-signature' ? alterBytes(manifest) : manifest);
+    },
+    readAt: (name) => reads.get(name),
+  };
+}
+
+/** Another document, with the signature of the one before. */
+export function alter<T extends object>(document: T): T {
+  return { ...document, alteredAfterSigning: true };
+}
+
+function alterBytes(bytes: Buffer): Buffer {
+  return Buffer.from(JSON.stringify(alter(JSON.parse(bytes.toString()))));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
