@@ -14,7 +14,7 @@ describe('crawlers', () => {
     faultOptions,
     strikes(
       'SIGKILL of a crawler',
-      (run) => crawlThroughKills(run, { nodes: 5, catalogs: 3, kills: times(3, 40) }),
+      (run) => crawlThroughKills(run, { nodes: 5, catalogs: 3, kills: times(2, 40) }),
       { isKill: true },
     ),
   );

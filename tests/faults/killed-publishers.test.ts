@@ -12,7 +12,7 @@ describe('publishers that are killed, or work at the same time', () => {
     faultOptions,
     strikes(
       'SIGKILL of a publisher of signed files',
-      (run) => publishThroughKills(run, { publishes: times(16, 90), kills: times(4, 90) }),
+      (run) => publishThroughKills(run, { publishes: times(9, 90), kills: times(3, 90) }),
       { isKill: true },
     ),
   );

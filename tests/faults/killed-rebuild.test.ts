@@ -17,7 +17,7 @@ it(
 
 async function killRebuilds(run: FaultRun): Promise<Outcome> {
   const total = { acknowledged: 0, lost: 0, appliedTwice: 0 };
-  for (let left = times(3, 40); left > 0; ) {
+  for (let left = times(2, 40); left > 0; ) {
     const index = await restoreOldIndex();
     try {
       let killedAt: number | undefined;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type OwnServer, startOwnServer } from '../../support/replica.ts';
 import { takeTime, until } from '../../support/time.ts';
-import { type FaultRun, faultOptions, isLong, strikes, times } from '../fault-run.ts';
+import { type FaultRun, faultOptions, strikes } from '../fault-run.ts';
 import { judge } from '../oracle.ts';
 import { createDatabaseOnSmallDisk, mayMount } from '../small-disk.ts';
 import { type WorkOptions, workThrough } from '../work.ts';
@@ -67,7 +67,7 @@ describe('a database that', () => {
     await server?.close();
   });
 
-  it.for(isLong ? Object.keys(faults) : ['is killed', 'is slow'])(
+  it.for(Object.keys(faults))(
     '%s has kept everything that was acknowledged, and nothing is applied twice',
     faultOptions,
     (fault, context) =>
@@ -102,7 +102,7 @@ describe('a database whose disk is full (needs root that may mount one)', () => 
 });
 
 async function strikeDatabase(world: World, run: FaultRun, strike: WorkOptions['strike']) {
-  const work = await workThrough(world, run, { rounds: times(1, 4), publishes: 2, strike });
+  const work = await workThrough(world, run, { rounds: 4, publishes: 2, strike });
   return judge(world, work);
 }
 
