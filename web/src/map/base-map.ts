@@ -2,7 +2,6 @@ import L from 'leaflet';
 import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import atlasUrl from 'world-atlas/countries-50m.json?url';
-import { isDark } from '../theme.ts';
 import 'leaflet/dist/leaflet.css';
 import './map.css';
 import { addCity } from './city.ts';
@@ -37,8 +36,24 @@ export function createBaseMap(element: HTMLElement, { center, zoom }: View, tile
   void addOutlines(map);
   addGraticule(map);
   if (tiles === undefined) void addCity(map);
-  else void addTiles(map, tiles, isDark.peek());
+  else
+    void addTiles(map, tiles, (reason) =>
+      showProblem(map, `The map of MAP_TILES cannot be shown: ${reason}.`),
+    );
   return map;
+}
+
+/** The first one; more would say the same of other tiles. */
+function showProblem(map: L.Map, text: string): void {
+  if (map.getContainer().querySelector('.map-problem')) return;
+  const control = new L.Control({ position: 'bottomleft' });
+  control.onAdd = () => {
+    const element = L.DomUtil.create('p', 'map-problem');
+    element.setAttribute('role', 'alert');
+    element.textContent = text;
+    return element;
+  };
+  control.addTo(map);
 }
 
 const panes = [

@@ -1,9 +1,35 @@
 import L from 'leaflet';
+import { isDark } from '../theme.ts';
 
-/** Streets from a PMTiles file of vector tiles (MAP_TILES), fetched in ranges from the console itself. Loaded only where there is one. */
-export async function addTiles(map: L.Map, url: string, isDark: boolean): Promise<void> {
+/** PMTiles numbers the kinds of tiles. */
+const vectorTiles = 1;
+
+/**
+ * Streets from a PMTiles file of vector tiles (MAP_TILES), fetched in ranges from the console itself. Loaded only where there is one.
+ *
+ * @param onProblem told why the file, or a tile of it, cannot be read
+ */
+export async function addTiles(map: L.Map, url: string, onProblem: (reason: string) => void): Promise<void> {
   // The layer extends classes of a Leaflet that it expects under this global name.
   Object.assign(globalThis, { L });
-  const { leafletLayer } = await import('protomaps-leaflet');
-  leafletLayer({ url, flavor: isDark ? 'dark' : 'light', lang: 'en', pane: 'city' }).addTo(map);
+  const { leafletLayer, PmtilesSource } = await import('protomaps-leaflet');
+  const { p: archive } = new PmtilesSource(url, true);
+  const header = await archive.getHeader().catch(({ message }: Error) => onProblem(message));
+  if (!header) return;
+  if (header.tileType !== vectorTiles) return onProblem('its tiles are pictures, not vector tiles');
+  const readTile = archive.getZxy.bind(archive);
+  archive.getZxy = async (...place) => {
+    const tile = readTile(...place);
+    tile.catch(({ name }: Error) => {
+      if (name !== 'AbortError') onProblem('a tile of it cannot be read, so it may not be complete');
+    });
+    return tile;
+  };
+  let layer: L.Layer | undefined;
+  const forget = isDark.subscribe((dark) => {
+    layer?.remove();
+    const look = { flavor: dark ? 'dark' : 'light', lang: 'en', pane: 'city' };
+    layer = leafletLayer({ url: archive, maxDataZoom: header.maxZoom, ...look }).addTo(map);
+  });
+  map.once('unload', forget);
 }

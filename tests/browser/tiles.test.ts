@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { useConsole } from '../support/browser.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { startConsoleProcess } from '../support/console-process.ts';
+import { until } from '../support/time.ts';
+import { startCommand } from '../support/up-process.ts';
+import { writeTiles } from '../support/vector-tiles.ts';
+
+describe.skipIf(!hasChromium)('the map with MAP_TILES (needs Chromium)', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'signpost-tiles-'));
+  const file = join(directory, 'world.pmtiles');
+  const tiles = writeTiles();
+  writeFileSync(file, tiles.file);
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const scene = useConsole(() =>
+    startConsoleProcess((dataDir, settings) => startCommand(['up', '--empty'], dataDir, settings), {
+      MAP_TILES: file,
+    }),
+  );
+
+  /** The colours in the middle of all tiles, once they are painted. The map shows a quarter of a tile of the file as one. */
+  const coloursOf = (page: Page) =>
+    until(async () => {
+      const colours = new Set(await page.evaluate<string[]>(readColours));
+      return colours.size > 0 && colours;
+    }, 'painted tiles');
+  const readColours = `[...document.querySelectorAll('canvas.leaflet-tile-loaded')].map((tile) =>
+    tile.getContext('2d').getImageData(tile.width / 2, tile.height / 2, 1, 1).data.join())`;
+
+  it('draws the tiles of the file in the colours of the page, and asks no other host', async () => {
+    const page = await scene.visit('#/find', { colorScheme: 'light' });
+    const both = await until(async () => {
+      const colours = await coloursOf(page);
+      return colours.size === 2 && colours;
+    }, 'water and land');
+    expect(await page.locator('.map-problem').count()).toBe(0);
+    // Beyond the last zoom of the file, its tiles are enlarged, so that there is only one of them in view.
+    await page.goto(`${scene.url}/#/find?near=12.97,77.59&within=100`);
+    await until(async () => {
+      const colours = await coloursOf(page);
+      return colours.size === 1 && [...colours].every((colour) => both.has(colour));
+    }, 'an enlarged tile');
+    const dark = await scene.visit('#/find', { colorScheme: 'dark' });
+    for (const colour of await coloursOf(dark)) expect(both).not.toContain(colour);
+  });
+
+  it.each([
+    ['is no PMTiles file', () => Buffer.from('<html>Not found</html>'), /Wrong magic number/],
+    [
+      'ends before its tiles',
+      () => tiles.file.subarray(0, tiles.tilesAt),
+      /a tile of it cannot be read, so it may not be complete/,
+    ],
+    [
+      'has pictures',
+      () => Buffer.from(tiles.file).fill(2, 99, 100),
+      /its tiles are pictures, not vector tiles/,
+    ],
+  ])('says in words that the file %s', async (_, content, reason) => {
+    writeFileSync(file, content());
+    const page = await scene.visit('#/find');
+    const problem = page.getByRole('alert');
+    await problem.waitFor();
+    expect(await problem.textContent()).toMatch(/^The map of MAP_TILES cannot be shown: /);
+    expect(await problem.textContent()).toMatch(reason);
+  });
+});
