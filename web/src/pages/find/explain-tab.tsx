@@ -61,7 +61,8 @@ function Detail({ value }: { value: unknown }) {
   if (typeof value === 'number') return <>{spellCount(value)}</>;
   if (typeof value !== 'object' || value === null) return <>{String(value)}</>;
   if (!Array.isArray(value)) {
-    return Object.entries(value).map(([name, member]) => (
+    const known = Object.entries(value).filter(([, member]) => !Array.isArray(member) || member.length > 0);
+    return known.map(([name, member]) => (
       <span key={name} class="detail">
         <span class="soft">{spellName(name)}</span> <Detail value={member} />
       </span>

@@ -29,7 +29,7 @@ export function CrawlLogTab() {
 }
 
 const columns: readonly Column<LogLine>[] = [
-  { label: 'Node', kind: 'short', cell: ({ node }) => <NodeLink node={node} /> },
+  { label: 'Node', cell: ({ node }) => <NodeLink node={node} /> },
   { label: 'Catalog', kind: 'short', cell: ({ catalogId }) => catalogId },
   {
     label: 'What was wrong',
