@@ -17,6 +17,7 @@ export const longScenarios: readonly string[] = [
   'search',
   'search-caches',
   'slo',
+  'telemetry',
   'workers',
 ];
 
