@@ -1,5 +1,6 @@
 import { hasCode } from '../../error-code.ts';
 import type { Database } from '../../storage/database.ts';
+import { DatabaseUnavailable } from '../../storage/unavailable.ts';
 
 /**
  * Deletes the numbers of paths under which no geometry is left. A transaction that has read the number of a path holds a lock on the table until its end, as every
@@ -15,7 +16,7 @@ export async function sweepPaths(database: Database): Promise<number> {
       return (await tx.query(`delete from ${unused}`)).rowCount;
     });
   } catch (error) {
-    if (hasCode(error, lockNotAvailable)) return 0;
+    if (error instanceof DatabaseUnavailable && hasCode(error.cause, lockNotAvailable)) return 0;
     throw error;
   }
 }
