@@ -87,8 +87,8 @@ describe.each(Object.entries(actions))('the examples of what %s refuses', (name,
   );
 });
 
-/** Too many requests, a fault, a registry that is away: not to be had of a sound network. */
-const isAccident = ({ status }: ProtocolError) => [429, 500, 503].includes(status);
+/** Too many requests, a fault, a registry that is away, a search that takes too long: not to be had of a sound network. */
+const isAccident = ({ status }: ProtocolError) => [429, 500, 503, 504].includes(status);
 
 async function sendWrong(id: ActionId, action: Action, example: RefusalExample): Promise<Sent> {
   const special = specialWays[`${id} ${example.name}`] ?? specialWays[example.name];

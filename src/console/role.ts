@@ -9,7 +9,7 @@ import { addCrawlRoutes } from './crawl.ts';
 import { addDebugRoutes } from './debug.ts';
 import { addDeliveryRoutes } from './delivery-routes.ts';
 import { describeRefusals } from './describe-refusals.ts';
-import { consoleErrorBody } from './errors.ts';
+import { ConsoleError, consoleErrorBody } from './errors.ts';
 import { addEventRoute, createEvents } from './events.ts';
 import { addExplainRoute } from './explain.ts';
 import { addFieldRoutes } from './fields.ts';
@@ -64,6 +64,7 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
     attempts: share('operator tokens', createRateLimit(attemptLimits)),
   };
   guardConsole(server, guard);
+  server.addHook('onRequest', async ({ url }) => refuseUnstorable(url));
   addSessionRoutes(server, context, guard);
   addAuditRoutes(server, context);
   addExplainRoute(server, context);
@@ -92,4 +93,13 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
     await server.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
     return { url: config.consoleUrl, ...(isNew && { newToken: token }), close };
   }, close);
+}
+
+/** PostgreSQL stores no text with U+0000, and refuses a statement that asks for one. */
+function refuseUnstorable(url: string): void {
+  if (url.includes('%00'))
+    throw new ConsoleError(
+      'SCH_INVALID_FORMAT',
+      'The address has a character U+0000, and nothing is named with it.',
+    );
 }

@@ -17,6 +17,26 @@ const inCatalog = (...rest: Segments) => ['message', 'catalogs', 0, ...rest];
 const inDirective = (member: string) => ['message', 'publishDirectives', 0, member];
 const inSpatial = (member: string) => ['message', 'intent', 'spatial', 0, member];
 
+const noDate = changedExample(
+  'format',
+  'A date is none',
+  { at: inCatalog('validity'), value: { startDate: 'soon' } },
+  [
+    'SCH_INVALID_FORMAT',
+    'must be a date such as 2026-01-31 or a date-time such as 2026-01-31T12:00:00Z',
+    inCatalog('validity', 'startDate'),
+  ],
+);
+
+/** Networks in a list, one of which has no name. */
+function namelessNetwork(...list: Segments): RefusalExample {
+  return changedExample('format', 'A network without a name', { at: list, value: [''] }, [
+    'SCH_INVALID_FORMAT',
+    'must not be empty',
+    [...list, 0],
+  ]);
+}
+
 /** publish, and push, which has the same message. */
 const publishRefusals: RefusalExample[] = [
   changedExample('missing', 'A catalog has no id', { at: inCatalog('id') }, missing),
@@ -30,11 +50,7 @@ const publishRefusals: RefusalExample[] = [
     'SCH_INVALID_ENUM',
     'must be one of MASTER, REGULAR',
   ]),
-  changedExample('format', 'A date is none', { at: inCatalog('validity'), value: { startDate: 'soon' } }, [
-    'SCH_INVALID_FORMAT',
-    'must be a date such as 2026-01-31 or a date-time such as 2026-01-31T12:00:00Z',
-    inCatalog('validity', 'startDate'),
-  ]),
+  noDate,
   changedExample(
     'directive',
     'A directive names no catalog of the request',
@@ -92,6 +108,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
       { at: ['message', 'subscription', 'networkIds'], value: 'nfh.global/beckn-nodes' },
       ['SCH_SCHEMA_VALIDATION_FAILED', 'must be an array, not a string'],
     ),
+    namelessNetwork('message', 'subscription', 'networkIds'),
     changedExample('noUuid', 'No id of a subscription', { at: inQuery, value: 'mine' }, noUuid),
     ...subscriptionRefusals(inQuery),
     refusalExample('capacity', 'Too many subscriptions', [
@@ -164,6 +181,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
       'SCH_INVALID_ENUM',
       'must be one of MASTER, REGULAR',
     ]),
+    namelessNetwork('message', 'filters', 'networkIds'),
     changedExample('limit', 'Too large a page', { at: ['message', 'limit'], value: 101 }, [
       'SCH_SCHEMA_VALIDATION_FAILED',
       'must be at most 100',
@@ -195,6 +213,10 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     changedExample('media', 'Search by a picture', { at: ['message', 'intent', 'mediaSearch'], value: {} }, [
       'NET_NOT_IMPLEMENTED',
       'is not supported',
+    ]),
+    refusalExample('slow', 'The search takes longer than DISCOVER_TIMEOUT_MS', [
+      'NET_TIMEOUT',
+      'The search was not finished in time.',
     ]),
     refusalExample('nothing', 'Nothing was found', ['BIZ_NO_RESULTS_FOUND', nothingMatches], {
       at: ['message', 'intent', 'textSearch'],
@@ -232,6 +254,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
       'SCH_SCHEMA_VALIDATION_FAILED',
       'must be an array, not an object',
     ]),
+    noDate,
     answersNothing(),
     refusalExample('stranger', 'Another service answers than was asked', [
       'AUT_UNAUTHORIZED_ACTION',
@@ -244,6 +267,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
       'SCH_SCHEMA_VALIDATION_FAILED',
       'must not be empty',
     ]),
+    noDate,
     answersNothing(),
   ],
   crawlLog: [

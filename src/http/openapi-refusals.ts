@@ -26,6 +26,7 @@ const meanings: Record<number, string> = {
   429: 'Too many requests; Retry-After says when to come again',
   500: 'A fault of the service',
   503: 'For now it cannot be answered; Retry-After says when to come again',
+  504: 'It takes too long',
 };
 
 /** What any signed route answers for reasons that are none of the message's. */

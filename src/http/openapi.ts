@@ -220,6 +220,7 @@ function plainOperation(
             examples: examples?.answer && { done: { summary: 'Found, or done', value: examples.answer } },
           })
         : { description: 'Found, or done.' },
+      ...(inPath.length > 0 && { 414: { description: 'A name in the path is too long.' } }),
       ...refusedResponses(operation, components),
     },
   };

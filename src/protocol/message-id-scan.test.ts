@@ -19,6 +19,12 @@ const document = fc.letrec((tie) => ({
 })).value;
 
 describe('scanMessageId', () => {
+  it('finds no id with U+0000, which no message may hold', () => {
+    const text = JSON.stringify({ context: { messageId: 'm\0-1' } });
+    expect(scan(text)).toBeUndefined();
+    expect(parsed(text)).toBeUndefined();
+  });
+
   it('finds what JSON.parse finds, in every document however it is laid out', () => {
     fc.assert(
       fc.property(document, fc.nat(4), (value, indent) => {

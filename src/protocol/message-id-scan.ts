@@ -1,3 +1,5 @@
+import { maxMessageIdLength, mayBeMessageId } from './message-id.ts';
+
 /**
  * Finds `context.messageId` in the bytes of a JSON text, in one pass that builds no values and keeps only how deep it is. For bodies whose
  * signature is not verified yet: a callback that names the request it answers can only be verified with that request, and the messageId
@@ -11,16 +13,15 @@ export function scanMessageId(body: Uint8Array): string | undefined {
   const messageId = context === undefined ? undefined : findMember(bytes, context, 'messageId');
   if (messageId === undefined || bytes[messageId] !== QUOTE) return undefined;
   const text = readString(bytes, messageId, maxIdBytes);
-  return text !== undefined && text.length >= 1 && text.length <= maxIdLength ? text : undefined;
+  return text !== undefined && mayBeMessageId(text) ? text : undefined;
 }
 
 /** For threads. */
 export const messageIdScanUrl = import.meta.url;
 
-const maxIdLength = 128;
 /** Each UTF-16 unit may be written as an escape of six bytes. */
 const bytesPerUnit = 6;
-const maxIdBytes = maxIdLength * bytesPerUnit;
+const maxIdBytes = maxMessageIdLength * bytesPerUnit;
 
 const TAB = 0x09;
 const LINE_FEED = 0x0a;

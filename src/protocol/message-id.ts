@@ -4,7 +4,12 @@ import { isJsonObject } from './json.ts';
 export function findMessageId(body: unknown): string | undefined {
   if (!isJsonObject(body) || !isJsonObject(body.context)) return undefined;
   const { messageId } = body.context;
-  return typeof messageId === 'string' && messageId.length >= 1 && messageId.length <= 128
-    ? messageId
-    : undefined;
+  return typeof messageId === 'string' && mayBeMessageId(messageId) ? messageId : undefined;
+}
+
+export const maxMessageIdLength = 128;
+
+/** No message may hold U+0000, and PostgreSQL refuses a statement that asks for it. */
+export function mayBeMessageId(text: string): boolean {
+  return text.length >= 1 && text.length <= maxMessageIdLength && !text.includes('\0');
 }

@@ -9,6 +9,7 @@ import {
   parseQueryAnswer,
   unusableReason,
 } from '../../../src/protocol/registry-record.ts';
+import { readBytes } from './send.ts';
 
 /**
  * Who is who, from a DeDi registry (catalog spec: Authentication, rule 1). A key is kept for as long as its record allows and judged anew at
@@ -94,9 +95,7 @@ async function ask(options: RegistryOptions, path: string): Promise<Json | undef
     });
     if (response.status === 404 || response.status === 410) return undefined;
     if (response.status !== 200) throw new Error(`it answered ${response.status}`);
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (bytes.length > maxAnswerBytes) throw new Error(`its answer has ${bytes.length} bytes`);
-    return parseJson(bytes);
+    return parseJson(await readBytes(response, maxAnswerBytes));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ProtocolError(

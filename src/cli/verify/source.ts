@@ -85,10 +85,19 @@ function directoryFetcher(root: string): Fetcher {
 async function findFile(root: string, url: string): Promise<string | undefined> {
   if (!URL.canParse(url)) throw new CrawlFault('bad-url', `"${url}" is not a URL.`, { url });
   const isInside = (file: string) => !relative(root, file).startsWith('..');
-  if (url.startsWith('file:')) return existing([fileURLToPath(url)].filter(isInside));
+  if (url.startsWith('file:')) return existing([pathOf(url)].filter(isInside));
   const segments = new URL(url).pathname.split('/').slice(1).map(decodeSegment);
   const ends = segments.map((_, index) => join(root, ...segments.slice(index)));
   return existing(ends.filter(isInside));
+}
+
+/** An address of a file may name another machine, or a name that no file has. */
+function pathOf(url: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch (cause) {
+    throw new CrawlFault('bad-url', `"${url}" is no file of this machine.`, { url, cause });
+  }
 }
 
 async function existing(files: readonly string[]): Promise<string | undefined> {
