@@ -26,6 +26,8 @@ export interface HostedTree {
   files: Map<string, Buffer>;
   base: string;
   catalogId: string;
+  /** Whether the bytes of a file are others than those that its digest was made of. */
+  isTampered: boolean;
 }
 
 export interface NodeIdentity {
@@ -51,6 +53,7 @@ export function buildTree(node: NodeIdentity, one: TreeCase, catalogId: string):
   const nextUpdate = new Date(Date.now() + 86_400_000).toISOString();
   const now = new Date().toISOString();
   const files = new Map<string, Buffer>();
+  let isTampered = false;
   const seal = (kind: HostedKind, document: object): Json => {
     const changed = (kind === one.kind ? mutate(document, one.before) : document) as Json;
     return isJsonObject(changed) ? sign(kind, changed, node.key) : changed;
@@ -59,7 +62,9 @@ export function buildTree(node: NodeIdentity, one: TreeCase, catalogId: string):
   const write = (kind: keyof typeof paths, document: object) => {
     const text = Buffer.from(JSON.stringify(seal(kind, document)) ?? '');
     const whole = one.gzip && kind !== 'manifest' ? gzipSync(text) : text;
-    files.set(paths[kind], kind === one.kind ? mutateBytes(whole, one.after) : whole);
+    const served = kind === one.kind ? mutateBytes(whole, one.after) : whole;
+    files.set(paths[kind], served);
+    isTampered ||= !served.equals(whole);
     return { url: base + paths[kind], size: whole.length, digest: sha256Digest(whole) };
   };
   const baseline = write('baseline', {
@@ -99,13 +104,18 @@ export function buildTree(node: NodeIdentity, one: TreeCase, catalogId: string):
     },
     files: [{ registry: 'beckn_subscriber', url: record.url, digest: record.digest }],
   });
-  return { files, base, catalogId };
+  return { files, base, catalogId, isTampered };
 }
 
+/** A text that is no Unicode has no canonical form: what holds one cannot be signed, and is served as it is. */
 function sign(kind: HostedKind, document: JsonObject, key: SigningKey): Json {
-  const signed =
-    kind === 'manifest' || kind === 'record'
-      ? proveDocument(document, key)
-      : signDocument(document, key, 'spec');
-  return JSON.parse(JSON.stringify(signed));
+  try {
+    const signed =
+      kind === 'manifest' || kind === 'record'
+        ? proveDocument(document, key)
+        : signDocument(document, key, 'spec');
+    return JSON.parse(JSON.stringify(signed));
+  } catch {
+    return document;
+  }
 }

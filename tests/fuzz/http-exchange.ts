@@ -20,11 +20,8 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 const timeoutMs = 60_000;
 
 /** Sends path and query as they are, unlike `fetch`. */
-export function exchange(
-  origin: string,
-  path: string,
-  { method, headers, body }: HttpRequest,
-): Promise<HttpAnswer> {
+export function exchange(origin: string, path: string, sent: HttpRequest): Promise<HttpAnswer> {
+  const { method, headers, body } = sent;
   const { hostname, port } = new URL(origin);
   const length = body && { 'content-length': String(body.length) };
   return new Promise((resolve, reject) => {
@@ -46,12 +43,16 @@ export function exchange(
       },
     );
     asked.once('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs} ms`)));
-    asked.once('error', reject);
+    asked.once('error', (error: NodeJS.ErrnoException) => {
+      // The server closed a connection that was idle, at the moment at which it was used again.
+      if (asked.reusedSocket && error.code === 'ECONNRESET') resolve(exchange(origin, path, sent));
+      else reject(error);
+    });
     asked.end(body);
   });
 }
 
-/** How long an answer is waited for before the own side is closed: a request that has no end gets one by that. */
+/** How long after its bytes the own side is closed: a request that has no end gets one by that, and a connection that is kept open. */
 const patienceMs = 700;
 
 /** Whatever comes back for these bytes, until the other side closes. */
@@ -69,7 +70,7 @@ export function exchangeRaw(origin: string, bytes: Uint8Array): Promise<Buffer> 
     });
     socket.once('close', () => resolve(Buffer.concat(chunks)));
     socket.write(bytes, () => {
-      void takeTime(patienceMs).then(() => chunks.length === 0 && !socket.destroyed && socket.end());
+      void takeTime(patienceMs).then(() => !socket.destroyed && socket.end());
     });
   });
 }

@@ -5,7 +5,7 @@ import { errorStatus } from '../../src/protocol/errors.ts';
 import type { SigningKey } from '../../src/protocol/keys.ts';
 import { parseSignatureHeader, verifySignature } from '../../src/protocol/request-signature.ts';
 import type { HttpAnswer } from './http-exchange.ts';
-import { accepted, Fault, type Outcome } from './target.ts';
+import { accepted, Fault, type FaultKind, type Outcome } from './target.ts';
 
 // What must hold of every answer: no 5xx but a 503 with a code, and every refusal is a NACK as our schema describes it.
 
@@ -13,8 +13,10 @@ const ajv = createAjv({ everyFault: false });
 const isAcknowledgement = ajv.compile(Acknowledgement);
 const codes: ReadonlySet<string> = new Set(Object.keys(errorStatus));
 
-/** The 5xx that the documents name: overload, and a registry that does not answer. */
-const documented503: ReadonlySet<string> = new Set(['NET_OVERLOADED', 'NET_DOWNSTREAM_UNAVAILABLE']);
+/** The 5xx that the documents name: overload, a registry that does not answer, a search that takes too long. */
+const documented5xx: ReadonlySet<string> = new Set([
+  ...['503 NET_OVERLOADED', '503 NET_DOWNSTREAM_UNAVAILABLE', '504 NET_TIMEOUT'],
+]);
 
 /** Of a service whose answers are NACKs. */
 export function judgeNack(answer: HttpAnswer): Outcome {
@@ -36,8 +38,8 @@ export function judgeNack(answer: HttpAnswer): Outcome {
 export function checkCode(code: string | undefined, answer: HttpAnswer): void {
   const { status } = answer;
   if (code === undefined || !codes.has(code)) throw fault('a refusal has a code of the enumeration', answer);
-  if (status >= 500 && !(status === 503 && documented503.has(code)))
-    throw fault('an undocumented 5xx', answer);
+  if (status >= 500 && !documented5xx.has(`${status} ${code}`))
+    throw fault('an undocumented 5xx', answer, '5xx');
   if ((status === 429 || status === 503) && answer.headers['retry-after'] === undefined)
     throw fault('429 and 503 have Retry-After', answer);
 }
@@ -68,9 +70,10 @@ export function checkAnswerSignature(answer: HttpAnswer, service: SigningKey, au
   }
 }
 
-export function fault(what: string, { status, headers, body }: HttpAnswer): Fault {
+export function fault(what: string, { status, headers, body }: HttpAnswer, kind?: FaultKind): Fault {
   return new Fault(
     `${what}: ${status} ${headers['content-type'] ?? ''} ${body.toString('utf8').slice(0, 600)}`,
+    kind,
   );
 }
 

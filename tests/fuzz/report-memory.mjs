@@ -1,12 +1,24 @@
-// Loaded before a role (node --expose-gc --import): tells the suite, on its channel, what memory the process has once garbage is collected.
+// Loaded before a watched process (node --expose-gc --import): tells the suite, on its channel, what memory the process has once garbage is
+// collected, and the most that it had since it was asked before.
 import { isMainThread } from 'node:worker_threads';
 
+const lookEveryMs = 50;
+
 if (isMainThread) {
+  let peak = 0;
+  const look = () => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  };
+  setInterval(look, lookEveryMs).unref();
   process.on('message', (message) => {
-    if (message !== 'memory') return;
+    if (message.memory !== true) return;
+    look();
     globalThis.gc();
     const { rss, heapUsed } = process.memoryUsage();
-    process.send({ rss, heapUsed });
+    process.send({ memory: { rss, heapUsed, peak } });
+    peak = rss;
   });
   process.channel.unref();
+  // The suite is gone.
+  process.on('disconnect', () => process.exit(1));
 }

@@ -2,23 +2,66 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Found, Row } from './runner.ts';
+import type { FaultKind } from './target.ts';
 
-/** What a table shows of a row. */
-export function summarize({ target, cases, accepted, refused, seconds, faults, before, after }: Row) {
-  const codes = Object.entries(refused).sort(([, a], [, b]) => b - a);
-  const memory = Object.entries(after).map(([roles, { rss, heap }]) => {
-    const was = before[roles];
-    return `${roles} ${was?.rss}→${rss} (heap ${was?.heap}→${heap})`;
-  });
+/** What the table shows of a row. */
+export function summarize({ target, cases, accepted, refused, seconds, faults, after }: Row) {
+  const count = (...kinds: FaultKind[]) => faults.filter(({ kind }) => kinds.includes(kind)).length;
+  const [most] = Object.entries(after).sort(([, a], [, b]) => b.peak - a.peak);
   return {
-    ...{ target, cases, accepted },
-    refused: codes.map(([code, count]) => `${code} ${count}`).join(', '),
-    ...{ faults: faults.length, seconds: Math.round(seconds), 'memory MB': memory.join(', ') },
+    ...{ target, cases, accepted, refused: byClass(refused) },
+    ...{ '5xx': count('5xx'), crashes: count('crash'), 'other faults': count('memory', 'other') },
+    ...{ seconds: Math.round(seconds), 'cases/s': Math.round(cases / seconds) },
+    'peak memory': most ? `${most[1].peak} MB (${most[0]})` : '',
   };
 }
 
+/** Codes by what comes before their first underscore, and all else as it is. */
+function byClass(refused: Row['refused']): string {
+  const classes = new Map<string, number>();
+  for (const [code, times] of Object.entries(refused)) {
+    const name = /^[A-Z]+(?=_)/.exec(code)?.[0] ?? code;
+    classes.set(name, (classes.get(name) ?? 0) + times);
+  }
+  const sorted = [...classes].sort(([, a], [, b]) => b - a);
+  return sorted.map(([name, times]) => `${name} ${times}`).join(', ');
+}
+
+/** What is told as soon as a target is done: every code, and the memory of every process. */
+export function describeRow({ target, cases, accepted, refused, seconds, faults, after }: Row): string {
+  const memory = Object.entries(after).map(([name, { heap, peak }]) => `${name} ${heap}/${peak}`);
+  return JSON.stringify({
+    ...{ target, cases, accepted, refused, faults: faults.length, seconds: Math.round(seconds) },
+    'MB of heap/peak': memory.join(', '),
+  });
+}
+
+/** In MB. */
+export interface MemoryBounds {
+  /** Of the resident set, at any time. */
+  peak: number;
+  /** Of the heap between the first target and the last, with garbage collected. */
+  growth: number;
+}
+
+/** Processes whose memory is not bounded. */
+export function findGrowth(rows: readonly Row[], bounds: MemoryBounds): Found[] {
+  const [first, last] = [rows[0]?.after ?? {}, rows.at(-1)?.after ?? {}];
+  const found = (what: string): Found => ({ kind: 'memory', what });
+  const high = rows.flatMap(({ target, after }) =>
+    Object.entries(after)
+      .filter(([, { peak }]) => peak > bounds.peak)
+      .map(([name, { peak }]) => found(`${name} had ${peak} MB during: ${target}`)),
+  );
+  const grown = Object.entries(last)
+    .map(([name, { heap }]) => ({ name, heap, was: first[name]?.heap ?? 0 }))
+    .filter(({ heap, was }) => heap - was > bounds.growth)
+    .map(({ name, heap, was }) => found(`the heap of ${name} grew from ${was} to ${heap} MB`));
+  return [...high, ...grown];
+}
+
 /** Faults of the same kind once, with the shortest case. Those of all cases are written to a file. */
-export function describeFaults(rows: readonly Row[]): string {
+export function describeFaults(rows: readonly Pick<Row, 'target' | 'faults'>[]): string {
   const all = rows.flatMap(({ target, faults }) => faults.map((fault) => ({ target, ...fault })));
   if (all.length === 0) return '';
   const file = join(tmpdir(), `signpost-fuzz-${process.pid}.json`);

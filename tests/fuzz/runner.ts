@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { findBugs } from './oracle.ts';
-import type { Memory } from './role-process.ts';
 import type { Scene } from './scene.ts';
-import { accepted, Fault, type Target } from './target.ts';
+import { accepted, Fault, type FaultKind, type Target } from './target.ts';
+import type { Memory } from './watched-process.ts';
 
 // Tries the cases of each target, and notes what must not happen: a Fault of a case, a process that ended or is not ready, a line in a log that
 // tells of a bug, memory that grew.
@@ -22,6 +22,7 @@ export interface Row {
 }
 
 export interface Found {
+  kind: FaultKind;
   what: string;
   /** Undefined for what cannot be told of one case. */
   case?: unknown;
@@ -56,6 +57,8 @@ export async function runTargets(
     const row = await runTarget(scene, target, drawCases(drawn, seed + hashOf(target.name), count));
     rows.push(row);
     tell?.(row);
+    // Nothing more can be learned of a process that is gone.
+    if (row.faults.some(({ kind }) => kind === 'crash')) break;
   }
   return rows;
 }
@@ -79,23 +82,26 @@ export async function runTarget(scene: Scene, target: AnyTarget, cases: Iterable
   };
   const started = performance.now();
   const tried = new Map<string, unknown>();
+  const underWay = new Set<unknown>();
   const waiting = cases[Symbol.iterator]();
   const work = async () => {
     for (let next = waiting.next(); !next.done && row.faults.length < maxFaults; next = waiting.next()) {
       const id = `fuzz-${slug(target.name)}-${row.cases++}`;
       tried.set(id, next.value);
+      underWay.add(next.value);
       await tryCase(scene, target, next.value, id, row);
+      if (await noteCrashes(scene, underWay, row)) return;
+      underWay.delete(next.value);
       if (row.cases % 500 === 0) readLogs(scene, tried, row);
     }
   };
   await Promise.all(Array.from({ length: target.concurrency ?? 1 }, work));
   await target.finish?.(scene).catch((error) => note(row, error));
   row.seconds = (performance.now() - started) / 1000;
+  await noteCrashes(scene, underWay, row);
   readLogs(scene, tried, row);
-  for (const { roles, isRunning } of scene.processes)
-    if (!isRunning()) row.faults.push({ what: `the process of ${roles} has ended` });
   const unready = await scene.findUnready();
-  if (unready !== undefined) row.faults.push({ what: `not ready: ${unready}` });
+  if (unready !== undefined) row.faults.push({ kind: 'other', what: `not ready: ${unready}` });
   row.after = await memories(scene);
   return row;
 }
@@ -111,8 +117,23 @@ async function tryCase(scene: Scene, target: AnyTarget, one: unknown, id: string
 }
 
 function note(row: Row, error: unknown, one?: unknown): void {
-  const what = error instanceof Fault ? error.message : String((error as Error)?.stack ?? error);
-  row.faults.push({ what, case: one });
+  const [kind, what] =
+    error instanceof Fault
+      ? [error.kind, error.message]
+      : (['other', String((error as Error)?.stack ?? error)] as const);
+  row.faults.push({ kind, what, case: one });
+}
+
+/** Whether a process has ended. One of the cases that were under way did it. */
+async function noteCrashes({ processes }: Scene, underWay: ReadonlySet<unknown>, row: Row): Promise<boolean> {
+  const ended = processes.filter(({ isRunning }) => !isRunning());
+  const cases = [...underWay];
+  for (const { name, howEnded } of ended) {
+    const what = `the process of ${name} has ended with ${await howEnded()}`;
+    if (row.faults.every((fault) => fault.what !== what))
+      row.faults.push({ kind: 'crash', what, case: cases });
+  }
+  return ended.length > 0;
 }
 
 /** A line that has the id of a case is a fault of that case. */
@@ -120,7 +141,8 @@ function readLogs(scene: Scene, tried: Map<string, unknown>, row: Row): void {
   for (const process of scene.processes) {
     for (const line of findBugs(process.takeLog())) {
       const id = /fuzz-[a-z0-9-]+-\d+/.exec(line)?.[0] ?? '';
-      row.faults.push({ what: `the log of ${process.roles}: ${line.slice(0, 1_500)}`, case: tried.get(id) });
+      const what = `the log of ${process.name}: ${line.slice(0, 1_500)}`;
+      row.faults.push({ kind: 'other', what, case: tried.get(id) });
     }
   }
   tried.clear();
@@ -129,7 +151,7 @@ function readLogs(scene: Scene, tried: Map<string, unknown>, row: Row): void {
 async function memories(scene: Scene): Promise<Record<string, Memory>> {
   const alive = scene.processes.filter(({ isRunning }) => isRunning());
   return Object.fromEntries(
-    await Promise.all(alive.map(async (process) => [process.roles, await process.memory()] as const)),
+    await Promise.all(alive.map(async (process) => [process.name, await process.memory()] as const)),
   );
 }
 

@@ -2,42 +2,39 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../../src/logger.ts';
-import { identityOf, splitIdentity } from '../../src/protocol/identity.ts';
-import { generateSeed, privateKeyFromSeed, publicKeyOf, type SigningKey } from '../../src/protocol/keys.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { registerParticipant } from '../../src/storage/registry/participants.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/time.ts';
 import { type LyingRegistry, startLyingRegistry } from './lying-registry.ts';
-import { type RoleProcess, startRoles } from './role-process.ts';
+import { makeParticipants, type Participants, register, settingsOf } from './participants.ts';
 import { type Sink, startSink } from './sink.ts';
+import { type Host, startCommand, startHost, startRoles, type WatchedProcess } from './watched-process.ts';
 
-// Every role in processes of their own on a fresh database, and participants whose keys the suite has. The services ask a registry that stands
-// before the real one, and lies about some names.
+// Every role in a process of its own on a fresh database, the command line and the client package likewise, and participants whose keys the suite
+// has. The services ask a registry that stands before the real one, and lies about some names.
 
-export const registryName = 'subscribers.beckn.one';
-export const network = 'nfh.global/beckn-nodes';
 export const roleNames = ['registry', 'catalog', 'discovery', 'publisher', 'console'] as const;
 export type RoleName = (typeof roleNames)[number];
-export type ParticipantName = 'catalog' | 'discovery' | 'publisher' | 'provider' | 'application' | 'feed';
-
-export interface Participant {
-  id: string;
-  url: string;
-  key: SigningKey;
-}
 
 export interface Scene {
   database: Database;
   /** Origins of the roles; `trigger` is the publisher's local one. */
   urls: Record<RoleName | 'trigger', string>;
   tokens: { trigger: string; operator: string };
-  participants: Record<ParticipantName, Participant>;
+  participants: Participants;
   registry: LyingRegistry;
-  /** Where callbacks, pushes and pulls come to. */
+  /** Where callbacks, pushes and pulls of the roles come to. */
   sink: Sink;
-  processes: RoleProcess[];
+  /** The services that the client package sends its requests to. */
+  services: Sink;
+  processes: readonly WatchedProcess[];
+  /** Runs commands of the command line. */
+  commands: Host;
+  /** A participant that uses the client package. */
+  client: Host;
+  /** For commands that talk to this network. */
+  settings: Record<string, string>;
   dataDir: string;
   /** What a role that is not ready says. */
   findUnready(): Promise<string | undefined>;
@@ -49,49 +46,56 @@ export interface Scene {
 /** `together`: all roles in one process, which starts sooner. */
 export async function openScene({ together = false } = {}): Promise<Scene> {
   const closers: (() => Promise<unknown>)[] = [];
+  const closing = (end: () => Promise<unknown>) => void closers.push(end);
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
   };
   try {
     const home = await createTestDatabase();
-    closers.push(home.drop);
+    closing(home.drop);
     const database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 3 });
-    closers.push(() => database.close());
+    closing(() => database.close());
     const dataDir = await mkdtemp(join(tmpdir(), 'signpost-fuzz-'));
-    closers.push(() => rm(dataDir, { recursive: true, force: true }));
+    closing(() => rm(dataDir, { recursive: true, force: true }));
     await chmod(dataDir, 0o755);
     const ports = await choosePorts();
-    const origin = (port: number) => `http://127.0.0.1:${port}`;
-    const sink = await startSink();
-    closers.push(sink.stop);
-    const registry = await startLyingRegistry(origin(ports.registry));
-    closers.push(registry.stop);
-    const urls = {
-      ...{ registry: origin(ports.registry), catalog: origin(ports.catalog) },
-      ...{ discovery: origin(ports.discovery), publisher: origin(ports.publisher) },
-      ...{ console: origin(ports.console), trigger: origin(ports.trigger) },
-    };
-    const { seeds, participants } = makeParticipants({
+    const {
+      consumer,
+      client: clientUrl,
+      ...urls
+    } = Object.fromEntries(
+      Object.entries(ports).map(([name, port]) => [name, `http://127.0.0.1:${port}`]),
+    ) as Record<PortName, string>;
+    const [sink, services] = [await startSink(), await startSink()];
+    const registry = await startLyingRegistry(urls.registry);
+    for (const { stop } of [sink, services, registry]) closing(stop);
+    const participants = makeParticipants({
       ...{ catalog: urls.catalog, discovery: urls.discovery, publisher: urls.publisher },
+      ...{ consumer, client: clientUrl },
       ...{ provider: sink.url, application: sink.url, feed: sink.url },
     });
     for (const one of Object.values(participants)) await register(database, one);
-    const tokens = {
-      trigger: 'trigger-token-of-the-fuzz-suite',
-      operator: 'operator-token-of-the-fuzz-suite',
-    };
+    const tokens = { trigger: 'trigger-token-of-the-suite', operator: 'operator-token-of-the-suite' };
     const settings = {
-      ...settingsOf(participants, seeds),
-      ...portSettings(ports),
+      ...{ ...settingsOf(participants), ...portSettings(ports), ...limits },
       ...{ DATABASE_URL: home.url, DATA_DIR: dataDir, REGISTRY_URL: `${registry.url}/dedi` },
       ...{ PUBLISHER_TRIGGER_TOKEN: tokens.trigger, OPERATOR_TOKEN: tokens.operator },
     };
     const groups = together ? [roleNames.join(',')] : roleNames;
-    const processes = await Promise.all(groups.map((roles) => startRoles(roles, settings)));
-    for (const process of processes) closers.push(() => process.stop());
+    const start = async <P extends WatchedProcess>(starting: Promise<P>): Promise<P> => {
+      const process = await starting;
+      closing(() => process.stop());
+      return process;
+    };
+    const roles = await Promise.all(groups.map((names) => start(startRoles(names, settings))));
+    const [commands, client, listen] = await Promise.all([
+      start(startHost('commands', './hosts/run-commands.mjs', { DATA_DIR: dataDir })),
+      start(startHost('client', './hosts/use-client.mjs', clientSettings(participants, services, settings))),
+      start(startCommand('listen', ['listen', '--listen', `127.0.0.1:${ports.consumer}`], settings)),
+    ]);
     const scene: Scene = {
-      ...{ database, urls, tokens, participants, registry, sink, processes, dataDir, close },
-      closing: (end) => void closers.push(end),
+      ...{ database, urls, tokens, participants, registry, sink, services, settings, dataDir },
+      ...{ processes: [...roles, commands, client, listen], commands, client, closing, close },
       findUnready: async () => {
         const answers = await Promise.all(roleNames.map((role) => readiness(`${urls[role]}/ready`)));
         return answers.find((text) => text !== '');
@@ -100,21 +104,37 @@ export async function openScene({ together = false } = {}): Promise<Scene> {
     await untilReady(scene);
     return scene;
   } catch (error) {
-    await close();
+    await close().catch(() => undefined);
     throw error;
   }
 }
 
+/** What is wrong is to be refused for that, not for coming too often or on a busy machine. */
+const limits: Record<string, string> = {
+  ...{ ALLOW_PRIVATE_ADDRESSES: 'true', RETRY_BASE_MS: '50', OVERLOAD_EVENT_LOOP_MS: '60000' },
+  // Nobody answers there: names in bad input lead nowhere, and do so at once.
+  DNS_SERVERS: '127.0.0.1:1',
+  ...{ RATE_LIMIT_PER_SECOND: '0', TIME_LIMIT_MS_PER_SECOND: '0', BYTE_LIMIT_PER_SECOND: '0' },
+  // Caches fill with whatever is sent; small ones show sooner that something else grows.
+  SEARCH_CACHE_PERCENT: '1',
+};
+
+function clientSettings({ client }: Participants, services: Sink, settings: Record<string, string>) {
+  const options = {
+    ...{ id: client.id, keyId: 'key-1', privateKey: client.seed, registry: settings.REGISTRY_URL },
+    ...{ callbacks: client.url, catalogService: services.url, discoveryService: services.url },
+    // Calls wait for their callbacks until one is accepted.
+    ...{ retryForMs: 0, callbackTimeoutMs: 86_400_000 },
+  };
+  return { DATA_DIR: settings.DATA_DIR ?? '', CLIENT_OPTIONS: JSON.stringify(options) };
+}
+
 async function untilReady({ findUnready }: Scene): Promise<void> {
   let problem: string | undefined;
-  await until(
-    async () => {
-      problem = await findUnready();
-      return problem === undefined;
-    },
-    'every role to be ready',
-    20_000,
-  ).catch((error) => {
+  await until(async () => {
+    problem = await findUnready();
+    return problem === undefined;
+  }, 'every role to be ready').catch((error) => {
     throw new Error(`${error.message}: ${problem}`);
   });
 }
@@ -125,58 +145,18 @@ async function readiness(url: string): Promise<string> {
   return answer.ok ? '' : `${url}: ${await answer.text()}`;
 }
 
-type Ports = Record<RoleName | 'trigger', number>;
+const portNames = [...roleNames, 'trigger', 'consumer', 'client'] as const;
+type PortName = (typeof portNames)[number];
 
-async function choosePorts(): Promise<Ports> {
-  const names = [...roleNames, 'trigger'] as const;
-  const ports = await Promise.all(names.map(freePort));
-  return Object.fromEntries(names.map((name, index) => [name, ports[index] ?? 0])) as Ports;
+async function choosePorts(): Promise<Record<PortName, number>> {
+  const ports = await Promise.all(portNames.map(freePort));
+  return Object.fromEntries(portNames.map((name, index) => [name, ports[index] ?? 0])) as Record<
+    PortName,
+    number
+  >;
 }
 
-function portSettings({ trigger, ...ports }: Ports): Record<string, string> {
-  const settings = Object.entries(ports).map(([role, port]) => [`${role.toUpperCase()}_PORT`, `${port}`]);
+function portSettings({ trigger, ...ports }: Record<PortName, number>): Record<string, string> {
+  const settings = roleNames.map((role) => [`${role.toUpperCase()}_PORT`, `${ports[role]}`]);
   return { ...Object.fromEntries(settings), PUBLISHER_TRIGGER_PORT: `${trigger}` };
-}
-
-function makeParticipants(addresses: Record<ParticipantName, string>) {
-  const seeds = Object.fromEntries(Object.keys(addresses).map((name) => [name, generateSeed()]));
-  const participants = Object.fromEntries(
-    Object.entries(addresses).map(([name, url]) => {
-      const id = `${name}.fuzz.test`;
-      const privateKey = privateKeyFromSeed(seeds[name] ?? '');
-      return [name, { id, url, key: { subscriberId: id, recordId: 'key-1', privateKey } }];
-    }),
-  ) as Record<ParticipantName, Participant>;
-  return { seeds, participants };
-}
-
-export async function register(database: Database, { id, url, key }: Participant): Promise<void> {
-  await registerParticipant(database, {
-    ...splitIdentity(identityOf(id, registryName)),
-    ...{ subscriberId: id, url, networkIds: [network] },
-    key: { recordId: key.recordId, publicKey: publicKeyOf(key.privateKey) },
-  });
-}
-
-function settingsOf(
-  { catalog, discovery, publisher, feed }: Record<ParticipantName, Participant>,
-  seeds: Record<string, string>,
-): Record<string, string> {
-  const subscriptions = [catalog, feed].map(({ id, url }) => ({
-    ...{ catalogUrl: url, catalogId: id, networkIds: [network] },
-  }));
-  return {
-    ...{ CATALOG_ID: catalog.id, DISCOVERY_ID: discovery.id, PUBLISHER_ID: publisher.id },
-    ...{ CATALOG_PRIVATE_KEY: seeds.catalog ?? '', DISCOVERY_PRIVATE_KEY: seeds.discovery ?? '' },
-    ...{ PUBLISHER_PRIVATE_KEY: seeds.publisher ?? '', PUBLISHER_KEY_ID: 'key-1' },
-    DISCOVERY_SUBSCRIPTIONS: JSON.stringify(subscriptions),
-    DISCOVERY_NETWORKS: JSON.stringify([network]),
-    ALLOW_PRIVATE_ADDRESSES: 'true',
-    RETRY_BASE_MS: '50',
-    // What is wrong is to be refused for that, not for coming too often or on a busy machine.
-    ...{ RATE_LIMIT_PER_SECOND: '0', TIME_LIMIT_MS_PER_SECOND: '0', BYTE_LIMIT_PER_SECOND: '0' },
-    OVERLOAD_EVENT_LOOP_MS: '60000',
-    // Caches fill with whatever is sent; small ones show sooner that something else grows.
-    SEARCH_CACHE_PERCENT: '1',
-  };
 }

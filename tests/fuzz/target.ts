@@ -22,7 +22,16 @@ export type Outcome = string;
 
 export const accepted: Outcome = 'accepted';
 
+/** `5xx`: an answer that says so and is not documented. `crash`: a process has ended. `memory`: a process has grown above its bound. */
+export type FaultKind = '5xx' | 'crash' | 'memory' | 'other';
+
 /** Something that must never happen, whatever comes in. */
 export class Fault extends Error {
   override readonly name = 'Fault';
+  readonly kind: FaultKind;
+
+  constructor(message: string, kind: FaultKind = 'other') {
+    super(message);
+    this.kind = kind;
+  }
 }

@@ -11,7 +11,8 @@ import { sampleCatalog } from '../../support/hosted-node.ts';
 import { buildTree, type HostedTree, hostedKinds, type TreeCase } from '../hosted-tree.ts';
 import { byteMutations } from '../mutate-bytes.ts';
 import { mutations } from '../mutate-json.ts';
-import { network, registryName, type Scene } from '../scene.ts';
+import { network, registryName } from '../participants.ts';
+import type { Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 
 // Published files that the crawler fetches: a node for each case, one of its files changed before it was signed, or on its way.
@@ -56,7 +57,6 @@ async function runCrawl(scene: Scene, one: TreeCase, caseId: string): Promise<st
   } finally {
     hosts.remove(tree);
     await removeMembership(database, subscriber, network);
-    await database.query('delete from discovery.crawl_node where node = $1', [identity]);
   }
 }
 

@@ -8,7 +8,8 @@ import { exchange } from '../http-exchange.ts';
 import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
 import { type Mutation, mutate, mutations } from '../mutate-json.ts';
 import { isAccepted, judgeNack } from '../oracle.ts';
-import { network, registryName, type Scene } from '../scene.ts';
+import { network, registryName } from '../participants.ts';
+import type { Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 
 // A registry that lies: a good request of somebody whose record is damaged, of another shape, or no answer at all.

@@ -13,7 +13,8 @@ import { exchange } from '../http-exchange.ts';
 import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
 import { mutate, mutations } from '../mutate-json.ts';
 import { checkAnswerSignature, fault, isAccepted, judgeNack, parseBody } from '../oracle.ts';
-import type { ParticipantName, RoleName, Scene } from '../scene.ts';
+import type { ParticipantName } from '../participants.ts';
+import type { RoleName, Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 
 // Bad content under a good signature: each action's examples and whatever its schema accepts, changed at a few places, then signed.

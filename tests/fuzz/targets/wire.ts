@@ -136,7 +136,7 @@ const sent: readonly ActionId[] = [
 ];
 const none = fc.constant<never[]>([]);
 const sometimes = <T>(arbitrary: fc.Arbitrary<T>, otherwise: fc.Arbitrary<T>, weight = 1) =>
-  fc.oneof({ weight: 2, arbitrary: otherwise }, { weight, arbitrary });
+  fc.oneof({ weight: 4, arbitrary: otherwise }, { weight, arbitrary });
 
 export const wire: Target<WireCase> = {
   name: 'signed requests, damaged on the wire',
