@@ -30,7 +30,7 @@ const sizes = chooseSizes({
     samples: 12,
     clients: 2,
     warmUpSeconds: 0.1,
-    seconds: 0.5,
+    seconds: 2,
     saturationSeconds: 0.5,
     overload: { identities: 2, connections: 2, seconds: 0.3 },
     subscribers: { subscribers: 3, catalogs: 1, resourcesPerCatalog: 2 },
