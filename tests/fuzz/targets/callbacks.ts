@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type Action, actions } from '../../../src/protocol/actions.ts';
 import { bodyDigest } from '../../../src/protocol/digest.ts';
 import { actionExamples } from '../../../src/protocol/example-messages.ts';
+import { findMessageId } from '../../../src/protocol/message-id.ts';
 import { parseSignatureHeader, signRequest } from '../../../src/protocol/request-signature.ts';
 import { arbitraryValue } from '../../support/arbitrary-value.ts';
 import { sampleCatalog } from '../../support/hosted-node.ts';
@@ -74,11 +75,13 @@ const more: Record<Received, unknown[]> = {
 async function runCallback(scene: Scene, one: CallbackCase, id: string): Promise<string> {
   const call =
     one.receiver === 'client' && one.action !== 'push' ? await awaitedCall(scene, one.action) : undefined;
-  const answer = await send(scene, one, call, id);
+  const { answer, body } = await send(scene, one, call, id);
   const isTaken = isAccepted(answer);
-  if (!isTaken) call?.giveBack();
-  // What was accepted ends the call, with a result or with an error that has a code, or has it ask on.
-  else await call?.goOn();
+  // What was accepted as its callback ends the call, with a result or with an error that has a code, or has it ask on. One with another id is given
+  // to onMessage, and the call goes on waiting.
+  if (isTaken && call && findMessageId(JSON.parse(body.toString())) === call.context.messageId)
+    await call.goOn();
+  else call?.giveBack();
   return isTaken ? accepted : judgeNack(answer);
 }
 
@@ -111,5 +114,5 @@ async function send(scene: Scene, one: CallbackCase, call: ClientCall | undefine
   if (answer.status !== 429) checkAnswerSignature(answer, receiver.key, authorization);
   if (isAccepted(answer) && !sent.equals(body))
     throw fault('a callback that was changed after it was signed was accepted', answer);
-  return answer;
+  return { answer, body };
 }
