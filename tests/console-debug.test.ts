@@ -164,6 +164,9 @@ describe('the inbox', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(await refused[0]?.json()).toMatchObject({
+      message: { status: 'NACK', error: { code: 'AUT_RATE_LIMITED' } },
+    });
   });
 
   it('is emptied by the operator alone', async () => {

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
+import { answerErrors } from '../http/server.ts';
 import { sourceOf } from '../http/source.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { OnDiscoverCallback } from '../protocol/discover-messages.ts';
@@ -52,6 +53,8 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
   server.register(async (inbox) => {
     inbox.removeAllContentTypeParsers();
     inbox.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    // Who sends callbacks knows NACKs, and not the errors of the console.
+    inbox.setErrorHandler(answerErrors());
     // The rate limit comes before the body is read.
     inbox.addHook('onRequest', async ({ ip }) => chargeRequest(sources, sourceOf(ip)));
     inbox.post(

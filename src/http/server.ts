@@ -191,7 +191,8 @@ function requestId(request: IncomingMessage): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{8,64}$/.test(given) ? given : randomUUID();
 }
 
-function answerErrors(errorBody?: ServerOptions['errorBody']) {
+/** With a NACK, unless the clients know none. */
+export function answerErrors(errorBody?: ServerOptions['errorBody']) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = isSenderGone(thrown, request) ? senderGone : asProtocolError(thrown);
     request.refusal = error.code;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { HostRow } from '../../storage/crawl/hosts.ts';
 import type { PolledIndex } from '../../storage/crawl/indexes.ts';
 import { takeDueTargets } from '../../storage/crawl/targets.ts';
@@ -29,6 +30,8 @@ export async function crawlHost(
   signal: AbortSignal,
 ): Promise<void> {
   const end = context.hosts.begin();
+  // Everything under way at the host listens to it.
+  setMaxListeners(0, signal);
   try {
     await workInTurn(context, apply, claim, signal);
   } finally {

@@ -202,8 +202,10 @@ async function runOnWire(scene: Scene, one: WireCase, id: string): Promise<strin
   return outcomes[0] ?? 'closed';
 }
 
-/** Whether the body arrives as it was written: otherwise the server may have read the part of it that was signed. */
-function isWhole({ framing, head, lines }: WireCase): boolean {
+/** Whether the body arrives as it was written: otherwise the server may have read the part of it that was signed. What follows a GET is no part of it. */
+function isWhole({ signed, framing, head, lines }: WireCase): boolean {
+  const { body }: Action = actions[signed.action];
+  if (body === undefined) return false;
   const { add, double, drop, requestLine } = lines;
   const untouched = [add, double, drop, head].every((list) => list.length === 0);
   return framing.lengthOff === 0 && framing.chunks === undefined && requestLine === undefined && untouched;
