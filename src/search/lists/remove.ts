@@ -1,19 +1,23 @@
-import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { waitForLock } from '../../storage/wait-for-lock.ts';
 import {
-  entriesOf,
-  insertRuns,
-  isOfNumbers,
-  type ListEntries,
-  noteChanged,
-  type RunKey,
-  runKeyArrays,
-  runsOf,
-  type StoredRun,
-  unnestedRunKeys,
-} from './runs.ts';
-import { findSharedList } from './shared-runs.ts';
+  addPending,
+  cancelEntries,
+  copyOf,
+  forget,
+  inSlices,
+  type PendingRemovals,
+} from './pending-removals.ts';
+import {
+  type FoundHolders,
+  findHolders,
+  type Holder,
+  inOwnRuns,
+  inSharedRuns,
+  type Location,
+  takeHolders,
+} from './run-holders.ts';
+import { insertRuns, type ListEntries, noteChanged, runsOf } from './runs.ts';
 
 // Removes keys from posting lists: the runs that hold them are rewritten without them. A key stands in one run of a list, nearly always in the one that begins last before it. So that run is
 // looked at first, and others only where runs overlap. An entry that is in no run of its list may be in a shared one.
@@ -70,75 +74,12 @@ export async function lockSiblings(tx: Transaction): Promise<void> {
 
 /** More entries are not kept in memory. */
 const maxPending = 200_000;
-/** As many, at least, are taken out together. */
-const entriesAtOnce = 10_000;
-
-/** By list and name. */
-type PendingRemovals = Map<number, Map<string, Entry>>;
-
-interface Entry {
-  key: number;
-  mark: number;
-}
-
-/** Returns how many are new. */
-function addPending(pending: PendingRemovals, lists: Iterable<ListEntries>): number {
-  let count = 0;
-  for (const { list, keys, marks } of lists) {
-    const entries = pending.get(list) ?? new Map<string, Entry>();
-    const before = entries.size;
-    for (const [index, key] of keys.entries()) {
-      const entry = { key, mark: marks[index] ?? 0 };
-      entries.set(entryName(entry), entry);
-    }
-    if (entries.size > 0) pending.set(list, entries);
-    count += entries.size - before;
-  }
-  return count;
-}
-
-function entryName({ key, mark }: Entry): string {
-  return `${mark} ${key}`;
-}
-
-/** Returns those that were not pending. */
-function cancelEntries(pending: PendingRemovals, entries: ListEntries): ListEntries {
-  const { list, keys, marks } = entries;
-  const ofList = pending.get(list);
-  if (ofList === undefined) return entries;
-  const rest: ListEntries = { list, keys: [], marks: [] };
-  for (const [index, key] of keys.entries()) {
-    const mark = marks[index] ?? 0;
-    if (ofList.delete(entryName({ key, mark }))) continue;
-    rest.keys.push(key);
-    rest.marks.push(mark);
-  }
-  if (ofList.size === 0) pending.delete(list);
-  return rest;
-}
-
-/** What goes out of one list goes together: its runs are written once. */
-function* inSlices(pending: PendingRemovals): Generator<PendingRemovals> {
-  let slice: PendingRemovals = new Map();
-  let count = 0;
-  for (const [list, entries] of [...pending].sort(([a], [b]) => a - b)) {
-    if (count >= entriesAtOnce) {
-      yield slice;
-      slice = new Map();
-      count = 0;
-    }
-    slice.set(list, entries);
-    count += entries.size;
-  }
-  yield slice;
-}
-
 /** Runs that are looked at for each entry, and so many times as many when it was in none of them. */
 const firstDepth = 1;
 const growth = 16;
 const maxAttempts = 50;
 
-/** Takes what it has removed out of `left`. An entry that goes is named with its mark: the same key may come into the list with another one. */
+/** Takes what it has removed out of `left`. */
 async function removeFromLists(tx: Transaction, left: PendingRemovals, isOnlyOne: boolean): Promise<void> {
   if (left.size === 0) return;
   await noteChanged(
@@ -187,10 +128,6 @@ async function findAll(tx: Transaction, wanted: PendingRemovals, location: Locat
   return all;
 }
 
-function copyOf(entries: PendingRemovals): PendingRemovals {
-  return new Map(Array.from(entries, ([list, ofList]) => [list, new Map(ofList)]));
-}
-
 /** Nobody else removes anything until the transaction ends. Runs are looked for before the lock is taken: most are still there then, and a run is never changed. */
 async function removeAlone(tx: Transaction, left: PendingRemovals): Promise<void> {
   const found = await findHolders(tx, left, firstDepth, inOwnRuns);
@@ -223,123 +160,4 @@ async function removeFromRuns(
     if (isAll) return;
     depth *= growth;
   }
-}
-
-function forget(left: PendingRemovals, held: readonly ListedEntry[]): void {
-  for (const { list, ...entry } of held) {
-    const entries = left.get(list);
-    entries?.delete(entryName(entry));
-    if (entries?.size === 0) left.delete(list);
-  }
-}
-
-interface ListedEntry extends Entry {
-  list: number;
-}
-
-/** Which runs may hold an entry of a list. */
-interface Location {
-  /** The list of these runs, and where in its order the entry stands. */
-  find(entry: ListedEntry): { list: number; sortKey: number } | undefined;
-  /** The entry that stands in such a run. */
-  read(entry: ListedEntry): ListedEntry;
-}
-
-const inOwnRuns: Location = {
-  find: ({ list, key, mark }) => ({ list, sortKey: isOfNumbers(list) ? mark : key }),
-  read: (entry) => entry,
-};
-
-const inSharedRuns: Location = {
-  find({ list }) {
-    const shared = findSharedList(list);
-    return shared === undefined ? undefined : { list: shared, sortKey: list };
-  },
-  read: ({ key, mark }) => ({ list: mark, key, mark: 0 }),
-};
-
-/** A run that holds entries that shall go. */
-interface Holder extends RunKey {
-  held: ListedEntry[];
-  kept: ListEntries;
-}
-
-interface FoundHolders {
-  holders: Holder[];
-  /** Whether no other run may hold an entry. */
-  isAll: boolean;
-}
-
-/** Those among so many runs as may hold each entry. */
-async function findHolders(
-  tx: Transaction,
-  left: PendingRemovals,
-  depth: number,
-  location: Location,
-): Promise<FoundHolders> {
-  const sortKeys = findSortKeys(left, location);
-  if (sortKeys.length === 0) return { holders: [], isAll: true };
-  const { rows } = await tx.query<StoredRun & { depth: number }>(
-    `select run.*, depth from (
-       select wanted.list, first, last, id, max(depth) as depth
-       from unnest($1::bigint[], $2::float8[]) as wanted (list, sort_key)
-       cross join lateral (
-         select first, last, id, row_number() over (order by first desc) as depth from discovery.run
-         where run.list = wanted.list and run.first <= wanted.sort_key and run.last >= wanted.sort_key
-         order by first desc limit $3
-       ) as candidate
-       group by wanted.list, first, last, id
-     ) as seen
-     join discovery.run using (list, first, last, id)`,
-    [
-      bigintArray(sortKeys.map(({ list }) => list)),
-      doubleArray(sortKeys.map(({ sortKey }) => sortKey)),
-      depth,
-    ],
-  );
-  return {
-    holders: rows.map((run) => divideRun(run, left, location)).filter(({ held }) => held.length > 0),
-    isAll: rows.every((run) => run.depth < depth),
-  };
-}
-
-/** Where in the order of lists the entries may stand, each once. */
-function findSortKeys(left: PendingRemovals, location: Location): { list: number; sortKey: number }[] {
-  const found = new Map<string, { list: number; sortKey: number }>();
-  for (const [list, entries] of left)
-    for (const entry of entries.values()) {
-      const position = location.find({ list, ...entry });
-      if (position) found.set(`${position.list} ${position.sortKey}`, position);
-    }
-  return [...found.values()];
-}
-
-function divideRun(run: StoredRun, left: PendingRemovals, location: Location): Holder {
-  const { list, first, last, id } = run;
-  const { keys, marks } = entriesOf(list, [run]);
-  const held: ListedEntry[] = [];
-  const kept: ListEntries = { list, keys: [], marks: [] };
-  for (const [index, key] of keys.entries()) {
-    const mark = marks[index] ?? 0;
-    const entry = location.read({ list, key, mark });
-    if (left.get(entry.list)?.has(entryName(entry))) held.push(entry);
-    else {
-      kept.keys.push(key);
-      kept.marks.push(mark);
-    }
-  }
-  return { list, first, last, id, held, kept };
-}
-
-/** Deletes those that are still there, and returns them. Locked in one order, because compaction holds locks on runs too. */
-async function takeHolders(tx: Transaction, holders: readonly Holder[]): Promise<Holder[]> {
-  if (holders.length === 0) return [];
-  const { rows } = await tx.query<{ id: number }>(
-    `delete from discovery.run where ctid = any (array(
-       select ctid from discovery.run where (list, first, last, id) in (${unnestedRunKeys}) order by list, first, id for update
-     )) returning id`,
-    runKeyArrays(holders),
-  );
-  const ids = new Set(rows.map(({ id }) => id));
-  return holders.filter(({ id }) => ids.has(id));
 }
