@@ -38,7 +38,7 @@ import {
 } from './support/signed-service.ts';
 
 // Every example of a refusal in the OpenAPI documents: the request of the example, changed as it says, is sent to the role that receives it, which answers
-// with that status, code, path and text.
+// with that status, code, path and text. Longer than our other tests: half of it is the table of how each refusal is brought about.
 
 const formType = 'application/x-www-form-urlencoded';
 

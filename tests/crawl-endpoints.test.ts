@@ -15,7 +15,8 @@ import { type Provider, startProvider } from './support/provider.ts';
 import { send } from './support/signed-service.ts';
 import { until } from './support/time.ts';
 
-// What a node can ask a discovery service that crawls it: its crawl log, and to be looked at sooner.
+// What a node can ask a discovery service that crawls it: its crawl log, and to be looked at sooner. Longer than our other tests: all of it
+// is asked of one provider that was crawled.
 
 let network: TestNetwork;
 let provider: Provider;

@@ -15,7 +15,8 @@ import { catalog } from './support/sample-catalogs.ts';
 import { takeTime } from './support/time.ts';
 
 // Processes keep parts of the index in memory. Here several writers change catalogs at the same time, each its own, which all stand in the same
-// lists; two processes answer. Before a commit they must find what was there, and after it, at once, what is there.
+// lists; two processes answer. Before a commit they must find what was there, and after it, at once, what is there. One property,
+// with the world in which it is tried: longer than our other tests.
 
 const writers = 4;
 const steps = 10;

@@ -10,7 +10,8 @@ import { seedCatalog } from './support/seed-catalogs.ts';
 import { pull, subscribe } from './support/subscriptions.ts';
 import { watchFor } from './support/time.ts';
 
-// Pull and on_pull over real HTTP, signatures and a real database (catalog spec: POST /catalog/pull, POST /catalog/on_pull).
+// Pull and on_pull over real HTTP, signatures and a real database (catalog spec: POST /catalog/pull, POST /catalog/on_pull). Longer than our
+// other tests: a case for each filter and each refusal.
 
 const chargers = 'https://schema.example.org/Charger/v1/context.jsonld';
 const small = 'small.org/net';

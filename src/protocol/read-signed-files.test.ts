@@ -13,6 +13,8 @@ import {
 import { CatalogIndex, IndexEntry, SubscriberRecordFile } from './signed-files.ts';
 import { validator } from './validate.ts';
 
+// Longer than our other tests: six kinds of documents, which refer to each other, with each fault of them.
+
 const fault = (code: string, at: Segments) => expect.objectContaining({ code, path: jsonPath(at) });
 
 const digest = `sha256:${'0f'.repeat(32)}`;

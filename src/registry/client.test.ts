@@ -9,7 +9,8 @@ import { createMetrics } from '../metrics.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { createRegistryClient, type RegistryClient, RegistryUnavailable } from './client.ts';
 
-// A registry that answers what a test tells it to, over real HTTP; how real ones answer is told apart by their shapes.
+// A registry that answers what a test tells it to, over real HTTP; how real ones answer is told apart by their shapes. Longer than our
+// other tests: a case for each answer that a registry may give.
 type Answer = { status: number; body?: unknown; delayMs?: number };
 
 const publicKey = publicKeyOf(privateKeyFromSeed(generateSeed()));

@@ -16,6 +16,8 @@ import {
 import { createRegistryClient } from './client.ts';
 import { startRegistryRole } from './role.ts';
 
+// Every address of the role, on one database. Longer than our other tests: a case for each state of a participant, its keys and memberships.
+
 const publicKey = publicKeyOf(privateKeyFromSeed(generateSeed()));
 const bpp = { namespace: 'bpp.example.com', registryName: 'subscribers.beckn.one' };
 

@@ -33,6 +33,8 @@ import { until } from '../support/time.ts';
 
 const logger = silentLogger();
 const formats = indexFormats;
+// Longer than our other tests: all of it needs the one OpenSearch that it starts.
+
 const everything = { match_all: {} };
 type Intent = DiscoverMessage['intent'];
 

@@ -12,6 +12,8 @@ import { planPushes } from './push-planning.ts';
 import { type PushResult, writePushResults } from './push-results.ts';
 import { type DuePush, pullPushesForward, takePushes } from './pushes.ts';
 
+// Planning pushes, taking them and writing their results. Longer than our other tests: the three work on the same rows, and each is seen by what the others make of it.
+
 const token = randomUUID();
 
 let database: Database;
