@@ -21,14 +21,16 @@ export interface CompilerOptions {
   partial: boolean;
   /** Report everything that is wrong instead of stopping at the first fault. */
   thorough: boolean;
+  /** The documents are known to be schemas: they are not checked, which takes a tenth of a second. */
+  areSound?: boolean;
 }
 
 export function createSchemaCompiler(
   documents: readonly SchemaDocument[],
-  { partial, thorough }: CompilerOptions,
+  { partial, thorough, areSound = false }: CompilerOptions,
 ): SchemaCompiler {
   const { Ajv, addFormats } = loadAjv();
-  const ajv = new Ajv({ ...ajvOptions, allErrors: thorough });
+  const ajv = new Ajv({ ...ajvOptions, allErrors: thorough, validateSchema: !areSound });
   addFormats(ajv);
   const refused = new Map<string, unknown>();
   for (const { id, document } of documents) {

@@ -48,7 +48,7 @@ export interface SchemaProblem extends KnownType {
 export interface CheckerOptions {
   /** Of two with one address, the later counts. */
   schemas: readonly DomainSchema[];
-  /** They are known to have no problems: each is compiled when it is first asked for, which takes a tenth of a second. */
+  /** They are known to have no problems: they are not checked, and each is compiled when it is first asked for, which takes a tenth of a second. */
   areSound?: boolean;
   unknownContext?: 'accept' | 'reject';
   /** Told of every context that no schema is known for. */
@@ -58,7 +58,7 @@ export interface CheckerOptions {
 export function createAttributeChecker(options: CheckerOptions): AttributeChecker {
   const { unknownContext = 'accept', onUnknownContext } = options;
   const documents = latestDocuments(options.schemas);
-  const compiler = createCompilers(documents);
+  const compiler = createCompilers(documents, options.areSound);
   const types = documents.flatMap(typesOf);
   const problems = options.areSound
     ? new Map<string, SchemaProblem>()
@@ -116,11 +116,11 @@ function latestDocuments(schemas: readonly DomainSchema[]): SchemaDocument[] {
 }
 
 /** Four ways to check, each made when first asked for: complete or partial, quick or thorough. */
-function createCompilers(documents: readonly SchemaDocument[]) {
+function createCompilers(documents: readonly SchemaDocument[], areSound = false) {
   const made: SchemaCompiler[] = [];
   return (partial: boolean, thorough: boolean): SchemaCompiler => {
     const way = Number(partial) * 2 + Number(thorough);
-    made[way] ??= createSchemaCompiler(documents, { partial, thorough });
+    made[way] ??= createSchemaCompiler(documents, { partial, thorough, areSound });
     return made[way];
   };
 }
