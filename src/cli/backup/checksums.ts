@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../command.ts';
+import { pathsIn } from './layout.ts';
 
 // SHA256SUMS of a backup, as sha256sum writes and checks it: disks and copies lose bytes, and a restore should find out before it writes anything.
 
@@ -18,20 +19,23 @@ export async function writeChecksums(directory: string): Promise<void> {
   await writeFile(join(directory, name), lines.join(''));
 }
 
-/** Throws a plain sentence where a file is damaged or missing. */
+/** Throws a plain sentence where a file is damaged, missing or not listed: a list that was cut off does not pass. */
 export async function verifyChecksums(directory: string): Promise<void> {
   const text = await readFile(join(directory, name), 'utf8').catch((error: Error) => {
     throw new CommandError(`${directory} has no ${name}: it is no backup, or one that lost files.`, error);
   });
+  const lines = text.split('\n').filter(Boolean);
+  // A line that was cut off within its digest names no file.
+  const listed = new Map(lines.map((line) => [line.slice(66) || name, line.slice(0, 64)]));
+  const apart = [join(directory, name), pathsIn(directory).facts];
+  const present = (await listFiles(directory)).filter((path) => !apart.includes(join(directory, path)));
   const broken: string[] = [];
-  for (const line of text.split('\n').slice(0, -1)) {
-    const [expected, path] = [line.slice(0, 64), line.slice(66)];
-    if ((await digest(join(directory, path)).catch(() => 'missing')) !== expected) broken.push(path);
-  }
+  for (const path of new Set([...listed.keys(), ...present]))
+    if ((await digest(join(directory, path)).catch(() => 'missing')) !== listed.get(path)) broken.push(path);
   if (broken.length === 0) return;
   const others = broken.length > maxNamed ? ` and ${broken.length - maxNamed} more` : '';
   throw new CommandError(
-    `${directory} is damaged. Missing, or other than what was backed up: ${broken.slice(0, maxNamed).join(', ')}${others} ("sha256sum --check ${name}" lists all). Nothing was restored: take another backup.`,
+    `${directory} is damaged. Missing, not listed in ${name}, or other than what was backed up: ${broken.slice(0, maxNamed).join(', ')}${others}. Nothing was restored: take another backup.`,
   );
 }
 

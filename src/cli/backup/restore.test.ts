@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -15,10 +15,11 @@ describe('signpost restore --no-database', () => {
     [backup, dataDir] = [join(directory, 'backup'), join(directory, 'data')];
     await mkdir(join(backup, 'data', 'keys'), { recursive: true });
     await mkdir(dataDir);
-    const facts = { madeAt: '2026-01-31T12:00:00Z', hasDatabase: true, hasPublisher: false };
-    await writeFile(join(backup, 'backup.json'), JSON.stringify(facts));
+    await writeFile(join(backup, 'data', 'keys', 'key'), 'of the backup');
     await writeFile(join(backup, 'data', 'operator-token'), 'of the backup');
     await writeChecksums(backup);
+    const facts = { madeAt: '2026-01-31T12:00:00Z', hasDatabase: true, hasPublisher: false };
+    await writeFile(join(backup, 'backup.json'), JSON.stringify(facts));
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
@@ -42,6 +43,19 @@ describe('signpost restore --no-database', () => {
     });
     expect(await readToken()).toBe('another one');
   });
+
+  it.each([
+    ['is empty', 0, ': data/keys/key, data/operator-token. Nothing'],
+    ['was cut off within a line', 100, ': SHA256SUMS, data/operator-token. Nothing'],
+    ['has lost a line', 80, ': data/operator-token. Nothing'],
+  ])(
+    'refuses a backup whose SHA256SUMS %s, and names the files that it does not list',
+    async (_what, bytes, named) => {
+      await truncate(join(backup, 'SHA256SUMS'), bytes);
+      expect(await restore(backup)).toMatchObject({ exitCode: 1, notes: expect.stringContaining(named) });
+      await expect(readToken()).rejects.toThrow('ENOENT');
+    },
+  );
 
   it('asks for a directory: without one, and without the database, there is nothing to restore', async () => {
     expect(await restore()).toMatchObject({
