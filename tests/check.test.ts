@@ -114,15 +114,29 @@ describe('signpost check', () => {
     ]);
   });
 
-  it('says so where there is nothing to compare', async () => {
-    const empty = await createTestDatabase();
-    const { exitCode, notes } = await runCommand(registerCheckCommand, ['check'], {
-      ...{ DATABASE_URL: empty.url, DATA_DIR: join(node.tree.root, 'none'), LOG_LEVEL: 'silent' },
+  describe('of an empty database', () => {
+    async function checkEmpty(...args: string[]) {
+      const empty = await createTestDatabase();
+      const run = await runCommand(registerCheckCommand, ['check', '--wait', '0', ...args], {
+        ...{ DATABASE_URL: empty.url, DATA_DIR: join(node.tree.root, 'none'), LOG_LEVEL: 'silent' },
+      });
+      await empty.drop();
+      return run;
+    }
+
+    it('says that there is nothing to compare', async () => {
+      expect(await checkEmpty()).toMatchObject({
+        exitCode: 1,
+        notes: expect.stringContaining('There is nothing to compare'),
+      });
     });
-    await empty.drop();
-    expect({ exitCode, notes }).toEqual({
-      exitCode: 1,
-      notes: expect.stringContaining('There is nothing to compare'),
+
+    it('counts the differences that it names: published files that cannot be read', async () => {
+      expect(await checkEmpty('--tree', join(node.tree.root, 'none'))).toMatchObject({
+        exitCode: 1,
+        out: expect.stringContaining('were not compared'),
+        notes: expect.stringMatching(/ 1 difference\.\n$/),
+      });
     });
   });
 

@@ -41,12 +41,13 @@ export async function check(options: CheckOptions, context: CommandContext): Pro
   if (options.json) context.print(JSON.stringify({ checked, differences }, null, 2));
   else for (const { message } of differences) context.print(message);
   const held = `Compared ${counted(checked.catalogs, 'catalog')} of the catalog service, ${counted(checked.files, 'published document')} and ${counted(checked.documents, 'indexed document')}`;
+  if (differences.length > 0)
+    throw new CommandError(`${held}: ${counted(differences.length, 'difference')}.`);
   if (options.index && Object.values(checked).every((count) => count === 0))
     throw new CommandError(
       'There is nothing to compare: no catalog, no published file, no indexed document. DATABASE_URL and DATA_DIR say where to look.',
     );
-  if (differences.length === 0) return context.note(`${held}: no difference.`);
-  throw new CommandError(`${held}: ${counted(differences.length, 'difference')}.`);
+  context.note(`${held}: no difference.`);
 }
 
 interface Parts {
