@@ -48,11 +48,13 @@ export function createCrawlScene(options: CrawlSceneOptions): CrawlScene {
   const formerKeys = [jwk(strangerKey.recordId, strangerKey.privateKey)];
   const tree = createHostedTree({ ...options, formerKeys });
   options.serveBy(tree.serve);
-  const { stages, last } = createCrawlStages({ ...options, tree, strangerKey });
+  let isHosted = false;
+  const { stages, retireCatalogs } = createCrawlStages({ ...options, tree, strangerKey });
 
-  const reached: (() => Promise<void>)[] = stages.map((stage, place) =>
+  const reached: (() => Promise<void>)[] = stages.map((stage, index) =>
     memoize(async () => {
-      if (place > 0) await reached[place - 1]?.();
+      if (index > 0) await reached[index - 1]?.();
+      isHosted = true;
       tree.lay(stage.write);
       if (!(await sendHint()))
         throw new CheckSkipped(`the service says that it does not crawl ${key.subscriberId}`);
@@ -86,15 +88,15 @@ export function createCrawlScene(options: CrawlSceneOptions): CrawlScene {
     missing: memoize(async () => {
       await reach(1);
       const outcomes = await Promise.all(soundCatalogs.map((name) => becomes(name, 'found', signal)));
-      return soundCatalogs.filter((_name, place) => !outcomes[place]);
+      return soundCatalogs.filter((_name, index) => !outcomes[index]);
     }),
     reach,
     awaitRead: (name) => waitForRead(samples.id(name)),
     isFound,
     becomes: (name, wanted) => becomes(name, wanted, signal),
     async retireAll() {
-      if (!(await isFound('sound'))) return true;
-      tree.lay(last.write);
+      if (!isHosted || !(await isFound('sound'))) return true;
+      tree.lay(retireCatalogs);
       await sendHint();
       return becomes('sound', 'gone');
     },

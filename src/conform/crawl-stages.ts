@@ -15,8 +15,8 @@ export interface CrawlStage {
 
 export interface CrawlStages {
   stages: readonly CrawlStage[];
-  /** Retires every catalog of all stages. */
-  last: CrawlStage;
+  /** Writes the files anew, with every catalog of all stages retired. */
+  retireCatalogs(): void;
 }
 
 export interface CrawlStagesOptions {
@@ -158,12 +158,9 @@ export function createCrawlStages({
       misleading('record-signature', recordName),
       misleading('manifest-signature', manifestName),
     ],
-    last: {
-      reads: [mainIndex],
-      write() {
-        const entries = [...catalogs].map((name) => retiredEntry(name, lastVersion));
-        tree.announce([tree.index(mainIndex, entries)]);
-      },
+    retireCatalogs() {
+      const entries = [...catalogs].map((name) => retiredEntry(name, lastVersion));
+      tree.announce([tree.index(mainIndex, entries)]);
     },
   };
 }
