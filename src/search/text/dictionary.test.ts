@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import type { TypingKeys } from '../format/index-format.ts';
 import { numberWords } from './dictionary.ts';
+import { sweepWords } from './sweep-words.ts';
 
 let database: Database;
 useDatabase((opened) => {
@@ -53,6 +54,23 @@ it('a word gets the keys of a newer version beside those that it has', async () 
     "select hash from discovery.deletion join discovery.word on id = word_id where word = 'elm' order by hash",
   );
   expect(rows).toEqual([{ hash: 1 }, { hash: 2 }, { hash: 3 }]);
+});
+
+it('a word that was swept and added again since its number was read gets its new number', async () => {
+  await database.transaction((tx) => numberOf(tx, 'fir'));
+  await database.query("update discovery.word set keys_version = -1 where word = 'fir'");
+  let added: number | undefined;
+  const number = await database.transaction((tx) => {
+    const query: Queryable['query'] = async (text, values) => {
+      await sweepWords(database, 0, new AbortController().signal);
+      added = await database.transaction((other) => numberOf(other, 'fir'));
+      return tx.apart.query(text, values);
+    };
+    return numberOf({ ...tx, apart: { query } }, 'fir');
+  });
+  const { rows } = await database.query("select id from discovery.word where word = 'fir'");
+  expect(rows).toEqual([{ id: added }]);
+  expect(number).toBe(added);
 });
 
 function typing(index: TypingKeys['index'], version = 0): TypingKeys {

@@ -16,10 +16,10 @@ export async function numberWords(
   const missing = [...words].filter(([word, { version }]) => (known.get(word)?.keys_version ?? -1) < version);
   if (missing.length > 0) {
     missing.sort(([a], [b]) => (a < b ? -1 : 1));
-    for (const [word, row] of await addWords(tx.apart, missing)) known.set(word, row);
-    // Those that somebody else has added meanwhile.
-    const others = missing.flatMap(([word]) => (known.has(word) ? [] : word));
-    for (const [word, row] of await findWords(tx, others)) known.set(word, row);
+    const added = await addWords(tx.apart, missing);
+    // Another transaction has added these meanwhile. A number that was read before may be that of a word that has been swept since.
+    const others = missing.flatMap(([word]) => (added.has(word) ? [] : word));
+    for (const [word, row] of [...added, ...(await findWords(tx, others))]) known.set(word, row);
   }
   const numbers = new Map<string, number>();
   for (const [word, { id }] of known) numbers.set(word, id);
