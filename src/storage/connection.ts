@@ -70,12 +70,15 @@ export function asUnavailable(error: unknown): unknown {
   return problem === undefined ? error : new DatabaseUnavailable(error, problem);
 }
 
+/** Of a statement that has waited for a lock for too long. */
+export const lockNotAvailable = '55P03';
+
 /** By the beginnings of their SQLSTATEs. */
 const refusals = [
   ['25006', 'is read-only'],
   ['53100', 'has no space left on its disk'],
   ['53', 'has no resources left'],
-  ['55P03', 'is busy'],
+  [lockNotAvailable, 'is busy'],
   ['57P', 'is shutting down or starting'],
   ['58030', 'cannot read or write its files'],
 ] as const;
@@ -92,8 +95,6 @@ export function isTransient(error: unknown): boolean {
   return cause instanceof pg.DatabaseError && transientStates.includes(cause.code ?? '');
 }
 
-/** Of a statement that has waited for a lock for too long. */
-export const lockNotAvailable = '55P03';
 const serializationFailure = '40001';
 const deadlock = '40P01';
 const transientStates = [serializationFailure, deadlock, lockNotAvailable];

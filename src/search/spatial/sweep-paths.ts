@@ -1,6 +1,6 @@
 import { hasCode } from '../../error-code.ts';
+import { lockNotAvailable } from '../../storage/connection.ts';
 import type { Database } from '../../storage/database.ts';
-import { DatabaseUnavailable } from '../../storage/unavailable.ts';
 
 /**
  * Deletes the numbers of paths under which no geometry is left. A transaction that has read the number of a path holds a lock on the table until its end, as every
@@ -12,17 +12,23 @@ export async function sweepPaths(database: Database): Promise<number> {
   try {
     return await database.transaction(async (tx) => {
       await tx.query(`set local lock_timeout = ${lockWaitMs}`);
-      await tx.query('lock table discovery.geometry_path in access exclusive mode');
+      await tx
+        .query('lock table discovery.geometry_path in access exclusive mode')
+        .catch((error: unknown) => {
+          throw hasCode(error, lockNotAvailable) ? new PathsInUse() : error;
+        });
       return (await tx.query(`delete from ${unused}`)).rowCount;
     });
   } catch (error) {
-    if (error instanceof DatabaseUnavailable && hasCode(error.cause, lockNotAvailable)) return 0;
+    if (error instanceof PathsInUse) return 0;
     throw error;
   }
 }
+
+/** An error of PostgreSQL would have the transaction tried again at once. */
+class PathsInUse extends Error {}
 
 const unused =
   'discovery.geometry_path as path where not exists (select from discovery.geometry where path_id = path.id)';
 /** Others wait behind us meanwhile. */
 const lockWaitMs = 100;
-const lockNotAvailable = '55P03';
