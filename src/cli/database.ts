@@ -38,7 +38,7 @@ export function noteWarnings({ note }: Pick<CommandContext, 'note'>): Logger {
 }
 
 async function onEmbedded<T>(dataDir: string, logger: Logger, work: (url: string) => Promise<T>): Promise<T> {
-  const interrupt = leaveOnInterrupt(dataDir, logger);
+  const interrupt = leaveOnInterrupt(dataDir);
   try {
     const embedded = await startEmbeddedPostgres({ dataDir, logger }).catch(asCommandError);
     try {
@@ -52,9 +52,9 @@ async function onEmbedded<T>(dataDir: string, logger: Logger, work: (url: string
 }
 
 /** Ctrl-C ends a command, and the server too that it started for itself. */
-function leaveOnInterrupt(dataDir: string, logger: Logger): { forget(): void } {
+function leaveOnInterrupt(dataDir: string): { forget(): void } {
   const leave = () => process.exit(interruptedExitCode);
-  const onInterrupt = () => void abandonEmbeddedPostgres(dataDir, logger).then(leave, leave);
+  const onInterrupt = () => void abandonEmbeddedPostgres(dataDir).then(leave, leave);
   process.on('SIGINT', onInterrupt);
   return { forget: () => void process.off('SIGINT', onInterrupt) };
 }

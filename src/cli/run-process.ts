@@ -26,7 +26,7 @@ export async function runProcess<T extends Closable>(
     format: config.LOG_FORMAT,
     quietAbout: config.demo?.quietAbout,
   });
-  const stop = listenForStop(context, () => killOurselves(config, logger));
+  const stop = listenForStop(context, () => killOurselves(config));
   const running = await startUntil(stop.signal, config, { logger, prepare: options.prepare });
   if (running) {
     let beside: T | undefined;
@@ -184,11 +184,11 @@ const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const sameSignalMs = 500;
 
 /** Nothing is finished or given back, but no server of ours is left behind. */
-function killOurselves(config: Config, logger: Logger): void {
+function killOurselves(config: Config): void {
   for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
   const die = () => process.kill(process.pid, 'SIGKILL');
   setTimeout(die, dieAfterMs);
-  if (config.DATABASE_URL === undefined) void abandonEmbeddedPostgres(config.DATA_DIR, logger).then(die, die);
+  if (config.DATABASE_URL === undefined) void abandonEmbeddedPostgres(config.DATA_DIR).then(die, die);
   else die();
 }
 

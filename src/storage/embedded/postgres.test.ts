@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readCluster, startEmbeddedProcess } from '../../../tests/support/embedded-process.ts';
-import { until } from '../../../tests/support/time.ts';
+import { until, watchFor } from '../../../tests/support/time.ts';
 import { silentLogger } from '../../logger.ts';
 import { openDatabase } from '../database.ts';
 import { identifyProcess } from '../process-identity.ts';
-import { startEmbeddedPostgres } from './postgres.ts';
+import { abandonEmbeddedPostgres, startEmbeddedPostgres } from './postgres.ts';
 
 const logger = silentLogger();
 /** Making a cluster takes a second: the tests that need no fresh one share this. */
@@ -181,6 +181,55 @@ describe('the embedded PostgreSQL', () => {
     const { url } = await start(dataDir, { fsync: 'off' });
     await query(url, 'select 1');
   });
+});
+
+describe('an embedded PostgreSQL that does not answer', () => {
+  const isGone = (pid: number) => until(() => identifyProcess(pid) === undefined, 'the server to be gone');
+
+  it('is told to stop by the last one that leaves it', async () => {
+    const { user, pid } = await startSilent();
+    user.close().catch(() => undefined);
+    await untilUsers(0);
+    // So long a process that is told to stop waits at least.
+    await watchFor(1_000);
+    await user.kill();
+    process.kill(pid, 'SIGCONT');
+    await isGone(pid);
+  });
+
+  it('is told to stop by a process that ends without closing anything', async () => {
+    const { user, pid } = await startSilent();
+    await user.kill();
+    await abandonEmbeddedPostgres(shared);
+    process.kill(pid, 'SIGCONT');
+    await isGone(pid);
+  });
+
+  it('is not waited for by a start that is told to stop', async () => {
+    const { user, pid } = await startSilent();
+    await user.kill();
+    const stop = new AbortController();
+    const started = startEmbeddedPostgres({ dataDir: shared, logger, signal: stop.signal });
+    const refusal = expect(started).rejects.toThrow('told to stop');
+    await untilUsers(2); // the killed one still counts
+    stop.abort(new Error('told to stop'));
+    await refusal;
+    process.kill(pid, 'SIGCONT');
+    await abandonEmbeddedPostgres(shared);
+    await isGone(pid);
+  });
+
+  async function untilUsers(count: number) {
+    const users = join(shared, 'postgres', 'users');
+    await until(async () => (await readdir(users)).length === count, `${count} users of the server`);
+  }
+
+  async function startSilent() {
+    const user = await startEmbeddedProcess({ dataDir: shared });
+    const { pid = 0 } = await readCluster(shared);
+    process.kill(pid, 'SIGSTOP');
+    return { user, pid };
+  }
 });
 
 describe('a postmaster.pid that was left behind', () => {

@@ -18,9 +18,9 @@ import {
 import { keepRunning } from './keep-running.ts';
 import {
   findPostmaster,
+  findServerProcess,
   isFree,
   isRunningOn,
-  type Postmaster,
   startPostmaster,
   stopPostmaster,
   urlOf,
@@ -108,9 +108,9 @@ async function makeHome(home: string): Promise<void> {
 
 /** Joins the server that runs, or makes what is missing and starts it. */
 async function runningCluster(home: string, options: EmbeddedOptions): Promise<Cluster> {
-  const { logger, settings = {}, openDirectories = usualOpenDirectories } = options;
+  const { logger, settings = {}, openDirectories = usualOpenDirectories, signal } = options;
   const known = await findCluster(home);
-  const running = known && (await findPostmaster(known, logger));
+  const running = known && (await findPostmaster(known, logger, signal));
   if (running) return { ...known, port: running.port };
 
   const user = await findServerUser(known?.dataDirectory);
@@ -118,7 +118,7 @@ async function runningCluster(home: string, options: EmbeddedOptions): Promise<C
   const cluster = known ?? (await planCluster({ home, user, openDirectories, logger }));
   await makeCluster(cluster, binaries, user, { durable: settings.fsync !== 'off' });
   const logFile = join(home, 'server.log');
-  const started = await startPostmaster({ cluster, binaries, user, settings, logFile, logger });
+  const started = await startPostmaster({ cluster, binaries, user, settings, logFile, logger, signal });
   const current = { ...cluster, port: started.port };
   await rememberCluster(home, current);
   logger.info(`started PostgreSQL on ${cluster.dataDirectory}, port ${started.port}`);
@@ -181,19 +181,19 @@ async function close(home: string, leave: () => Promise<void>, logger: Logger): 
 }
 
 /** For a process that ends without closing anything: a server that nobody else uses is told to end, and not waited for. */
-export async function abandonEmbeddedPostgres(dataDir: string, logger: Logger): Promise<void> {
+export async function abandonEmbeddedPostgres(dataDir: string): Promise<void> {
   const home = join(resolve(dataDir), 'postgres');
   await withFileLock(join(home, 'lock'), abandonWaitMs, async () => {
     if ((await livingUsers(home, { besides: identifyProcess(process.pid) })) > 0) return;
     const cluster = await findCluster(home);
-    const running = cluster && (await findPostmaster(cluster, logger));
+    const running = cluster && (await findServerProcess(cluster));
     if (running) process.kill(running.pid, 'SIGINT');
   });
 }
 
 async function stopCluster(home: string, logger: Logger): Promise<void> {
   const cluster = await findCluster(home);
-  const running: Postmaster | undefined = cluster && (await findPostmaster(cluster, logger));
+  const running = cluster && (await findServerProcess(cluster));
   if (!running) return;
   await stopPostmaster(running, logger);
   logger.info('stopped PostgreSQL');

@@ -49,21 +49,31 @@ export async function findPostmaster(
 
     const answer = recorded.ready ? await knock(cluster, recorded.port) : 'none';
     if (answer === 'welcome') return recorded;
-    const command = commandOf(recorded.pid) ?? '';
-    const isThisServer = command.includes('postgres') && command.includes(dataDirectory);
-    if (isThisServer && answer === 'refusal') {
-      throw new Error(`PostgreSQL on ${dataDirectory} does not know the password that is kept for it.`);
-    }
-    if (!isThisServer) {
+    if (!isServerOf(dataDirectory, recorded.pid)) {
       logger.warn(
-        `removed a stale postmaster.pid from ${dataDirectory}: process ${recorded.pid} is "${command}"`,
+        `removed a stale postmaster.pid from ${dataDirectory}: process ${recorded.pid} is "${commandOf(recorded.pid)}"`,
       );
       await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
       return undefined;
     }
-    await delay(pauseMs, undefined, { signal });
+    if (answer === 'refusal') {
+      throw new Error(`PostgreSQL on ${dataDirectory} does not know the password that is kept for it.`);
+    }
+    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    signal?.throwIfAborted();
   }
   throw new Error(`PostgreSQL runs on ${dataDirectory}, but does not answer.`);
+}
+
+/** The server process of this cluster, if there is one, whether it answers or not. */
+export async function findServerProcess({ dataDirectory }: Cluster): Promise<Postmaster | undefined> {
+  const recorded = await readPidFile(dataDirectory);
+  return recorded && isServerOf(dataDirectory, recorded.pid) ? recorded : undefined;
+}
+
+function isServerOf(dataDirectory: string, pid: number): boolean {
+  const command = commandOf(pid) ?? '';
+  return command.includes('postgres') && command.includes(dataDirectory);
 }
 
 /** Whether the server of the cluster runs where it is expected, as far as that can be told without asking it. */
@@ -107,8 +117,9 @@ export async function startPostmaster(options: {
   settings: Record<string, string>;
   logFile: string;
   logger: Logger;
+  signal?: AbortSignal;
 }): Promise<Postmaster> {
-  const { cluster, binaries, user, settings, logFile, logger } = options;
+  const { cluster, binaries, user, settings, logFile, logger, signal } = options;
   const what = `PostgreSQL did not start on ${cluster.dataDirectory}`;
   let output = '';
   for (let attempt = 1; attempt <= maxStartAttempts; attempt++) {
@@ -129,8 +140,8 @@ export async function startPostmaster(options: {
     child.once('error', (error) => {
       fault = `FATAL: ${error.message}`;
     });
-    child.once('exit', (code, signal) => {
-      fault = `ended with ${signal ?? code}`;
+    child.once('exit', (code, killedBy) => {
+      fault = `ended with ${killedBy ?? code}`;
     });
     child.unref();
     await log.close();
@@ -142,7 +153,7 @@ export async function startPostmaster(options: {
     // started one that only now shows: again.
     if (!passingFaults.some((passing) => output.includes(passing))) break;
     await delay(attempt * pollMs);
-    const other = await findPostmaster(cluster, logger);
+    const other = await findPostmaster(cluster, logger, signal);
     if (other) return other;
   }
   throw new Error(explainFailure(what, output));
