@@ -1,46 +1,22 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { type CountedSearches, countSearches } from '../../../tests/support/counted-searches.ts';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { describe, expect, it } from 'vitest';
+import { night, useIndexedOffers } from '../../../tests/support/indexed-offers.ts';
 import { catalog, offer, plain } from '../../../tests/support/sample-catalogs.ts';
-import { until } from '../../../tests/support/time.ts';
-import { readConfig } from '../../config.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
-import type { Database } from '../../storage/database.ts';
-import { keyOf } from '../documents/keys.ts';
 import { indexFormats, newestOf } from '../format/index-format.ts';
-import { entriesOf, type StoredRun, siblingList } from '../lists/runs.ts';
-import { checkIndex, type Difference } from '../reindex/check.ts';
+import { siblingList } from '../lists/runs.ts';
 import { advanceVersion } from '../reindex/index-state.ts';
 import { rebuildNext } from '../reindex/rebuild.ts';
-import { writeIndex } from '../write/write-index.ts';
 
-let database: Database;
-let searches: CountedSearches;
-useDatabase(
-  (opened) => {
-    database = opened;
-  },
-  {
-    emptied:
-      'discovery.catalog, discovery.resource, discovery.offer, discovery.run, discovery.geometry cascade',
-  },
-);
-beforeEach(async () => {
-  await setVersion(newest);
-  await searches?.close();
-  searches = countSearches(database, readConfig({}));
-});
-
-const owner = 'provider.example/reg';
-const newest = newestOf(indexFormats).version;
-const night = { descriptor: { name: 'Night tariff' } };
+const indexed = useIndexedOffers();
+const { apply, applyAtOnce, remove, findIds, findFirst, findDifferences, setVersion } = indexed;
+const readSiblings = () => indexed.readCatalogs(siblingList);
 
 describe('a word of standing offers', () => {
   it('is found in the resources of their catalogs, and reads as few rows of very many offers as of few', async () => {
     await apply(shops(0, 40));
-    const few = await findNight();
+    const few = await findFirst();
     await apply(shops(40, 1_200));
-    const many = await findNight();
+    const many = await findFirst();
     expect(few.ids).toEqual(['s0-1', 's1-1', 's2-1', 's3-1', 's4-1']);
     expect(many.ids).toEqual(few.ids);
     expect(many.asked.statements).toBeLessThanOrEqual(few.asked.statements);
@@ -104,19 +80,7 @@ describe('catalogs of one provider', () => {
   });
 
   it('know of each other when two transactions bring them at once', async () => {
-    let second: Promise<void> | undefined;
-    await database.transaction(async (tx) => {
-      await writeIndex(tx, new Date(), ({ apply: add }) => add([incoming(sibling('a', withOffer))]));
-      second = apply([sibling('b')]);
-      // The second one waits for the end of the first.
-      await until(async () => {
-        const { rows } = await database.query(
-          "select from pg_locks where locktype = 'advisory' and not granted",
-        );
-        return rows.length > 0;
-      });
-    });
-    await second;
+    await applyAtOnce(sibling('a', withOffer), sibling('b'));
     expect(await readSiblings()).toEqual(['a', 'b']);
     expect(await findIds()).toEqual(['a-1', 'b-1']);
   });
@@ -129,19 +93,21 @@ describe('catalogs of one provider', () => {
       catalog('c', { resources: [plain('c-1')], ...withOffer }),
     ]);
     // Code of that version did not write it.
-    await database.query('delete from discovery.run where list = $1', [siblingList]);
+    await indexed.database.query('delete from discovery.run where list = $1', [siblingList]);
     const expected = ['a-1', 'b-1', 'c-1'];
     expect(await findIds()).toEqual(expected);
-    for (let step = 0; step < 2; step++) await advanceVersion(database, indexFormats, { graceMs: -1 });
+    for (let step = 0; step < 2; step++)
+      await advanceVersion(indexed.database, indexFormats, { graceMs: -1 });
     expect(await readSiblings()).toEqual(['a', 'b']);
-    while (await rebuildNext(database, indexFormats, newest, 1)) expect(await findIds()).toEqual(expected);
+    while (await rebuildNext(indexed.database, indexFormats, newestOf(indexFormats).version, 1))
+      expect(await findIds()).toEqual(expected);
     expect(await findDifferences()).toEqual([]);
     expect(await countStanding()).toBe(2);
   });
 
   it('are mended where it was lost that they are siblings', async () => {
     await apply([sibling('a', withOffer), sibling('b')]);
-    await database.query('delete from discovery.run where list = $1', [siblingList]);
+    await indexed.database.query('delete from discovery.run where list = $1', [siblingList]);
     expect(await findDifferences()).toHaveLength(2);
     await findDifferences({ mend: true });
     expect(await findDifferences()).toEqual([]);
@@ -155,60 +121,9 @@ function shops(from: number, to: number): Catalog[] {
   );
 }
 
-function incoming(one: Catalog) {
-  const from = { source: 'node', owner, type: 'REGULAR', networks: [], mode: 'FULL' } as const;
-  return { ...from, catalog: one };
-}
-
-async function apply(catalogs: readonly Catalog[]): Promise<void> {
-  await database.transaction((tx) =>
-    writeIndex(tx, new Date(), ({ apply: add }) => add(catalogs.map(incoming))),
-  );
-}
-
-async function remove(ids: readonly string[]): Promise<void> {
-  const refs = ids.map((id) => ({ source: 'node', owner, id }));
-  await database.transaction((tx) => writeIndex(tx, new Date(), (writer) => writer.remove(refs)));
-}
-
-/** When the states of all catalogs are known. */
-async function findNight() {
-  await searches.find([{ intent: { textSearch: 'resource' } }]);
-  const { found, asked } = await searches.find([{ intent: { textSearch: 'night' }, limit: 5 }]);
-  return { ids: found[0], asked };
-}
-
-async function findIds(): Promise<string[] | undefined> {
-  const { found } = await searches.find([{ intent: { textSearch: 'night' } }]);
-  return found[0];
-}
-
-/** The ids of the catalogs that are written to have siblings. */
-async function readSiblings(): Promise<string[]> {
-  const { rows } = await database.query<StoredRun>('select * from discovery.run where list = $1', [
-    siblingList,
-  ]);
-  const heads = new Set(entriesOf(siblingList, rows).keys);
-  const catalogs = await database.query<{ key: number; id: string }>(
-    'select key, id from discovery.catalog order by id',
-  );
-  return catalogs.rows.filter(({ key }) => heads.has(keyOf(key, 0))).map(({ id }) => id);
-}
-
-async function findDifferences({ mend = false } = {}): Promise<Difference[]> {
-  const differences: Difference[] = [];
-  await checkIndex(database, indexFormats, { mend, onDifference: (each) => void differences.push(each) });
-  return differences;
-}
-
 async function countStanding(): Promise<number> {
-  const { rows } = await database.query<{ count: number }>(
+  const { rows } = await indexed.database.query<{ count: number }>(
     'select count(*) from discovery.offer where is_standing',
   );
   return Number(rows[0]?.count);
-}
-
-async function setVersion(version: number): Promise<void> {
-  await database.query('delete from discovery.index_state');
-  await database.query('insert into discovery.index_state (version, next) values ($1, $1)', [version]);
 }
