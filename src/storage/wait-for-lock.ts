@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { hasCode } from '../error-code.ts';
 import { lockNotAvailable, lockWaitMs } from './connection.ts';
 import type { Transaction } from './database.ts';
 
@@ -18,8 +18,9 @@ export async function waitForLock(
     `select pg_try_advisory_${kind}(hashtextextended($1, 0)) as taken`,
     [name],
   );
-  for (let taken = rows[0]?.taken; !taken; ) {
-    await tx.query('savepoint wait_for_lock');
+  if (rows[0]?.taken) return;
+  await tx.query('savepoint wait_for_lock');
+  for (;;) {
     try {
       // The limit is on this one wait: PostgreSQL evaluates the columns from left to right.
       await tx.query(
@@ -27,9 +28,9 @@ export async function waitForLock(
            set_config('lock_timeout', '${lockWaitMs}', true)`,
         [name],
       );
-      taken = true;
+      return;
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.code !== lockNotAvailable) throw error;
+      if (!hasCode(error, lockNotAvailable)) throw error;
       await tx.query('rollback to savepoint wait_for_lock');
     }
   }
