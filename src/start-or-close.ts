@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { within } from './within.ts';
 
 type Closers = (() => Promise<void>)[];
 
@@ -15,13 +15,18 @@ const silentServerStopMs = 3_000;
 export async function closeBoth(closers: Closers, serverClosers: Closers): Promise<void> {
   const failures: unknown[] = [];
   const note = (error: unknown) => void failures.push(error);
-  await within(closeWithinMs, closeAll(closers)).catch(note);
+  await closeWithin(closeWithinMs, closers).catch(note);
   const isSilent = failures.some((failure) => failure instanceof NotEnded);
-  await within(isSilent ? silentServerStopMs : serverStopMs, closeAll(serverClosers)).catch(note);
+  await closeWithin(isSilent ? silentServerStopMs : serverStopMs, serverClosers).catch(note);
   if (failures.length > 0) throw failures[0];
 }
 
 class NotEnded extends Error {}
+
+function closeWithin(ms: number, closers: Closers): Promise<void> {
+  const late = () => new NotEnded(`not everything had ended after ${ms / 1_000} s.`);
+  return within(ms, closeAll(closers), late);
+}
 
 async function closeAll(closers: Closers): Promise<void> {
   const failures: unknown[] = [];
@@ -29,20 +34,6 @@ async function closeAll(closers: Closers): Promise<void> {
     await closer().catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
-}
-
-async function within(ms: number, closing: Promise<void>): Promise<void> {
-  const time = new AbortController();
-  const late = delay(ms, undefined, { signal: time.signal }).then(() => {
-    throw new NotEnded(`not everything had ended after ${ms / 1_000} s.`);
-  });
-  late.catch(() => undefined);
-  closing.catch(() => undefined);
-  try {
-    await Promise.race([closing, late]);
-  } finally {
-    time.abort();
-  }
 }
 
 /** Whatever a start has opened is closed when the rest of it fails. Why it failed matters more than a failure to close. */

@@ -41,6 +41,7 @@ const leaves = [
   'telemetry',
   'thread-pool.ts',
   'thread-entry.ts',
+  'within.ts',
 ];
 /** Layers that take no clock, no file, no socket: what they may import from Node is pure. `node:module` loads Ajv where a schema is compiled. */
 const pureFolders = ['protocol', 'rules', 'import', 'demo'];

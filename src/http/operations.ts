@@ -2,6 +2,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import { Registry } from 'prom-client';
 import { type Logger, warningsOnly } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
+import { within } from '../within.ts';
 import { addViewerRoute, type DocsPage, docsPolicy, renderDocs } from './docs-page.ts';
 import { addHomePage } from './home-page.ts';
 import type { OpenApiDocument } from './openapi.ts';
@@ -120,16 +121,10 @@ function chosen(roles: readonly OperatedRole[], query: RoleQuery): OperatedRole 
 const readyTimeoutMs = 5_000;
 
 async function readiness({ ready }: OperatedRole): Promise<{ ready: boolean; problem?: string }> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), readyTimeoutMs);
-  });
   try {
-    const report = await Promise.race([ready(), late]);
+    const report = await within(readyTimeoutMs, ready(), () => new Error('no answer in time'));
     return { ready: true, ...(typeof report === 'object' && report) };
   } catch (error) {
     return { ready: false, problem: error instanceof Error ? error.message : String(error) };
-  } finally {
-    clearTimeout(timer);
   }
 }

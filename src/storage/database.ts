@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Metrics } from '../metrics.ts';
+import { within } from '../within.ts';
 import { connectionSettings, describeServer, isTransient, lockWaitMs } from './connection.ts';
 import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints, type Listening } from './hints.ts';
@@ -174,6 +175,7 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
           await checkWrites(client, { thoroughly: doubtful });
           doubtful = false;
         }),
+        () => new Error(`PostgreSQL did not answer within ${pingTimeoutMs / 1000} s`),
       ),
     waiting: () => pool.waitingCount,
 
@@ -258,17 +260,4 @@ export function withinTime(queryable: Queryable, remainingMs: () => number): Que
     query: (text, values, options) =>
       queryable.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
   };
-}
-
-async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
-  const timer = new AbortController();
-  const timeout = delay(timeoutMs, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`PostgreSQL did not answer within ${timeoutMs / 1000} s`);
-  });
-  try {
-    await Promise.race([work, timeout]);
-  } finally {
-    timer.abort();
-    timeout.catch(() => undefined);
-  }
 }
