@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Logger } from '../logger.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { createAlarm } from '../storage/work/alarm.ts';
@@ -84,8 +83,6 @@ export function startLaneLoop<Item extends { id: number }>(
     const { promise: idle, resolve: rest } = withResolvers();
     const lane: OpenLane = { name, token: claim.token, signal, underWay: new Map(), rest };
     open.set(name, lane);
-    // Everything under way in the lane listens to its signal.
-    setMaxListeners(0, signal);
     signal.addEventListener('abort', rest, { once: true });
     if (closing || signal.aborted) rest();
     alarm.ring();

@@ -1,9 +1,8 @@
-import { setMaxListeners } from 'node:events';
 import type { HostRow } from '../../storage/crawl/hosts.ts';
 import type { PolledIndex } from '../../storage/crawl/indexes.ts';
 import { takeDueTargets } from '../../storage/crawl/targets.ts';
 import type { Claim } from '../../storage/work/due-work.ts';
-import type { ApplyCatalog } from './apply-entry.ts';
+import { type ApplyCatalog, catalogsTogether } from './apply-entry.ts';
 import type { CrawlContext } from './context.ts';
 import { crawlEntry } from './crawl-entry.ts';
 import { crawlIndex } from './crawl-index.ts';
@@ -18,8 +17,6 @@ import { restMs } from './schedule.ts';
 // decides what of it still counts.
 // The host is leased as a whole, so that processes share the work without asking a host together; every result is written under the lease.
 
-/** More than are fetched at a time: others are being checked meanwhile, and so many are written together (apply-entry.ts). */
-const itemsAtOnce = 50;
 /** Then others get their turn. */
 const sliceMs = 30_000;
 
@@ -30,8 +27,6 @@ export async function crawlHost(
   signal: AbortSignal,
 ): Promise<void> {
   const end = context.hosts.begin();
-  // Everything under way at the host listens to it.
-  setMaxListeners(0, signal);
   try {
     await workInTurn(context, apply, claim, signal);
   } finally {
@@ -157,7 +152,7 @@ async function performAll(
     }
   };
   const outcomes = await Promise.allSettled(
-    Array.from({ length: Math.min(itemsAtOnce, items.length) }, work),
+    Array.from({ length: Math.min(catalogsTogether, items.length) }, work),
   );
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return fault;

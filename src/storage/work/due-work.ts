@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { Logger } from '../../logger.ts';
 import type { Database } from '../database.ts';
@@ -190,6 +191,8 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   function begin(claim: Claim<Row>, leasedAt: number, ready: Promise<unknown> = Promise.resolve()): void {
     const { token, row } = claim;
     const abort = new AbortController();
+    // Everything that the work has under way may listen to it.
+    setMaxListeners(0, abort.signal);
     const slot = {
       stepAside() {
         waiting.add(token);
