@@ -1,5 +1,6 @@
 import type { Database } from '../database.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
+import { isParked } from '../work/parked.ts';
 
 // Pushes are kept as long as their receiver may be told more of a catalog. What is forgotten here would begin anew, with the whole catalog, should the catalog
 // match a subscription of the receiver again.
@@ -19,8 +20,8 @@ export function purgeWithdrawn(database: Database, sentBefore: Date): Promise<nu
 export function purgeParkedPushes(database: Database, failingBefore: Date): Promise<number> {
   return deleteInBatches(
     database,
-    `delete from catalog.push where state in ('parked', 'no endpoint') and due_at is null and id in (
-       select id from catalog.push where state in ('parked', 'no endpoint')
+    `delete from catalog.push where ${isParked.push} and due_at is null and id in (
+       select id from catalog.push where ${isParked.push}
          and coalesce(failing_since, sent_timestamp, '-infinity') < $1
          and not exists (select from catalog.subscription where owner = subscriber and status = 'ACTIVE')
        limit $2 for update skip locked

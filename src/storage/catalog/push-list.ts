@@ -1,5 +1,6 @@
 import type { PushState } from '../../rules/push-outcome.ts';
 import type { Database, Queryable } from '../database.ts';
+import { isParked } from '../work/parked.ts';
 import { pushLanes } from './pushes.ts';
 
 // Pushes as an operator sees them.
@@ -34,7 +35,7 @@ export interface PushSummary {
 /** As partial indexes have them. */
 const states = {
   open: "state = 'pending' and due_at is not null",
-  parked: "state in ('parked', 'no endpoint')",
+  parked: isParked.push,
   delivered: "state in ('acknowledged', 'withdrawn', 'skipped')",
 };
 

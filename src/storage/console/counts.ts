@@ -1,3 +1,5 @@
+import { isParked } from '../work/parked.ts';
+
 // Counts that stay quick, however many rows there are.
 
 /** SQL: counts rows one by one, up to a bound. */
@@ -15,7 +17,7 @@ export function countOrEstimate(bound: number, rows: string, relation: string): 
 /** SQL: rows of deliveries that wait for their next try, and of those that are not tried any more. */
 export const deliveries = {
   waitingCallbacks: 'work.callback where due_at is not null',
-  parkedCallbacks: "work.callback where state in ('refused', 'parked')",
+  parkedCallbacks: `work.callback where ${isParked.callback}`,
   waitingPushes: 'catalog.push where due_at is not null',
-  parkedPushes: "catalog.push where state in ('parked', 'no endpoint')",
+  parkedPushes: `catalog.push where ${isParked.push}`,
 };

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { isParked } from '../work/parked.ts';
 
 // How far a publish has come, from its submission to the index.
 
@@ -65,7 +66,7 @@ export async function findPublish(
      cross join lateral (
        select count(*) as receivers,
          count(*) filter (where acknowledged_version >= version and state = 'acknowledged') as acknowledged,
-         count(*) filter (where state in ('parked', 'no endpoint')) as failed, count(*) filter (where state = 'skipped') as skipped,
+         count(*) filter (where ${isParked.push}) as failed, count(*) filter (where state = 'skipped') as skipped,
          max(sent_timestamp) as pushed_at
        from catalog.push where catalog_key = catalog.key
      ) as pushed

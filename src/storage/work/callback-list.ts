@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '../database.ts';
 import { callbacksChannel } from './callbacks.ts';
 import { dueIn } from './leases.ts';
+import { isParked } from './parked.ts';
 import { closeRequest } from './request-memory.ts';
 
 // Callbacks as an operator sees them.
@@ -39,7 +40,7 @@ export interface CallbackSummary {
 /** As partial indexes have them. */
 const states = {
   open: "state = 'open' and due_at is not null",
-  parked: "state in ('refused', 'parked')",
+  parked: isParked.callback,
   delivered: "state in ('delivered', 'skipped')",
 };
 

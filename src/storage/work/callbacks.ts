@@ -2,6 +2,7 @@ import type { Database, Queryable, Transaction } from '../database.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
 import { type Claim, settle } from './due-work.ts';
 import { dueIn, markSettled } from './leases.ts';
+import { isParked } from './parked.ts';
 import { closeRequest } from './request-memory.ts';
 
 // Callbacks on their way: the bytes as they were promised, sent unchanged until the receiver has them, refuses them, or it
@@ -174,7 +175,7 @@ export async function purgeUndelivered(
     `delete from work.callback where id in (
        select id from (
          select id, row_number() over newest as position, sum(octet_length(body)) over newest as bytes
-         from work.callback where state in ('refused', 'parked')
+         from work.callback where ${isParked.callback}
          window newest as (partition by role, receiver order by id desc)
        ) as kept where position > $1 or bytes > $2
      )`,
