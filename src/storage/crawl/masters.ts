@@ -1,4 +1,5 @@
-import type { Queryable, Transaction } from '../database.ts';
+import type { Database, Queryable, Transaction } from '../database.ts';
+import { waitForLock } from '../wait-for-lock.ts';
 import { wakeHosts } from './hosts.ts';
 import { spacedFromCheck } from './nodes.ts';
 import { type ChangedCatalog, type NamedNode, rouseNodes, sourceTable } from './sources.ts';
@@ -50,15 +51,15 @@ export async function findIndexOwners(
  * Who brings what others wait for looks for them under this lock, and keeps it until the end of the transaction. Who has noted what it waits
  * for lets those pass who may have looked before: then either they have brought it, or they will find the note.
  */
-export async function lockArrivals(tx: Transaction): Promise<void> {
-  await tx.query(`select pg_advisory_xact_lock(${arrivals})`);
+export function lockArrivals(tx: Transaction): Promise<void> {
+  return waitForLock(tx, arrivals);
 }
 
-export async function letArrivalsPass(queryable: Queryable): Promise<void> {
-  await queryable.query(`select pg_advisory_xact_lock_shared(${arrivals})`);
+export function letArrivalsPass(database: Database): Promise<void> {
+  return database.transaction((tx) => waitForLock(tx, arrivals, { isShared: true }));
 }
 
-const arrivals = "hashtextextended('arrivals of crawled masters', 0)";
+const arrivals = 'arrivals of crawled masters';
 
 /** Whether one of these is a MASTER catalog that is here, or a resource of one. */
 export async function isAnyMasterHere(queryable: Queryable, names: readonly string[]): Promise<boolean> {
