@@ -74,19 +74,20 @@ export type CatalogStanding =
   | 'not asked for'
   | 'retired';
 
-/** What decides first stands first. */
+/** What decides first stands first. Paused entries have an index: few documents are parsed. */
 const standing = `case
   when retired_at is not null then 'retired'
-  when not target.named then 'not asked for'
+  when not named then 'not asked for'
   when not relevant then 'not relevant'
   when unverified_since is not null then 'unverified'
   when version is null and waiting_for is not null then 'waiting for a master'
   when version is null then 'not read yet'
   when unconfirmed_since is not null then 'unconfirmed'
-  when entry.document ->> 'isActive' = 'false' then 'paused'
+  when exists (
+    select from discovery.crawl_entry as entry
+    where (entry.index_id, entry.catalog_id) = (target.index_id, target.catalog_id) and document ->> 'isActive' = 'false'
+  ) then 'paused'
   else 'served' end`;
-const targets = `discovery.crawl_target as target
-  left join discovery.crawl_entry as entry on entry.index_id = target.index_id and entry.catalog_id = target.catalog_id`;
 
 export async function summarizeCrawl(queryable: Queryable): Promise<CrawlSummary> {
   const { rows: sources } = await queryable.query<SourceStatus>(
@@ -94,7 +95,7 @@ export async function summarizeCrawl(queryable: Queryable): Promise<CrawlSummary
      from discovery.crawl_source order by kind, name`,
   );
   const { rows: catalogs } = await queryable.query<CrawlStatus['catalogs'][number]>(
-    `select ${standing} as state, count(*) from ${targets} group by 1 order by 2 desc, 1`,
+    `select ${standing} as state, count(*) from discovery.crawl_target as target group by 1 order by 2 desc, 1`,
   );
   return { sources, catalogs, next: await findNextWork(queryable, { limit: nextShown }) };
 }
@@ -150,33 +151,38 @@ export interface ListedNode {
   lastLineAt: Date | null;
 }
 
-/** By name. */
+/** By name. What decides on the state has partial indexes; the rest is read for the nodes of the page alone, from indexes. */
 export async function listNodes(
   queryable: Queryable,
   { limit, after = '', state }: { limit: number; after?: string; state?: NodeStanding },
 ): Promise<ListedNode[]> {
   const { rows } = await queryable.query<ListedNode>(
-    `select node, state, catalogs, listed.failing + owned.failing as failing, "lastLookAt", "nextAt", code as "lastCode",
-       message as "lastMessage", line.at as "lastLineAt"
-     from (select * from discovery.crawl_node where node > $1) as known
+    `select node, state, catalogs, listed.failing + owned.failing as failing, checked_at as "lastLookAt",
+       least(known.due_at, listed.due_at, owned.due_at) as "nextAt", code as "lastCode", message as "lastMessage", line.at as "lastLineAt"
+     from (
+       select known.*, state from discovery.crawl_node as known
+       cross join lateral (
+         select case when not named and not has_masters then 'not asked for'
+           when failures > 0 or exists (select from discovery.crawl_index where node_id = known.id and listed and failures > 0) then 'failing'
+           when checked_at is null then 'not looked at yet'
+           when exists (select from discovery.crawl_target where node_id = known.id and failures > 0) then 'with failing catalogs'
+           else 'read' end as state
+       ) as judged
+       where node > $1 and ($2::text is null or state = $2) order by node limit $3
+     ) as known
      cross join lateral (
        select count(*) filter (where failures > 0) as failing, min(due_at) as due_at
        from discovery.crawl_index where node_id = known.id and listed
      ) as listed
      cross join lateral (
-       select count(*) as catalogs, count(*) filter (where failures > 0) as failing, min(due_at) filter (where index_id is not null) as due_at
-       from discovery.crawl_target where node_id = known.id
+       select (select count(*) from discovery.crawl_target where node_id = known.id) as catalogs,
+         (select count(*) from discovery.crawl_target where node_id = known.id and failures > 0) as failing,
+         (select min(due_at) from discovery.crawl_target where node_id = known.id and due_at is not null and index_id is not null) as due_at
      ) as owned
-     cross join lateral (
-       select checked_at as "lastLookAt", least(known.due_at, listed.due_at, owned.due_at) as "nextAt",
-         case when not named and not has_masters then 'not asked for' when known.failures > 0 or listed.failing > 0 then 'failing'
-           when checked_at is null then 'not looked at yet' when owned.failing > 0 then 'with failing catalogs' else 'read' end as state
-     ) as judged
      left join lateral (
        select code, message, at from discovery.crawl_log where crawl_log.node = known.node order by at desc, id desc limit 1
      ) as line on true
-     where $2::text is null or state = $2
-     order by node limit $3`,
+     order by node`,
     [after, state, limit],
   );
   return rows;
@@ -258,12 +264,12 @@ export async function listCrawledCatalogs(
   { catalogIds, limit, after }: CrawledFilter = {},
 ): Promise<CatalogStatus[]> {
   const { rows } = await queryable.query<CatalogStatus>(
-    `select target.catalog_id as "catalogId", case when target.is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
-       version, target.entry_version as "entryVersion", applied_entry_version as "appliedEntryVersion", resources,
+    `select catalog_id as "catalogId", case when is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
+       version, entry_version as "entryVersion", applied_entry_version as "appliedEntryVersion", resources,
        waiting_for as "waitingFor", failures, last_code as "lastCode", due_at as "nextAt"
-     from ${targets}
-     where node = $1 and ($2::text[] is null or target.catalog_id = any($2)) and ($3::text is null or target.catalog_id > $3)
-     order by target.catalog_id limit $4`,
+     from discovery.crawl_target as target
+     where node = $1 and ($2::text[] is null or catalog_id = any($2)) and ($3::text is null or catalog_id > $3)
+     order by catalog_id limit $4`,
     [node, catalogIds, after, limit],
   );
   return rows;
