@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { useConsole } from '../support/browser.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { startConsoleProcess } from '../support/console-process.ts';
-import { until } from '../support/time.ts';
+import { until, watchFor } from '../support/time.ts';
 import { startCommand } from '../support/up-process.ts';
 import { writeTiles } from '../support/vector-tiles.ts';
 
@@ -48,6 +48,32 @@ describe.skipIf(!hasChromium)('the map with MAP_TILES (needs Chromium)', () => {
     const dark = await scene.visit('#/find', { colorScheme: 'dark' });
     for (const colour of await coloursOf(dark)) expect(both).not.toContain(colour);
   });
+
+  it.each(['/tiles/', 'countries-50m'])(
+    'that is left while %s is still being fetched has no script fail',
+    async (part) => {
+      const page = await scene.visit('#/health');
+      let isAsked = false;
+      let answer = () => {};
+      const answered = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      const wanted = (url: URL) => url.pathname.includes(part);
+      await page.route(wanted, async (route) => {
+        isAsked = true;
+        await answered;
+        await route.continue();
+      });
+      await page.goto(`${scene.url}/#/find`);
+      await until(() => isAsked, 'the request');
+      await page.goto(`${scene.url}/#/health`);
+      await until(async () => (await page.locator('.leaflet-container').count()) === 0, 'the map to be gone');
+      const fetched = page.waitForResponse((response) => wanted(new URL(response.url())));
+      answer();
+      await (await fetched).finished();
+      await watchFor(500);
+    },
+  );
 
   it.each([
     ['is no PMTiles file', () => Buffer.from('<html>Not found</html>'), /Wrong magic number/],

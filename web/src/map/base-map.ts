@@ -8,6 +8,7 @@ import { addCity } from './city.ts';
 import { splitLines, splitPolygons } from './date-line.ts';
 import { addGraticule } from './graticule.ts';
 import { addTiles } from './tiles.ts';
+import { watchRemoval } from './watch-removal.ts';
 
 export interface View {
   center: [number, number];
@@ -64,12 +65,14 @@ const panes = [
 ] as const;
 
 async function addOutlines(map: L.Map): Promise<void> {
+  const isRemoved = watchRemoval(map);
   const answer = await fetch(atlasUrl).catch(() => undefined);
   if (!answer?.ok) return;
   const atlas = (await answer.json()) as Topology<{
     countries: GeometryCollection;
     land: GeometryCollection;
   }>;
+  if (isRemoved()) return;
   const { countries, land } = atlas.objects;
   const still = { interactive: false, pane: 'land' } as const;
   for (const { geometry } of feature(atlas, land).features) {

@@ -1,6 +1,7 @@
 import type { Feature, FeatureCollection } from 'geojson';
 import L from 'leaflet';
 import cityUrl from '../demo-city.json?url';
+import { watchRemoval } from './watch-removal.ts';
 
 type Kind = 'city' | 'park' | 'lake' | 'river' | 'road' | 'railway';
 
@@ -15,9 +16,11 @@ const roadWidths: Record<string, number> = { ring: 3.4, main: 2.4 };
 
 /** Water, parks and main roads of the demo city, drawn by us: roughly where they are, so that the map is never an empty sheet. */
 export async function addCity(map: L.Map): Promise<void> {
+  const isRemoved = watchRemoval(map);
   const answer = await fetch(cityUrl).catch(() => undefined);
   if (!answer?.ok) return;
   const { features } = (await answer.json()) as FeatureCollection;
+  if (isRemoved()) return;
   const lines = L.layerGroup();
   const names = L.layerGroup(features.filter(hasName).map(nameOf));
   const update = () => {
