@@ -29,7 +29,7 @@ export async function startProviders(count: number, catalogsEach: number): Promi
   const network = await startNetwork({ settings: { ROLES: 'registry' } });
   const { database } = network;
   const providers = await Promise.all(
-    Array.from({ length: count }, (_, place) => startProvider(network, `crawled-${place}`)),
+    Array.from({ length: count }, (_, index) => startProvider(network, `crawled-${index}`)),
   );
   /** By catalog, the names of its resources in each version. */
   const published = new Map<string, Map<number, Record<string, string>>>();
@@ -53,9 +53,9 @@ export async function startProviders(count: number, catalogsEach: number): Promi
     async publishAll() {
       round += 1;
       await Promise.all(
-        providers.map(async (provider, place) => {
+        providers.map(async (provider, index) => {
           for (let number = 0; number < catalogsEach; number += 1)
-            await publish(provider, `catalog-${place}-${number}`);
+            await publish(provider, `catalog-${index}-${number}`);
         }),
       );
     },
@@ -130,9 +130,9 @@ export async function crawlThroughKills(
 
 /** In each round one resource goes, one comes, and some have another name. */
 function namesIn(round: number): Record<string, string> {
-  const places = Array.from({ length: 10 }, (_, place) => round + place);
+  const numbers = Array.from({ length: 10 }, (_, index) => round + index);
   return Object.fromEntries(
-    places.map((place) => [`r${place}`, `Tea ${place} of ${Math.max(round, place)}`]),
+    numbers.map((number) => [`r${number}`, `Tea ${number} of ${Math.max(round, number)}`]),
   );
 }
 

@@ -26,7 +26,11 @@ async function killRebuilds(run: FaultRun): Promise<Outcome> {
         const steps = left > 0 ? run.between(0, maxSteps) : Number.POSITIVE_INFINITY;
         if (killedAt !== undefined)
           await run.recover(killedAt, () => until(() => rebuilding.steps() > 0, 'the rebuild to go on'));
-        while (rebuilding.steps() < steps && !rebuilding.isDone()) total.lost += await index.countDiffering();
+        await until(async () => {
+          if (rebuilding.steps() >= steps || rebuilding.isDone()) return true;
+          total.lost += await index.countDiffering();
+          return false;
+        }, 'the next kill, or the end of the rebuild');
         if (left > 0) await takeTime(run.between(0, 5));
         isDone = rebuilding.isDone();
         await rebuilding.kill();

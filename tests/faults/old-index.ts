@@ -23,6 +23,8 @@ const lastBefore = 22;
 const fixture = new URL('../fixtures/index-version-0.sql', import.meta.url);
 /** Longer than a search takes: one that began before the next version was announced does not know of it. */
 const graceMs = 2_000;
+/** Of the log of a process that failed. */
+const shownLines = 15;
 /** Offers of the fixture apply at some hours of some days, and their words count then: searches at two moments may find different resources. */
 const at = new Date('2026-11-17T11:30:00Z');
 /** All versions make the same words and facts, so that searches find the same in the same order. */
@@ -94,6 +96,7 @@ export async function restoreOldIndex(): Promise<OldIndex> {
   };
 }
 
+/** `steps` and `isDone` throw once it has failed, with the last lines of its log. */
 export interface RebuildingProcess {
   steps(): number;
   isDone(): boolean;
@@ -130,16 +133,25 @@ function startRebuilding(url: string): RebuildingProcess {
     await database.close();
   `;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    // One that stood still for long has lost its transaction, and says so.
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   endWithUs(child);
   const ended = once(child, 'exit');
-  const told: string[] = [];
+  const [told, log]: [string[], string[]] = [[], []];
   createInterface(child.stdout).on('line', (line) => told.push(line));
+  createInterface(child.stderr).on('line', (line) => log.push(line));
+  let failure: Error | undefined;
+  // With all of its log. A killed process has no exit code.
+  child.once('close', (code) => {
+    if (code) failure = new Error(`the rebuild ended with ${code}:\n${log.slice(-shownLines).join('\n')}`);
+  });
+  const readTold = () => {
+    if (failure) throw failure;
+    return told;
+  };
   return {
-    steps: () => told.length,
-    isDone: () => told.includes('done'),
+    steps: () => readTold().length,
+    isDone: () => readTold().includes('done'),
     halt: () => void child.kill('SIGSTOP'),
     goOn: () => void child.kill('SIGCONT'),
     async kill() {

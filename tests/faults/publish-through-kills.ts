@@ -32,7 +32,11 @@ export async function publishThroughKills(
       const publisher = await startPublisherProcess({ directory, baseUrl, name: 'own', first, count: 1000 });
       if (lives > 0)
         await run.recover(killedAt, () => until(() => publisher.acknowledged() >= first, 'the next publish'));
-      while (publisher.acknowledged() < first + perLife - 2) await readTree(tree, { held });
+      await until(async () => {
+        if (publisher.acknowledged() >= first + perLife - 2) return true;
+        await readTree(tree, { held });
+        return false;
+      }, 'the publishes before the next kill');
       // A moment within the next publish; a busy machine takes longer for one than a quiet one.
       await takeTime(run.between(0, patienceMs));
       await publisher.kill();
@@ -67,13 +71,12 @@ export async function publishThroughStops(run: FaultRun, { stops }: { stops: num
   const tree = await makeTree({ key: processKey });
   const { directory, baseUrl } = tree;
   const names = ['one', 'two'] as const;
-  const publishers = await Promise.all(
-    names.map((name) => startPublisherProcess({ directory, baseUrl, name, first: 0, count: 100_000 })),
-  );
+  const start = (name: string) =>
+    startPublisherProcess({ directory, baseUrl, name, first: 0, count: 100_000 });
+  const publishers = await Promise.all([start(names[0]), start(names[1])]);
   try {
     for (let stop = 0; stop < stops; stop++) {
-      const publisher = publishers[Math.floor(run.between(0, 2))];
-      if (publisher === undefined) throw new Error('there are two publishers');
+      const publisher = run.pick(publishers);
       const before = publisher.acknowledged();
       await until(() => publisher.acknowledged() > before, 'it to publish');
       await takeTime(run.between(0, 60));
