@@ -46,11 +46,11 @@ export function findOfferWarnings(
   unknownIds: ReadonlySet<string>,
 ): PublishWarning[] {
   const untold = new Set(unknownIds);
-  return (catalog.offers ?? []).flatMap(({ resourceIds = [] }, index) =>
-    resourceIds.flatMap((id, place) =>
+  return (catalog.offers ?? []).flatMap(({ resourceIds = [] }, offerIndex) =>
+    resourceIds.flatMap((id, index) =>
       untold.delete(id)
         ? warningAt(
-            [...at, 'offers', index, 'resourceIds', place],
+            [...at, 'offers', offerIndex, 'resourceIds', index],
             `is ${id}, which no catalog of yours holds`,
           )
         : [],
