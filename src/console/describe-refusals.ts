@@ -18,15 +18,31 @@ const ConsoleRefusal = Type.Object(
 
 export function describeRefusals(operation: PlainOperation, path: string): PlainOperation {
   const { query, body, answers } = operation;
+  const isOfApi = path.startsWith('/api/');
+  const hasName = path.includes('/:');
   return {
     ...operation,
     // Callbacks to the inbox are answered as a consumer answers them.
-    ...(path.startsWith('/api/') && { refusal: ConsoleRefusal }),
-    answers: { ...(query || body ? ofContent : {}), ...ofGuard, ...(body ? ofBody : {}), ...answers },
+    ...(isOfApi && { refusal: ConsoleRefusal }),
+    answers: {
+      ...(query || body || hasName ? ofContent : {}),
+      ...(hasName ? ofName : {}),
+      ...(isOfApi ? ofDatabase : {}),
+      ...ofGuard,
+      ...(body ? ofBody : {}),
+      ...answers,
+    },
   };
 }
 
-const ofContent: Record<number, string> = { 400: 'The query or the body is wrong, with the path.' };
+const ofContent: Record<number, string> = {
+  400: 'The query or the body is wrong, with its path, or a name in the address.',
+};
+const ofName: Record<number, string> = { 404: 'There is nothing of that name.' };
+const ofDatabase: Record<number, string> = {
+  503: 'The database cannot be used at present; Retry-After says when to come again.',
+  504: 'The database took too long.',
+};
 const ofBody: Record<number, string> = {
   413: 'The body is too large.',
   415: 'The body is not application/json.',

@@ -150,5 +150,11 @@ const differenceOperation: PlainOperation = {
     ),
     truncated: Type.Boolean({ description: 'There are more changes.' }),
   }),
-  answers: { 413: 'The catalog is too large to be compared.', 503: tooMany, 504: tooSlow },
+  answers: {
+    404: 'There is no such catalog.',
+    409: 'Its files cannot be read or do not verify; the hint says where to look.',
+    413: 'The catalog is too large to be compared.',
+    503: tooMany,
+    504: tooSlow,
+  },
 };
