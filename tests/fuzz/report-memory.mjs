@@ -15,7 +15,7 @@ if (isMainThread) {
     look();
     globalThis.gc();
     const { rss, heapUsed } = process.memoryUsage();
-    process.send({ memory: { rss, heapUsed, peak } });
+    process.send({ memory: { heapUsed, peak } });
     peak = rss;
   });
   process.channel.unref();

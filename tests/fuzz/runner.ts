@@ -16,8 +16,7 @@ export interface Row {
   seconds: number;
   /** What was found, each with its case. */
   faults: Found[];
-  /** By process, before and after the cases of the target, with garbage collected. */
-  before: Record<string, Memory>;
+  /** By process, after the cases of the target. */
   after: Record<string, Memory>;
 }
 
@@ -77,7 +76,6 @@ function hashOf(text: string): number {
 export async function runTarget(scene: Scene, target: AnyTarget, cases: Iterable<unknown>): Promise<Row> {
   const row: Row = {
     ...{ target: target.name, cases: 0, accepted: 0, refused: {}, seconds: 0, faults: [] },
-    before: await memories(scene),
     after: {},
   };
   const started = performance.now();

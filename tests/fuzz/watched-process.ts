@@ -24,7 +24,6 @@ export interface WatchedProcess {
 /** In MB. */
 export interface Memory {
   /** Once garbage is collected. */
-  rss: number;
   heap: number;
   /** The highest resident set since it was asked before. */
   peak: number;
@@ -99,9 +98,9 @@ function watch(name: string, child: ChildProcess): WatchedProcess {
     },
     async memory() {
       child.send({ memory: true });
-      const { rss, heapUsed, peak } = await Promise.race([memoryReport(child), exited.then(() => nothing)]);
+      const { heapUsed, peak } = await Promise.race([memoryReport(child), exited.then(() => nothing)]);
       const megabytes = (bytes: number) => Math.round(bytes / 2 ** 20);
-      return { rss: megabytes(rss), heap: megabytes(heapUsed), peak: megabytes(peak) };
+      return { heap: megabytes(heapUsed), peak: megabytes(peak) };
     },
     async stop() {
       if (isRunning()) child.kill('SIGTERM');
@@ -113,12 +112,11 @@ function watch(name: string, child: ChildProcess): WatchedProcess {
 
 /** In bytes; report-memory.mjs sends it. */
 interface MemoryReport {
-  rss: number;
   heapUsed: number;
   peak: number;
 }
 
-const nothing: MemoryReport = { rss: 0, heapUsed: 0, peak: 0 };
+const nothing: MemoryReport = { heapUsed: 0, peak: 0 };
 
 function memoryReport(child: ChildProcess): Promise<MemoryReport> {
   return new Promise((resolve) => {
