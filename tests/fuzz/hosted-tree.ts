@@ -3,7 +3,7 @@ import { sha256Digest } from '../../src/protocol/digest.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/protocol/json.ts';
 import type { SigningKey } from '../../src/protocol/keys.ts';
 import { proveDocument, signDocument } from '../../src/protocol/signed-document.ts';
-import { sampleCatalog } from '../support/hosted-node.ts';
+import { type FileFacts, hostedDocuments, hostedPaths } from '../support/hosted-documents.ts';
 import { type ByteMutation, mutateBytes } from './mutate-bytes.ts';
 import { type Mutation, mutate } from './mutate-json.ts';
 
@@ -39,19 +39,13 @@ export interface NodeIdentity {
   networkIds: string[];
 }
 
-const paths = {
-  ...{
-    manifest: '/.well-known/dedi.index.json',
-    record: '/subscriber.json',
-    index: '/index/catalogs.index.json',
-  },
-  ...{ baseline: '/catalogs/1.v2.json', change: '/catalogs/changes/1.v3.json' },
-};
-
 export function buildTree(node: NodeIdentity, one: TreeCase, catalogId: string): HostedTree {
-  const { id, identity, base, networkIds } = node;
-  const nextUpdate = new Date(Date.now() + 86_400_000).toISOString();
-  const now = new Date().toISOString();
+  const { id: domain, identity, base, networkIds } = node;
+  const documents = hostedDocuments({
+    ...{ domain, identity, base, networkIds, catalogId },
+    updatedAt: new Date().toISOString(),
+    nextUpdate: new Date(Date.now() + 86_400_000).toISOString(),
+  });
   const files = new Map<string, Buffer>();
   let isTampered = false;
   const seal = (kind: HostedKind, document: object): Json => {
@@ -59,51 +53,18 @@ export function buildTree(node: NodeIdentity, one: TreeCase, catalogId: string):
     return isJsonObject(changed) ? sign(kind, changed, node.key) : changed;
   };
   /** Writes it, and returns how others name it. */
-  const write = (kind: keyof typeof paths, document: object) => {
+  const write = (kind: keyof typeof hostedPaths, document: object): FileFacts => {
     const text = Buffer.from(JSON.stringify(seal(kind, document)) ?? '');
     const whole = one.gzip && kind !== 'manifest' ? gzipSync(text) : text;
     const served = kind === one.kind ? mutateBytes(whole, one.after) : whole;
-    files.set(paths[kind], served);
+    files.set(hostedPaths[kind], served);
     isTampered ||= !served.equals(whole);
-    return { url: base + paths[kind], size: whole.length, digest: sha256Digest(whole) };
+    return { url: base + hostedPaths[kind], size: whole.length, digest: sha256Digest(whole) };
   };
-  const baseline = write('baseline', {
-    ...{ catalogId, version: 2, next_update: nextUpdate, catalog: { ...sampleCatalog, id: catalogId } },
-  });
-  const change = write('change', {
-    ...{ catalogId, fromVersion: 2, toVersion: 3, next_update: nextUpdate },
-    ...{ resources: { upserts: [{ id: 'r3' }], removals: ['r2'] }, offers: { upserts: [], removals: [] } },
-  });
-  const entry = seal('entry', {
-    ...{ catalogId, entryVersion: 4, catalogType: 'REGULAR', networkIds, isActive: true },
-    baseline: { version: 2, ...baseline },
-    changes: [{ version: 3, fromVersion: 2, toVersion: 3, ...change }],
-  });
-  write('index', { nodeId: identity, next_update: nextUpdate, catalogs: [entry] });
-  const record = write('record', {
-    ...{ dedi_version: '0.1', type: 'dedi-file', source_url: base + paths.record, next_update: nextUpdate },
-    publisher: { domain: id, key: 'key-1' },
-    namespace: id,
-    registry: { name: 'beckn_subscriber', state: 'live', updated_at: now },
-    records: [
-      {
-        record_name: 'key-1',
-        details: { subscriber_id: id, url: base, type: 'BPP' },
-        meta: { catalog_index_urls: [{ url: base + paths.index }] },
-      },
-    ],
-  });
-  write('manifest', {
-    ...{
-      dedi_version: '0.1',
-      type: 'dedi-manifest',
-      domain: id,
-      keys: [],
-      updated_at: now,
-      next_update: nextUpdate,
-    },
-    files: [{ registry: 'beckn_subscriber', url: record.url, digest: record.digest }],
-  });
+  const baseline = write('baseline', documents.baseline());
+  const change = write('change', documents.change());
+  write('index', documents.index([seal('entry', documents.entry(baseline, change))]));
+  write('manifest', documents.manifest(write('record', documents.record())));
   return { files, base, catalogId, isTampered };
 }
 

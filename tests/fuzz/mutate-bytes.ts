@@ -90,6 +90,13 @@ export const byteMutations: fc.Arbitrary<ByteMutation[]> = fc.array(byteMutation
   maxLength: 4,
 });
 
+/** @param unchanged how many cases without a change come with one that has some */
+export function bytesSometimes(unchanged = 4): fc.Arbitrary<readonly ByteMutation[]> {
+  return fc.oneof({ weight: unchanged, arbitrary: noBytes }, { weight: 1, arbitrary: byteMutations });
+}
+
+export const noBytes = fc.constant<readonly ByteMutation[]>([]);
+
 export function mutateBytes(bytes: Uint8Array, changes: readonly ByteMutation[]): Buffer {
   return changes.reduce<Buffer>(mutateOnce, Buffer.from(bytes));
 }

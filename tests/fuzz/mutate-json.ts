@@ -55,6 +55,11 @@ export function mutate(document: unknown, changes: readonly Mutation[]): unknown
   return root;
 }
 
+/** As JSON text; empty where nothing is left. */
+export function mutateText(document: unknown, changes: readonly Mutation[]): string {
+  return JSON.stringify(mutate(document, changes)) ?? '';
+}
+
 interface Slot {
   holder: Holder;
   name: string | number;

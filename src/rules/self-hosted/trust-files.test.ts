@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryChange } from '../../../tests/support/arbitrary-change.ts';
-import { hostedNode, reference, sampleCatalog, served } from '../../../tests/support/hosted-node.ts';
+import { sampleCatalog } from '../../../tests/support/hosted-documents.ts';
+import { hostedNode, reference, served } from '../../../tests/support/hosted-node.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import type { Check } from '../check-attributes.ts';
 import type { HostedDocument } from './faults.ts';

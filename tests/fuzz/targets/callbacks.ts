@@ -6,11 +6,11 @@ import { actionExamples } from '../../../src/protocol/example-messages.ts';
 import { findMessageId } from '../../../src/protocol/message-id.ts';
 import { parseSignatureHeader, signRequest } from '../../../src/protocol/request-signature.ts';
 import { arbitraryValue } from '../../support/arbitrary-value.ts';
-import { sampleCatalog } from '../../support/hosted-node.ts';
+import { sampleCatalog } from '../../support/hosted-documents.ts';
 import { awaitedCall, type ClientCall } from '../client-calls.ts';
 import { exchange } from '../http-exchange.ts';
-import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
-import { type Mutation, mutate, mutations } from '../mutate-json.ts';
+import { type ByteMutation, bytesSometimes, mutateBytes } from '../mutate-bytes.ts';
+import { type Mutation, mutate, mutateText, mutations } from '../mutate-json.ts';
 import { checkAnswerSignature, fault, isAccepted, judgeNack } from '../oracle.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, type Target } from '../target.ts';
@@ -33,9 +33,6 @@ interface CallbackCase {
   isChained: boolean;
 }
 
-const noBytes = fc.constant<readonly ByteMutation[]>([]);
-const fewBytes = fc.oneof({ weight: 7, arbitrary: noBytes }, { weight: 1, arbitrary: byteMutations });
-
 export const callbacks: Target<CallbackCase> = {
   name: 'callbacks and pushes to receivers',
   weight: 10,
@@ -46,7 +43,7 @@ export const callbacks: Target<CallbackCase> = {
       action: fc.constant(action),
       message: messagesOf(action),
       context: fc.oneof({ weight: 5, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: mutations }),
-      ...{ before: fewBytes, after: fewBytes },
+      ...{ before: bytesSometimes(7), after: bytesSometimes(7) },
       isChained: fc.boolean(),
     }),
   ),
@@ -64,7 +61,7 @@ function messagesOf(action: Received): fc.Arbitrary<string> {
       ),
       mutations,
     )
-    .map(([message, changes]) => JSON.stringify(mutate(message, changes)) ?? '');
+    .map(([message, changes]) => mutateText(message, changes));
 }
 
 const more: Record<Received, unknown[]> = {

@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { actions } from '../../../src/protocol/actions.ts';
 import { errorStatus } from '../../../src/protocol/errors.ts';
 import { arbitraryValue } from '../../support/arbitrary-value.ts';
-import { sampleCatalog } from '../../support/hosted-node.ts';
+import { sampleCatalog } from '../../support/hosted-documents.ts';
 import { type ClientResult, checkEnded } from '../client-calls.ts';
-import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
-import { mutate, mutations } from '../mutate-json.ts';
+import { type ByteMutation, bytesSometimes, mutateBytes } from '../mutate-bytes.ts';
+import { mutateText, mutations } from '../mutate-json.ts';
+import { network } from '../participants.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, type Target } from '../target.ts';
 
@@ -25,7 +26,7 @@ interface AnswerCase {
 
 const subscriptionId = '0b6b2f6e-5b86-4a43-8a3c-0b7a6a2c1f01';
 const methods = {
-  subscribe: { action: actions.subscribe, args: [{ networkIds: ['nfh.global/beckn-nodes'] }] },
+  subscribe: { action: actions.subscribe, args: [{ networkIds: [network] }] },
   subscriptions: { action: actions.listSubscriptions, args: [{}] },
   unsubscribe: { action: actions.unsubscribe, args: [subscriptionId] },
   search: { action: actions.search, args: [{}] },
@@ -61,8 +62,8 @@ export const clientAnswers: Target<AnswerCase> = {
       ),
       body: fc
         .tuple(arbitraryValue(methods[method].action.answer), mutations)
-        .map(([valid, changes]) => JSON.stringify(mutate(valid, changes)) ?? ''),
-      bytes: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: byteMutations }),
+        .map(([valid, changes]) => mutateText(valid, changes)),
+      bytes: bytesSometimes(),
     }),
   ),
   run: runAnswer,

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { identityOf } from '../../../src/protocol/identity.ts';
 import { publicKeyOf } from '../../../src/protocol/keys.ts';
 import { signRequest } from '../../../src/protocol/request-signature.ts';
-import { sampleCatalog } from '../../support/hosted-node.ts';
+import { sampleCatalog } from '../../support/hosted-documents.ts';
 import { samplePublishMessage } from '../../support/sample-messages.ts';
+import { type Changed, changed, renderChanged } from '../changed.ts';
 import { buildTree, type TreeCase } from '../hosted-tree.ts';
 import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
-import { type Mutation, mutate, mutations } from '../mutate-json.ts';
 import { network, registryName } from '../participants.ts';
 import { type CommandOutcome, type Folder, runCommand, withFolder } from '../run-command.ts';
 import type { Scene } from '../scene.ts';
@@ -24,15 +24,6 @@ type FileCase =
   | { command: 'verify'; tree: TreeCase; key?: Changed }
   | { command: 'publish' | 'schema check'; sample: number; changed: Changed; again?: Changed };
 
-interface Changed {
-  content: readonly Mutation[];
-  bytes: readonly ByteMutation[];
-}
-
-const changed: fc.Arbitrary<Changed> = fc.record({
-  content: mutations,
-  bytes: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: byteMutations }),
-});
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 
 const attributes = JSON.parse(
@@ -119,7 +110,7 @@ async function verifyTree(
   for (const [path, bytes] of files) await folder.write(`tree${path}`, bytes);
   const publicKey = publicKeyOf(provider.key.privateKey);
   const given = keyFile
-    ? await folder.write('key.json', renderFile(registryAnswer(provider.id, publicKey), keyFile))
+    ? await folder.write('key.json', renderChanged(registryAnswer(provider.id, publicKey), keyFile))
     : `key-1=${publicKey}`;
   const args = ['verify', `${folder.path}/tree`, '--key', given, '--json'];
   const outcome = await runCommand(scene, args, {});
@@ -154,10 +145,10 @@ async function publishFiles(
     // Nobody listens there: neither a publisher to ask, nor a server of the files.
     ...{ PUBLISHER_TRIGGER_PORT: '1', PUBLISHER_URL: 'http://127.0.0.1:1' },
   };
-  const file = await folder.write('catalogs.json', renderFile(samples[sample], first));
+  const file = await folder.write('catalogs.json', renderChanged(samples[sample], first));
   const publish = (name: string) => runCommand(scene, ['publish', name, '--self', '--json'], env);
   const outcome = await publish(file);
-  if (again) await publish(await folder.write('again.json', renderFile(samples[sample], again)));
+  if (again) await publish(await folder.write('again.json', renderChanged(samples[sample], again)));
   const key = `key-1=${publicKeyOf(publisher.key.privateKey)}`;
   const verified = await runCommand(scene, ['verify', '--key', key, '--json'], env);
   if (verified.exitCode !== 0 && !isNothingPublished(verified))
@@ -177,7 +168,7 @@ async function checkFile(
   { sample, changed: how, again }: FileCase & { command: 'publish' | 'schema check' },
   folder: Folder,
 ): Promise<string> {
-  const file = await folder.write('document.json', renderFile(samples[sample], how));
+  const file = await folder.write('document.json', renderChanged(samples[sample], how));
   const template = again ? ['--template'] : [];
   const outcome = await runCommand(
     scene,
@@ -186,8 +177,4 @@ async function checkFile(
   );
   if (outcome.refusal === undefined) JSON.parse(outcome.out);
   return outcome.exitCode === 0 ? accepted : 'exit code 1';
-}
-
-function renderFile(document: unknown, { content, bytes }: Changed): Buffer {
-  return mutateBytes(Buffer.from(JSON.stringify(mutate(document, content)) ?? ''), bytes);
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { settings } from '../../../src/setting-table.ts';
+import { type Changed, renderChanged } from '../changed.ts';
 import { hostileText } from '../hostile-values.ts';
-import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
-import { type Mutation, mutate, mutations } from '../mutate-json.ts';
+import { type ByteMutation, byteMutations, bytesSometimes, mutateBytes } from '../mutate-bytes.ts';
+import { type Mutation, mutateText, mutations } from '../mutate-json.ts';
 import { type Folder, runCommand, withFolder } from '../run-command.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, type Target } from '../target.ts';
@@ -16,19 +17,13 @@ type InputCase =
   | { command: 'discover'; options: readonly string[]; answer: Answer }
   | { command: 'send'; request: readonly Mutation[]; seed: readonly ByteMutation[]; answer: Answer };
 
-interface Answer {
+interface Answer extends Changed {
   status: number;
-  content: readonly Mutation[];
-  bytes: readonly ByteMutation[];
 }
 
-const sometimes = fc.oneof(
-  { weight: 3, arbitrary: fc.constant([]) },
-  { weight: 1, arbitrary: byteMutations },
-);
 const answer: fc.Arbitrary<Answer> = fc.record({
   status: fc.constantFrom(200, 200, 202, 204, 301, 400, 401, 404, 429, 500, 503),
-  ...{ content: mutations, bytes: sometimes },
+  ...{ content: mutations, bytes: bytesSometimes() },
 });
 
 /** Some that settings of one kind or another take. */
@@ -62,7 +57,7 @@ export const commandInputs: Target<InputCase> = {
         .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`)),
       answer,
     }),
-    fc.record({ command: fc.constant('send' as const), request: mutations, seed: sometimes, answer }),
+    fc.record({ command: fc.constant('send' as const), request: mutations, seed: bytesSometimes(), answer }),
   ),
   run: (scene, one, id) => withFolder(scene, (folder) => runWith(scene, one, { folder, id })),
 };
@@ -126,11 +121,8 @@ async function send(
   { folder, id }: Place,
 ): Promise<string> {
   const { application } = scene.participants;
-  const body = mutate(
-    { context: { action: 'discover' }, message: { intent: { textSearch: 'tea' } } },
-    request,
-  );
-  const file = await folder.write('request.json', JSON.stringify(body) ?? '');
+  const body = { context: { action: 'discover' }, message: { intent: { textSearch: 'tea' } } };
+  const file = await folder.write('request.json', mutateText(body, request));
   const key = await folder.write('seed', mutateBytes(Buffer.from(application.seed), seed));
   return withAnswer(scene, `/${id}/discover`, how, async (base) => {
     const args = ['send', file, '--to', `${base}/discover`, '--as', application.id, '--key', key, '--json'];
@@ -142,12 +134,11 @@ async function send(
 async function withAnswer(
   { services }: Scene,
   path: string,
-  { status, content, bytes }: Answer,
+  { status, ...how }: Answer,
   work: (base: string) => Promise<string>,
 ): Promise<string> {
   const truth = { context: { messageId: 'm' }, message: { status: 'ACK' } };
-  const text = JSON.stringify(mutate(truth, content)) ?? '';
-  services.answer(path, () => ({ status, body: mutateBytes(Buffer.from(text), bytes) }));
+  services.answer(path, () => ({ status, body: renderChanged(truth, how) }));
   try {
     return await work(services.url + path.slice(0, path.lastIndexOf('/')));
   } finally {

@@ -7,9 +7,9 @@ import { readLog } from '../../../src/storage/crawl/log.ts';
 import { registerParticipant, removeMembership } from '../../../src/storage/registry/participants.ts';
 import { crawl } from '../../support/crawl.ts';
 import { held } from '../../support/discovery.ts';
-import { sampleCatalog } from '../../support/hosted-node.ts';
+import { sampleCatalog } from '../../support/hosted-documents.ts';
 import { buildTree, type HostedTree, hostedKinds, type TreeCase } from '../hosted-tree.ts';
-import { byteMutations } from '../mutate-bytes.ts';
+import { bytesSometimes } from '../mutate-bytes.ts';
 import { mutations } from '../mutate-json.ts';
 import { network, registryName } from '../participants.ts';
 import type { Scene } from '../scene.ts';
@@ -20,7 +20,7 @@ import { accepted, Fault, type Target } from '../target.ts';
 export const treeCases: fc.Arbitrary<TreeCase> = fc.record({
   kind: fc.constantFrom(...hostedKinds),
   before: fc.oneof({ weight: 2, arbitrary: mutations }, { weight: 1, arbitrary: fc.constant([]) }),
-  after: fc.oneof({ weight: 1, arbitrary: byteMutations }, { weight: 1, arbitrary: fc.constant([]) }),
+  after: bytesSometimes(1),
   gzip: fc.boolean(),
 });
 

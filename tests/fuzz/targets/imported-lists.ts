@@ -7,20 +7,16 @@ import fc from 'fast-check';
 import { parse as parseYaml } from 'yaml';
 import { PublishMessage } from '../../../src/protocol/publish-messages.ts';
 import { findFaults } from '../../../src/protocol/validate.ts';
-import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
-import { type Mutation, mutate, mutations } from '../mutate-json.ts';
+import { type Changed, renderChanged } from '../changed.ts';
+import { byteMutations, mutateBytes } from '../mutate-bytes.ts';
+import { mutate, mutations } from '../mutate-json.ts';
+import { network } from '../participants.ts';
 import { type Folder, runCommand, withFolder } from '../run-command.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 
 // Lists of charging stations and OCPI locations that are imported: cells, rows, members or bytes of a good file changed, and of the mapping that
 // reads it.
-
-interface Changed {
-  /** Of what the file holds: the rows of a list, the members of a document. */
-  content: readonly Mutation[];
-  bytes: readonly ByteMutation[];
-}
 
 interface ImportCase {
   format: Format;
@@ -48,9 +44,7 @@ export const importedLists: Target<ImportCase> = {
     format: fc.constantFrom(...formats),
     file: changed,
     mapping: fc.oneof({ weight: 2, arbitrary: unchanged }, { weight: 1, arbitrary: changed }),
-    options: fc.constantFrom(
-      ...[[], ['--per', 'operator'], ['--network', 'nfh.global/beckn-nodes'], ['--dry-run', '--json']],
-    ),
+    options: fc.constantFrom(...[[], ['--per', 'operator'], ['--network', network], ['--dry-run', '--json']]),
   }),
   run: (scene, one) => withFolder(scene, (folder) => runImport(scene, one, folder)),
 };
@@ -117,12 +111,9 @@ const features = {
   features: [feature, { ...feature, id: 'node/2', properties: { ...feature.properties, '@id': 'node/2' } }],
 };
 
-function render(format: Format, { content, bytes }: Changed): Buffer {
-  const text =
-    format === 'csv'
-      ? renderRows(mutate(rows, content))
-      : JSON.stringify(mutate(format === 'ocpi' ? locations : features, content));
-  return mutateBytes(Buffer.from(text ?? ''), bytes);
+function render(format: Format, how: Changed): Buffer {
+  if (format !== 'csv') return renderChanged(format === 'ocpi' ? locations : features, how);
+  return mutateBytes(Buffer.from(renderRows(mutate(rows, how.content))), how.bytes);
 }
 
 function renderRows(table: unknown): string {
@@ -138,9 +129,9 @@ function renderCell(cell: unknown): string {
 const mappings = { csv: read('mappings/stations.yaml'), geojson: read('mappings/osm.yaml') };
 
 /** JSON is YAML too. */
-function renderMapping(format: 'csv' | 'geojson', { content, bytes }: Changed): Buffer {
+function renderMapping(format: 'csv' | 'geojson', how: Changed): Buffer {
   const file = mappings[format];
-  const text =
-    content.length === 0 ? file : Buffer.from(JSON.stringify(mutate(parseYaml(file.toString()), content)));
-  return mutateBytes(text, bytes);
+  return how.content.length === 0
+    ? mutateBytes(file, how.bytes)
+    : renderChanged(parseYaml(file.toString()), how);
 }

@@ -8,9 +8,10 @@ import { feedsChannel } from '../../../src/storage/feeds/feeds.ts';
 import { arbitraryValue } from '../../support/arbitrary-value.ts';
 import { until } from '../../support/time.ts';
 import { exchange } from '../http-exchange.ts';
-import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
-import { mutate, mutations } from '../mutate-json.ts';
+import { type ByteMutation, bytesSometimes, mutateBytes } from '../mutate-bytes.ts';
+import { mutateText, mutations } from '../mutate-json.ts';
 import { isAccepted, judgeNack } from '../oracle.ts';
+import { network } from '../participants.ts';
 import type { Scene } from '../scene.ts';
 import type { Sent } from '../sink.ts';
 import { accepted, type Target } from '../target.ts';
@@ -37,8 +38,8 @@ export const pullAnswers: Target<PullCase> = {
         fc.oneof(fc.constantFrom(...examples), arbitraryValue(actions.onPull.body.properties.message)),
         mutations,
       )
-      .map(([message, changes]) => JSON.stringify(mutate(message, changes)) ?? ''),
-    bytes: fc.oneof({ weight: 8, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: byteMutations }),
+      .map(([message, changes]) => mutateText(message, changes)),
+    bytes: bytesSometimes(8),
   }),
   run: runPullAnswer,
 };
@@ -96,7 +97,7 @@ function feedOf(scene: Scene): Feed {
     }),
   });
   const subscription = {
-    ...{ subscriptionId, status: 'ACTIVE', networkIds: ['nfh.global/beckn-nodes'], schemaTypes: [] },
+    ...{ subscriptionId, status: 'ACTIVE', networkIds: [network], schemaTypes: [] },
     ...{ createdAt: at, updatedAt: at },
   };
   scene.sink.answer(actions.subscribe.path, () =>

@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { actions } from '../../../src/protocol/actions.ts';
 import { publicKeyOf } from '../../../src/protocol/keys.ts';
 import { signRequest } from '../../../src/protocol/request-signature.ts';
+import { renderChanged } from '../changed.ts';
 import { hostileText } from '../hostile-values.ts';
 import { exchange } from '../http-exchange.ts';
-import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
-import { type Mutation, mutate, mutations } from '../mutate-json.ts';
+import { type ByteMutation, bytesSometimes } from '../mutate-bytes.ts';
+import { type Mutation, mutations } from '../mutate-json.ts';
 import { isAccepted, judgeNack } from '../oracle.ts';
 import { network, registryName } from '../participants.ts';
 import type { Scene } from '../scene.ts';
@@ -52,7 +53,7 @@ export const registryAnswers: Target<LieCase> = {
     ),
     headers,
     changes: mutations,
-    bytes: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: byteMutations }),
+    bytes: bytesSometimes(),
     raw: fc.oneof(
       { weight: 20, arbitrary: fc.constant('') },
       {
@@ -73,10 +74,10 @@ export const registryAnswers: Target<LieCase> = {
 async function runLie(scene: Scene, one: LieCase, id: string): Promise<string> {
   const { application } = scene.participants;
   const name = `${id}-${randomUUID().slice(0, 8)}.liar.test`;
-  const answer = mutate(truth(name, application.url, publicKeyOf(application.key.privateKey)), one.changes);
-  const text = JSON.stringify(answer) ?? '';
+  const answer = truth(name, application.url, publicKeyOf(application.key.privateKey));
+  const body = renderChanged(answer, { content: one.changes, bytes: one.bytes });
   scene.registry.lie(name, {
-    ...{ status: one.status, headers: one.headers, body: mutateBytes(Buffer.from(text), one.bytes) },
+    ...{ status: one.status, headers: one.headers, body },
     ...(one.raw !== '' && { raw: Buffer.from(one.raw, 'latin1') }),
   });
   try {

@@ -10,10 +10,10 @@ import { arbitraryValue } from '../../support/arbitrary-value.ts';
 import { samplePublishMessage } from '../../support/sample-messages.ts';
 import { hostileText } from '../hostile-values.ts';
 import { exchange } from '../http-exchange.ts';
-import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
+import { type ByteMutation, bytesSometimes, mutateBytes, noBytes } from '../mutate-bytes.ts';
 import { mutate, mutations } from '../mutate-json.ts';
 import { checkAnswerSignature, fault, isAccepted, judgeNack, parseBody } from '../oracle.ts';
-import type { ParticipantName } from '../participants.ts';
+import { network, type ParticipantName } from '../participants.ts';
 import type { RoleName, Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 
@@ -70,10 +70,7 @@ function casesOf(action: ActionId): fc.Arbitrary<SignedCase> {
     signer: fc.constantFrom(...signers),
     body: arbitraryBody(action),
     query: arbitraryQuery(actions[action], actionExamples[action]),
-    bytes: fc.oneof(
-      { weight: 9, arbitrary: fc.constant([]) },
-      { weight: 1, arbitrary: actions[action].method === 'POST' ? byteMutations : fc.constant([]) },
-    ),
+    bytes: actions[action].method === 'POST' ? bytesSometimes(9) : noBytes,
   });
 }
 
@@ -251,7 +248,7 @@ async function subscribe({ participants: { application }, urls }: Scene): Promis
     },
     ...{ timestamp: now.toISOString(), bapId: application.id, bapUri: application.url },
   };
-  const message = { subscription: { networkIds: ['nfh.global/beckn-nodes'] } };
+  const message = { subscription: { networkIds: [network] } };
   const body = Buffer.from(JSON.stringify({ context, message }));
   const answer = await exchange(urls.catalog, actions.subscribe.path, {
     ...{ method: 'POST', body, headers: { authorization: signRequest(application.key, body, { now }) } },

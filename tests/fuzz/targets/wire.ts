@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type Action, actions } from '../../../src/protocol/actions.ts';
 import { exchangeRaw, parseAnswers } from '../http-exchange.ts';
-import { type ByteMutation, byteMutations, mutateBytes } from '../mutate-bytes.ts';
+import { type ByteMutation, bytesSometimes, mutateBytes, noBytes } from '../mutate-bytes.ts';
 import { fault, isAccepted, judgeNack } from '../oracle.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
@@ -135,8 +135,8 @@ const sent: readonly ActionId[] = [
   'listSubscriptions',
 ];
 const none = fc.constant<never[]>([]);
-const sometimes = <T>(arbitrary: fc.Arbitrary<T>, otherwise: fc.Arbitrary<T>, weight = 1) =>
-  fc.oneof({ weight: 4, arbitrary: otherwise }, { weight, arbitrary });
+const sometimes = <T>(arbitrary: fc.Arbitrary<T>, otherwise: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 4, arbitrary: otherwise }, { weight: 1, arbitrary });
 
 export const wire: Target<WireCase> = {
   name: 'signed requests, damaged on the wire',
@@ -150,10 +150,10 @@ export const wire: Target<WireCase> = {
         signer: fc.constant(signers[action] ?? 'application'),
         body: arbitraryBody(action),
         query: fc.constant(''),
-        bytes: none,
+        bytes: noBytes,
       }),
-      body: sometimes<readonly ByteMutation[]>(byteMutations, none),
-      head: sometimes<readonly ByteMutation[]>(byteMutations, none),
+      body: bytesSometimes(),
+      head: bytesSometimes(),
       lines: fc.record({
         add: sometimes<readonly string[]>(fc.array(fc.constantFrom(...headerLines), { maxLength: 3 }), none),
         double: sometimes<readonly string[]>(fc.array(headerName, { maxLength: 1 }), none),
