@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { parse as parseYaml } from 'yaml';
 import { isConnectorColumn } from '../../import/connectors.ts';
 import { type Mapping, MappingFault, parseMapping } from '../../import/mapping.ts';
 import type { Problem } from '../../import/station.ts';
@@ -15,7 +14,7 @@ export async function readMapping(name: string, context: CommandContext): Promis
   const file = listBundledMappings().includes(name) ? join(bundledMappings, `${name}.yaml`) : name;
   const bytes = await readInput(file, context);
   try {
-    return parseMapping(file.endsWith('.json') ? parseJson(bytes) : parseYaml(bytes.toString('utf8')));
+    return parseMapping(file.endsWith('.json') ? parseJson(bytes) : await readYaml(bytes));
   } catch (error) {
     if (error instanceof MappingFault)
       throw new CommandError(`The mapping ${name} cannot be used:\n${error.message}`, error);
@@ -26,6 +25,12 @@ export async function readMapping(name: string, context: CommandContext): Promis
     if (isUnreadable) throw new CommandError(`The mapping ${name} cannot be read: ${error.message}`, error);
     throw error;
   }
+}
+
+/** YAML is loaded for the first mapping that is written in it. */
+async function readYaml(bytes: Buffer): Promise<unknown> {
+  const { parse } = await import('yaml');
+  return parse(bytes.toString('utf8'));
 }
 
 /** What is amiss between the columns of the two, told once: a slip of the pen in either shows here. */
