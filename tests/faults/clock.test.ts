@@ -12,7 +12,7 @@ import { type Provider, startProvider } from '../support/provider.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { newId, resource } from '../support/small-catalogs.ts';
 import { until } from '../support/time.ts';
-import { type FaultRun, faultOptions, type Outcome, strikes, times } from './fault-run.ts';
+import { type FaultRun, faultOptions, isLong, type Outcome, strikes, times } from './fault-run.ts';
 
 // Clocks that jump hours forth and back, and back and forth, of the processes and of the database, while everybody whom we send to, pull from and crawl is down:
 // when they are up again, nothing is late.
@@ -146,9 +146,10 @@ async function jumpThrough(run: FaultRun, jump: (hours: number) => Promise<void>
 }
 
 const hourMs = 3_600_000;
+const directions = isLong ? [1, -1] : [1];
 
 describe('nothing is late after a jump of hours forth and back, or back and forth,', () => {
-  it.for([1, -1])('of the clocks of all processes (%i)', faultOptions, (direction, context) =>
+  it.for(directions)('of the clocks of all processes (%i)', faultOptions, (direction, context) =>
     strikes(`clocks of the processes ${direction > 0 ? 'ahead' : 'behind'} for a while`, (run) =>
       jumpThrough(run, async (hours) => {
         aheadMs = direction * hours * hourMs;
@@ -158,7 +159,7 @@ describe('nothing is late after a jump of hours forth and back, or back and fort
     )(context),
   );
 
-  it.for([1, -1])('of the clock of the database (%i)', faultOptions, (direction, context) =>
+  it.for(directions)('of the clock of the database (%i)', faultOptions, (direction, context) =>
     strikes(`clock of PostgreSQL set ${direction > 0 ? 'back' : 'forward'}`, (run) =>
       jumpThrough(run, (hours) => shiftTimes(direction * hours)),
     )(context),

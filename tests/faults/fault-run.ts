@@ -42,7 +42,7 @@ export interface FaultRun {
   recover(endedAt: number, succeed: () => Promise<unknown>): Promise<void>;
 }
 
-/** The long form is `npm run test:faults`; `npm test` runs the same code with fewer repetitions. */
+/** The long form is `npm run test:faults`; `npm test` runs a part of it, with fewer repetitions, in half a minute. */
 export const isLong = process.env.FAULTS === 'long';
 
 export function times(short: number, long: number): number {

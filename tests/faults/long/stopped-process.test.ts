@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { actions } from '../../src/protocol/actions.ts';
-import { connectionSettings } from '../../src/storage/connection.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
-import { startNetwork, type TestNetwork } from '../support/network.ts';
-import { publish, submit } from '../support/publish.ts';
-import { catalog } from '../support/sample-catalogs.ts';
-import { type ServiceProcess, startCatalogProcess } from '../support/service-process.ts';
-import { takeTime, until, watchFor } from '../support/time.ts';
+import { actions } from '../../../src/protocol/actions.ts';
+import { connectionSettings } from '../../../src/storage/connection.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { freePort } from '../../support/free-port.ts';
+import { startNetwork, type TestNetwork } from '../../support/network.ts';
+import { publish, submit } from '../../support/publish.ts';
+import { catalog } from '../../support/sample-catalogs.ts';
+import { type ServiceProcess, startCatalogProcess } from '../../support/service-process.ts';
+import { takeTime, until, watchFor } from '../../support/time.ts';
 
 // A process that stands still (SIGSTOP, a suspended machine) keeps its connections, its leases and the locks of its open transactions. Another
 // one takes its work over within 30 s, and when it goes on it writes nothing. The tests wait for leases and time-outs
