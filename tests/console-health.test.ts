@@ -92,7 +92,7 @@ describe('GET /api/health/empty-searches', () => {
   it('pages through many, the latest first', async () => {
     await scene.network.database.query(
       `insert into console.empty_search (key, intent, near_misses, first_at, at, times)
-       select sha256(n::text::bytea), json_build_object('textSearch', n), '[]', now(), now() - n % 3 * interval '1 second', 1 from generate_series(1, 100) as n`,
+       select sha256(n::text::bytea), json_build_object('textSearch', n), '[]', now(), date_trunc('milliseconds', now()) - n % 3 * interval '1 second', 1 from generate_series(1, 100) as n`,
     );
     const { items } = await desk.all('/api/health/empty-searches', 7);
     const intents = items.map((item) => JSON.stringify((item as unknown as { intent: object }).intent));

@@ -3,7 +3,7 @@ import type { PlainOperation } from '../http/openapi.ts';
 import { Type } from '../protocol/type.ts';
 import { type Actor, listAudit } from '../storage/console/audit.ts';
 import type { ConsoleContext } from './context.ts';
-import { ListQuery, listOf, nextCursor, parseListQuery } from './list.ts';
+import { CursorKey, ListQuery, listOf, nextCursor, parseListQuery } from './list.ts';
 
 /** GET /api/audit: what operators changed, at the console or by a command, the latest first. */
 export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
@@ -22,7 +22,7 @@ export function actorOf({ ip }: Pick<FastifyRequest, 'ip'>): Actor {
   return { actor: 'console', address: ip };
 }
 
-const Cursor = Type.Object({ id: Type.Integer() });
+const Cursor = Type.Object({ id: CursorKey });
 
 const operation: PlainOperation = {
   summary: 'List what operators changed, by this API or by commands, the latest first.',

@@ -10,7 +10,7 @@ import { readCatalog } from '../storage/catalog/reader.ts';
 import { listIndexedCatalogs, readIndexedDocument } from '../storage/console/indexed-catalogs.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError, notFound } from './errors.ts';
-import { ListQuery, listOf, parseListQuery, withoutNulls } from './list.ts';
+import { CursorKey, ListQuery, listOf, parseListQuery, withoutNulls } from './list.ts';
 import { indexedItem, listAllCatalogs, publishedItem } from './list-catalogs.ts';
 
 /** A larger catalog is shown without its documents. */
@@ -151,7 +151,7 @@ const CatalogsQuery = Type.Object({
   ),
   source: Type.Optional(Source),
 });
-const Cursor = Type.Object({ in: Type.Enum(['service', 'index']), key: Type.Integer() });
+const Cursor = Type.Object({ in: Type.Enum(['service', 'index']), key: CursorKey });
 const ShowQuery = Type.Object({ source: Type.Optional(Source) });
 const DifferenceQuery = Type.Object({
   from: Type.Integer({ minimum: 0 }),

@@ -15,7 +15,16 @@ import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { startCrawl } from './crawl-now.ts';
 import { ConsoleError } from './errors.ts';
-import { ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from './list.ts';
+import {
+  CursorKey,
+  CursorText,
+  CursorTime,
+  ListQuery,
+  listOf,
+  nextCursor,
+  parseListQuery,
+  withoutNulls,
+} from './list.ts';
 
 /** What `signpost crawl status` and `signpost crawl log` show, for programs. */
 export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext): void {
@@ -48,12 +57,13 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 
   server.get('/api/crawl/log', { config: { operation: logOperation } }, async ({ query }) => {
-    const { node, ...page } = parseListQuery(LogQuery, query, LogCursor);
+    const { node, after, ...page } = parseListQuery(LogQuery, query, LogCursor);
     const items = await listLog(database, {
       ...(node !== undefined && { node: identityOf(node, REGISTRY_NAME) }),
+      ...(after && { after: { at: new Date(after.at), id: after.id } }),
       ...page,
     });
-    const next = nextCursor(items, page.limit, ({ at, id }) => ({ at, id }));
+    const next = nextCursor(items, page.limit, ({ at, id }) => ({ at: at.getTime(), id }));
     return { items: items.map(withoutNulls), next };
   });
 }
@@ -90,13 +100,13 @@ const Node = Type.String({
   examples: ['provider.example.org'],
 });
 const CatalogsQuery = Type.Object({ ...ListQuery.properties, node: Node });
-const CatalogCursor = Type.Object({ catalogId: Type.String() });
+const CatalogCursor = Type.Object({ catalogId: CursorText });
 const LogQuery = Type.Object({
   ...ListQuery.properties,
   node: Type.Optional(Node),
   catalogId: Type.Optional(Type.String({ minLength: 1 })),
 });
-const LogCursor = Type.Object({ at: Type.String({ format: 'date-time' }), id: Type.Integer() });
+const LogCursor = Type.Object({ at: CursorTime, id: CursorKey });
 
 const NowRequest = Type.Object({ node: Node }, { title: 'CrawlNow' });
 const standings = [
@@ -115,7 +125,7 @@ const NodesQuery = Type.Object({
     }),
   ),
 });
-const NodeCursor = Type.Object({ node: Type.String() });
+const NodeCursor = Type.Object({ node: CursorText });
 const Time = Type.Optional(Type.String({ format: 'date-time' }));
 
 const nodesOperation: PlainOperation = {

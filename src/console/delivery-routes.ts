@@ -16,7 +16,16 @@ import {
   skipDelivery,
 } from './deliveries.ts';
 import { notFound } from './errors.ts';
-import { ListQuery, listOf, nextCursor, parseListQuery, renderCursor, withoutNulls } from './list.ts';
+import {
+  CursorKey,
+  CursorText,
+  ListQuery,
+  listOf,
+  nextCursor,
+  parseListQuery,
+  renderCursor,
+  withoutNulls,
+} from './list.ts';
 
 /** What leaves the node: receivers, deliveries, and another try, or none, for what is parked. */
 export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleContext): void {
@@ -88,10 +97,10 @@ const DeliveriesQuery = Type.Object({
   receiver: Type.Optional(Receiver),
   state: Type.Optional(Type.Enum([...deliveryStates])),
 });
-const ReceiverCursor = Type.Object({ kind: Type.Enum(['push', 'callback']), receiver: Type.String() });
+const ReceiverCursor = Type.Object({ kind: Type.Enum(['push', 'callback']), receiver: CursorText });
 const DeliveryCursor = Type.Union([
-  Type.Object({ callback: Type.Integer() }),
-  Type.Object({ subscriber: Type.String(), catalogKey: Type.Integer() }),
+  Type.Object({ callback: CursorKey }),
+  Type.Object({ subscriber: CursorText, catalogKey: CursorKey }),
 ]);
 const ReplayRequest = Type.Object({ receiver: Type.Optional(Receiver) }, { title: 'ReplayRequest' });
 

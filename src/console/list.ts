@@ -16,6 +16,13 @@ export const ListQuery = Type.Object({
   ),
 });
 
+// A cursor comes back from outside, altered or not, and goes into a statement: its members are only what PostgreSQL can hold.
+
+export const CursorText = Type.String({ pattern: '^[^\\u0000]*$' });
+export const CursorKey = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** Milliseconds since 1970, as far as a Date goes. */
+export const CursorTime = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
+
 /** The query of a list, its limit filled in and its cursor read. */
 export function parseListQuery<S extends typeof ListQuery, C extends TSchema>(
   schema: S,

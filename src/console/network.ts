@@ -5,7 +5,16 @@ import { listCrawledMasters, listPublishedMasters, type MasterCatalog } from '..
 import { listAllFeeds, listAllSubscriptions, listParticipants } from '../storage/console/network.ts';
 import { readOverview } from '../storage/console/overview.ts';
 import type { ConsoleContext } from './context.ts';
-import { ListQuery, listOf, nextCursor, parseListQuery, renderCursor, withoutNulls } from './list.ts';
+import {
+  CursorKey,
+  CursorText,
+  ListQuery,
+  listOf,
+  nextCursor,
+  parseListQuery,
+  renderCursor,
+  withoutNulls,
+} from './list.ts';
 
 /** What there is and who takes part: the overview, participants, subscriptions, feeds and masters. */
 export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
@@ -65,12 +74,12 @@ const ParticipantsQuery = Type.Object({
   ...ListQuery.properties,
   q: Type.Optional(Type.String({ maxLength: 200, description: 'A part of its name or address.' })),
 });
-const ParticipantCursor = Type.Object({ namespace: Type.String(), registryName: Type.String() });
+const ParticipantCursor = Type.Object({ namespace: CursorText, registryName: CursorText });
 const SubscriptionCursor = Type.Object({
-  subscriber: Type.String(),
+  subscriber: CursorText,
   id: Type.String({ format: 'uuid' }),
 });
-const MasterCursor = Type.Object({ source: Type.Enum(['service', 'crawl']), key: Type.Integer() });
+const MasterCursor = Type.Object({ source: Type.Enum(['service', 'crawl']), key: CursorKey });
 
 const Time = Type.String({ format: 'date-time' });
 const Names = Type.Array(Type.String());

@@ -5,7 +5,7 @@ import { Type } from '../../protocol/type.ts';
 import { listEmptySearches } from '../../storage/console/empty-searches.ts';
 import { readMinutes } from '../../storage/console/minutes.ts';
 import type { ConsoleContext } from '../context.ts';
-import { ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from '../list.ts';
+import { CursorTime, ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from '../list.ts';
 import { buildSeries, seriesNames } from './series.ts';
 
 /** How all processes did over the last hours, and what was looked for and not found. */
@@ -21,11 +21,14 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
     { config: { operation: searchesOperation } },
     async ({ query }) => {
       const { limit, after } = parseListQuery(ListQuery, query, Cursor);
-      const found = await listEmptySearches(database, { limit, before: after });
-      const items = found.map(({ key: _, atText: __, intent, nearMisses, ...rest }) =>
+      const found = await listEmptySearches(database, {
+        limit,
+        ...(after && { before: { at: new Date(after.at), key: after.key } }),
+      });
+      const items = found.map(({ key: _, intent, nearMisses, ...rest }) =>
         withoutNulls({ ...rest, intent: JSON.parse(intent), nearMisses: JSON.parse(nearMisses) }),
       );
-      return { items, next: nextCursor(found, limit, ({ atText, key }) => ({ at: atText, key })) };
+      return { items, next: nextCursor(found, limit, ({ at, key }) => ({ at: at.getTime(), key })) };
     },
   );
 }
@@ -34,10 +37,7 @@ const defaultHours = 24;
 const SeriesQuery = Type.Object({
   hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168, default: defaultHours })),
 });
-const Cursor = Type.Object({
-  at: Type.String({ maxLength: 64, pattern: '^\\d{4}-[0-9:.+ -]+$' }),
-  key: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-});
+const Cursor = Type.Object({ at: CursorTime, key: Type.String({ pattern: '^[0-9a-f]{64}$' }) });
 const tag = 'Health';
 const Time = Type.String({ format: 'date-time' });
 

@@ -87,8 +87,6 @@ interface NotedSearch {
 export interface KeptEmptySearch {
   key: string;
   at: Date;
-  /** The same with all digits, for a cursor: a Date has milliseconds only. */
-  atText: string;
   firstAt: Date;
   networkId: string | null;
   /** JSON texts. */
@@ -100,13 +98,13 @@ export interface KeptEmptySearch {
 /** The latest first. */
 export async function listEmptySearches(
   queryable: Queryable,
-  { limit, before }: { limit: number; before?: { at: string; key: string } },
+  { limit, before }: { limit: number; before?: { at: Date; key: string } },
 ): Promise<KeptEmptySearch[]> {
   const { rows } = await queryable.query<KeptEmptySearch>(
-    `select encode(key, 'hex') as key, at, at::text as "atText", first_at as "firstAt", network_id as "networkId", intent,
+    `select encode(key, 'hex') as key, at, first_at as "firstAt", network_id as "networkId", intent,
        near_misses as "nearMisses", times
      from console.empty_search
-     where $1::text is null or (at, key) < ($1::timestamptz, decode($2, 'hex')) order by at desc, key desc limit $3`,
+     where $1::timestamptz is null or (at, key) < ($1, decode($2, 'hex')) order by at desc, key desc limit $3`,
     [before?.at, before?.key, limit],
   );
   return rows;

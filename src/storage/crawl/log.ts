@@ -105,7 +105,7 @@ interface LogPage {
   catalogId?: string;
   limit: number;
   /** The last line of the page before. */
-  after?: { at: string; id: number };
+  after?: { at: Date; id: number };
 }
 
 /** Forgets lines that were last written before a time; returns how many. */
