@@ -223,10 +223,24 @@ describe('signpost up', () => {
     );
   });
 
+  it('is not started a second time with the same data, whatever its ports are, and the registry still leads to the first', async () => {
+    await running();
+    const second = startUp(home.dataDir, { ...settings, ...(await freePorts()) });
+    expect(await second.ended).toMatchObject({ code: 1 });
+    expect(second.said()).toMatch(
+      /^signpost: Signpost is up already with the data of .* \(process \d+\)\. Stop it, or set another DATA_DIR and other ports\.\n$/,
+    );
+    const lookup = `http://127.0.0.1:${settings.REGISTRY_PORT}/dedi/lookup/catalog.signpost.test/subscribers.beckn.one/key-1`;
+    expect((await read(lookup)).data.details.url).toBe(`http://127.0.0.1:${settings.CATALOG_PORT}`);
+    expect(await hasServer()).toBe(true);
+  });
+
   it('says which port is taken when it cannot start, and leaves alone what runs', async () => {
     await running();
-    const second = start();
+    const other = await makeDataDir();
+    const second = startUp(other.dataDir, settings);
     expect(await second.ended).toMatchObject({ code: 1 });
+    await other.remove();
     expect(second.said()).toContain(
       `Cannot listen on 127.0.0.1:${settings.OPERATIONS_PORT}: another program does. Stop it, or set another OPERATIONS_PORT.`,
     );

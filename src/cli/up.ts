@@ -23,7 +23,7 @@ The demo network is a part of Bengaluru: a facilitator describes groceries in a 
 publishes through the catalog service, two host signed files that are crawled; a consumer asks something every half minute. Three things are wrong on purpose: a PARTIAL catalog
 (voltpath-hsr-layout), a file that was changed after it was signed (minchu-east), and a discovery service that is down (atlas.signpost.test).
 
-The database, the demo identities' keys and everything else live in DATA_DIR (default .signpost); delete it to start anew.
+The database, the demo identities' keys and everything else live in DATA_DIR (default .signpost); delete it to start anew. One signpost up at a time may use it.
 Private addresses and plain HTTP are allowed, as everything is on this machine.
 
 Examples:

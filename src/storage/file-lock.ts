@@ -20,6 +20,12 @@ const silenceMs = 30_000;
 /** The lock was not free in time. The message is for whoever looks after the directory. */
 export class LockNotFree extends Error {
   override readonly name = 'LockNotFree';
+  readonly ownerPid: number;
+
+  constructor(message: string, ownerPid: number) {
+    super(message);
+    this.ownerPid = ownerPid;
+  }
 }
 
 /** Runs the work while no other process holds the lock; throws when it does not get it in time, or is told to wait no longer. */
@@ -62,8 +68,10 @@ export async function acquireFileLock(
       const own = last + 1;
       if (await create(directory, own)) return hold(directory, own);
     } else if (Date.now() > deadline) {
+      const pid = Number.parseInt(owner.text, 10);
       throw new LockNotFree(
-        `Process ${owner.text.split('@')[0]} has held the lock ${directory} for over ${waitMs / 1000} s.`,
+        `Process ${pid} has held the lock ${directory} for over ${waitMs / 1000} s.`,
+        pid,
       );
     } else {
       await delay(pollMs * (0.5 + Math.random()));

@@ -1,11 +1,14 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
+import { hasCode } from '../../error-code.ts';
 import type { Logger } from '../../logger.ts';
 import type { Process } from '../../main.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { listPushes } from '../../storage/catalog/push-list.ts';
 import { isAtRest } from '../../storage/crawl/status.ts';
-import type { CommandContext } from '../command.ts';
+import { acquireFileLock, LockNotFree } from '../../storage/file-lock.ts';
+import { type CommandContext, CommandError } from '../command.ts';
 import { runProcess } from '../run-process.ts';
 import type { UpOptions } from '../up.ts';
 import { renderBanner } from './banner.ts';
@@ -16,8 +19,39 @@ import { registerOthers, registerOwn } from './participants.ts';
 import { type Playing, playDemo } from './play.ts';
 import { readUpConfig } from './settings.ts';
 
-export function runUp(options: UpOptions, context: CommandContext): Promise<void> {
+export async function runUp(options: UpOptions, context: CommandContext): Promise<void> {
   const config = readUpConfig(context, options);
+  const release = await claimDataDir(config.DATA_DIR);
+  try {
+    await run(options, context, config);
+  } finally {
+    await release();
+  }
+}
+
+/**
+ * One `up` at a time: a second one, on other ports, would register the identities of the first with its own addresses, where nobody
+ * finds them any more once it has ended. Returns the function that gives the directory back.
+ */
+async function claimDataDir(dataDir: string): Promise<() => Promise<void>> {
+  try {
+    return await acquireFileLock(join(dataDir, 'lock'), 0);
+  } catch (error) {
+    if (!(error instanceof LockNotFree)) throw new CommandError(explainUnwritable(dataDir, error), error);
+    throw new CommandError(
+      `Signpost is up already with the data of ${dataDir} (process ${error.ownerPid}). Stop it, or set another DATA_DIR and other ports.`,
+      error,
+    );
+  }
+}
+
+function explainUnwritable(dataDir: string, error: unknown): string {
+  return hasCode(error, 'EACCES', 'EPERM')
+    ? `${dataDir} belongs to another user: start signpost as that user, or set another DATA_DIR.`
+    : `Cannot write to ${dataDir}: ${error instanceof Error ? error.message : error}. Set another DATA_DIR.`;
+}
+
+function run(options: UpOptions, context: CommandContext, config: Config): Promise<void> {
   return runProcess(context, config, {
     json: options.json,
     async prepare(database) {
