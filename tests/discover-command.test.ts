@@ -138,6 +138,18 @@ describe('signpost discover', () => {
     });
   });
 
+  it('says at once that the address is not that of a discovery service', async () => {
+    const website = createServer((_request, response) => response.end('<html>'));
+    await new Promise<void>((resolve) => website.listen(0, '127.0.0.1', resolve));
+    const { port } = website.address() as AddressInfo;
+    const run = await discover('x', '--to', `http://127.0.0.1:${port}`);
+    await new Promise((resolve) => website.close(resolve));
+    expect(run).toMatchObject({
+      exitCode: 1,
+      notes: `http://127.0.0.1:${port}/discover answered 200, but acknowledged nothing. Is that the address of a discovery service?\n`,
+    });
+  });
+
   it('explains how an intent is evaluated: what led, how long each step took, how much was left', async () => {
     const run = await discover(
       '--where',

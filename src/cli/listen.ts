@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { endpoints } from '../protocol/endpoints.ts';
 import { parseCount, parseListen, parseSubscriber } from './arguments.ts';
 import type { CommandContext } from './command.ts';
@@ -17,7 +17,11 @@ export const receivedActions = ['onPublish', 'onPull', 'onDiscover', 'push'] as 
 export function registerListenCommand(program: Command, context: CommandContext): void {
   program
     .command('listen')
-    .option('--listen <address>', 'host:port', parseListen, { host: '127.0.0.1', port: 5001 })
+    .addOption(
+      new Option('--listen <address>', 'host:port')
+        .argParser(parseListen)
+        .default({ host: '127.0.0.1', port: 5001 }, '127.0.0.1:5001'),
+    )
     .option('--as <subscriber>', 'who acknowledges what comes (default: CONSUMER_ID)', parseSubscriber)
     .option('--count <number>', 'end after so many messages', parseCount)
     .option('--json', 'print each message as one line of JSON')

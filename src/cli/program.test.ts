@@ -11,6 +11,20 @@ describe('the commands of the program', () => {
     for (const command of program.commands) expect(command.description(), command.name()).not.toBe('');
   });
 
+  it.each([
+    [['listen', '--port', '1'], 'signpost listen'],
+    [['import', 'csv'], 'signpost import csv'],
+    [['frobnicate'], 'signpost'],
+  ])('called in a wrong way, as %j, lead to the help of %s', async (args, command) => {
+    const notes: string[] = [];
+    const context = { ...silentContext(), note: (text: string) => void notes.push(text) };
+    const program = await buildProgram(context, args);
+    for (const one of [program, ...program.commands.flatMap((sub) => [sub, ...sub.commands])])
+      one.exitOverride();
+    await expect(program.parseAsync(args, { from: 'user' })).rejects.toThrow();
+    expect(notes.join('\n')).toContain(`(${command} --help `);
+  });
+
   it('are loaded one at a time, also for their help', async () => {
     for (const args of [
       ['keys', 'list'],

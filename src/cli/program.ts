@@ -180,7 +180,15 @@ async function register(
   for (const command of program.commands) {
     const about = commands[command.name()];
     if (about) command.description(about);
+    pointToHelp(command);
   }
+}
+
+/** Who calls a command in a wrong way is told where its own options stand. */
+function pointToHelp(command: Command, parents = 'signpost'): void {
+  const name = `${parents} ${command.name()}`;
+  command.showHelpAfterError(`(${name} --help says how it is called)`);
+  for (const sub of command.commands) pointToHelp(sub, name);
 }
 
 function createProgram(context: CommandContext): Command {

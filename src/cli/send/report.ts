@@ -6,6 +6,7 @@ import { type Nack, readNack } from '../../protocol/nack.ts';
 import type { OnPublishMessage } from '../../protocol/publish-messages.ts';
 import { parseSignatureHeader, verifySignature } from '../../protocol/request-signature.ts';
 import type { RegistryClient } from '../../registry/client.ts';
+import { CommandError } from '../command.ts';
 import { renderProblems } from '../publish/report.ts';
 import type { SendableRequest } from './request.ts';
 
@@ -38,6 +39,18 @@ export async function readAnswer(
 /** Any 2xx is, unless its body says NACK. */
 export function isAccepted({ status, body }: ReceivedAnswer): boolean {
   return status >= 200 && status < 300 && acknowledgementOf(body) !== 'NACK';
+}
+
+/** Throws where a 2xx neither acknowledges nor says that nothing follows, as that of a web server: no callback comes after it. */
+export function refuseStranger(
+  { url }: SendableRequest,
+  { status, body }: ReceivedAnswer,
+  service: string,
+): void {
+  if (status === 202 || acknowledgementOf(body) === 'ACK') return;
+  throw new CommandError(
+    `${url} answered ${status}, but acknowledged nothing. Is that the address of a ${service}?`,
+  );
 }
 
 export function renderAnswer(

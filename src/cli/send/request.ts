@@ -48,7 +48,7 @@ export interface SendableRequest {
 export function prepareDraft(options: DraftOptions): Draft {
   const { to, method, verbatim, answering, bytes } = options;
   if (method === 'POST' && bytes.length === 0)
-    throw new CommandError('POST needs a file (or - for standard input).');
+    throw new CommandError('POST needs a file (or - for standard input) that is not empty.');
   if (method !== 'POST' && bytes.length > 0)
     throw new CommandError(`${method} has no body: leave the file out.`);
   const document = verbatim || method !== 'POST' ? undefined : parseDocument(bytes);
