@@ -123,8 +123,13 @@ export function listeningAddress(config: Config, role: Role): string {
 
 /** Who listens on every address of the machine is reached at its own. */
 function ownAddress(host: string, port: number): string {
-  return originOf({ '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host, port);
+  return originOf(loopbackOf.get(host) ?? host, port);
 }
+
+const loopbackOf = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+]);
 
 function originOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

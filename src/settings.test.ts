@@ -84,6 +84,7 @@ describe('settings', () => {
     ['::', 'http://[::1]:4002'],
     ['fd00::7', 'http://[fd00::7]:4002'],
     ['catalog.example', 'http://catalog.example:4002'],
+    ['toString', 'http://toString:4002'],
   ])('that listen on %s are reached at %s', (HOST, url) => {
     const config = readConfig({ HOST });
     expect(config.identities.catalog.url).toBe(url);
