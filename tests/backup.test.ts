@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -186,6 +186,22 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
       await rm(join(target.DATA_DIR, name));
     }
   }
+
+  it('is refused into a directory that it would copy, before anything is written', async () => {
+    const dataDir = join(directory, 'data-of-its-own');
+    await mkdir(dataDir);
+    await symlink(dataDir, join(directory, 'another-name'));
+    for (const name of ['data-of-its-own', 'another-name']) {
+      const into = join(directory, name, 'backup');
+      const args = ['backup', into, '--no-database'];
+      const run = await runCommand(registerBackupCommands, args, settingsAt('', dataDir));
+      expect(run).toMatchObject({
+        exitCode: 1,
+        notes: expect.stringContaining(`${into} is inside ${dataDir}`),
+      });
+    }
+    expect(await readdir(dataDir)).toEqual([]);
+  });
 
   it('is refused into a directory that is there, and without a database to dump', async () => {
     const source = settingsAt('', join(directory, 'nothing'));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createInbox,
   type Found,
-  type Signpost,
+  Signpost,
   SignpostError,
   verifyTree,
 } from '../packages/client/src/index.ts';
@@ -220,6 +220,22 @@ describe('the client', () => {
     });
     const stopped = deaf.publish(catalog('client-stopped'), { signal: AbortSignal.timeout(50) });
     await expect(stopped).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('says that a callback came and could not be verified, where the registry cannot be asked', async () => {
+    const lost = await startClient(network, 'client-lost', { registry: 'http://127.0.0.1:1/dedi' });
+    const error = await errorOf(lost.publish(catalog('client-unverified'), { callbackTimeoutMs: 3_000 }));
+    await lost.close();
+    expect(error.message).toMatch(
+      /^No catalog\/on_publish could be verified within 3000 ms\. The last one was refused: .*registry/i,
+    );
+  });
+
+  it('is not made without a key, and says what is missing', () => {
+    const options = { id: 'x.example.org', keyId: 'key-1', registry: 'http://127.0.0.1:1/dedi' };
+    expect(() => new Signpost({ ...options, privateKey: undefined as never })).toThrow(
+      'privateKey is no Ed25519 key: give its seed',
+    );
   });
 
   it('verifies a published tree from its host, and names the first broken link of one that was changed', async () => {

@@ -34,6 +34,17 @@ describe('a callback', () => {
     expect(awaited.accept(callback())).toBe(false);
   });
 
+  it('is told to have come, and why it was refused, where none came that verifies', async () => {
+    const awaited = createAwaitedCallbacks();
+    const call = awaited.expect(request);
+    awaited.noteRefusal('message-2', 'of another call');
+    await expect(call.wait(1)).rejects.toThrow(/^No \S+ came within 1 ms\.$/);
+    awaited.noteRefusal('message-1', 'The registry cannot be asked.');
+    await expect(call.wait(1)).rejects.toThrow(
+      /^No \S+ could be verified within 1 ms\. The last one was refused: The registry cannot be asked\.$/,
+    );
+  });
+
   it('is refused with the digest of another request, and from another than was asked', () => {
     const awaited = createAwaitedCallbacks();
     const call = awaited.expect(request);

@@ -10,6 +10,8 @@ export interface AwaitedCallbacks {
   findSent(messageId: string): readonly string[];
   /** False where no call waits for it, or has waited and got it; throws where it does not answer the request that it names. */
   accept(message: ReceivedMessage): boolean;
+  /** Keeps why a callback was not taken, for the call that waits for it in vain. */
+  noteRefusal(messageId: string, reason: string): void;
   /** Ends all waiting. */
   close(): void;
 }
@@ -31,6 +33,7 @@ interface Pending {
   asked?: string;
   /** The callback has come. */
   isAnswered?: boolean;
+  refusal?: string;
   settle(outcome: ReceivedMessage | Error): void;
 }
 
@@ -51,7 +54,7 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
         setAsked: (identity) => {
           entry.asked = identity;
         },
-        wait: (timeoutMs, signal) => within(promise, { messageId, callback, timeoutMs, signal }),
+        wait: (timeoutMs, signal) => within(promise, { messageId, entry, timeoutMs, signal }),
         done() {
           pending.delete(messageId);
           past.set(messageId, entry);
@@ -70,6 +73,10 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
       entry.isAnswered = isTaken;
       entry.settle(message);
       return isTaken;
+    },
+    noteRefusal(messageId, reason) {
+      const entry = pending.get(messageId);
+      if (entry) entry.refusal = reason;
     },
     close() {
       for (const { settle } of pending.values())
@@ -102,17 +109,23 @@ async function within(
   arrival: Promise<ReceivedMessage>,
   {
     messageId,
-    callback,
+    entry,
     timeoutMs,
     signal,
-  }: { messageId: string; callback: string; timeoutMs: number; signal?: AbortSignal },
+  }: { messageId: string; entry: Pending; timeoutMs: number; signal?: AbortSignal },
 ): Promise<ReceivedMessage> {
   signal?.throwIfAborted();
   let timer: NodeJS.Timeout | undefined;
   let abort = () => {};
   const late = new Promise<never>((_resolve, reject) => {
-    const message = `No ${callback} came within ${timeoutMs} ms.`;
-    timer = setTimeout(() => reject(new SignpostError('NET_TIMEOUT', message, { messageId })), timeoutMs);
+    const giveUp = () => {
+      const { callback, refusal } = entry;
+      const message = refusal
+        ? `No ${callback} could be verified within ${timeoutMs} ms. The last one was refused: ${refusal}`
+        : `No ${callback} came within ${timeoutMs} ms.`;
+      reject(new SignpostError('NET_TIMEOUT', message, { messageId }));
+    };
+    timer = setTimeout(giveUp, timeoutMs);
     abort = () => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
   });

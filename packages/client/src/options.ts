@@ -76,7 +76,9 @@ export function readOptions(options: SignpostOptions): Settings {
 
 function readPrivateKey(key: string | KeyObject): KeyObject {
   const read = typeof key === 'string' ? fromText(key) : key;
-  if (read.asymmetricKeyType !== 'ed25519') throw new TypeError('privateKey is no Ed25519 key');
+  // Programs in JavaScript may give undefined, such as a variable of the environment that is not set.
+  if (read?.asymmetricKeyType !== 'ed25519')
+    throw new TypeError('privateKey is no Ed25519 key: give its seed in Base64, a PEM text or a KeyObject');
   return read;
 }
 

@@ -41,7 +41,9 @@ export async function receive(core: Core, request: ReceivedRequest): Promise<Sen
     return answer(core, headers, { status: 200, body: ack(message.context.messageId) });
   } catch (thrown) {
     const error = asProtocolError(thrown);
-    return answer(core, headers, { status: error.status, body: nack(error, scanMessageId(body)) });
+    const messageId = scanMessageId(body);
+    if (messageId !== undefined) core.awaited.noteRefusal(messageId, error.message);
+    return answer(core, headers, { status: error.status, body: nack(error, messageId) });
   }
 }
 

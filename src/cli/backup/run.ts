@@ -1,5 +1,5 @@
-import { cp, lstat, mkdir, stat, writeFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { cp, lstat, mkdir, realpath, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { Config } from '../../config.ts';
 import { hasCode } from '../../error-code.ts';
 import { programVersion } from '../../program-version.ts';
@@ -29,6 +29,7 @@ export async function backup(
     throw new CommandError(
       'The embedded PostgreSQL comes without pg_dump: stop signpost and copy DATA_DIR, or set DATABASE_URL, or add --no-database.',
     );
+  await refuseInside(directory, [config.DATA_DIR, config.publisherDir]);
   await makeEmpty(directory);
   const paths = pathsIn(directory);
   if (database && url !== undefined)
@@ -46,6 +47,17 @@ export async function backup(
   const parts = [database ? 'the database' : '', 'keys', hasPublisher ? 'published files' : ''];
   const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. It is as secret as your keys.`;
   printResult(context, json, { directory, ...facts }, text);
+}
+
+/** What is copied cannot be copied into itself, and the next backup would copy this one. */
+async function refuseInside(directory: string, copied: readonly string[]): Promise<void> {
+  const real = async (path: string) => realpath(path).catch(() => resolve(path));
+  const parent = await real(dirname(resolve(directory)));
+  for (const place of copied)
+    if (!relative(await real(place), parent).startsWith('..'))
+      throw new CommandError(
+        `${directory} is inside ${place}, which is backed up: name a directory elsewhere.`,
+      );
 }
 
 async function makeEmpty(directory: string): Promise<void> {
