@@ -42,7 +42,12 @@ export async function conform(url: string, options: ConformOptions, context: Com
     const role = options.role ?? (await findRole(url, client));
     const report: ConformReport = { role, url, startedAt: new Date().toISOString(), checks: [] };
     const ended = new AbortController();
-    const end = () => ended.abort();
+    const end = () => {
+      context.note(
+        'Ending after this check, then withdrawing what was published. Ctrl-C again ends at once.',
+      );
+      ended.abort();
+    };
     process.once('SIGINT', end);
     const { signal } = ended;
     try {
