@@ -203,13 +203,14 @@ function plainOperation(
     schema: { type: 'string' },
     ...exampleOf(name, examples?.parameters),
   }));
+  const parameters = [...inPath, ...(query ? queryParameters(query, components, examples?.parameters) : [])];
   return {
     operationId: operation.id ?? operationIdOf(method, path),
     summary,
     ...(description && { description }),
     tags: [tag],
     security: [],
-    parameters: [...inPath, ...(query ? queryParameters(query, components, examples?.parameters) : [])],
+    parameters,
     ...(body && {
       requestBody: { required: true, content: json(components.reference(body), examples?.bodies) },
     }),
@@ -221,6 +222,11 @@ function plainOperation(
           })
         : { description: 'Found, or done.' },
       ...(inPath.length > 0 && { 414: { description: 'A name in the path is too long.' } }),
+      ...(parameters.length > 0 && {
+        431: jsonResponse('The address is too long.', components.reference(Acknowledgement), {
+          isSigned: false,
+        }),
+      }),
       ...refusedResponses(operation, components),
     },
   };
