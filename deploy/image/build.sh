@@ -17,5 +17,6 @@ cp -R node_modules "$image/"
 # Links of npm: to commands, which nobody calls there, and to packages of this repository, which are not there.
 find "$image/node_modules" -type l -delete
 find "$image/node_modules" -type d -empty -delete
-# What only compilers, debuggers and people read, nearly half of it.
-find "$image/node_modules" -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -iname '*.md' \) -delete
+# What only compilers, debuggers and people read, nearly half of it; licences stay.
+find "$image/node_modules" -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -iname '*.md' \) \
+  ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' -delete

@@ -11,6 +11,7 @@ import {
 } from './openapi-refusals.ts';
 import { signatureHeader, signatureScheme, signingGuide } from './openapi-signing.ts';
 import type { RefusalExample } from './refusal-examples.ts';
+import { headTooLarge } from './unreadable.ts';
 
 /**
  * The OpenAPI 3.1 document of a role, from the table of actions and the schemas that the requests are checked with. A schema
@@ -167,6 +168,7 @@ function signedOperation(action: Action, components: Components): Operation {
       ...Object.fromEntries(
         refusals.map(([status, refusal]) => [status, refusedResponse(refusal, components)]),
       ),
+      ...(action.query && tooLongResponse(components)),
       ...Object.fromEntries(
         Object.keys(sharedRefusals).map((status) => [
           status,
@@ -188,6 +190,16 @@ function signedOperation(action: Action, components: Components): Operation {
 
 function refusedResponse({ description, examples }: DescribedRefusal, components: Components): Response {
   return jsonResponse(description, components.reference(Acknowledgement), { examples });
+}
+
+/** Of the parser of HTTP, before the operation is known: it is not signed. */
+function tooLongResponse(components: Components): Record<string, Response> {
+  const long = { name: 'long', summary: 'The address is too long', error: headTooLarge };
+  const examples = renderExamples([long], {});
+  const description = `Address and headers are too long: ${headTooLarge.code}.`;
+  return {
+    431: jsonResponse(description, components.reference(Acknowledgement), { isSigned: false, examples }),
+  };
 }
 
 function plainOperation(
@@ -222,11 +234,7 @@ function plainOperation(
           })
         : { description: 'Found, or done.' },
       ...(inPath.length > 0 && { 414: { description: 'A name in the path is too long.' } }),
-      ...(parameters.length > 0 && {
-        431: jsonResponse('The address is too long.', components.reference(Acknowledgement), {
-          isSigned: false,
-        }),
-      }),
+      ...(parameters.length > 0 && tooLongResponse(components)),
       ...refusedResponses(operation, components),
     },
   };

@@ -43,6 +43,11 @@ const notHttp: Unreadable = {
   refusal: new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'This is not HTTP/1.1.'),
 };
 
+export const headTooLarge = new ProtocolError(
+  'SCH_SCHEMA_VALIDATION_FAILED',
+  `Address and headers have more than ${maxHeaderBytes} bytes.`,
+);
+
 const unreadable: Record<string, Unreadable> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
@@ -50,9 +55,6 @@ const unreadable: Record<string, Unreadable> = {
   },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
-    refusal: new ProtocolError(
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      `The headers have more than ${maxHeaderBytes} bytes.`,
-    ),
+    refusal: headTooLarge,
   },
 };

@@ -48,6 +48,11 @@ describe('the image', () => {
     expect(stdout).toBe('');
   });
 
+  it('has the licences of its dependencies', async () => {
+    expect(await readdir(join(image, 'node_modules/fastify'))).toContain('LICENSE');
+    expect(await readdir(join(image, 'node_modules/real-require'))).toContain('LICENSE.md');
+  });
+
   it('takes less than 60 MB', async () => {
     const { stdout } = await run('du', ['-sm', image]);
     expect(Number.parseInt(stdout, 10)).toBeLessThan(60);

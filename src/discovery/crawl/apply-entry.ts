@@ -40,7 +40,7 @@ export interface ReadCatalog {
 /** Returns the master resources that are missing, where there are some: then nothing has happened. */
 export type ApplyCatalog = (read: ReadCatalog) => Promise<string[]>;
 
-/** Written in one transaction. A host's work has as many entries under way (crawl-host.ts): more than are fetched at a time, because others are being checked meanwhile. */
+/** Written in one transaction. */
 export const catalogsTogether = 50;
 const documentsTogether = 2_500;
 /** While one waits for the database, another prepares what it writes. */

@@ -152,11 +152,14 @@ async function performAll(
     }
   };
   const outcomes = await Promise.allSettled(
-    Array.from({ length: Math.min(catalogsTogether, items.length) }, work),
+    Array.from({ length: Math.min(itemsUnderWay, items.length) }, work),
   );
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return fault;
 }
+
+/** A transaction can only fill if as many are under way: more than are fetched at a time, because others are being checked meanwhile. */
+const itemsUnderWay = catalogsTogether;
 
 /** Files may be elsewhere: trouble there holds up nobody else here. */
 function isAbout({ url }: CrawlFault, host: string): boolean {
