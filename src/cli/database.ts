@@ -4,6 +4,7 @@ import { silentLogger } from '../silent-logger.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { abandonEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded/postgres.ts';
 import { type CommandContext, CommandError } from './command.ts';
+import { interruptedExitCode } from './interrupt.ts';
 
 const commandConnections = 2;
 
@@ -58,9 +59,6 @@ function leaveOnInterrupt(dataDir: string): { forget(): void } {
   process.on('SIGINT', onInterrupt);
   return { forget: () => void process.off('SIGINT', onInterrupt) };
 }
-
-/** As shells have it for SIGINT. */
-const interruptedExitCode = 130;
 
 function asCommandError(error: unknown): never {
   throw new CommandError(error instanceof Error ? error.message : String(error), error);

@@ -11,6 +11,7 @@ import { abandonEmbeddedPostgres } from '../storage/embedded/postgres.ts';
 import { startWorkers } from '../workers/supervisor.ts';
 import { WorkerFailed } from '../workers/worker-pool.ts';
 import { type CommandContext, CommandError, oneLine } from './command.ts';
+import { sameSignalMs } from './interrupt.ts';
 
 /**
  * Starts the roles, in this process or in WORKERS, prints one line for each, and stays until it is told to stop, or its terminal is closed; a second Ctrl-C does not
@@ -180,8 +181,6 @@ function listenForStop(context: CommandContext, impatient: () => void) {
 }
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** One Ctrl-C comes from the terminal, and once more from npm, which passes it on. */
-const sameSignalMs = 500;
 
 /** Nothing is finished or given back, but no server of ours is left behind. */
 function killOurselves(config: Config): void {

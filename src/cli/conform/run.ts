@@ -19,6 +19,7 @@ import type { RegistryClient } from '../../registry/client.ts';
 import { createChainReader } from '../chain-reader.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import type { ConformOptions } from '../conform.ts';
+import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
 import { chooseAddress } from '../send/address.ts';
 import { explainListening } from '../send/callback.ts';
 import { withRegistry } from '../send/exchange.ts';
@@ -41,31 +42,31 @@ export async function conform(url: string, options: ConformOptions, context: Com
   await withRegistry(config, async (registry, client) => {
     const role = options.role ?? (await findRole(url, client));
     const report: ConformReport = { role, url, startedAt: new Date().toISOString(), checks: [] };
-    const ended = new AbortController();
-    const end = () => {
-      context.note(
-        'Ending after this check, then withdrawing what was published. Ctrl-C again ends at once.',
-      );
-      ended.abort();
-    };
-    process.once('SIGINT', end);
-    const { signal } = ended;
+    const interrupt = listenForInterrupt(() => context.note(`${endings[role]} Ctrl-C again ends at once.`));
+    const { signal } = interrupt;
     try {
       await checkers[role]({ url, options, config, registry, client, context, signal }, report);
+    } catch (error) {
+      // An aborted request fails for no other reason than Ctrl-C.
+      if (!signal.aborted) throw error;
     } finally {
-      process.off('SIGINT', end);
+      interrupt.close();
     }
     if (options.json) context.print(JSON.stringify(toJson(report), null, 2));
     else context.print(renderVerdict(report));
     if (options.junit !== undefined) writeReport(options.junit, renderJunit(report));
     const { failed, passed } = countVerdicts(report.checks);
-    if (signal.aborted) context.setExitCode(interrupted);
+    if (signal.aborted) context.setExitCode(interruptedExitCode);
     else if (failed > 0 || passed === 0) context.setExitCode(1);
   });
 }
 
-/** The exit code after Ctrl-C: what was published is withdrawn all the same. */
-const interrupted = 130;
+/** What Ctrl-C leads to: a tree is only read, of the others everything is withdrawn that was published. */
+const endings: Record<Role, string> = {
+  catalog: 'Ending after this check, then withdrawing what was published.',
+  discovery: 'Ending after this check, then retiring what was hosted.',
+  tree: 'Ending.',
+};
 
 interface Parts {
   url: string;
