@@ -289,3 +289,27 @@ describe('signpost up --empty', () => {
     }
   });
 });
+
+describe('signpost up with PUBLISHER_DIR equal to DATA_DIR', () => {
+  const { write } = useDirectory();
+
+  it('publishes, and is still not started a second time', async () => {
+    const { dataDir, remove } = await makeDataDir();
+    const settings = { ...(await freePorts()), PUBLISHER_DIR: dataDir };
+    const signpost = startCommand(['up', '--empty'], dataDir, settings);
+    try {
+      await signpost.saying('Signpost is up');
+      const env = { DATA_DIR: dataDir, ...settings };
+      const file = write('coffee.json', smallCatalog('coffee', ['espresso']));
+      expect(await publish([file], env)).toMatchObject({ exitCode: 0 });
+      expect(await publish([write('broken.json', '{}')], env)).toMatchObject({ exitCode: 1 });
+      const second = startUp(dataDir, { ...settings, ...(await freePorts()) });
+      expect(await second.ended).toMatchObject({ code: 1 });
+      expect(second.said()).toContain('Signpost is up already');
+    } finally {
+      signpost.signal('SIGTERM');
+      await signpost.ended;
+      await remove();
+    }
+  });
+});

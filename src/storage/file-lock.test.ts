@@ -103,10 +103,25 @@ describe('a file lock', () => {
     await mkdir(lock);
     const file = join(lock, '7');
     await writeFile(file, '1@1@boot\nboot/pid:[1]');
-    await expect(acquireFileLock(lock, 50)).rejects.toThrow('Process 1 has held the lock');
+    const refusal = expect(acquireFileLock(lock, 50)).rejects.toThrow(
+      /^A process of another machine or container has held the lock/,
+    );
+    await takeTime(100);
+    const soon = new Date(Date.now() + 1_000);
+    await utimes(file, soon, soon);
+    await refusal;
     const longAgo = new Date(Date.now() - 60_000);
     await utimes(file, longAgo, longAgo);
     expect(await withFileLock(lock, 100, async () => 'in')).toBe('in');
+  });
+
+  it('of a process in another container that has just died is waited for until that counts as dead, however short the wait', async () => {
+    await mkdir(lock);
+    const file = join(lock, '7');
+    await writeFile(file, '1@1@boot\nboot/pid:[1]');
+    const almostSilent = new Date(Date.now() - 29_500);
+    await utimes(file, almostSilent, almostSilent);
+    expect(await withFileLock(lock, 0, async () => 'in')).toBe('in');
   });
 
   it('gives signs of life until it is given back', async () => {

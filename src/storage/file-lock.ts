@@ -20,9 +20,10 @@ const silenceMs = 30_000;
 /** The lock was not free in time. The message is for whoever looks after the directory. */
 export class LockNotFree extends Error {
   override readonly name = 'LockNotFree';
-  readonly ownerPid: number;
+  /** Undefined where the owner is on another machine or in another container: its number means nothing here. */
+  readonly ownerPid: number | undefined;
 
-  constructor(message: string, ownerPid: number) {
+  constructor(message: string, ownerPid: number | undefined) {
     super(message);
     this.ownerPid = ownerPid;
   }
@@ -52,14 +53,18 @@ export async function abandonFileLock(directory: string): Promise<void> {
   if ((await readOwner(directory, last))?.text === ownText()) await giveBack(directory, last);
 }
 
-/** Returns the function that gives the lock back. */
+/**
+ * Returns the function that gives the lock back. An owner from elsewhere may have died just before: it is waited for until it gives a sign
+ * of life, or has been silent for long enough, also where `waitMs` is shorter.
+ */
 export async function acquireFileLock(
   directory: string,
   waitMs: number,
   signal?: AbortSignal,
 ): Promise<() => Promise<void>> {
   await mkdir(directory, { recursive: true });
-  const deadline = Date.now() + waitMs;
+  const started = Date.now();
+  let firstSign: number | undefined;
   for (;;) {
     signal?.throwIfAborted();
     const last = await highest(directory);
@@ -67,16 +72,21 @@ export async function acquireFileLock(
     if (owner === undefined || !isHeldBy(owner)) {
       const own = last + 1;
       if (await create(directory, own)) return hold(directory, own);
-    } else if (Date.now() > deadline) {
-      const pid = Number.parseInt(owner.text, 10);
-      throw new LockNotFree(
-        `Process ${pid} has held the lock ${directory} for over ${waitMs / 1000} s.`,
-        pid,
-      );
-    } else {
-      await delay(pollMs * (0.5 + Math.random()));
+      continue;
     }
+    const sign = owner.lastSign.getTime();
+    firstSign ??= sign;
+    const mayBeDead = isElsewhere(owner) && sign === firstSign;
+    const patienceMs = mayBeDead ? Math.max(waitMs, silenceMs) : waitMs;
+    if (Date.now() - started > patienceMs) throw notFree(directory, owner, patienceMs);
+    await delay(pollMs * (0.5 + Math.random()));
   }
+}
+
+function notFree(directory: string, owner: Owner, waitedMs: number): LockNotFree {
+  const pid = isElsewhere(owner) ? undefined : Number.parseInt(owner.text, 10);
+  const holder = pid === undefined ? 'A process of another machine or container' : `Process ${pid}`;
+  return new LockNotFree(`${holder} has held the lock ${directory} for over ${waitedMs / 1000} s.`, pid);
 }
 
 function hold(directory: string, number: number): () => Promise<void> {
@@ -142,11 +152,17 @@ function ownText(): string {
   return `${identifyProcess(process.pid)}\n${placeOfProcess()}`;
 }
 
-function isHeldBy({ text, lastSign }: Owner): boolean {
-  const [identity = '', place = placeOfProcess()] = text.split('\n');
+function isHeldBy(owner: Owner): boolean {
+  const [identity = ''] = owner.text.split('\n');
   if (identity === '') return false;
-  if (place === placeOfProcess()) return identifyProcess(Number.parseInt(identity, 10)) === identity;
-  return Date.now() - lastSign.getTime() < silenceMs;
+  if (isElsewhere(owner)) return Date.now() - owner.lastSign.getTime() < silenceMs;
+  return identifyProcess(Number.parseInt(identity, 10)) === identity;
+}
+
+function isElsewhere({ text }: Owner): boolean {
+  const here = placeOfProcess();
+  const [, place = here] = text.split('\n');
+  return place !== here;
 }
 
 async function highest(directory: string): Promise<number> {

@@ -23,14 +23,24 @@ describe('signpost restore --no-database', () => {
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  const restore = (...args: string[]) =>
-    runCommand(registerBackupCommands, ['restore', ...args, '--no-database'], { DATA_DIR: dataDir });
+  const restore = (from?: string, settings: Record<string, string> = {}) =>
+    runCommand(registerBackupCommands, ['restore', ...(from ? [from] : []), '--no-database'], {
+      DATA_DIR: dataDir,
+      ...settings,
+    });
   const readToken = () => readFile(join(dataDir, 'operator-token'), 'utf8');
 
   it('copies the files into a directory that has none of them', async () => {
     await mkdir(join(dataDir, 'keys'));
     await writeFile(join(dataDir, 'notes.txt'), 'of the operator');
     expect(await restore(backup)).toMatchObject({ exitCode: 0 });
+    expect(await readToken()).toBe('of the backup');
+  });
+
+  it('copies the files into a directory with nothing but locks, which is that of the publisher too', async () => {
+    await mkdir(join(dataDir, 'up', 'lock'), { recursive: true });
+    await writeFile(join(dataDir, 'up', 'lock', '1'), '');
+    expect(await restore(backup, { PUBLISHER_DIR: dataDir })).toMatchObject({ exitCode: 0 });
     expect(await readToken()).toBe('of the backup');
   });
 

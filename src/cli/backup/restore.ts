@@ -64,11 +64,13 @@ async function restoreFrom(
   });
 }
 
-/** A directory without files is as good as none. */
+/** A directory without files is as good as none; locks do not count, which lie one level deeper for `up`. */
 async function hasFiles(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isDirectory()) return found !== undefined;
-  return (await readdir(path)).some((name) => name !== 'lock');
+  for (const name of await readdir(path))
+    if (name !== 'lock' && (await hasFiles(join(path, name)))) return true;
+  return false;
 }
 
 /** Not opened as usual: that would bring our tables into it. */

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
-import { hasCode } from '../../error-code.ts';
 import type { Logger } from '../../logger.ts';
 import type { Process } from '../../main.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { listPushes } from '../../storage/catalog/push-list.ts';
 import { isAtRest } from '../../storage/crawl/status.ts';
+import { explainUnwritable } from '../../storage/explain-unwritable.ts';
 import { acquireFileLock, LockNotFree } from '../../storage/file-lock.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { runProcess } from '../run-process.ts';
@@ -21,7 +21,7 @@ import { readUpConfig } from './settings.ts';
 
 export async function runUp(options: UpOptions, context: CommandContext): Promise<void> {
   const config = readUpConfig(context, options);
-  const release = await claimDataDir(config.DATA_DIR);
+  const release = await claimDataDir(config.DATA_DIR, context);
   try {
     await run(options, context, config);
   } finally {
@@ -31,24 +31,26 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
 
 /**
  * One `up` at a time: a second one, on other ports, would register the identities of the first with its own addresses, where nobody
- * finds them any more once it has ended. Returns the function that gives the directory back.
+ * finds them any more once it has ended. The lock is not `DATA_DIR/lock`, which is the publisher's where PUBLISHER_DIR is DATA_DIR. Returns
+ * the function that gives the directory back.
  */
-async function claimDataDir(dataDir: string): Promise<() => Promise<void>> {
+async function claimDataDir(dataDir: string, context: CommandContext): Promise<() => Promise<void>> {
+  const waiting = setTimeout(
+    () => context.note('signpost: waiting to see whether another machine or container uses the same data …'),
+    sayAfterMs,
+  );
   try {
-    return await acquireFileLock(join(dataDir, 'lock'), 0);
+    return await acquireFileLock(join(dataDir, 'up', 'lock'), 0);
   } catch (error) {
     if (!(error instanceof LockNotFree)) throw new CommandError(explainUnwritable(dataDir, error), error);
+    const where = error.ownerPid ? `process ${error.ownerPid}` : 'on another machine or in another container';
     throw new CommandError(
-      `Signpost is up already with the data of ${dataDir} (process ${error.ownerPid}). Stop it, or set another DATA_DIR and other ports.`,
+      `Signpost is up already with the data of ${dataDir} (${where}). Stop it, or set another DATA_DIR and other ports.`,
       error,
     );
+  } finally {
+    clearTimeout(waiting);
   }
-}
-
-function explainUnwritable(dataDir: string, error: unknown): string {
-  return hasCode(error, 'EACCES', 'EPERM')
-    ? `${dataDir} belongs to another user: start signpost as that user, or set another DATA_DIR.`
-    : `Cannot write to ${dataDir}: ${error instanceof Error ? error.message : error}. Set another DATA_DIR.`;
 }
 
 function run(options: UpOptions, context: CommandContext, config: Config): Promise<void> {
@@ -113,5 +115,6 @@ async function untilAtRest(
   }
 }
 
+const sayAfterMs = 1_000;
 const restWithinMs = 10_000;
 const restPollMs = 50;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { hasCode } from '../../error-code.ts';
 import type { Logger } from '../../logger.ts';
+import { explainUnwritable } from '../explain-unwritable.ts';
 import { withFileLock } from '../file-lock.ts';
 import { identifyProcess } from '../process-identity.ts';
 import { findBinaries, openDirectories as usualOpenDirectories } from './binaries.ts';
@@ -97,12 +97,7 @@ async function makeHome(home: string): Promise<void> {
     await mkdir(home, { recursive: true });
     await access(home, constants.W_OK);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
-    throw new Error(
-      hasCode(error, 'EACCES', 'EPERM')
-        ? `${home} belongs to another user: start signpost as that user, or set another DATA_DIR.`
-        : `Cannot write to ${home}: ${reason}. Set another DATA_DIR.`,
-    );
+    throw new Error(explainUnwritable(home, error), { cause: error });
   }
 }
 
