@@ -189,9 +189,9 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
 
   it('is refused into a directory that it would copy, before anything is written', async () => {
     const dataDir = join(directory, 'data-of-its-own');
-    await mkdir(dataDir);
+    await mkdir(join(dataDir, '..data'), { recursive: true });
     await symlink(dataDir, join(directory, 'another-name'));
-    for (const name of ['data-of-its-own', 'another-name']) {
+    for (const name of ['data-of-its-own', 'another-name', 'data-of-its-own/..data']) {
       const into = join(directory, name, 'backup');
       const args = ['backup', into, '--no-database'];
       const run = await runCommand(registerBackupCommands, args, settingsAt('', dataDir));
@@ -200,7 +200,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
         notes: expect.stringContaining(`${into} is inside ${dataDir}`),
       });
     }
-    expect(await readdir(dataDir)).toEqual([]);
+    expect(await readdir(dataDir, { recursive: true })).toEqual(['..data']);
   });
 
   it('is refused into a directory that is there, and without a database to dump', async () => {

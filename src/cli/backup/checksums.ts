@@ -9,6 +9,8 @@ import { pathsIn } from './layout.ts';
 // SHA256SUMS of a backup, as sha256sum writes and checks it: disks and copies lose bytes, and a restore should find out before it writes anything.
 
 const name = 'SHA256SUMS';
+/** In hexadecimal digits. */
+const digestLength = 64;
 /** Named in the message. */
 const maxNamed = 3;
 
@@ -25,11 +27,14 @@ export async function verifyChecksums(directory: string): Promise<void> {
     throw new CommandError(`${directory} has no ${name}: it is no backup, or one that lost files.`, error);
   });
   const lines = text.split('\n').filter(Boolean);
-  // A line that was cut off within its digest names no file.
-  const listed = new Map(lines.map((line) => [line.slice(66) || name, line.slice(0, 64)]));
+  // A line is a digest, two spaces and a path: one that was cut off before its path lists no file.
+  const hasPath = (line: string) => line.length > digestLength + 2;
+  const listed = new Map(
+    lines.filter(hasPath).map((line) => [line.slice(digestLength + 2), line.slice(0, digestLength)]),
+  );
   const apart = [join(directory, name), pathsIn(directory).facts];
   const present = (await listFiles(directory)).filter((path) => !apart.includes(join(directory, path)));
-  const broken: string[] = [];
+  const broken = lines.every(hasPath) ? [] : [name];
   for (const path of new Set([...listed.keys(), ...present]))
     if ((await digest(join(directory, path)).catch(() => 'missing')) !== listed.get(path)) broken.push(path);
   if (broken.length === 0) return;

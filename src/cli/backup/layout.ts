@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Config } from '../../config.ts';
 import { isJsonObject, parseJson } from '../../protocol/json.ts';
 import { CommandError } from '../command.ts';
@@ -65,5 +65,11 @@ function readJson(text: Buffer): unknown {
 
 /** Whether the publisher's directory goes with DATA_DIR. */
 export function isInside({ DATA_DIR, publisherDir }: Config): boolean {
-  return !relative(resolve(DATA_DIR), resolve(publisherDir)).startsWith('..');
+  return isUnder(resolve(DATA_DIR), resolve(publisherDir));
+}
+
+/** Whether a path is the parent itself or lies below it, by their names. A child may be called `..data`. */
+export function isUnder(parent: string, path: string): boolean {
+  const way = relative(parent, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

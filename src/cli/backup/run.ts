@@ -8,7 +8,7 @@ import type { BackupOptions } from '../backup.ts';
 import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { writeChecksums } from './checksums.ts';
-import { type BackupFacts, isInside, pathsIn } from './layout.ts';
+import { type BackupFacts, isInside, isUnder, pathsIn } from './layout.ts';
 import { dumpDatabase } from './postgres-programs.ts';
 
 /** As long as a publish of the largest catalogs may take. */
@@ -54,7 +54,7 @@ async function refuseInside(directory: string, copied: readonly string[]): Promi
   const real = async (path: string) => realpath(path).catch(() => resolve(path));
   const parent = await real(dirname(resolve(directory)));
   for (const place of copied)
-    if (!relative(await real(place), parent).startsWith('..'))
+    if (isUnder(await real(place), parent))
       throw new CommandError(
         `${directory} is inside ${place}, which is backed up: name a directory elsewhere.`,
       );

@@ -49,9 +49,10 @@ export async function findPostmaster(
 
     const answer = recorded.ready ? await knock(cluster, recorded.port) : 'none';
     if (answer === 'welcome') return recorded;
-    if (!isServerOf(dataDirectory, recorded.pid)) {
+    const command = commandOf(recorded.pid) ?? '';
+    if (!isServerOf(dataDirectory, command)) {
       logger.warn(
-        `removed a stale postmaster.pid from ${dataDirectory}: process ${recorded.pid} is "${commandOf(recorded.pid)}"`,
+        `removed a stale postmaster.pid from ${dataDirectory}: process ${recorded.pid} is "${command}"`,
       );
       await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
       return undefined;
@@ -68,11 +69,10 @@ export async function findPostmaster(
 /** The server process of this cluster, if there is one, whether it answers or not. */
 export async function findServerProcess({ dataDirectory }: Cluster): Promise<Postmaster | undefined> {
   const recorded = await readPidFile(dataDirectory);
-  return recorded && isServerOf(dataDirectory, recorded.pid) ? recorded : undefined;
+  return recorded && isServerOf(dataDirectory, commandOf(recorded.pid) ?? '') ? recorded : undefined;
 }
 
-function isServerOf(dataDirectory: string, pid: number): boolean {
-  const command = commandOf(pid) ?? '';
+function isServerOf(dataDirectory: string, command: string): boolean {
   return command.includes('postgres') && command.includes(dataDirectory);
 }
 
