@@ -138,15 +138,18 @@ describe('signpost discover', () => {
     });
   });
 
-  it('says at once that the address is not that of a discovery service', async () => {
-    const website = createServer((_request, response) => response.end('<html>'));
+  it.each([
+    ['a web server', 200, '<html>'],
+    ['a webhook, which takes everything', 202, ''],
+  ])('says at once that the address is that of %s, not of a discovery service', async (_of, status, body) => {
+    const website = createServer((_request, response) => response.writeHead(status).end(body));
     await new Promise<void>((resolve) => website.listen(0, '127.0.0.1', resolve));
     const { port } = website.address() as AddressInfo;
     const run = await discover('x', '--to', `http://127.0.0.1:${port}`);
     await new Promise((resolve) => website.close(resolve));
     expect(run).toMatchObject({
       exitCode: 1,
-      notes: `http://127.0.0.1:${port}/discover answered 200, but acknowledged nothing. Is that the address of a discovery service?\n`,
+      notes: `http://127.0.0.1:${port}/discover answered ${status}, but acknowledged nothing. Is that the address of a discovery service?\n`,
     });
   });
 

@@ -5,7 +5,7 @@ import type { DiscoverOptions } from '../discover.ts';
 import { chooseAddress } from '../send/address.ts';
 import { listenForCallback } from '../send/callback.ts';
 import { exchange, isFromAsked, waitForCallback, withRegistry } from '../send/exchange.ts';
-import { isAccepted, type ReceivedAnswer, readRefusal, refuseStranger } from '../send/report.ts';
+import { isAccepted, type ReceivedAnswer, readRefusal, requireAck } from '../send/report.ts';
 import { buildRequest, prepareDraft } from '../send/request.ts';
 import { resolveSigner } from '../send/signer.ts';
 import { buildMessage, usualMeters } from './intent.ts';
@@ -39,7 +39,7 @@ export async function discover(
       await listener.expect(request);
       const answer = await exchange(request, registry, client);
       if (!isAccepted(answer)) throw explainRefusal(answer);
-      refuseStranger(request, answer, 'discovery service');
+      requireAck(request, answer, 'discovery service');
       if (answer.status === 202) return printNothing(answer, options, context);
       const callback = await waitForCallback(listener, answer, options.wait, context);
       if (!callback || !isFromAsked(callback, answer, config, context)) return context.setExitCode(1);

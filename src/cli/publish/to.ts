@@ -6,7 +6,7 @@ import { chooseAddress } from '../send/address.ts';
 import type { ListenAddress } from '../send/callback.ts';
 import { exchange, isFromAsked, waitForCallback, withRegistry } from '../send/exchange.ts';
 import { openListener } from '../send/relay.ts';
-import { isAccepted, readRefusal, refuseStranger } from '../send/report.ts';
+import { isAccepted, readRefusal, requireAck } from '../send/report.ts';
 import { buildRequest, prepareDraft } from '../send/request.ts';
 import { resolveSigner, type SignerOptions } from '../send/signer.ts';
 
@@ -53,7 +53,7 @@ export async function publishTo(
         const { code, reason } = readRefusal(answer.body);
         throw new CommandError(`The catalog service refused this, ${answer.status} ${code}: ${reason}`);
       }
-      refuseStranger(sent, answer, 'catalog service');
+      requireAck(sent, answer, 'catalog service');
       const callback = await waitForCallback(listener, answer, options.wait, context);
       if (!callback || !isFromAsked(callback, answer, config, context)) return undefined;
       return callback.message as OnPublishMessage;

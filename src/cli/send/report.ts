@@ -41,13 +41,13 @@ export function isAccepted({ status, body }: ReceivedAnswer): boolean {
   return status >= 200 && status < 300 && acknowledgementOf(body) !== 'NACK';
 }
 
-/** Throws where a 2xx neither acknowledges nor says that nothing follows, as that of a web server: no callback comes after it. */
-export function refuseStranger(
+/** Throws where a 2xx has no ACK in its body, as that of a web server: no callback comes after it. A 202 has one too (catalog spec, Errors). */
+export function requireAck(
   { url }: SendableRequest,
   { status, body }: ReceivedAnswer,
   service: string,
 ): void {
-  if (status === 202 || acknowledgementOf(body) === 'ACK') return;
+  if (acknowledgementOf(body) === 'ACK') return;
   throw new CommandError(
     `${url} answered ${status}, but acknowledged nothing. Is that the address of a ${service}?`,
   );
