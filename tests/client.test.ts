@@ -222,12 +222,12 @@ describe('the client', () => {
     await expect(stopped).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('says that a callback came and could not be verified, where the registry cannot be asked', async () => {
+  it('says that a callback came and why it was refused, where the registry cannot be asked', async () => {
     const lost = await startClient(network, 'client-lost', { registry: 'http://127.0.0.1:1/dedi' });
     const error = await errorOf(lost.publish(catalog('client-unverified'), { callbackTimeoutMs: 3_000 }));
     await lost.close();
     expect(error.message).toMatch(
-      /^No catalog\/on_publish could be verified within 3000 ms\. The last one was refused: .*registry/i,
+      /^No catalog\/on_publish was accepted within 3000 ms\. The last one was refused: .*registry/i,
     );
   });
 

@@ -34,14 +34,16 @@ describe('a callback', () => {
     expect(awaited.accept(callback())).toBe(false);
   });
 
-  it('is told to have come, and why it was refused, where none came that verifies', async () => {
+  it('is told to have come, and why it was refused, where none was accepted', async () => {
     const awaited = createAwaitedCallbacks();
     const call = awaited.expect(request);
-    awaited.noteRefusal('message-2', 'of another call');
+    const { messageId, callback: action } = request;
+    awaited.noteRefusal({ messageId: 'message-2', action, reason: 'of another call' });
+    awaited.noteRefusal({ messageId, action: 'catalog/push', reason: 'of another action' });
     await expect(call.wait(1)).rejects.toThrow(/^No \S+ came within 1 ms\.$/);
-    awaited.noteRefusal('message-1', 'The registry cannot be asked.');
+    awaited.noteRefusal({ messageId, action, reason: 'The registry cannot be asked.' });
     await expect(call.wait(1)).rejects.toThrow(
-      /^No \S+ could be verified within 1 ms\. The last one was refused: The registry cannot be asked\.$/,
+      /^No \S+ was accepted within 1 ms\. The last one was refused: The registry cannot be asked\.$/,
     );
   });
 

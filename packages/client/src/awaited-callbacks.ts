@@ -10,8 +10,8 @@ export interface AwaitedCallbacks {
   findSent(messageId: string): readonly string[];
   /** False where no call waits for it, or has waited and got it; throws where it does not answer the request that it names. */
   accept(message: ReceivedMessage): boolean;
-  /** Keeps why a callback was not taken, for the call that waits for it in vain. */
-  noteRefusal(messageId: string, reason: string): void;
+  /** Keeps why a callback was refused, for the call that waits for it in vain. Refusals of other actions than the awaited one are ignored. */
+  noteRefusal(refused: { messageId: string; action: string; reason: string }): void;
   /** Ends all waiting. */
   close(): void;
 }
@@ -33,6 +33,7 @@ interface Pending {
   asked?: string;
   /** The callback has come. */
   isAnswered?: boolean;
+  /** Why the last callback to this request was refused, where one was. */
   refusal?: string;
   settle(outcome: ReceivedMessage | Error): void;
 }
@@ -74,9 +75,9 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
       entry.settle(message);
       return isTaken;
     },
-    noteRefusal(messageId, reason) {
+    noteRefusal({ messageId, action, reason }) {
       const entry = pending.get(messageId);
-      if (entry) entry.refusal = reason;
+      if (entry?.callback === action) entry.refusal = reason;
     },
     close() {
       for (const { settle } of pending.values())
@@ -121,7 +122,7 @@ async function within(
     const giveUp = () => {
       const { callback, refusal } = entry;
       const message = refusal
-        ? `No ${callback} could be verified within ${timeoutMs} ms. The last one was refused: ${refusal}`
+        ? `No ${callback} was accepted within ${timeoutMs} ms. The last one was refused: ${refusal}`
         : `No ${callback} came within ${timeoutMs} ms.`;
       reject(new SignpostError('NET_TIMEOUT', message, { messageId }));
     };

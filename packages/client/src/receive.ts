@@ -42,7 +42,9 @@ export async function receive(core: Core, request: ReceivedRequest): Promise<Sen
   } catch (thrown) {
     const error = asProtocolError(thrown);
     const messageId = scanMessageId(body);
-    if (messageId !== undefined) core.awaited.noteRefusal(messageId, error.message);
+    const action = findAction(request.path)?.name;
+    if (messageId !== undefined && action !== undefined)
+      core.awaited.noteRefusal({ messageId, action, reason: error.message });
     return answer(core, headers, { status: error.status, body: nack(error, messageId) });
   }
 }
