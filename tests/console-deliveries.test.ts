@@ -91,25 +91,6 @@ describe('GET /api/deliveries', () => {
     await network.database.query("delete from work.callback where receiver like '%.example.org'");
   });
 
-  it.each([
-    ['/api/audit', { id: 1e300 }],
-    ['/api/catalogs', { in: 'service', key: 1e300 }],
-    ['/api/crawl/log', { at: '0000-01-01T00:00:00Z', id: 1 }],
-    ['/api/crawl/log', { at: 1e300, id: 1 }],
-    ['/api/deliveries', { callback: 1e300 }],
-    ['/api/deliveries', { subscriber: '\0', catalogKey: 1 }],
-    ['/api/health/empty-searches', { at: '0000-00-00', key: '0'.repeat(64) }],
-    ['/api/masters', { source: 'crawl', key: 1e300 }],
-    ['/api/nodes', { node: 'a\0' }],
-    ['/api/participants', { namespace: '\0', registryName: 'x' }],
-    ['/api/receivers', { kind: 'push', receiver: '\0' }],
-    ['/api/subscriptions', { subscriber: '\0', id: '00000000-0000-4000-8000-000000000000' }],
-  ])('and %s refuse a cursor with what no database holds', async (list, cursor) => {
-    const after = Buffer.from(JSON.stringify(cursor)).toString('base64url');
-    const { status, body } = await desk.ask(`${list}?after=${after}`);
-    expect([status, body.error.message]).toEqual([400, 'query.after is no cursor of this list']);
-  });
-
   it('refuses a cursor of another list, and a state that there is not', async () => {
     const { status, body } = await desk.ask('/api/deliveries?after=bm9uc2Vuc2U');
     expect([status, body.error.path]).toEqual([400, '$.query.after']);
@@ -170,7 +151,11 @@ describe('POST /api/deliveries/{id}/skip', () => {
     expect((await desk.ask(`/api/deliveries/${id}/skip`, { method: 'POST' })).status).toBe(200);
     const { items } = await desk.all('/api/deliveries');
     expect(items.find((item) => item.id === id)).toMatchObject({ state: 'delivered', detail: 'skipped' });
-    expect((await desk.ask(`/api/deliveries/${id}/skip`, { method: 'POST' })).status).toBe(409);
+    const again = await desk.ask(`/api/deliveries/${id}/skip`, { method: 'POST' });
+    expect([again.status, again.body.error.hint]).toEqual([
+      409,
+      'A delivery that is being sent cannot be skipped.',
+    ]);
     ds.answer(() => undefined);
     await publishCatalog(provider, { id: catalogId, resources: [resource('r2')] });
     const pushes = await ds.waitFor(catalogId, 2);

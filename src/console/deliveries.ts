@@ -184,7 +184,7 @@ export async function skipDelivery(tools: DeliveryTools, by: Actor, { kind, id }
     if (!isSkipped)
       throw conflict(
         `${target} neither waits nor is parked.`,
-        'A callback that is being sent cannot be skipped.',
+        'A delivery that is being sent cannot be skipped.',
       );
   });
 }

@@ -3,6 +3,7 @@ import { FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { type Action, actions } from '../../protocol/actions.ts';
 import { manifestPaths } from '../../publisher/manifest.ts';
 import { CommandError } from '../command.ts';
+import { roleNames } from './report.ts';
 
 /** What stands at an address: a tree has a manifest, a service answers at the paths of its role. */
 export async function findRole(url: string, client: GuardedClient): Promise<Role> {
@@ -20,7 +21,10 @@ export async function findRole(url: string, client: GuardedClient): Promise<Role
     throw new CommandError(
       `${url} has no manifest, and answers neither ${actions.search.path} nor ${actions.discover.path}. Give --role to check it all the same.`,
     );
-  if (second !== undefined) throw new CommandError(`${url} is ${found.join(' and ')}: give --role.`);
+  if (second !== undefined) {
+    const names = new Intl.ListFormat('en-GB').format(found.map((one) => `a ${roleNames[one]}`));
+    throw new CommandError(`${url} answers as ${names}. Say which it is with --role.`);
+  }
   return role;
 }
 

@@ -14,7 +14,7 @@ export interface ConformReport {
   checks: CheckResult[];
 }
 
-const roleNames: Record<Role, string> = {
+export const roleNames: Record<Role, string> = {
   catalog: 'catalog service',
   discovery: 'discovery service',
   tree: 'published tree',
