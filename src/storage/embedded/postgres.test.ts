@@ -219,6 +219,28 @@ describe('an embedded PostgreSQL that does not answer', () => {
     await isGone(pid);
   });
 
+  it('is stopped by the start that waits for its recovery and is told to stop', async () => {
+    const dataDir = await makeFresh();
+    await (await startEmbeddedPostgres({ dataDir, logger })).close();
+    const { dataDirectory } = await readCluster(dataDir);
+    // A standby that takes no connections recovers for ever.
+    const standby = join(dataDirectory, 'standby.signal');
+    await writeFile(standby, '');
+    await chmod(standby, 0o666);
+    const stop = new AbortController();
+    const settings = { hot_standby: 'off' };
+    const started = startEmbeddedPostgres({ dataDir, logger, settings, signal: stop.signal });
+    const refusal = expect(started).rejects.toThrow('told to stop');
+    const pid = await until(async () => (await readCluster(dataDir)).pid, 'the server that recovers');
+    await watchFor(500);
+    stop.abort(new Error('told to stop'));
+    await refusal;
+    expect(identifyProcess(pid)).toBeUndefined();
+    await rm(standby);
+    const { url } = await start(dataDir);
+    await query(url, 'select 1');
+  });
+
   async function untilUsers(count: number) {
     const users = join(shared, 'postgres', 'users');
     await until(async () => (await readdir(users)).length === count, `${count} users of the server`);

@@ -51,7 +51,7 @@ export interface EmbeddedOptions {
   settings?: Record<string, string>;
   /** Where programs and data go when the server's user cannot reach the usual place. */
   openDirectories?: readonly string[];
-  /** Aborted, nothing is waited for any more; what is begun is finished. */
+  /** Aborted, nothing is waited for any more: files are made to their end, and a server that is not ready yet is stopped. */
   signal?: AbortSignal;
 }
 

@@ -145,8 +145,14 @@ export async function startPostmaster(options: {
     });
     child.unref();
     await log.close();
-    if (await isReady(cluster, child.pid, () => fault !== undefined, logger))
-      return { pid: child.pid ?? 0, port };
+    const { pid = 0 } = child;
+    try {
+      if (await isReady(cluster, pid, () => fault !== undefined, logger, signal)) return { pid, port };
+    } catch (error) {
+      // Nobody has used it yet; a process that waits for it starts it again.
+      if (signal?.aborted && pid > 0) await stopPostmaster({ pid, port }, logger);
+      throw error;
+    }
 
     output = `${await readFile(logFile, 'utf8')}\n${fault}`;
     // Another program took the port just now, processes of a killed server are still ending, or a killed process of ours had
@@ -162,14 +168,16 @@ export async function startPostmaster(options: {
 /** Waits until the server takes connections; false when it ended before. */
 async function isReady(
   cluster: Cluster,
-  pid: number | undefined,
+  pid: number,
   hasEnded: () => boolean,
   logger: Logger,
+  signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const started = Date.now();
   for (let said = started; !hasEnded(); await delay(pollMs)) {
     const recorded = await readPidFile(cluster.dataDirectory);
     if (recorded?.ready && recorded.pid === pid) return true;
+    signal?.throwIfAborted();
     if (Date.now() - started > startTimeoutMs) {
       throw new Error(`PostgreSQL in ${cluster.dataDirectory} does not get ready.`);
     }
