@@ -18,7 +18,7 @@ import { trigger } from './support/publisher.ts';
 import { catalog, charger, offer, plain } from './support/sample-catalogs.ts';
 import { until } from './support/time.ts';
 
-// The client package, from its source, against real services.
+// The client package, from its source, against real services. Longer than our other tests: a case for each method, and for each way in which it ends.
 
 describe('the client', () => {
   let network: TestNetwork;

@@ -14,7 +14,7 @@ import { smallCatalog } from './support/publisher.ts';
 import { until } from './support/time.ts';
 import { freePorts, makeDataDir, startCommand, startUp, type UpProcess } from './support/up-process.ts';
 
-// What a newcomer types.
+// What a newcomer types. Longer than our other tests: starting takes seconds, so that most of it is seen in one life of the process.
 
 describe('signpost up', () => {
   const { write } = useDirectory();

@@ -8,6 +8,7 @@ import { refusalExamplesOf } from './action-refusals.ts';
 import { errorAnswer } from './error-answer.ts';
 import { tooLarge } from './read-body.ts';
 import { type Change, type RefusalExample, refusalExample } from './refusal-examples.ts';
+import { headTooLarge } from './unreadable.ts';
 
 // What a signed route answers when it does not accept a request (catalog spec: Errors): in words, with each code and an example of it.
 
@@ -78,6 +79,12 @@ const tooLargeFor: Record<Action['bodyLimit'], RefusalExample> = {
     summary: 'Larger than BULK_BODY_SIZE_LIMIT (its default)',
     error: tooLarge(defaultOf(settings.BULK_BODY_SIZE_LIMIT)),
   },
+};
+
+/** What the parser of HTTP answers before the operation is known: with 431, and not signed. */
+export const tooLongRefusal: DescribedRefusal = {
+  description: `Address and headers are too long: ${headTooLarge.code}.`,
+  examples: renderExamples([{ name: 'long', summary: 'The address is too long', error: headTooLarge }], {}),
 };
 
 /** What every signed action may answer, by its status. */

@@ -8,10 +8,10 @@ import {
   describeRefusals,
   renderExamples,
   sharedRefusals,
+  tooLongRefusal,
 } from './openapi-refusals.ts';
 import { signatureHeader, signatureScheme, signingGuide } from './openapi-signing.ts';
 import type { RefusalExample } from './refusal-examples.ts';
-import { headTooLarge } from './unreadable.ts';
 
 /**
  * The OpenAPI 3.1 document of a role, from the table of actions and the schemas that the requests are checked with. A schema
@@ -168,7 +168,7 @@ function signedOperation(action: Action, components: Components): Operation {
       ...Object.fromEntries(
         refusals.map(([status, refusal]) => [status, refusedResponse(refusal, components)]),
       ),
-      ...(action.query && tooLongResponse(components)),
+      ...(action.query && { 431: refusedResponse(tooLongRefusal, components, { isSigned: false }) }),
       ...Object.fromEntries(
         Object.keys(sharedRefusals).map((status) => [
           status,
@@ -188,18 +188,12 @@ function signedOperation(action: Action, components: Components): Operation {
   };
 }
 
-function refusedResponse({ description, examples }: DescribedRefusal, components: Components): Response {
-  return jsonResponse(description, components.reference(Acknowledgement), { examples });
-}
-
-/** Of the parser of HTTP, before the operation is known: it is not signed. */
-function tooLongResponse(components: Components): Record<string, Response> {
-  const long = { name: 'long', summary: 'The address is too long', error: headTooLarge };
-  const examples = renderExamples([long], {});
-  const description = `Address and headers are too long: ${headTooLarge.code}.`;
-  return {
-    431: jsonResponse(description, components.reference(Acknowledgement), { isSigned: false, examples }),
-  };
+function refusedResponse(
+  { description, examples }: DescribedRefusal,
+  components: Components,
+  { isSigned = true } = {},
+): Response {
+  return jsonResponse(description, components.reference(Acknowledgement), { isSigned, examples });
 }
 
 function plainOperation(
@@ -234,7 +228,7 @@ function plainOperation(
           })
         : { description: 'Found, or done.' },
       ...(inPath.length > 0 && { 414: { description: 'A name in the path is too long.' } }),
-      ...(parameters.length > 0 && tooLongResponse(components)),
+      ...(parameters.length > 0 && { 431: refusedResponse(tooLongRefusal, components, { isSigned: false }) }),
       ...refusedResponses(operation, components),
     },
   };
@@ -256,11 +250,8 @@ function refusedResponses(
         return [status, jsonResponse(description, components.reference(refusal), { isSigned: false })];
       const given = refusals.filter(({ error }) => error.status === Number(status));
       if (given.length === 0) return [status, { description }];
-      const examples = renderExamples(given, {});
-      return [
-        status,
-        jsonResponse(description, components.reference(Acknowledgement), { isSigned: false, examples }),
-      ];
+      const described = { description, examples: renderExamples(given, {}) };
+      return [status, refusedResponse(described, components, { isSigned: false })];
     }),
   );
 }

@@ -11,6 +11,8 @@ import { openDatabase } from '../database.ts';
 import { identifyProcess } from '../process-identity.ts';
 import { abandonEmbeddedPostgres, startEmbeddedPostgres } from './postgres.ts';
 
+// Longer than our other tests: starting, sharing, stopping and losing a server, which are seen by what the others make of it.
+
 const logger = silentLogger();
 /** Making a cluster takes a second: the tests that need no fresh one share this. */
 let shared: string;
