@@ -125,12 +125,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const actions: Action[] = [];
   const plain: { method: string; path: string; operation: PlainOperation }[] = [];
   const known: KnownRoute[] = [];
-  let built: OpenApiDocument | undefined;
-  // Kept until a route is added: it takes milliseconds to build, and anybody may ask for it, at any rate.
-  const document = () => {
-    built ??= buildOpenApi({ role, actions, plain });
+  let built: { document: OpenApiDocument; text: Buffer } | undefined;
+  // Kept until a route is added: it takes milliseconds to build and to write, and anybody may ask for it, at any rate.
+  const build = () => {
+    if (built) return built;
+    const document = buildOpenApi({ role, actions, plain });
+    built = { document, text: Buffer.from(JSON.stringify(document)) };
     return built;
   };
+  const document = () => build().document;
   server.decorate('admission', admission);
   server.decorateRequest('identity', '');
   server.decorateRequest('refusal', '');
@@ -173,7 +176,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.setErrorHandler(answer);
   server.setNotFoundHandler((request, reply) => answer(unknownRoute(known, request), request, reply));
-  server.get('/openapi.json', { config: { always: true } }, async () => document());
+  server.get('/openapi.json', { config: { always: true } }, (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(build().text),
+  );
   const operated = { role, ready, metrics, document };
   if (options.operations) options.operations.add(operated);
   else addOperations(server, [{ ...operated, docs: options.docs }]);
