@@ -19,5 +19,9 @@ export interface OpenSearchNode {
   kill(): Promise<void>;
 }
 
-/** Resolves when all nodes have joined. `heapMb` is that of each. */
-export function startOpenSearch(options?: { heapMb?: number; nodes?: number }): Promise<RunningOpenSearch>;
+/** Resolves when all nodes have joined. `heapMb` is that of each. A `brief` one starts with less work, and is slow in the long run. */
+export function startOpenSearch(options?: {
+  heapMb?: number;
+  nodes?: number;
+  brief?: boolean;
+}): Promise<RunningOpenSearch>;

@@ -34,14 +34,14 @@ export function findObstacle() {
   return missing.length > 0 ? `needs ${missing.join(' and ')} in the PATH` : undefined;
 }
 
-/** Resolves when all nodes have joined. `heapMb` is that of each. */
-export async function startOpenSearch({ heapMb = 2_048, nodes: count = 1 } = {}) {
+/** Resolves when all nodes have joined. `heapMb` is that of each. A `brief` one starts with less work, and is slow in the long run. */
+export async function startOpenSearch({ heapMb = 2_048, nodes: count = 1, brief = false } = {}) {
   const obstacle = findObstacle();
   if (obstacle) throw new Error(`OpenSearch ${obstacle}.`);
   const classPath = fetchClassPath();
   const clusterName = `signpost-${randomUUID()}`;
   const ports = await findPorts(count);
-  const nodes = ports.map((port) => createNode({ port, ports, classPath, clusterName, heapMb }));
+  const nodes = ports.map((port) => createNode({ port, ports, classPath, clusterName, heapMb, brief }));
   const close = async () => {
     await Promise.all(nodes.map((node) => node.close()));
   };
@@ -57,12 +57,21 @@ export async function startOpenSearch({ heapMb = 2_048, nodes: count = 1 } = {})
   }
 }
 
-function createNode({ port, ports, classPath, clusterName, heapMb }) {
+function createNode({ port, ports, classPath, clusterName, heapMb, brief }) {
   const home = mkdtempSync(join(tmpdir(), 'signpost-opensearch-'));
   const url = `http://127.0.0.1:${port}`;
   const command = [
-    ...['java', `-Xms${heapMb}m`, `-Xmx${heapMb}m`, '-XX:+UseG1GC', `-Djava.io.tmpdir=${home}`, '-cp'],
-    ...[classPath, mainClass, '-basePath', join(home, 'node'), '-confPath', writeSettings(home, port, ports)],
+    ...['java', `-Xms${heapMb}m`, `-Xmx${heapMb}m`, `-Djava.io.tmpdir=${home}`],
+    ...(brief ? ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'] : ['-XX:+UseG1GC']),
+    ...[
+      '-cp',
+      classPath,
+      mainClass,
+      '-basePath',
+      join(home, 'node'),
+      '-confPath',
+      writeSettings(home, port, ports),
+    ],
     // Its first node has the port after this one.
     ...['-numOfNode', '1', '-baseHttpPort', String(port - 1), '-clusterName', clusterName],
   ];

@@ -268,48 +268,40 @@ describe('signpost up', () => {
   });
 });
 
-describe('signpost up --empty', () => {
-  it('starts every role, without the catalogs and the other participants of the demo', async () => {
-    const { dataDir, remove } = await makeDataDir();
-    const settings = await freePorts();
-    const signpost = startCommand(['up', '--empty'], dataDir, settings);
-    try {
-      const printed = await signpost.saying('Signpost is up');
-      for (const role of roles) expect(printed).toMatch(new RegExp(`^${role} +http://127.0.0.1:\\d+`, 'm'));
-      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...settings };
-      const { out } = await runCommand(registerCatalogCommand, ['catalog', 'list', '--json'], env);
-      expect(JSON.parse(out)).toEqual([]);
-      const index = `http://127.0.0.1:${settings.PUBLISHER_PORT}/index/catalogs.index.json`;
-      expect((await fetch(index)).status).toBe(404);
-      await expect(fetch(`http://127.0.0.1:${settings.DEMO_PORT}`)).rejects.toThrow();
-    } finally {
-      signpost.signal('SIGTERM');
-      await signpost.ended;
-      await remove();
-    }
-  });
-});
-
-describe('signpost up with PUBLISHER_DIR equal to DATA_DIR', () => {
+describe('signpost up --empty, with PUBLISHER_DIR equal to DATA_DIR', () => {
   const { write } = useDirectory();
+  let home: Awaited<ReturnType<typeof makeDataDir>>;
+  let env: Record<string, string>;
+  let signpost: UpProcess | undefined;
+
+  beforeAll(async () => {
+    home = await makeDataDir();
+    const { dataDir } = home;
+    env = { DATA_DIR: dataDir, PUBLISHER_DIR: dataDir, LOG_LEVEL: 'silent', ...(await freePorts()) };
+  });
+  afterAll(async () => {
+    signpost?.signal('SIGTERM');
+    await signpost?.ended;
+    await home?.remove();
+  });
+
+  it('starts every role, without the catalogs and the other participants of the demo', async () => {
+    signpost = startCommand(['up', '--empty'], home.dataDir, env);
+    const printed = await signpost.saying('Signpost is up');
+    for (const role of roles) expect(printed).toMatch(new RegExp(`^${role} +http://127.0.0.1:\\d+`, 'm'));
+    const { out } = await runCommand(registerCatalogCommand, ['catalog', 'list', '--json'], env);
+    expect(JSON.parse(out)).toEqual([]);
+    const index = `http://127.0.0.1:${env.PUBLISHER_PORT}/index/catalogs.index.json`;
+    expect((await fetch(index)).status).toBe(404);
+    await expect(fetch(`http://127.0.0.1:${env.DEMO_PORT}`)).rejects.toThrow();
+  });
 
   it('publishes, and is still not started a second time', async () => {
-    const { dataDir, remove } = await makeDataDir();
-    const settings = { ...(await freePorts()), PUBLISHER_DIR: dataDir };
-    const signpost = startCommand(['up', '--empty'], dataDir, settings);
-    try {
-      await signpost.saying('Signpost is up');
-      const env = { DATA_DIR: dataDir, ...settings };
-      const file = write('coffee.json', smallCatalog('coffee', ['espresso']));
-      expect(await publish([file], env)).toMatchObject({ exitCode: 0 });
-      expect(await publish([write('broken.json', '{}')], env)).toMatchObject({ exitCode: 1 });
-      const second = startUp(dataDir, { ...settings, ...(await freePorts()) });
-      expect(await second.ended).toMatchObject({ code: 1 });
-      expect(second.said()).toContain('Signpost is up already');
-    } finally {
-      signpost.signal('SIGTERM');
-      await signpost.ended;
-      await remove();
-    }
+    const file = write('coffee.json', smallCatalog('coffee', ['espresso']));
+    expect(await publish([file], env)).toMatchObject({ exitCode: 0 });
+    expect(await publish([write('broken.json', '{}')], env)).toMatchObject({ exitCode: 1 });
+    const second = startUp(home.dataDir, { ...env, ...(await freePorts()) });
+    expect(await second.ended).toMatchObject({ code: 1 });
+    expect(second.said()).toContain('Signpost is up already');
   });
 });

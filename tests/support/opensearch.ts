@@ -22,7 +22,7 @@ export function useOpenSearch(take: (url: string) => void): void {
   let running: RunningOpenSearch | undefined;
   beforeAll(async () => {
     if (obstacle) return;
-    running = process.env.OPENSEARCH_URL ? undefined : await startOpenSearch({ heapMb });
+    running = process.env.OPENSEARCH_URL ? undefined : await startOpenSearch({ heapMb, brief: true });
     take(process.env.OPENSEARCH_URL ?? running?.url ?? '');
   });
   afterAll(() => running?.close());
