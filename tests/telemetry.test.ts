@@ -150,7 +150,8 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const inside = ['plan', 'candidates', 'check', 'answer'].map((name) => `discovery internal ${name}`);
     const names = ['discovery server discover', ...inside, 'discovery client on_discover'];
     const spans = await traceOf(({ traceId }) => traceId === caller.traceId, names);
-    expect(edges(spans).sort()).toEqual(
+    // What the last publish changes while the answer is stored has the search made again, in the same trace.
+    expect([...new Set(edges(spans))].sort()).toEqual(
       [
         `${caller.spanId} → discovery server discover`,
         ...inside.map((name) => `discovery server discover → ${name}`),
