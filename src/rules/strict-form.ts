@@ -1,0 +1,169 @@
+import type { Segments } from '../protocol/fault.ts';
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
+import { isDate } from '../protocol/time.ts';
+
+// Strict form (protocol decision: envelope rules). The schemas of deployed receivers close six objects, and such a receiver refuses a whole
+// message for one member that they do not name. In strict form these six have only the members that every receiver knows; everything else
+// stays as it is, and nothing inside of typed attributes (`…Attributes`) is looked at.
+
+/** What a receiver is sent: everything that was published, or strict form. */
+export type BodyForm = 'full' | 'strict';
+
+/** What strict form drops: a member of one of the six, or, without a member, the whole object. */
+export interface Dropped {
+  object: string;
+  member?: string;
+  at: Segments;
+}
+
+type Note = (dropped: Dropped) => void;
+
+/** Undefined: it is left out. The same value where nothing changes, so that a caller can tell. */
+type Project = (value: Json, at: Segments, note: Note) => Json | undefined;
+
+const keep: Project = (value) => value;
+const drop: Project = () => undefined;
+
+const mediaFile = closed('MediaFile', { label: keep, mimeType: keep, uri: keep });
+const descriptor = closed('Descriptor', {
+  ...{ code: keep, name: keep, shortDesc: keep, longDesc: keep, thumbnailImage: keep, docs: keep },
+  mediaFile: each(mediaFile),
+});
+const address = closed('Address', {
+  ...{ streetAddress: keep, extendedAddress: keep, addressLocality: keep, addressRegion: keep },
+  ...{ postalCode: keep, addressCountry: keep },
+});
+const location = withGeo(closed('Location', { geo: keep, address }));
+const provider = closed('Provider', {
+  ...{ id: keep, descriptor, availableAt: each(location), providerAttributes: keep },
+});
+const timePeriod = closed('TimePeriod', {
+  startDate: dayAs('T00:00:00Z'),
+  endDate: dayAs('T23:59:59.999Z'),
+  ...{ startTime: keep, endTime: keep },
+});
+const resource = open({ descriptor });
+/** Its status is a word, or a Descriptor. */
+const consideration = open({ status: descriptor });
+/** An add-on is like a resource or like an offer, which has all that a resource has. */
+const offer: Project = open({
+  ...{ descriptor, provider, validity: timePeriod, considerations: each(consideration) },
+  addOns: each((value, at, note) => offer(value, at, note)),
+});
+const catalog = open({
+  ...{ descriptor, provider, validity: timePeriod, resources: each(resource), offers: each(offer) },
+});
+/** A callback or a push. Results are those of on_publish. */
+const body = open({ message: open({ catalogs: each(catalog), results: each(open({ warnings: drop })) }) });
+
+/** What a text may hold. The head of a catalog is a catalog; documents have commas between them. */
+const shapes = { body, catalog, resources: each(resource), offers: each(offer) };
+
+export interface StrictTask {
+  shape: keyof typeof shapes;
+  /** JSON, as text or in UTF-8. */
+  json: string | Uint8Array;
+  /** Of a body: only these catalogs, by their index. */
+  only?: readonly number[];
+}
+
+export interface StrictText {
+  /** Undefined where strict form changes nothing. */
+  text?: string;
+  /** How many catalogs the whole body has. */
+  catalogs: number;
+}
+
+/** Renders the head of a catalog, or documents of it, for a receiver. */
+export type ProjectText = (shape: 'catalog' | 'resources' | 'offers', text: string) => Promise<string>;
+
+/** For threads (delivery/strict-renderer.ts). */
+export const strictFormUrl = import.meta.url;
+
+export function renderStrict({ shape, json, only }: StrictTask): StrictText {
+  const text = typeof json === 'string' ? json : Buffer.from(json).toString('utf8');
+  const areDocuments = shape === 'resources' || shape === 'offers';
+  const given: Json = JSON.parse(areDocuments ? `[${text}]` : text);
+  const wanted = only ? selectCatalogs(given, only) : given;
+  const strict = shapes[shape](wanted, [], ignore);
+  const catalogs = catalogsOf(given).length;
+  if (strict === given) return { catalogs };
+  const rendered = JSON.stringify(strict);
+  return { catalogs, text: areDocuments ? rendered.slice(1, -1) : rendered };
+}
+
+/** What of a published catalog is missing in strict form, in the order of the document. */
+export function noteDropped(published: object, at: Segments, note: Note): void {
+  catalog(published as JsonObject, at, note);
+}
+
+function ignore(): void {}
+
+function selectCatalogs(given: Json, only: readonly number[]): Json {
+  const { message, ...rest } = isJsonObject(given) ? given : {};
+  if (!isJsonObject(message)) return given;
+  const catalogs = catalogsOf(given).filter((_, index) => only.includes(index));
+  return { ...rest, message: { ...message, catalogs } };
+}
+
+function catalogsOf(given: Json): Json[] {
+  const { message } = isJsonObject(given) ? given : {};
+  const { catalogs } = isJsonObject(message) ? message : {};
+  return Array.isArray(catalogs) ? catalogs : [];
+}
+
+/** An object of which only these members are kept. */
+function closed(object: string, members: Record<string, Project>): Project {
+  const unknown =
+    (member: string): Project =>
+    (_, at, note) => {
+      note({ object, member, at });
+      return undefined;
+    };
+  return projectMembers(members, unknown);
+}
+
+/** An object of which these members are looked at, and all others are kept. */
+function open(members: Record<string, Project>): Project {
+  return projectMembers(members, () => keep);
+}
+
+function projectMembers(members: Record<string, Project>, others: (name: string) => Project): Project {
+  const known = new Map(Object.entries(members));
+  return (value, at, note) => {
+    // A shape that nobody expects here is not ours to change.
+    if (!isJsonObject(value)) return value;
+    let isSame = true;
+    const kept: [string, Json][] = [];
+    for (const [name, member] of Object.entries(value)) {
+      const project = known.get(name) ?? others(name);
+      const projected = project === keep ? member : project(member, [...at, name], note);
+      if (projected !== member) isSame = false;
+      if (projected !== undefined) kept.push([name, projected]);
+    }
+    return isSame ? value : Object.fromEntries(kept);
+  };
+}
+
+function each(project: Project): Project {
+  return (value, at, note) => {
+    if (!Array.isArray(value)) return value;
+    const projected = value.map((item, index) => project(item, [...at, index], note));
+    if (projected.every((item, index) => item === value[index])) return value;
+    return projected.filter((item) => item !== undefined);
+  };
+}
+
+/** Receivers ask for the geometry of a Location: without one, it is left out. */
+function withGeo(project: Project): Project {
+  return (value, at, note) => {
+    if (!isJsonObject(value) || value.geo !== undefined) return project(value, at, note);
+    note({ object: 'Location', at });
+    return undefined;
+  };
+}
+
+/** A whole day (UTC) as its first or last moment. */
+function dayAs(time: string): Project {
+  return (value) => (typeof value === 'string' && isDate(value) ? `${value}${time}` : value);
+}

@@ -1,0 +1,67 @@
+// What is sent of an on_discover that its receiver refuses in strict form too (protocol decision: envelope rules, strict form): everything but the
+// catalogs that the error names, or else one half after the other. The fault of one provider must not keep the catalogs of the others
+// from a consumer.
+
+/** In all: as published, in strict form, in parts. */
+export const maxSends = 6;
+
+/** How far the parts of a message have come. Catalogs are named by their index in the whole message. */
+export interface Parts {
+  /** How many catalogs there are. */
+  of: number;
+  /** How many sends were answered. */
+  sends: number;
+  /** The parts that are still to be sent, in this order. */
+  open: number[][];
+  /** How many catalogs the receiver has accepted. */
+  accepted: number;
+}
+
+/** After the whole message was refused for its schema. */
+export function splitWhole(of: number, sends: number, path: string | undefined): Parts {
+  const whole = Array.from({ length: of }, (_, index) => index);
+  return { of, sends, open: splitPart(whole, path), accepted: 0 };
+}
+
+/** After the first open part was answered; `path` is that of the error, where it was refused for its schema. */
+export function advance(
+  { of, sends, open, accepted }: Parts,
+  answer: 'accepted' | 'refused' | { path?: string },
+): Parts {
+  const [part = [], ...others] = open;
+  const smaller = typeof answer === 'string' ? [] : splitPart(part, answer.path);
+  return {
+    of,
+    sends: sends + 1,
+    open: [...others, ...smaller],
+    accepted: accepted + (answer === 'accepted' ? part.length : 0),
+  };
+}
+
+/** The part that is sent next; undefined when there is none, or when enough was sent. */
+export function nextPart({ open, sends }: Parts): readonly number[] | undefined {
+  return sends < maxSends ? open[0] : undefined;
+}
+
+function splitPart(part: readonly number[], path: string | undefined): number[][] {
+  const named = namedCatalogs(path).filter((index) => index < part.length);
+  if (named.length > 0) {
+    const rest = part.filter((_, index) => !named.includes(index));
+    return rest.length > 0 ? [rest] : [];
+  }
+  const half = Math.ceil(part.length / 2);
+  return part.length > 1 ? [part.slice(0, half), part.slice(half)] : [];
+}
+
+/**
+ * The indexes of the catalogs that the path of an error names: a JSONPath (`$.message.catalogs[1].descriptor`, names in brackets too), a JSON Pointer
+ * (`/message/catalogs/1`) or names between slashes (`message/catalogs/1`). Beckn-ONIX writes several of these with semicolons between them.
+ */
+export function namedCatalogs(path: string | undefined): number[] {
+  const indexes = (path ?? '').split(';').flatMap((one) => {
+    const names = one.split(/[$#./[\]'"\s]+/, 5).filter((name) => name !== '');
+    if (names[0] === 'message') names.shift();
+    return names[0] === 'catalogs' && /^\d{1,9}$/.test(names[1] ?? '') ? [Number(names[1])] : [];
+  });
+  return [...new Set(indexes)];
+}
