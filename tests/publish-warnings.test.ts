@@ -5,7 +5,7 @@ import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Actor } from './support/actor.ts';
 import { runCommand } from './support/command.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type Directive, publish as publishAs } from './support/publish.ts';
+import { type Directive, publish as publishAs, searched } from './support/publish.ts';
 import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
 
 // What is no error in a publish, but probably a mistake (protocol decision: publish, warnings).
@@ -97,6 +97,39 @@ describe('a publish is answered with a warning, and its status stays,', () => {
         details: { path: '$.message.publishDirectives[0].visibleTo' },
       },
     ]);
+  });
+
+  it('for each member that receivers with closed schemas do not get, once, and not for a rating or a date', async () => {
+    const place = { address: { streetAddress: 's', door: '4' } };
+    const descriptor = { name: 'Shop', short_desc: 's', mediaFile: [{ uri: 'u', url: 'u' }] };
+    const validity = { startDate: '2026-01-01', timezone: 'IST' };
+    const result = await publish(
+      catalog('loose', {
+        provider: { id: 'p', descriptor, rating: 5, logo: 'l', availableAt: [place] } as never,
+        resources: [
+          { id: 'a', descriptor, anything: 1 },
+          { id: 'b', descriptor },
+        ] as never,
+        offers: [offer('o', { validity: validity as never })],
+      }),
+    );
+    expect(result).toMatchObject({ status: 'ACCEPTED' });
+    const at = (path: string) => `$.message.catalogs[0].${path}`;
+    expect(result.warnings.map(({ details }: { details: { path: string } }) => details.path)).toEqual([
+      at('provider.descriptor.short_desc'),
+      at('provider.descriptor.mediaFile[0].url'),
+      at('provider.logo'),
+      at('provider.availableAt[0]'),
+      at('offers[0].validity.timezone'),
+    ]);
+    expect(result.warnings[0].message).toBe(
+      'message.catalogs[0].provider.descriptor.short_desc is not a known member of Descriptor: receivers with closed schemas do not get it',
+    );
+    expect(result.warnings[3].message).toContain('availableAt[0] has no geo');
+    expect((await searched(provider, 'loose'))?.provider).toMatchObject({ logo: 'l', descriptor });
+    expect((await show('loose')).out).toMatch(
+      /^loose: warning: .*provider\.logo is not a known member of Provider/m,
+    );
   });
 });
 

@@ -3,6 +3,7 @@ import {
   findContextWarnings,
   findNetworkWarnings,
   findOfferWarnings,
+  findStrictWarnings,
   limitWarnings,
   offeredElsewhere,
   strangeNetworks,
@@ -46,6 +47,7 @@ export async function findWarnings(
       part,
       strange.filter((networkId) => !subscribed.includes(networkId)),
     ),
+    ...findStrictWarnings(part),
   ]);
 }
 

@@ -2,6 +2,7 @@ import type { Segments } from '../protocol/fault.ts';
 import { faultAt } from '../protocol/fault.ts';
 import type { PublishWarning } from '../protocol/publish-messages.ts';
 import { checkCatalog } from './check-attributes.ts';
+import { type Dropped, noteDropped } from './strict-form.ts';
 import { resourceIdsOf, type Submission } from './submission.ts';
 import type { AttributeChecker } from './typed-attributes.ts';
 
@@ -75,6 +76,27 @@ export function findNetworkWarnings(
     warningAt(
       [...directiveAt, 'visibleTo'],
       `names ${networkId}, of which you are no member and to which nobody subscribes`,
+    ),
+  );
+}
+
+/**
+ * Members that receivers with closed schemas do not get (strict-form.ts), each once, at its first place. A rating is no mistake: the specification has
+ * it, and only the schemas of deployed receivers do not.
+ */
+export function findStrictWarnings({ catalog, at }: Submission): PublishWarning[] {
+  const first = new Map<string, Dropped>();
+  noteDropped(catalog, at, (dropped) => {
+    const { object, member = '' } = dropped;
+    const name = `${object}.${member}`;
+    if (name !== 'Provider.rating' && first.size < maxWarnings && !first.has(name)) first.set(name, dropped);
+  });
+  return [...first.values()].map(({ object, member, at: place }) =>
+    warningAt(
+      place,
+      member === undefined
+        ? `has no geo: receivers with closed schemas do not get this ${object}`
+        : `is not a known member of ${object}: receivers with closed schemas do not get it`,
     ),
   );
 }
