@@ -11,9 +11,9 @@ import { purgeMinutes } from './storage/console/minutes.ts';
 import { purgeLog } from './storage/crawl/log.ts';
 import type { Database } from './storage/database.ts';
 import { purgeVersions } from './storage/registry/purge-versions.ts';
-import { purgePlainReceivers } from './storage/work/callback-forms.ts';
 import { purgeCallbacks, purgeParked } from './storage/work/callbacks.ts';
 import { claimHousekeeping } from './storage/work/housekeeping.ts';
+import { purgeForms } from './storage/work/receiver-forms.ts';
 import { purgeRequests } from './storage/work/request-memory.ts';
 import { purgeSent } from './storage/work/sent-requests.ts';
 
@@ -52,7 +52,7 @@ export async function purgeExpired(
   const steps: Record<string, () => Promise<number>> = {
     requests: () => purgeRequests(database, at),
     sentRequests: () => purgeSent(database, at),
-    receivers: () => purgePlainReceivers(database, at),
+    receiverForms: () => purgeForms(database, at),
     downloads: () => purgeDownloads(database, at),
     callbacks: () => purgeCallbacks(database, longAgo),
     submissions: () => purgeSubmissions(database, longAgo),

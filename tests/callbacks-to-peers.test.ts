@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Action, actions } from '../src/protocol/actions.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
 import type { Actor } from './support/actor.ts';
+import { refuseWhatIsClosed } from './support/closed-consumer.ts';
 import { type Discovering, startDiscovering } from './support/discover.ts';
 import type { TestNetwork } from './support/network.ts';
 import {
@@ -156,5 +157,21 @@ describe.each(deployed)('to a peer that %s,', (what, shape) => {
     const attempts = await accepted(joined, those);
     expect(linesOf(attempts)).toEqual(bothForms);
     expect(attempts[1]?.raw).toEqual(attempts[0]?.raw);
+  });
+
+  it('and whose schemas are closed, on_discover is sent in both other forms at once, and both are remembered', async () => {
+    const joined = await join(`closed-${what.slice(0, 6)}`.trim(), shape);
+    joined.peer.refuse = refuseWhatIsClosed();
+    const descriptor = { name: 'Assam', short_desc: 'strong' };
+    await hold([{ id: 'black-tea', resources: [{ id: 'assam', descriptor }] }]);
+    const message = { intent: { textSearch: 'assam' } };
+    const attempts = async () =>
+      linesOf(await accepted(joined, await ask(joined, actions.discover, message, network.discoveryUrl)));
+    expect(await attempts()).toEqual([
+      [4, 401],
+      [3, 400],
+      [3, 200],
+    ]);
+    expect(await attempts()).toEqual([[3, 200]]);
   });
 });

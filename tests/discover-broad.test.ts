@@ -2,7 +2,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { registerDiscoverCommand } from '../src/cli/discover.ts';
 import type { Actor } from './support/actor.ts';
-import { refuseUnknownMembers } from './support/closed-consumer.ts';
+import { refuseWhatIsClosed } from './support/closed-consumer.ts';
 import { type CommandRun, runCommand } from './support/command.ts';
 import { type Discovering, filter, resourceIds, startDiscovering } from './support/discover.ts';
 import type { TestNetwork } from './support/network.ts';
@@ -18,7 +18,7 @@ const logged: Record<string, unknown>[] = [];
 beforeAll(async () => {
   const logger = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   ({ network, consumer, hold, found } = await startDiscovering({ logger }));
-  consumer.behave(refuseUnknownMembers);
+  consumer.behave(refuseWhatIsClosed());
   await hold([
     { id: 'a hundred and fifty', resources: resources('cup', 150) },
     { id: 'a thousand', resources: resources('plate', 1_000) },
@@ -110,7 +110,7 @@ describe('a search with limit or offset', () => {
   const paged = async (message: object) => {
     consumer.behave(() => undefined);
     const { message: answer } = await found(message);
-    consumer.behave(refuseUnknownMembers);
+    consumer.behave(refuseWhatIsClosed());
     return { pagination: answer.pagination, count: answer.catalogs[0].resources.length };
   };
 

@@ -60,8 +60,8 @@ const planted: Record<string, Aged> = {
     time: 'expires',
     keptDays: 0,
   },
-  'work.plain_receiver': {
-    plant: `insert into work.plain_receiver (receiver, until) select 'https://a.test/' || day, ${at} from ${days}`,
+  'work.receiver_form': {
+    plant: `insert into work.receiver_form (receiver, form, until) select 'a.test/' || day, 'strict', ${at} from ${days}`,
     time: 'until',
     keptDays: 0,
   },

@@ -157,6 +157,7 @@ async function finish(
     role: 'catalog',
     action: actions.onPublish.name,
     messageId: submission.messageId,
+    recipient: submission.publisher,
     destination: submission.callbackUrl,
     body: Buffer.from(`{"context":${JSON.stringify(context)},"message":{"results":[${results.join(',')}]}}`),
     requestSignature: submission.requestSignature,

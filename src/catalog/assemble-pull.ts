@@ -1,3 +1,4 @@
+import { type FormTools, projectionFor } from '../delivery/strict-renderer.ts';
 import { type ErrorBody, errorBody, ProtocolError } from '../protocol/errors.ts';
 import { writeDownload } from '../storage/catalog/downloads.ts';
 import type { DuePull } from '../storage/catalog/pulls.ts';
@@ -22,15 +23,17 @@ export async function assemblePull(
   context: CatalogContext,
   pull: DuePull,
   signal: AbortSignal,
+  tools: FormTools,
 ): Promise<PullResult> {
   const { config, database } = context;
+  const project = await projectionFor(tools, pull.owner);
   const page = { limit: pull.page_limit, offset: pull.page_offset };
   return database.transaction(
     async (tx) => {
       const subscription = await findSubscription(tx, pull.subscription_id);
       if (!subscription) throw new Error(`subscription ${pull.subscription_id} is gone`);
       const { networkIds, schemaTypes } = subscription;
-      const found = await readCatalogs(tx, { networkIds, schemaTypes, ...page });
+      const found = await readCatalogs(tx, { networkIds, schemaTypes, ...page }, project);
       const pagination = { total: found.total, ...page };
       const catalogs = await collect(until(signal, found.pieces), config.PULL_INLINE_LIMIT);
       if (catalogs.whole) return { message: completed('catalogs', catalogs.text, pagination) };

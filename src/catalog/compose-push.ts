@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Lane } from '../delivery/lane-loop.ts';
-import type { SendPart } from '../delivery/push-loop.ts';
-import type { DigestedBody } from '../delivery/send.ts';
+import type { RenderForm, SendPart } from '../delivery/push-loop.ts';
 import { createSlots } from '../delivery/slots.ts';
+import type { StrictRenderer } from '../delivery/strict-renderer.ts';
 import { actions } from '../protocol/actions.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { joinPath } from '../rules/base-address.ts';
@@ -11,10 +11,11 @@ import type { SaidCatalog } from '../rules/push-outcome.ts';
 import { createBatch } from '../storage/batch.ts';
 import { readHead, readParts } from '../storage/catalog/push-content.ts';
 import { beginPart, type DuePush, type HeldLane, retakePushes } from '../storage/catalog/pushes.ts';
+import type { Database } from '../storage/database.ts';
 import { LeaseLost } from '../storage/work/due-work.ts';
 import type { CatalogContext } from './context.ts';
 import { createPushContents, renderCatalog, type SayingPlan } from './push-content.ts';
-import { renderPush } from './render-push.ts';
+import { createPushRenderer, type RenderPush } from './render-push.ts';
 
 // Composes POST /catalog/push (catalog spec): one catalog, fully assembled, with the directive by which the Discovery Service applies it.
 // What does not fit into one body goes in parts of one version, back to back: the first as planned, the others merged into it.
@@ -32,8 +33,9 @@ export type Said = { kind: 'nothing' } | { kind: 'no endpoint' } | ({ kind: 'cat
 
 export type ComposePush = (push: DuePush, send: SendPart, lane: Lane) => Promise<Said>;
 
-export function createComposer(context: CatalogContext): ComposePush {
+export function createComposer(context: CatalogContext, strict: StrictRenderer): ComposePush {
   const { database, registry, config } = context;
+  const renderPush = createPushRenderer(context, strict);
   const contents = createPushContents(database);
   const inParts = Math.max(1, Math.min(maxPushesInParts, Math.floor(config.DATABASE_CONNECTIONS / 4)));
   const slots = createSlots({ total: inParts, perParty: Math.ceil(inParts / 4) });
@@ -67,13 +69,14 @@ export function createComposer(context: CatalogContext): ComposePush {
         const said: Said = { kind: 'catalog', version, networks: plan.visibleTo, withdrawn };
         const content = await contents.find(catalogKey, version, plan);
         if (content.version !== version) continue;
-        const body = content.catalog && renderPush(context, basis, plan, content.catalog);
+        const body = content.catalog && renderPush(push, plan, content.catalog);
         if (body !== undefined && (body.bytes <= partBytes || withdrawn)) {
-          await send(url, body);
+          await send(url, body.render);
           return said;
         }
         leave ??= await slots.enter(subscriber, lane.signal);
-        if (await sendParts(context, push, lane, plan, partBytes, (part) => send(url, part))) return said;
+        const sendPart = (render: RenderForm) => send(url, render);
+        if (await sendParts({ database, renderPush }, push, lane, plan, partBytes, sendPart)) return said;
       }
     } finally {
       leave?.();
@@ -90,30 +93,31 @@ async function findEndpoint(registry: RegistryClient, subscriber: string): Promi
 
 /** Reads and sends part by part out of one snapshot; false, and nothing sent, when that shows another version than the plan's. */
 async function sendParts(
-  context: CatalogContext,
-  { id, catalogKey, basis }: DuePush,
+  { database, renderPush }: { database: Database; renderPush: RenderPush },
+  push: DuePush,
   lane: Lane,
   plan: SayingPlan,
   partBytes: number,
-  send: (part: DigestedBody) => Promise<boolean>,
+  send: (render: RenderForm) => Promise<boolean>,
 ): Promise<boolean> {
-  const { database } = context;
+  const { id, catalogKey, basis } = push;
   return database.transaction(
     async (snapshot) => {
       const { version, head } = await readHead(snapshot, catalogKey);
       if (version !== basis.catalog.version) return false;
       const bare = Buffer.from(renderCatalog(head, emptyMembers));
-      const overhead = renderPush(context, basis, plan, bare).bytes;
+      const overhead = renderPush(push, plan, bare).bytes;
       const changedAfter = plan.kind === 'merge' ? plan.changedAfter : undefined;
       const transactionId = randomUUID();
       let next = plan;
-      for await (const part of readParts(snapshot, catalogKey, {
+      for await (const documents of readParts(snapshot, catalogKey, {
         changedAfter,
         partBytes: partBytes - overhead,
       })) {
         const timestamp = await beginPart(database, id, lane);
-        const catalog = Buffer.from(renderCatalog(head, part));
-        if (!(await send(renderPush(context, { ...basis, timestamp }, next, catalog, transactionId)))) break;
+        const catalog = Buffer.from(renderCatalog(head, documents));
+        const part = { ...push, basis: { ...basis, timestamp } };
+        if (!(await send(renderPush(part, next, catalog, transactionId).render))) break;
         next = { ...plan, kind: 'merge', changedAfter: 0 };
       }
       return true;

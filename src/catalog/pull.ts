@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { rememberAnswer } from '../delivery/remember-answer.ts';
+import type { FormTools } from '../delivery/strict-renderer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
@@ -87,7 +88,7 @@ function tooMany(says: string, retryAfterSeconds: number): ProtocolError {
   return new ProtocolError('NET_OVERLOADED', `${says}. Try again later.`, { retryAfterSeconds });
 }
 
-export function startPullLoop(context: CatalogContext): WorkLoop {
+export function startPullLoop(context: CatalogContext, tools: FormTools): WorkLoop {
   const { database, logger } = context;
   return startWorkLoop<DuePull>({
     database,
@@ -96,7 +97,7 @@ export function startPullLoop(context: CatalogContext): WorkLoop {
     concurrency: pullsAtOnce,
     perGroup: { column: 'owner', limit: pullsOfOwner },
     logger,
-    handle: (claim, signal) => answerPull(context, claim, signal),
+    handle: (claim, signal) => answerPull(context, claim, signal, tools),
   });
 }
 
@@ -104,9 +105,10 @@ async function answerPull(
   context: CatalogContext,
   claim: Claim<DuePull>,
   signal: AbortSignal,
+  tools: FormTools,
 ): Promise<void> {
   const { config, database, now } = context;
-  const result = await assembleOrFail(context, claim, signal);
+  const result = await assembleOrFail(context, claim, signal, tools);
   const { row } = claim;
   const request: Context = JSON.parse(row.context);
   const answered = callbackContext(actions.onPull.name, request, { now: now(), requestDigest: row.digest });
@@ -116,6 +118,7 @@ async function answerPull(
       role: 'catalog',
       action: actions.onPull.name,
       messageId: request.messageId,
+      recipient: row.owner,
       destination: row.callback_url,
       body: Buffer.from(`{"context":${JSON.stringify(answered)},"message":${result.message}}`),
       requestSignature: row.request_signature,
@@ -132,11 +135,12 @@ async function assembleOrFail(
   context: CatalogContext,
   { row, attempts }: Claim<DuePull>,
   signal: AbortSignal,
+  tools: FormTools,
 ): Promise<PullResult> {
   const { logger } = context;
   if (attempts > maxAttempts) return failedPull();
   try {
-    return await assemblePull(context, row, signal);
+    return await assemblePull(context, row, signal, tools);
   } catch (error) {
     // Thrown, it is tried again after a pause.
     if (signal.aborted || attempts < maxAttempts) throw error;

@@ -2,6 +2,7 @@ import type { LaneWithSlots, Taken } from '../delivery/lane-loop.ts';
 import { startPushLoop } from '../delivery/push-loop.ts';
 import { repeat } from '../delivery/repeat.ts';
 import { longestRetryWaitMs } from '../delivery/retry-policy.ts';
+import type { FormTools } from '../delivery/strict-renderer.ts';
 import { changesChannel } from '../storage/catalog/change-log.ts';
 import { planPushes } from '../storage/catalog/push-planning.ts';
 import {
@@ -30,11 +31,11 @@ const planPollMs = 5_000;
 const pullForwardEveryMs = 5_000;
 const hourMs = 3_600_000;
 
-export function startPush(context: CatalogContext): { close(): Promise<void> } {
+export function startPush(context: CatalogContext, tools: FormTools): { close(): Promise<void> } {
   const { database, logger } = context;
   const loops = [
     startPlanner(context),
-    startSender(context),
+    startSender(context, tools),
     repeat({ what: 'pulling pushes forward', everyMs: pullForwardEveryMs, logger }, () =>
       pullPushesForward(database, longestRetryWaitMs),
     ),
@@ -73,7 +74,7 @@ function startPlanner({ database, logger }: CatalogContext): { close(): Promise<
   };
 }
 
-function startSender(context: CatalogContext): { close(): Promise<void> } {
+function startSender(context: CatalogContext, { forms, strict }: FormTools): { close(): Promise<void> } {
   const { database, self, client, registry, metrics, logger, now, config } = context;
   return startPushLoop<DuePush, Said>({
     database,
@@ -81,11 +82,12 @@ function startSender(context: CatalogContext): { close(): Promise<void> } {
     longestWaitMs: longestRetryWaitMs,
     pushesPerReceiver: pushesPerSubscriber,
     sender: { key: self, client, findKey: registry.findKey, logger, now },
+    forms,
     policy: { baseMs: config.RETRY_BASE_MS, giveUpAfterMs: config.RETRY_HOURS * hourMs },
     metrics,
     take: (lanes) => take(context, lanes),
     nextDue: nextPushDue,
-    compose: createComposer(context),
+    compose: createComposer(context, strict),
     traceparentOf: ({ basis }) => basis.traceparent,
     failures: ({ record, takenAt }) => ({ ...record, takenAt }),
     ...createPushRecorder(context),

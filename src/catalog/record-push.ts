@@ -29,7 +29,8 @@ export function createPushRecorder({ database, logger }: CatalogContext): PushRe
   return {
     async record(push, lane, verdict, said) {
       const outcome = outcomeOf(verdict, said);
-      const { record, dueInMs, restMs } = applyOutcome(push.record, outcome, { maxPartBytes });
+      const { record: next, dueInMs, restMs } = applyOutcome(push.record, outcome, { maxPartBytes });
+      const record = { ...next, form: verdict.form ?? next.form };
       const { version } = outcome.kind === 'acknowledged' ? outcome.said : push.basis.catalog;
       await write({ push, lane, record, seenVersion: version, dueInMs, restMs });
       if (record.lastError === null) return;

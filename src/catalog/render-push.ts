@@ -1,28 +1,74 @@
 import { randomUUID } from 'node:crypto';
+import type { RenderForm } from '../delivery/push-loop.ts';
 import type { DigestedBody } from '../delivery/send.ts';
+import type { StrictRenderer } from '../delivery/strict-renderer.ts';
 import { actions } from '../protocol/actions.ts';
 import type { ProviderContext } from '../protocol/context.ts';
 import { type BodyDigest, createBodyDigest } from '../protocol/digest.ts';
 import { protocolVersion } from '../protocol/endpoints.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
-import type { PushBasis } from '../storage/catalog/pushes.ts';
+import type { DuePush } from '../storage/catalog/pushes.ts';
 import type { CatalogContext } from './context.ts';
 import type { SayingPlan } from './push-content.ts';
 
 // The body of a push. A change goes to many receivers, and their bodies differ in the context alone. So the context comes last (the order of
-// members means nothing in JSON): what stands before it is digested once for all of them, and not copied for each.
+// members means nothing in JSON): what stands before it is digested once for all of them, and not copied for each. Strict form is rendered
+// once for all receivers that want it.
 
-export function renderPush(
-  { self, url }: CatalogContext,
-  { catalogId, type, timestamp }: PushBasis,
+export type RenderPush = (
+  push: Pick<DuePush, 'subscriber' | 'basis'>,
   plan: SayingPlan,
   catalog: Buffer,
-  transactionId: string = randomUUID(),
+  transactionId?: string,
+) => RenderedPush;
+
+export interface RenderedPush {
+  /** As published. */
+  bytes: number;
+  render: RenderForm;
+}
+
+export function createPushRenderer(
+  context: Pick<CatalogContext, 'self' | 'url'>,
+  strict: StrictRenderer,
+): RenderPush {
+  /** By the bytes of a catalog, as long as somebody holds them. */
+  const strictCatalogs = new WeakMap<Buffer, Promise<Buffer>>();
+
+  function strictly(catalog: Buffer, owner: string): Promise<Buffer> {
+    const known = strictCatalogs.get(catalog);
+    if (known) return known;
+    const rendered = strict
+      .render({ shape: 'catalog', json: catalog }, owner)
+      .then(({ text }) => (text === undefined ? catalog : Buffer.from(text)));
+    strictCatalogs.set(catalog, rendered);
+    rendered.catch(() => strictCatalogs.delete(catalog));
+    return rendered;
+  }
+
+  return ({ subscriber, basis }, plan, catalog, transactionId = randomUUID()) => {
+    const messageId = randomUUID();
+    const bodyOf = (content: Buffer) =>
+      renderBody(context, basis, plan, content, { messageId, transactionId });
+    const full = bodyOf(catalog);
+    return {
+      bytes: full.bytes,
+      render: async (form) => (form === 'full' ? full : bodyOf(await strictly(catalog, subscriber))),
+    };
+  };
+}
+
+function renderBody(
+  { self, url }: Pick<CatalogContext, 'self' | 'url'>,
+  { catalogId, type, timestamp }: DuePush['basis'],
+  plan: SayingPlan,
+  catalog: Buffer,
+  { messageId, transactionId }: { messageId: string; transactionId: string },
 ): DigestedBody {
   const context: ProviderContext = {
     version: protocolVersion,
     action: actions.push.name,
-    messageId: randomUUID(),
+    messageId,
     transactionId,
     timestamp: timestamp.toISOString(),
     bppId: self.subscriberId,
@@ -42,7 +88,7 @@ export function renderPush(
     pieces: [start, catalog, end],
     bytes: start.length + catalog.length + end.length,
     digest: digest.digest(),
-    messageId: context.messageId,
+    messageId,
     transactionId,
   };
 }

@@ -33,12 +33,13 @@ export async function startCatalogRole(
   addPublishRoute(server, signed, context, { fresh, backlog });
   addPullRoute(server, signed, context);
   addDownloadRoute(server, context);
-  addSearchRoute(server, signed, context);
+  addSearchRoute(server, signed, context, service);
 
   const loops: { close(): Promise<void> }[] = [];
   const close = async () => {
     await service.close();
     await Promise.all(loops.map((loop) => loop.close()));
+    await service.strict.close();
     backlog.close();
   };
   return startOrClose(async () => {
@@ -47,8 +48,8 @@ export async function startCatalogRole(
       service.startCallbacks(),
       startSubmissionLoop(context, fresh),
       startRebuildLoop(context),
-      startPush(context),
-      startPullLoop(context),
+      startPush(context, service),
+      startPullLoop(context, service),
     );
     return { url, close };
   }, close);

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { createSlots } from '../delivery/slots.ts';
+import { type FormTools, projectionFor } from '../delivery/strict-renderer.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { spoolBody } from '../http/spooled-body.ts';
 import { actions } from '../protocol/actions.ts';
@@ -23,11 +24,12 @@ export function addSearchRoute(
   server: FastifyInstance,
   service: SignedService,
   context: CatalogContext,
+  tools: FormTools,
 ): void {
   const slots = createSlots({ total: searchesAtOnce, perParty: searchesPerCaller });
   const handler = async (request: Search) => {
     const leave = await slots.enter(request.identity, AbortSignal.timeout(patienceMs)).catch(tooMany);
-    return search(context, request).finally(leave);
+    return search(context, request, tools).finally(leave);
   };
   signedRoute(server, service, actions.search, handler, { hasOwnTurns: true });
 }
@@ -37,12 +39,17 @@ function tooMany(): never {
   throw new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds: 5 });
 }
 
-async function search({ database }: CatalogContext, { context, message }: Search): Promise<Answer> {
+async function search(
+  { database }: CatalogContext,
+  { context, message, identity }: Search,
+  tools: FormTools,
+): Promise<Answer> {
   const { type = 'MASTER', networkIds = [], schemaTypes = [] } = message.filters ?? {};
   const page = pageOf(message);
+  const project = await projectionFor(tools, identity);
   const body = await database.transaction(
     async (snapshot) => {
-      const found = await readCatalogs(snapshot, { type, networkIds, schemaTypes, ...page });
+      const found = await readCatalogs(snapshot, { type, networkIds, schemaTypes, ...page }, project);
       return spoolBody(render(answerContext(actions.search.answerAction, context), found, page));
     },
     { isolation: 'repeatable read' },

@@ -18,16 +18,22 @@ describe('signpost deliveries', () => {
   beforeEach(async () => {
     await database.query('truncate work.callback, catalog.push restart identity');
     await database.query(
-      `insert into catalog.push (subscriber, catalog_key, wanted_version, acknowledged_version, state, last_error)
+      `insert into catalog.push (subscriber, catalog_key, wanted_version, acknowledged_version, state, last_error, form)
        select 'ds.example.com/subscribers.beckn.one', key, 1, case id when 'c1' then 1 end,
          case id when 'c1' then 'acknowledged' when 'c2' then 'parked' else 'no endpoint' end,
-         case id when 'c2' then 'the receiver answered 400' end
+         case id when 'c2' then 'the receiver answered 400' end, case id when 'c2' then 'strict' when 'c1' then 'full' end
        from catalog.catalog order by id`,
     );
     for (const [messageId, state] of Object.entries({ m1: 'delivered', m2: 'refused', m3: 'parked' })) {
       await database.transaction(async (tx) => {
         const id = await queueCallback(tx, {
-          ...{ role: 'catalog', action: 'catalog/on_publish', messageId, requestSignature: 's' },
+          ...{
+            role: 'catalog',
+            action: 'catalog/on_publish',
+            messageId,
+            requestSignature: 's',
+            recipient: 'bpp.example.com',
+          },
           ...{ destination: 'https://bpp.example.com/catalog/on_publish', body: Buffer.from('{}') },
           giveUpAfterMs: 0,
         });
@@ -47,15 +53,17 @@ describe('signpost deliveries', () => {
       .slice(1, -1)
       .map((line) => line.split(' ')[0]);
 
-  it('lists callbacks and pushes with their state, what the receiver has, and the last error', async () => {
+  it('lists callbacks and pushes with their state, what the receiver has, the form that was sent, and the last error', async () => {
     const { out } = await deliveries('list');
-    expect(out).toMatch(/^ID +STATE +RECEIVER +WHAT +ATTEMPTS +NEXT +LAST ERROR$/m);
+    expect(out).toMatch(/^ID +STATE +RECEIVER +WHAT +FORM +ATTEMPTS +NEXT +LAST ERROR$/m);
     expect(out).toMatch(
-      /^push-\d+ +acknowledged +ds\.example\.com\/subscribers\.beckn\.one +c1 \(has 1 of 1\)/m,
+      /^push-\d+ +acknowledged +ds\.example\.com\/subscribers\.beckn\.one +c1 \(has 1 of 1\) +full/m,
     );
-    expect(out).toMatch(/^push-\d+ +parked .* c2 \(has nothing of 1\) +0 +- +the receiver answered 400$/m);
     expect(out).toMatch(
-      /^callback-2 +refused +https:\/\/bpp\.example\.com\/catalog\/on_publish +catalog\/on_publish m2/m,
+      /^push-\d+ +parked .* c2 \(has nothing of 1\) +strict +0 +- +the receiver answered 400$/m,
+    );
+    expect(out).toMatch(
+      /^callback-2 +refused +https:\/\/bpp\.example\.com\/catalog\/on_publish +catalog\/on_publish m2 +-/m,
     );
   });
 

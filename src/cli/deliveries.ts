@@ -61,6 +61,7 @@ Examples:
   $ signpost deliveries skip callback-12
 
 A callback is sent again as it was; a push is computed anew from what the subscriber has acknowledged.
+FORM says what was sent last: full, or strict for receivers whose schemas are closed.
 They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
 
 interface ListOptions {
@@ -85,15 +86,16 @@ async function list(context: CommandContext, { state, subscriber, limit, json }:
   });
 }
 
-const header = ['ID', 'STATE', 'RECEIVER', 'WHAT', 'ATTEMPTS', 'NEXT', 'LAST ERROR'];
+const header = ['ID', 'STATE', 'RECEIVER', 'WHAT', 'FORM', 'ATTEMPTS', 'NEXT', 'LAST ERROR'];
 
 function callbackRow(callback: CallbackSummary): string[] {
-  const { id, state, destination, action, messageId, attempts, dueAt, lastError } = callback;
+  const { id, state, form, destination, action, messageId, attempts, dueAt, lastError } = callback;
   return [
     `callback-${id}`,
     state,
     destination,
     `${action} ${messageId}`,
+    form ?? '-',
     String(attempts),
     time(dueAt),
     lastError ?? '',
@@ -101,9 +103,13 @@ function callbackRow(callback: CallbackSummary): string[] {
 }
 
 function pushRow(push: PushSummary): string[] {
-  const { id, state, subscriber, catalogId, acknowledgedVersion, version, attempts, dueAt, lastError } = push;
+  const { id, state, form, subscriber, catalogId, acknowledgedVersion, version } = push;
+  const { attempts, dueAt, lastError } = push;
   const what = `${catalogId} (has ${acknowledgedVersion ?? 'nothing'} of ${version})`;
-  return [`push-${id}`, state, subscriber, what, String(attempts), time(dueAt), lastError ?? ''];
+  return [
+    ...[`push-${id}`, state, subscriber, what, form ?? '-'],
+    ...[String(attempts), time(dueAt), lastError ?? ''],
+  ];
 }
 
 function time(at: Date | null): string {

@@ -1,3 +1,4 @@
+import type { BodyForm } from '../rules/strict-form.ts';
 import {
   listPushes,
   listPushReceivers,
@@ -49,6 +50,8 @@ export interface Delivery {
   state: DeliveryState;
   /** What exactly: `refused`, `no endpoint`, `skipped` … */
   detail: string;
+  /** What was sent last; null: nothing yet. */
+  form: BodyForm | null;
   attempts: number;
   nextTryAt: Date | null;
   lastStatus: number | null;
@@ -118,22 +121,23 @@ function positionOf(
 
 function callbackItem(callback: CallbackSummary): Delivery {
   const { id, receiver, action, messageId: about, state, attempts, dueAt, createdAt } = callback;
-  const { lastStatus, lastError } = callback;
+  const { lastStatus, lastError, form } = callback;
   const group = state === 'open' ? 'open' : ['refused', 'parked'].includes(state) ? 'parked' : 'delivered';
   return {
     ...{ id: renderDeliveryId({ kind: 'callback', id }), receiver, action, about, state: group },
-    ...{ detail: state, attempts, nextTryAt: dueAt, lastStatus, lastError, createdAt },
+    ...{ detail: state, form, attempts, nextTryAt: dueAt, lastStatus, lastError, createdAt },
   };
 }
 
 function pushItem(push: PushSummary): Delivery {
   const { id, subscriber: receiver, catalogId: about, state, attempts, dueAt } = push;
-  const { lastStatus, lastError, acknowledgedVersion, version } = push;
+  const { lastStatus, lastError, form, acknowledgedVersion, version } = push;
   const group =
     state === 'pending' ? 'open' : ['parked', 'no endpoint'].includes(state) ? 'parked' : 'delivered';
   return {
     ...{ id: renderDeliveryId({ kind: 'push', id }), receiver, action: 'catalog/push', about, state: group },
-    ...{ detail: state, attempts, nextTryAt: dueAt, lastStatus, lastError, acknowledgedVersion, version },
+    ...{ detail: state, form, attempts, nextTryAt: dueAt, lastStatus, lastError },
+    ...{ acknowledgedVersion, version },
   };
 }
 

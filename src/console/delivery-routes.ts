@@ -146,6 +146,12 @@ const listOperation: PlainOperation = {
       about: Type.String({ description: 'The catalogId of a push, the messageId of a callback.' }),
       state: Type.Enum([...deliveryStates]),
       detail: Type.String({ description: 'What exactly: refused, no endpoint, skipped …' }),
+      form: Type.Optional(
+        Type.Enum(['full', 'strict'], {
+          description:
+            'What was sent last: everything, or strict form, for a receiver whose schemas are closed.',
+        }),
+      ),
       attempts: Type.Integer(),
       nextTryAt: Type.Optional(Time),
       lastStatus: Type.Optional(Type.Integer()),

@@ -17,8 +17,10 @@ import { type NewCallback, queueCallback, receiverOf } from '../storage/work/cal
 import type { Lease } from '../storage/work/due-work.ts';
 import { createPromiseStore, type StorePromise } from '../storage/work/promises.ts';
 import { type CallbackLoop, startCallbackLoop } from './callback-loop.ts';
+import { createReceiverForms } from './receiver-forms.ts';
 import { type KeepPromise, rememberPromise } from './remember-answer.ts';
 import { type Sender, sendTimeoutMs } from './send.ts';
+import { createStrictRenderer } from './strict-renderer.ts';
 
 const privateKey = privateKeyFromSeed(generateSeed());
 const publicKey = parsePublicKey(publicKeyOf(privateKey));
@@ -29,6 +31,7 @@ describe('a callback', () => {
   let storePromise: StorePromise;
   let loop: CallbackLoop | undefined;
   const servers: Server[] = [];
+  const strict = createStrictRenderer(silentLogger());
   const client = createGuardedClient({ allowPrivateAddresses: true });
   const sender: Sender = {
     key: { subscriberId: 'service.example', recordId: 'key-1', privateKey },
@@ -50,13 +53,14 @@ describe('a callback', () => {
     }
     await loop?.close();
   });
-  afterAll(() => client.close());
+  afterAll(() => Promise.all([client.close(), strict.close()]));
 
   function start(): void {
     loop = startCallbackLoop({
       role: 'test',
       database,
       sender,
+      ...{ forms: createReceiverForms(database, sender), strict },
       policy: { baseMs: 20 },
       metrics: createMetrics(),
     });
@@ -94,6 +98,7 @@ describe('a callback', () => {
       role: 'test',
       action: 'catalog/on_publish',
       messageId,
+      recipient: 'receiver.example',
       destination,
       body: Buffer.from(JSON.stringify({ messageId })),
       requestSignature,

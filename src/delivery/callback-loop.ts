@@ -1,4 +1,3 @@
-import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Metrics } from '../metrics.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database, Transaction } from '../storage/database.ts';
@@ -21,21 +20,13 @@ import {
   type WorkLoop,
   type WorkLoopOptions,
 } from '../storage/work/due-work.ts';
-import { type CallbackForm, type CallbackForms, createCallbackForms } from './callback-forms.ts';
-import {
-  judgeAnswer,
-  longestRetryWaitMs,
-  nextAttemptMs,
-  type Outcome,
-  type RetryPolicy,
-} from './retry-policy.ts';
-import { type Sender, sendSigned } from './send.ts';
+import { longestRetryWaitMs, nextAttemptMs, type Outcome, type RetryPolicy } from './retry-policy.ts';
+import { type CallbackTools, type SentCallback, sendCallback } from './send-callback.ts';
 import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
-import { attributesOfCallback, traceDelivery } from './trace-delivery.ts';
 
 // Sends the callbacks of one role: the stored bytes, again and again under a fresh signature, until the receiver has them, refuses
 // them, or it has taken too long. Every outcome is recorded under the lease, so that a confirmed callback is never sent again, unless the
-// process dies in the moment before that is recorded. A 401 is answered at once by the other form of signature (callback-forms.ts).
+// process dies in the moment before that is recorded. What one attempt sends is in send-callback.ts.
 //
 // Slow receivers must not take the slots of the others, however many they are:
 //
@@ -47,14 +38,12 @@ const slow = { concurrency: 64, perReceiver: 1 };
 /** Callbacks that are queued soon after each other are claimed together; those that are delivered soon after each other, settled. */
 const gatherMs = 10;
 const settling = { maxItems: 64, gatherMs: 50 };
-const unauthorized = 401;
 /** An attempt steps aside after `asideMs`, and its receiver counts as slow after `slowMs`. */
 const patience = { asideMs: 1_000, slowMs: 5_000 };
 
-export interface CallbackLoopOptions {
+export interface CallbackLoopOptions extends CallbackTools {
   role: string;
   database: Database;
-  sender: Sender;
   policy: RetryPolicy;
   metrics: Metrics;
 }
@@ -75,8 +64,7 @@ export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
   const settle = createBatch({ ...settling, hurry: ending.signal }, (delivered: Delivered[]) =>
     recordDelivered(database, delivered),
   );
-  const forms = createCallbackForms(database, options.sender);
-  const start = (slots: Slots) => startLoop({ ...options, slowOnes, settle, forms }, slots);
+  const start = (slots: Slots) => startLoop({ ...options, slowOnes, settle }, slots);
   const quickLoop = start({ ...quick, groups: () => ({ except: slowOnes.list() }) });
   const slowLoop = start({ ...slow, groups: () => ({ only: slowOnes.list() }) });
   const loops = [quickLoop, slowLoop];
@@ -96,7 +84,6 @@ interface LoopOptions extends CallbackLoopOptions {
   slowOnes: SlowReceivers;
   /** Whether it was still ours to settle. */
   settle(delivered: Delivered): Promise<boolean>;
-  forms: CallbackForms;
 }
 
 function startLoop(options: LoopOptions, { perReceiver, ...slots }: Slots): StartedLoop<DueCallback> {
@@ -112,7 +99,7 @@ function startLoop(options: LoopOptions, { perReceiver, ...slots }: Slots): Star
     longestWaitMs: longestRetryWaitMs,
     logger: sender.logger,
     handle: (claim, signal, { stepAside, leaveGroup }) => {
-      const send = () => attempt(options, claim.row, signal);
+      const send = () => sendCallback(options, claim.row, signal);
       return deliver(options, claim, () =>
         slowOnes.watch(claim.row.receiver, stepAside, send).finally(leaveGroup),
       );
@@ -127,19 +114,21 @@ interface Slots extends Pick<WorkLoopOptions<DueCallback>, 'concurrency' | 'asid
 async function deliver(
   options: LoopOptions,
   claim: Claim<DueCallback>,
-  send: () => Promise<Outcome>,
+  send: () => Promise<SentCallback>,
 ): Promise<void> {
   const { database, sender, metrics, settle } = options;
-  const outcome = isOver(claim) ? tooLate(claim.row) : await send();
+  const sent = isOver(claim) ? tooLate(claim.row) : await send();
+  const { outcome, form, remark } = sent;
   countAttempts(metrics).inc({ action: claim.row.action, outcome: outcome.kind });
   if (outcome.kind === 'delivered') {
     const { action, message_id: messageId, destination } = claim.row;
-    sender.logger.debug({ action, messageId, destination }, 'callback delivered');
-    const isSettled = await settle({ claim, at: sender.now(), status: outcome.status });
+    const level = remark === undefined ? 'debug' : 'warn';
+    sender.logger[level]({ action, messageId, destination, form, remark }, 'callback delivered');
+    const isSettled = await settle({ claim, at: sender.now(), status: outcome.status, form, remark });
     if (!isSettled) throw new LeaseLost(callbackTable, claim.id);
     return;
   }
-  await database.transaction((tx) => recordFailed(tx, options, claim, outcome));
+  await database.transaction((tx) => recordFailed(tx, options, claim, { ...sent, outcome }));
 }
 
 function countAttempts(metrics: Metrics) {
@@ -155,56 +144,25 @@ function isOver({ row, attempts, at }: Claim<DueCallback>): boolean {
 }
 
 /** The last attempt says more than that its time is over. */
-function tooLate({ last_status, last_error }: DueCallback): Outcome {
+function tooLate({ last_status, last_error, form }: DueCallback): SentCallback {
   const reason = last_error ?? 'its time was over before it could be repeated';
-  return { kind: 'retry', status: last_status ?? undefined, reason };
-}
-
-/** One attempt is the same bytes under one signature, or, after a 401, under both forms. */
-async function attempt(
-  { sender, forms }: LoopOptions,
-  row: DueCallback,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const { action, destination: url, receiver, body, request_signature: requestSignature } = row;
-  const delivery = {
-    ...{ action, parent: row.traceparent },
-    attributes: () => attributesOfCallback(body, action),
-  };
-  const send = async (form: CallbackForm) => {
-    const answering = form === 'chained' ? requestSignature : undefined;
-    return traceDelivery(sender, delivery, async (traceparent) =>
-      judgeAnswer(await sendSigned(sender, { url, body, answering, signal, traceparent })),
-    );
-  };
-  try {
-    const usual = await forms.find(receiver);
-    const outcome = await send(usual);
-    if (outcome.status !== unauthorized) return outcome;
-    const other = usual === 'chained' ? 'plain' : 'chained';
-    const second = await send(other);
-    if (second.kind === 'delivered') await forms.learn(receiver, other);
-    return second.status === unauthorized ? outcome : second;
-  } catch (error) {
-    // An aborted attempt says nothing about the receiver: the loop gives the callback back uncounted.
-    if (!(error instanceof FetchFailure) || error.kind === 'aborted') throw error;
-    return { kind: 'retry', reason: error.message };
-  }
+  return { outcome: { kind: 'retry', status: last_status ?? undefined, reason }, form: form ?? 'full' };
 }
 
 async function recordFailed(
   tx: Transaction,
   { sender, policy }: CallbackLoopOptions,
   claim: Claim<DueCallback>,
-  outcome: Exclude<Outcome, { kind: 'delivered' }>,
+  { outcome, form, parts }: SentCallback & { outcome: Exclude<Outcome, { kind: 'delivered' }> },
 ): Promise<void> {
   const { action, message_id: messageId, destination, give_up_at: giveUpAt } = claim.row;
   const told = { action, messageId, destination };
   const now = sender.now();
   const { status, reason: error } = outcome;
+  const failed = { status, error, form, parts };
   if (outcome.kind === 'refused') {
     sender.logger.warn({ ...told, error }, 'callback refused; it is parked until an operator replays it');
-    return recordRefused(tx, claim, { at: now, status: outcome.status, error });
+    return recordRefused(tx, claim, { at: now, ...failed });
   }
   const { attempts } = claim;
   const { retryAfterMs } = outcome;
@@ -215,8 +173,8 @@ async function recordFailed(
       { ...told, attempts, error },
       'callback not delivered in time; it is parked until an operator replays it',
     );
-    return recordParked(tx, claim, { at: now, status, error });
+    return recordParked(tx, claim, { at: now, ...failed });
   }
   sender.logger.info({ ...told, attempts, error, dueInMs }, 'callback not delivered; it will be tried again');
-  return recordRetry(tx, claim, { dueInMs, status, error });
+  return recordRetry(tx, claim, { dueInMs, ...failed });
 }

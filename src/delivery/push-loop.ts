@@ -3,9 +3,17 @@ import type { Metrics } from '../metrics.ts';
 import { actions } from '../protocol/actions.ts';
 import { RegistryUnavailable } from '../registry/client.ts';
 import { type FailedPush, notProcessed } from '../rules/push-outcome.ts';
+import type { BodyForm } from '../rules/strict-form.ts';
 import type { Attributes } from '../telemetry/tracing.ts';
 import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
-import { judgeAnswer, maxRetryAfterMs, nextAttemptMs, type RetryPolicy } from './retry-policy.ts';
+import type { ReceiverForms } from './receiver-forms.ts';
+import {
+  judgeAnswer,
+  maxRetryAfterMs,
+  nextAttemptMs,
+  type Refused,
+  type RetryPolicy,
+} from './retry-policy.ts';
 import { type DigestedBody, type Message, type Sender, sendSigned } from './send.ts';
 import { createSlots } from './slots.ts';
 import { traceDelivery } from './trace-delivery.ts';
@@ -27,6 +35,7 @@ export interface PushLoopOptions<Item extends { id: number }, Said>
   /** How many items may be on their way to a receiver at a time. */
   pushesPerReceiver: number;
   sender: Sender;
+  forms: ReceiverForms;
   policy: RetryPolicy & { giveUpAfterMs: number };
   metrics: Metrics;
   /** Says what there is to say now, part by part, until `send` says that no more is wanted. */
@@ -47,15 +56,19 @@ export interface Failures {
   takenAt: Date;
 }
 
-/** Sends one message; true when the next part may follow. */
-export type SendPart = (url: string, body: DigestedBody) => Promise<boolean>;
+/** Sends one message in the form that its receiver accepts; true when the next part may follow. */
+export type SendPart = (url: string, render: RenderForm) => Promise<boolean>;
+
+/** The message, under the same messageId in either form. */
+export type RenderForm = (form: BodyForm) => Promise<DigestedBody>;
 
 /** What became of everything that was sent: of all parts together. */
-export type Verdict =
+export type Verdict = (
   | { kind: 'unsent' }
   | { kind: 'delivered'; status: number; remark?: string }
-  | { kind: 'refused'; status: number; reason: string }
-  | FailedPush;
+  | Refused
+  | FailedPush
+) & { form?: BodyForm };
 
 export function startPushLoop<Item extends { id: number }, Said>(
   options: PushLoopOptions<Item, Said>,
@@ -89,12 +102,15 @@ async function push<Item extends { id: number }, Said>(
 ): Promise<{ verdict: Verdict; said?: Said }> {
   let last: Attempt = { kind: 'unsent' };
   let partsTaken = 0;
-  const send: SendPart = async (url, body) => {
-    const parent = options.traceparentOf(item);
+  const parent = options.traceparentOf(item);
+  const sendBody = (url: string, body: DigestedBody): Promise<Attempt> => {
     const delivery = { action: actions.push.name, parent, attributes: () => attributesOf(body, lane) };
-    last = await traceDelivery(options.sender, delivery, (traceparent) =>
+    return traceDelivery(options.sender, delivery, (traceparent) =>
       attempt(options.sender, { url, body, signal: lane.signal, traceparent }),
     );
+  };
+  const send: SendPart = async (url, render) => {
+    last = await sendInForm(options.forms, lane.name, render, (body) => sendBody(url, body));
     if (last.kind !== 'delivered') return false;
     partsTaken += 1;
     return last.status !== notProcessed;
@@ -107,11 +123,29 @@ async function push<Item extends { id: number }, Said>(
   return { verdict: judge(options.policy, options.failures(item), last, partsTaken), said };
 }
 
+/** What is refused for its schema is sent again at once in strict form, unless that is the same. */
+async function sendInForm(
+  forms: ReceiverForms,
+  receiver: string,
+  render: RenderForm,
+  send: (body: DigestedBody) => Promise<Attempt>,
+): Promise<Attempt> {
+  const form: BodyForm = (await forms.find(receiver)).has('strict') ? 'strict' : 'full';
+  const body = await render(form);
+  const first = { ...(await send(body)), form };
+  if (form === 'strict' || first.kind !== 'refused' || first.schema === undefined) return first;
+  const strict = await render('strict');
+  if (strict.digest === body.digest) return first;
+  const second = await send(strict);
+  if (second.kind === 'delivered') await forms.remember(receiver, 'strict');
+  return { ...second, form: 'strict' };
+}
+
 const payloadTooLarge = 413;
 /** A gateway says that the receiver behind it did not answer. */
 const gatewayFailures = [502, 504];
 
-type Attempt = (Exclude<Verdict, FailedPush> | FailedAttempt) & { status?: number };
+type Attempt = (Exclude<Verdict, FailedPush> | FailedAttempt) & { status?: number; form?: BodyForm };
 
 interface FailedAttempt extends Omit<FailedPush, 'begun' | 'failingSince' | 'dueInMs' | 'restMs'> {
   retryAfterMs?: number;

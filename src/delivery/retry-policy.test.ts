@@ -28,6 +28,17 @@ describe('an answer', () => {
     expect(judgeAnswer({ status: 400 }).kind).toBe('refused');
   });
 
+  it('with a code SCH_… is a refusal for the schema, and says where', () => {
+    const path = '$.message.catalogs[1]';
+    for (const refused of [{ status: 400 }, { status: 200, acknowledgement: 'NACK' }])
+      expect(judgeAnswer({ ...refused, code: 'SCH_FIELD_NOT_ALLOWED', path })).toMatchObject({
+        kind: 'refused',
+        schema: { path },
+      });
+    expect(judgeAnswer({ status: 400, code: 'CTX_INVALID_FIELD', path })).not.toHaveProperty('schema');
+    expect(judgeAnswer({ status: 500, code: 'SCH_INVALID_FORMAT', path }).kind).toBe('retry');
+  });
+
   it.each([301, 401, 403, 404, 408, 429, 500, 502, 503])('of %i is tried again', (status) => {
     expect(judgeAnswer({ status, retryAfterMs: 7 })).toMatchObject({ kind: 'retry', retryAfterMs: 7 });
   });

@@ -18,24 +18,36 @@ export interface ReceivedAnswer {
   acknowledgement?: string;
   /** `message.error` of the body in words. */
   error?: string;
+  /** The code of that error, and where it says that the fault is. */
+  code?: string;
+  path?: string;
   retryAfterMs?: number;
 }
 
 export type Outcome =
   | { kind: 'delivered'; status: number }
-  | { kind: 'refused'; status: number; reason: string }
+  | Refused
   | { kind: 'retry'; status?: number; reason: string; retryAfterMs?: number };
+
+export interface Refused {
+  kind: 'refused';
+  status: number;
+  reason: string;
+  /** It is refused for its schema: another body may be accepted. `path` names the culprit. */
+  schema?: { path?: string };
+}
 
 /**
  * Any 2xx is delivered, unless its body says NACK; that and 400 are a refusal: the same bytes would be refused again.
  * Everything else may pass (a key not yet registered gives 401, a route not yet deployed 404) and is tried again.
  */
 export function judgeAnswer(answer: ReceivedAnswer): Outcome {
-  const { status, acknowledgement, error, retryAfterMs } = answer;
+  const { status, acknowledgement, error, code, path, retryAfterMs } = answer;
   const reason = `the receiver answered ${status}${error ? `: ${error}` : ''}`;
   const accepted = status >= 200 && status < 300;
   if (accepted && acknowledgement !== 'NACK') return { kind: 'delivered', status };
-  if (accepted || status === 400) return { kind: 'refused', status, reason };
+  if (accepted || status === 400)
+    return { kind: 'refused', status, reason, ...(code?.startsWith('SCH_') && { schema: { path } }) };
   return { kind: 'retry', status, reason, retryAfterMs };
 }
 

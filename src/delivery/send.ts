@@ -112,7 +112,9 @@ export async function findAnswerSigner(
   }
 }
 
-function readAcknowledgement(body: Buffer): Pick<ReceivedAnswer, 'acknowledgement' | 'error'> {
+function readAcknowledgement(
+  body: Buffer,
+): Pick<ReceivedAnswer, 'acknowledgement' | 'error' | 'code' | 'path'> {
   let parsed: Json;
   try {
     parsed = JSON.parse(body.toString('utf8'));
@@ -121,15 +123,17 @@ function readAcknowledgement(body: Buffer): Pick<ReceivedAnswer, 'acknowledgemen
   }
   const { message } = isJsonObject(parsed) ? parsed : {};
   const { status } = isJsonObject(message) ? message : {};
+  const nack = readNack(parsed);
   return {
     acknowledgement: typeof status === 'string' ? status : undefined,
-    error: errorText(readNack(parsed)),
+    error: errorText(nack),
+    ...{ code: nack.code, path: nack.path },
   };
 }
 
 /** One line of plain text, whatever the receiver put there: a database takes no U+0000, a terminal no escape sequences. */
-function errorText({ code, message }: Nack): string | undefined {
-  const parts = [code, message].filter((part) => part !== undefined);
+function errorText({ code, message, path }: Nack): string | undefined {
+  const parts = [code, message, path && `(${path})`].filter((part) => part !== undefined);
   if (parts.length === 0) return undefined;
   return parts
     .join(' ')

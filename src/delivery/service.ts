@@ -23,7 +23,9 @@ import { createPromiseStore } from '../storage/work/promises.ts';
 import { findRemembered } from '../storage/work/request-memory.ts';
 import { watchCallbackBacklog } from './callback-backlog.ts';
 import { type CallbackLoop, startCallbackLoop } from './callback-loop.ts';
+import { createReceiverForms } from './receiver-forms.ts';
 import type { KeepPromise } from './remember-answer.ts';
+import { createStrictRenderer, type FormTools } from './strict-renderer.ts';
 
 // The ground that every signed service stands on: a server that turns work away when there is too much of it, signed routes that remember
 // what they answered, and the callbacks that are owed.
@@ -59,7 +61,8 @@ export interface ServiceOptions {
   check?(): object | undefined;
 }
 
-export interface Service {
+/** Which form each receiver is sent is known to all that sends something. */
+export interface Service extends FormTools {
   server: FastifyInstance;
   signed: SignedService;
   startCallbacks(): WorkLoop;
@@ -99,9 +102,13 @@ export function createService(context: ServiceContext, options: ServiceOptions):
   const scanner = createMessageIdScanner(logger);
   const largeBodies = createLargeBodies(logger);
   const backlog = watchCallbackBacklog({ role, database, logger });
+  const forms = createReceiverForms(database, { logger, now });
+  const strict = createStrictRenderer(logger);
   let callbacks: CallbackLoop | undefined;
   return {
     server,
+    forms,
+    strict,
     signed: {
       ...signedService(context, options, { scan: scanner.scan, largeBodies }),
       admitPromise: backlog.admit,
@@ -115,6 +122,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
         role,
         database,
         sender: { key: self, client, findKey: registry.findKey, logger, now },
+        ...{ forms, strict },
         policy: { baseMs: config.RETRY_BASE_MS },
         metrics,
       });

@@ -37,6 +37,7 @@ export async function startDiscoveryRole(
   const close = async () => {
     await service.close();
     await Promise.all(loops.map((loop) => loop.close()));
+    await service.strict.close();
     await searching?.close();
   };
   return startOrClose(async () => {

@@ -23,6 +23,7 @@ const before: PushRecord = {
   failingSince: now,
   lastStatus: 503,
   lastError: 'busy',
+  form: 'full',
 };
 const failed: FailedPush = {
   kind: 'failed',
@@ -56,6 +57,7 @@ describe('applyOutcome', () => {
         failingSince: null,
         lastStatus: 200,
         lastError: null,
+        form: 'full',
       },
     });
   });

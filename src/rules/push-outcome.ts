@@ -1,4 +1,5 @@
 import type { ToldState } from './push-message.ts';
+import type { BodyForm } from './strict-form.ts';
 
 // What the answer to a push means for what is known of its receiver (catalog spec: POST /catalog/push, the table of answers):
 //
@@ -17,6 +18,8 @@ export interface PushRecord extends ToldState {
   failingSince: Date | null;
   lastStatus: number | null;
   lastError: string | null;
+  /** What was sent last. */
+  form: BodyForm | null;
 }
 
 export type PushState = 'pending' | 'acknowledged' | 'withdrawn' | 'parked' | 'no endpoint' | 'skipped';

@@ -27,8 +27,10 @@ describe.skipIf(!hasChromium)('the network on the page of npm start (needs Chrom
     await page.getByText(/ends in \d+ days/).waitFor();
   });
 
-  it('has parked deliveries that are tried again when the operator replays one', async () => {
+  it('has parked deliveries, with the form that was sent, that are tried again when the operator replays one', async () => {
     const page = await scene.visit(pathOf(receiver));
+    await page.getByRole('columnheader', { name: 'Form' }).waitFor();
+    await page.getByRole('cell', { name: 'full', exact: true }).first().waitFor();
     await page
       .getByRole('button', { name: /^Replay push-/ })
       .first()

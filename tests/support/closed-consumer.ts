@@ -1,34 +1,47 @@
-import { errorBody, ProtocolError } from '../../src/protocol/errors.ts';
-import type { Behaviour, Body } from './actor.ts';
+import type { Received, Reply } from './actor.ts';
+import { findPeerFaults, type PeerFault } from './peer-schemas.ts';
 
-// A consumer as deployed ones are: an adapter in front of it holds every message against a closed schema, and answers 400 to the whole of one
-// that has a member which the schema does not name. Its on_discover has `message.catalogs` and nothing else.
+// Consumers and discovery services as deployed ones are: an adapter in front of them holds every message against closed schemas, and answers
+// 400 to the whole of one that has a member which these do not name.
 
-const closedMembers: Record<string, readonly string[]> = {
-  $: ['context', 'message'],
-  '$.message': ['catalogs'],
-  '$.message.catalogs[*]': [
-    ...['id', 'descriptor', 'provider', 'resources', 'offers', 'bppId', 'bppUri', 'isActive', 'validity'],
-  ],
+export interface Closed {
+  /** How it says where the fault is. */
+  path: keyof typeof pathForms;
+  /** 200 with NACK instead of 400. */
+  nack?: boolean;
+}
+
+/** As Beckn-ONIX: names between slashes, and semicolons between the faults. */
+export const likeOnix: Closed = { path: 'slashes' };
+
+export function refuseWhatIsClosed({ path, nack = false }: Closed = likeOnix) {
+  return ({ action, body }: Pick<Received, 'action' | 'body'>): Reply | undefined => {
+    const faults = findPeerFaults(action, body);
+    const [first] = faults;
+    if (first === undefined) return undefined;
+    const named = pathForms[path](faults);
+    const error = {
+      ...{ code: first.code, message: 'schema validation failed' },
+      ...(named !== undefined && { details: { path: named } }),
+    };
+    const { messageId } = body.context;
+    return { status: nack ? 200 : 400, body: { message: { status: 'NACK', messageId, error } } };
+  };
+}
+
+const pathForms = {
+  jsonPath: ([first]: PeerFault[]) => `$${(first?.at ?? []).map(segment).join('')}`,
+  brackets: ([first]: PeerFault[]) => `$${(first?.at ?? []).map(bracketed).join('')}`,
+  jsonPointer: ([first]: PeerFault[]) => `/${first?.at.join('/')}`,
+  slashes: (faults: PeerFault[]) => faults.map(({ at }) => at.join('/')).join(';'),
+  /** It does not say. */
+  none: () => undefined,
 };
 
-export const refuseUnknownMembers: Behaviour = ({ action, body }) => {
-  if (action !== 'on_discover') return undefined;
-  const path = findUnknown(body);
-  if (path === undefined) return undefined;
-  const error = errorBody(new ProtocolError('SCH_FIELD_NOT_ALLOWED', 'is not allowed', { path }));
-  return { status: 400, body: { message: { status: 'NACK', messageId: body.context.messageId, error } } };
-};
+function segment(name: string): string {
+  return /^\d+$/.test(name) ? `[${name}]` : `.${name}`;
+}
 
-function findUnknown(body: Body): string | undefined {
-  const objects: [string, object][] = [
-    ['$', body],
-    ['$.message', body.message],
-    ...body.message.catalogs.map((catalog: object) => ['$.message.catalogs[*]', catalog]),
-  ];
-  for (const [path, object] of objects) {
-    const unknown = Object.keys(object).find((name) => !closedMembers[path]?.includes(name));
-    if (unknown !== undefined) return `${path}.${unknown}`;
-  }
-  return undefined;
+function bracketed(name: string): string {
+  return /^\d+$/.test(name) ? `[${name}]` : `['${name}']`;
 }

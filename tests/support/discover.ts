@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
 import type { Catalog } from '../../src/protocol/catalog.ts';
 import { type IncomingCatalog, writeIndex } from '../../src/search/port.ts';
+import type { Database } from '../../src/storage/database.ts';
 import type { Actor, Body, Exchange } from './actor.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
 
@@ -25,27 +26,7 @@ export async function startDiscovering(options?: Parameters<typeof startNetwork>
   return {
     network,
     consumer,
-    async hold(catalogs, options = {}) {
-      await network.database.transaction((tx) =>
-        writeIndex(tx, new Date(), ({ apply }) =>
-          apply(
-            catalogs.map((given) => ({
-              source: 'service:catalog.signpost.test/subscribers.beckn.one',
-              owner: 'provider.signpost.test/subscribers.beckn.one',
-              type: 'REGULAR',
-              networks: [defaultNetwork],
-              mode: 'FULL',
-              catalog: {
-                descriptor: { name: `Catalog ${given.id}` },
-                provider: { id: `provider of ${given.id}`, descriptor: { name: 'Provider' } },
-                ...given,
-              } as Catalog,
-              ...options,
-            })),
-          ),
-        ),
-      );
-    },
+    hold: (catalogs, options) => hold(network.database, catalogs, options),
     discover,
     async found(message, context = {}) {
       const answer = await discover(message, context);
@@ -57,6 +38,33 @@ export async function startDiscovering(options?: Parameters<typeof startNetwork>
       return (await consumer.waitFor('on_discover', answer.messageId)).body;
     },
   };
+}
+
+/** Puts catalogs into the index, by its one door. */
+export async function hold(
+  database: Database,
+  catalogs: (Partial<Catalog> & { id: string })[],
+  options: Partial<IncomingCatalog> = {},
+): Promise<void> {
+  await database.transaction((tx) =>
+    writeIndex(tx, new Date(), ({ apply }) =>
+      apply(
+        catalogs.map((given) => ({
+          source: 'service:catalog.signpost.test/subscribers.beckn.one',
+          owner: 'provider.signpost.test/subscribers.beckn.one',
+          type: 'REGULAR',
+          networks: [defaultNetwork],
+          mode: 'FULL',
+          catalog: {
+            descriptor: { name: `Catalog ${given.id}` },
+            provider: { id: `provider of ${given.id}`, descriptor: { name: 'Provider' } },
+            ...given,
+          } as Catalog,
+          ...options,
+        })),
+      ),
+    ),
+  );
 }
 
 export function filter(expression: string): object {

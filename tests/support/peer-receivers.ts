@@ -2,6 +2,7 @@ import { createHash, type KeyObject, verify } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type { Body } from './actor.ts';
 
 // Receivers of callbacks in the shapes of deployed peers. They verify really, with code of their own: what they share with ours is the wire.
 
@@ -35,12 +36,19 @@ export const keyUnknown: PeerShape = () => undefined;
 export interface Peer {
   url: string;
   shape: PeerShape;
+  /** What its schemas refuse, of what it has verified. */
+  refuse?: PeerRefusal;
   /** Every callback that came, accepted or not. */
   attempts: PeerAttempt[];
   /** Keeps the Authorization value of a request that it sent. */
   keep(action: string, messageId: string, authorization: string): void;
   close(): void;
 }
+
+export type PeerRefusal = (message: {
+  action: string;
+  body: Body;
+}) => { status: number; body?: unknown } | undefined;
 
 export interface PeerAttempt {
   messageId: string;
@@ -62,13 +70,17 @@ export async function startPeer(
     const text = peer.shape(callback, (action, messageId) => sent.get(`${action} ${messageId}`));
     const isGenuine =
       key !== undefined && text !== undefined && verify(null, Buffer.from(text), key, callback.signature);
-    const status = isGenuine ? 200 : 401;
+    const refusal = isGenuine
+      ? peer.refuse?.({ action: callback.action, body: JSON.parse(`${raw}`) })
+      : undefined;
+    const status = isGenuine ? (refusal?.status ?? 200) : 401;
     const { messageId, action } = callback;
     const lines = callback.headers.endsWith('request-signature') ? 4 : 3;
     peer.attempts.push({ messageId, action, lines, status, raw });
     const error = { code: 'AUT_SIGNATURE_INVALID', message: 'signature validation failed' };
     response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ message: isGenuine ? { status: 'ACK' } : { status: 'NACK', error } }));
+    const answer = { message: isGenuine ? { status: 'ACK' } : { status: 'NACK', error } };
+    response.end(JSON.stringify(refusal?.body ?? answer));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const peer: Peer = {

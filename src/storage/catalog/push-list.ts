@@ -1,4 +1,5 @@
 import type { PushState } from '../../rules/push-outcome.ts';
+import type { BodyForm } from '../../rules/strict-form.ts';
 import type { Database, Queryable } from '../database.ts';
 import { isParked } from '../work/parked.ts';
 import { pushLanes } from './pushes.ts';
@@ -27,6 +28,8 @@ export interface PushSummary {
   attempts: number;
   lastStatus: number | null;
   lastError: string | null;
+  /** What was sent last. */
+  form: BodyForm | null;
   failingSince: Date | null;
   /** The next attempt; in the past while one is under way. */
   dueAt: Date | null;
@@ -46,7 +49,7 @@ export async function listPushes(
 ): Promise<PushSummary[]> {
   const { rows } = await queryable.query<PushSummary>(
     `select push.id, subscriber, catalog_key as "catalogKey", catalog.id as "catalogId", state,
-       acknowledged_version as "acknowledgedVersion", version, attempts, last_status as "lastStatus", last_error as "lastError",
+       acknowledged_version as "acknowledgedVersion", version, attempts, last_status as "lastStatus", last_error as "lastError", form,
        failing_since as "failingSince", due_at as "dueAt"
      from (
        select * from catalog.push

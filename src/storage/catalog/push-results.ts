@@ -26,14 +26,14 @@ export async function writePushResults(
     `update catalog.push
      set acknowledged_version = given.acknowledged_version, needs_full = given.needs_full or ${isGivenUp}, in_flight = given.in_flight,
        withdrawn = given.withdrawn, told_networks = given.told_networks, part_bytes = given.part_bytes, attempts = given.attempts,
-       failing_since = given.failing_since, last_status = given.last_status, last_error = given.last_error,
+       failing_since = given.failing_since, last_status = given.last_status, last_error = given.last_error, form = given.form,
        state = case when ${isGivenUp} then 'skipped' when ${isStillWanted} then 'pending' else given.state end,
        rest_until = ${dueIn('given.rest_ms')},
        due_at = case when ${isGivenUp} then null when ${isStillWanted} then greatest(now(), ${dueIn('given.rest_ms')})
          else ${dueIn('given.due_in_ms')} end
      from jsonb_to_recordset($1) as given (id bigint, name text, token uuid, seen_version integer, acknowledged_version integer,
        needs_full boolean, in_flight boolean, withdrawn boolean, told_networks text[], part_bytes integer, attempts integer,
-       failing_since timestamptz, last_status integer, last_error text, state text, due_in_ms float8, rest_ms float8)
+       failing_since timestamptz, last_status integer, last_error text, form text, state text, due_in_ms float8, rest_ms float8)
      join catalog.push_lane as lane on lane.subscriber = given.name and lane.lease_token = given.token
      where push.id = given.id
      returning push.id`,
@@ -70,6 +70,7 @@ function toRow({ push, lane, record, seenVersion, dueInMs, restMs }: PushResult)
     failing_since: record.failingSince,
     last_status: record.lastStatus,
     last_error: record.lastError,
+    form: record.form,
     state: record.state,
     due_in_ms: dueInMs,
     rest_ms: restMs,

@@ -2,6 +2,7 @@ import type { CatalogType } from '../../protocol/catalog.ts';
 import type { Interest } from '../../rules/match.ts';
 import type { CatalogState } from '../../rules/push-message.ts';
 import type { PushRecord, PushState } from '../../rules/push-outcome.ts';
+import type { BodyForm } from '../../rules/strict-form.ts';
 import type { Database, Transaction } from '../database.ts';
 import { LeaseLost } from '../work/due-work.ts';
 import { dueIn } from '../work/leases.ts';
@@ -117,6 +118,7 @@ interface DueRow {
   state: PushState;
   last_status: number | null;
   last_error: string | null;
+  form: BodyForm | null;
   attempts: number;
   failing_since: Date | null;
   catalog_id: string;
@@ -150,6 +152,7 @@ function toDuePush(row: DueRow): DuePush {
       failingSince: row.failing_since,
       lastStatus: row.last_status,
       lastError: row.last_error,
+      form: row.form,
     },
     basis: {
       timestamp: row.sent_timestamp,

@@ -1,7 +1,8 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
+import type { ProjectText } from '../../rules/strict-form.ts';
 import type { Queryable } from '../database.ts';
 
-// Catalogs as they leave the service: JSON text in pieces, put together from documents that are never parsed, so that a page of a hundred
+// Catalogs as they leave the service: JSON text in pieces, put together from documents that are never parsed (but for a receiver of strict form), so that a page of a hundred
 // catalogs with a million resources passes through a process that holds less than a megabyte of it. Everything that belongs together is
 // read in one transaction `repeatable read`, one statement at a time.
 
@@ -28,8 +29,12 @@ export interface CatalogPage {
   pieces: AsyncIterable<string>;
 }
 
-/** The catalogs that match, in the order in which they were first published. */
-export async function readCatalogs(snapshot: Queryable, selection: CatalogSelection): Promise<CatalogPage> {
+/** The catalogs that match, in the order in which they were first published; `project` renders them for who asks. */
+export async function readCatalogs(
+  snapshot: Queryable,
+  selection: CatalogSelection,
+  project?: ProjectText,
+): Promise<CatalogPage> {
   const { type, networkIds, schemaTypes, limit, offset } = selection;
   const matching = `from catalog.catalog
     where ($1::text is null or type = $1)
@@ -45,30 +50,38 @@ export async function readCatalogs(snapshot: Queryable, selection: CatalogSelect
     [...asked, limit, offset],
   );
   const keys = rows.map(({ key }) => key);
-  return { total: counted[0]?.total ?? 0, pieces: renderCatalogs(snapshot, keys) };
+  return { total: counted[0]?.total ?? 0, pieces: renderCatalogs(snapshot, keys, project) };
 }
 
-async function* renderCatalogs(snapshot: Queryable, keys: readonly number[]): AsyncGenerator<string> {
+async function* renderCatalogs(
+  snapshot: Queryable,
+  keys: readonly number[],
+  project: ProjectText | undefined,
+): AsyncGenerator<string> {
   yield '[';
   for (const [index, key] of keys.entries()) {
     if (index > 0) yield ',';
-    yield* readCatalog(snapshot, key);
+    yield* readCatalog(snapshot, key, project);
   }
   yield ']';
 }
 
 /** One catalog: its head, its resources as assembled, its offers; nothing where there is no such catalog. */
-export async function* readCatalog(snapshot: Queryable, key: number): AsyncGenerator<string> {
+export async function* readCatalog(
+  snapshot: Queryable,
+  key: number,
+  project: ProjectText = async (_, text) => text,
+): AsyncGenerator<string> {
   const { rows } = await snapshot.query<{ head: string }>('select head from catalog.catalog where key = $1', [
     key,
   ]);
   if (rows[0] === undefined) return;
-  yield openHead(rows[0].head);
+  yield openHead(await project('catalog', rows[0].head));
   for (const member of ['resources', 'offers'] as const) {
     let open = false;
     for await (const { text } of readDocuments(snapshot, member, key)) {
       yield open ? ',' : `,"${member}":[`;
-      yield text;
+      yield await project(member, text);
       open = true;
     }
     if (open) yield ']';

@@ -1,3 +1,4 @@
+import type { BodyForm } from '../../rules/strict-form.ts';
 import type { Database, Queryable } from '../database.ts';
 import { callbacksChannel } from './callbacks.ts';
 import { dueIn } from './leases.ts';
@@ -29,6 +30,8 @@ export interface CallbackSummary {
   attempts: number;
   lastStatus: number | null;
   lastError: string | null;
+  /** What was sent last. */
+  form: BodyForm | null;
   createdAt: Date;
   /** The next attempt, or, while one is under way, the end of its lease. */
   dueAt: Date | null;
@@ -45,7 +48,7 @@ const states = {
 };
 
 const columns = `id, role, action, message_id as "messageId", destination, receiver, state, attempts, last_status as "lastStatus",
-  last_error as "lastError", created_at as "createdAt", due_at as "dueAt", give_up_at as "giveUpAt",
+  last_error as "lastError", form, created_at as "createdAt", due_at as "dueAt", give_up_at as "giveUpAt",
   settled_at as "settledAt", length(body) as "bodyBytes"`;
 
 /** The latest first. */
@@ -109,7 +112,7 @@ export async function replayCallbacks(
 ): Promise<number> {
   return database.transaction(async (tx) => {
     const { rowCount } = await tx.query(
-      `update work.callback set state = 'open', due_at = now(), attempts = 0, give_up_at = ${dueIn('$3')}, settled_at = null
+      `update work.callback set state = 'open', due_at = now(), attempts = 0, give_up_at = ${dueIn('$3')}, settled_at = null, parts = null
        where ($1::bigint is null or id = $1) and ($2::text is null or receiver = $2) and ${states.parked}`,
       [id, receiver, giveUpAfterMs],
     );

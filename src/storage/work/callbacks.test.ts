@@ -57,7 +57,7 @@ describe('the result of an attempt', () => {
   it('closes the callback and the request that it answers when it was delivered', async () => {
     await queue();
     const claim = await claimOne();
-    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
+    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200, form: 'full' }]));
     expect(await list()).toMatchObject([
       { state: 'delivered', lastStatus: 200, settledAt: now, dueAt: null },
     ]);
@@ -68,7 +68,7 @@ describe('the result of an attempt', () => {
     await queue();
     const claim = await claimOne();
     await database.transaction((tx) =>
-      recordRefused(tx, claim, { at: now, status: 400, error: 'CTX_INVALID_FIELD' }),
+      recordRefused(tx, claim, { at: now, status: 400, error: 'CTX_INVALID_FIELD', form: 'full' }),
     );
     expect(await list()).toMatchObject([
       { state: 'refused', lastStatus: 400, lastError: 'CTX_INVALID_FIELD', dueAt: null },
@@ -79,7 +79,9 @@ describe('the result of an attempt', () => {
   it('keeps both open when it is tried again', async () => {
     await queue();
     const claim = await claimOne();
-    await database.transaction((tx) => recordRetry(tx, claim, { dueInMs: dayMs, error: 'unreachable' }));
+    await database.transaction((tx) =>
+      recordRetry(tx, claim, { dueInMs: dayMs, error: 'unreachable', form: 'full' }),
+    );
     const [kept] = await list();
     expect(kept).toMatchObject({ state: 'open', lastError: 'unreachable', attempts: 1 });
     expect((kept?.dueAt?.getTime() ?? 0) - claim.at.getTime()).toBeGreaterThanOrEqual(dayMs);
@@ -92,7 +94,7 @@ describe('the result of an attempt', () => {
     await database.query('update work.callback set lease_token = gen_random_uuid() where id = $1', [
       claims[1]?.id,
     ]);
-    const delivered = claims.map((claim) => ({ claim, at: now, status: 202 }));
+    const delivered = claims.map((claim) => ({ claim, at: now, status: 202, form: 'full' as const }));
     expect(await recordDelivered(database, delivered)).toEqual([true, false, true]);
     expect((await list()).filter(({ state }) => state === 'delivered')).toHaveLength(2);
     expect(await openRequests()).toBe(1);
@@ -103,10 +105,14 @@ describe('the result of an attempt', () => {
     const slow = await claimOne();
     await database.query("update work.callback set leased_until = now() - interval '1 s', due_at = now()");
     const heir = await claimOne();
-    const late = database.transaction((tx) => recordParked(tx, slow, { at: now, error: 'timeout' }));
+    const late = database.transaction((tx) =>
+      recordParked(tx, slow, { at: now, error: 'timeout', form: 'full' }),
+    );
     await expect(late).rejects.toThrow(LeaseLost);
     expect(await openRequests()).toBe(1);
-    await database.transaction((tx) => recordDelivered(tx, [{ claim: heir, at: now, status: 200 }]));
+    await database.transaction((tx) =>
+      recordDelivered(tx, [{ claim: heir, at: now, status: 200, form: 'full' }]),
+    );
     expect(await list()).toMatchObject([{ state: 'delivered' }]);
   });
 });
@@ -116,7 +122,7 @@ describe('an operator', () => {
     const id = await queue();
     const claim = await claimOne();
     await database.transaction((tx) =>
-      recordParked(tx, claim, { at: now, status: 503, error: 'unavailable' }),
+      recordParked(tx, claim, { at: now, status: 503, error: 'unavailable', form: 'full' }),
     );
     expect(await claimDue(database, callbackTable, { limit: 1 })).toEqual([]);
 
@@ -131,7 +137,7 @@ describe('an operator', () => {
     const id = await queue();
     expect(await replayCallbacks(database, { id, giveUpAfterMs: dayMs })).toBe(0);
     const claim = await claimOne();
-    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
+    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200, form: 'full' }]));
     expect(await replayCallbacks(database, { id, giveUpAfterMs: dayMs })).toBe(0);
     expect(await replayCallbacks(database, { id: id + 1, giveUpAfterMs: dayMs })).toBe(0);
   });
@@ -151,7 +157,7 @@ describe('an operator', () => {
   it('keeps what was not delivered when the delivered ones are purged', async () => {
     await queue('message-1');
     const claim = await claimOne();
-    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
+    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200, form: 'full' }]));
     await queue('message-2');
     expect(await purgeCallbacks(database, now)).toBe(0);
     expect(await purgeCallbacks(database, tomorrow)).toBe(1);
@@ -162,7 +168,9 @@ describe('an operator', () => {
     for (const number of [1, 2, 3, 4]) {
       await queue(`message-${number}`);
       const claim = await claimOne();
-      await database.transaction((tx) => recordParked(tx, claim, { at: now, error: 'nobody is there' }));
+      await database.transaction((tx) =>
+        recordParked(tx, claim, { at: now, error: 'nobody is there', form: 'full' }),
+      );
     }
     await queue('waiting');
     const kept = async () => (await list()).map(({ messageId }) => messageId);
@@ -184,7 +192,7 @@ describe('an operator', () => {
     expect(await owedMore(2, 2 * body.length - 1)).toEqual(['p']);
     expect(await listCallersOwedMore(database, 'discovery', { rows: 0, bytes: 0 })).toEqual([]);
     const claim = await claimOne();
-    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
+    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200, form: 'full' }]));
     expect(await owedMore(1, 2 * body.length)).toEqual([]);
   });
 });
@@ -206,6 +214,7 @@ function callback(messageId: string): NewCallback {
   return {
     role: 'catalog',
     action: 'catalog/on_publish',
+    recipient: 'provider.example',
     messageId,
     destination: 'https://provider.example/beckn/catalog/on_publish',
     body,

@@ -1,3 +1,5 @@
+import type { BodyForm } from '../../rules/strict-form.ts';
+import type { Parts } from '../../rules/strict-parts.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
 import { type Claim, settle } from './due-work.ts';
@@ -5,8 +7,8 @@ import { dueIn, markSettled } from './leases.ts';
 import { isParked } from './parked.ts';
 import { closeRequest } from './request-memory.ts';
 
-// Callbacks on their way: the bytes as they were promised, sent unchanged until the receiver has them, refuses them, or it
-// has taken too long. A callback that is settled, whichever way, closes the request that it answers.
+// Callbacks on their way: the bytes as they were promised, sent until the receiver has them, refuses them, or it
+// has taken too long. Where a receiver wants them in strict form, that is made of these bytes each time. A callback that is settled, whichever way, closes the request that it answers.
 
 /** The table of due work, and the channel that tells of new rows in it. */
 export const callbackTable = 'work.callback';
@@ -19,6 +21,8 @@ export interface NewCallback {
   role: string;
   action: string;
   messageId: string;
+  /** The identity that it goes to. */
+  recipient: string;
   destination: string;
   body: Buffer;
   /** The signature of the request that it answers, verbatim. */
@@ -36,6 +40,7 @@ export interface DueCallback {
   id: number;
   action: string;
   message_id: string;
+  recipient: string;
   destination: string;
   /** The origin of the destination. */
   receiver: string;
@@ -47,20 +52,23 @@ export interface DueCallback {
   /** What the last attempt met. */
   last_status: number | null;
   last_error: string | null;
+  form: BodyForm | null;
+  /** How far its parts have come, where its receiver accepts it in parts only. */
+  parts: Parts | null;
   traceparent: string | null;
 }
 
 /** Queues a callback, due at once, in the transaction that makes its promise true; returns its id. */
 export async function queueCallback(tx: Transaction, callback: NewCallback): Promise<number> {
   const { role, action, messageId, destination, body, requestSignature, requestId, giveUpAfterMs } = callback;
-  const { traceparent } = callback;
+  const { traceparent, recipient } = callback;
   const { rows } = await tx.query<{ id: number }>(
     `insert into work.callback
-       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at, traceparent)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, now(), ${dueIn('$9')}, now(), $10) returning id`,
+       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at, traceparent, recipient)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now(), ${dueIn('$9')}, now(), $10, $11) returning id`,
     [
       ...[role, action, messageId, destination, receiverOf(destination), body],
-      ...[requestSignature, requestId ?? null, giveUpAfterMs, traceparent],
+      ...[requestSignature, requestId ?? null, giveUpAfterMs, traceparent, recipient],
     ],
   );
   tx.hint(callbacksChannel);
@@ -75,6 +83,9 @@ export interface Delivered {
   claim: Claim<DueCallback>;
   at: Date;
   status: number;
+  form: BodyForm;
+  /** What the operator should know although it is delivered. */
+  remark?: string;
 }
 
 /**
@@ -88,9 +99,10 @@ export async function recordDelivered(
   const { rows } = await queryable.query<{ id: number }>(
     `with settled as (
        update work.callback as callback
-       set state = 'delivered', settled_at = at, last_status = status, last_error = null, body = '', due_at = null,
+       set state = 'delivered', settled_at = at, last_status = status, last_error = remark, form = delivered.form, body = '', due_at = null,
          lease_token = null, leased_until = null
-       from unnest($1::bigint[], $2::uuid[], $3::timestamptz[], $4::integer[]) as delivered (id, token, at, status)
+       from unnest($1::bigint[], $2::uuid[], $3::timestamptz[], $4::integer[], $5::text[], $6::text[])
+         as delivered (id, token, at, status, form, remark)
        where callback.id = delivered.id and callback.lease_token = delivered.token
        returning callback.id, callback.request_id
      ), closed as (
@@ -102,6 +114,8 @@ export async function recordDelivered(
       delivered.map(({ claim }) => claim.token),
       delivered.map(({ at }) => at),
       delivered.map(({ status }) => status),
+      delivered.map(({ form }) => form),
+      delivered.map(({ remark }) => remark ?? null),
     ],
     { prepared: true },
   );
@@ -117,18 +131,18 @@ export async function recordDelivered(
 export async function recordRefused(
   tx: Transaction,
   claim: Claim<DueCallback>,
-  { at, status, error }: { at: Date; status: number; error: string },
+  { at, ...failed }: FailedSend & { at: Date },
 ): Promise<void> {
-  await end(tx, claim, { state: 'refused', settled_at: at, last_status: status, last_error: error });
+  await end(tx, claim, { state: 'refused', settled_at: at, ...columnsOf(failed) });
 }
 
 /** It was tried for as long as it may be: an operator can look at it and replay it. */
 export async function recordParked(
   tx: Transaction,
   claim: Claim<DueCallback>,
-  { at, status, error }: { at: Date; status?: number; error: string },
+  { at, ...failed }: FailedSend & { at: Date },
 ): Promise<void> {
-  await end(tx, claim, { state: 'parked', settled_at: at, last_status: status ?? null, last_error: error });
+  await end(tx, claim, { state: 'parked', settled_at: at, ...columnsOf(failed) });
 }
 
 async function end(tx: Transaction, claim: Claim<DueCallback>, set: Record<string, unknown>): Promise<void> {
@@ -139,10 +153,24 @@ async function end(tx: Transaction, claim: Claim<DueCallback>, set: Record<strin
 export async function recordRetry(
   tx: Transaction,
   claim: Claim<DueCallback>,
-  { dueInMs, status, error }: { dueInMs: number; status?: number; error: string },
+  { dueInMs, ...failed }: FailedSend & { dueInMs: number },
 ): Promise<void> {
-  const set = { last_status: status ?? null, last_error: error };
-  await settle(tx, callbackTable, claim, { dueInMs, set });
+  await settle(tx, callbackTable, claim, { dueInMs, set: columnsOf(failed) });
+}
+
+/** What an attempt met that has not delivered everything. */
+export interface FailedSend {
+  status?: number;
+  error: string;
+  form: BodyForm | null;
+  parts?: Parts | null;
+}
+
+function columnsOf({ status, error, form, parts }: FailedSend): Record<string, unknown> {
+  return {
+    ...{ last_status: status ?? null, last_error: error, form },
+    parts: parts ? JSON.stringify(parts) : null,
+  };
 }
 
 /** What may be kept of one party: rows, and bytes of their bodies together. */

@@ -183,7 +183,7 @@ describe('a callback that is stored with a lease', () => {
   it('is settled by who has the lease, and closes its request', async () => {
     const claim = await store(promise('message-1'), lease());
     if (claim === undefined) throw new Error('it was not leased');
-    expect(await recordDelivered(database, [{ claim, at: now, status: 200 }])).toEqual([true]);
+    expect(await recordDelivered(database, [{ claim, at: now, status: 200, form: 'full' }])).toEqual([true]);
     expect(await list()).toMatchObject([{ state: 'delivered', attempts: 1, dueAt: null, bodyBytes: 0 }]);
     expect(await openRequests()).toBe(0);
   });

@@ -20,7 +20,7 @@ import { hashOf, type NewRequest, type RequestKey } from './request-memory.ts';
 export interface NewPromise {
   key: RequestKey;
   answer: Omit<NewRequest, 'open'>;
-  callback: Omit<NewCallback, 'role' | 'messageId' | 'requestId'>;
+  callback: Omit<NewCallback, 'role' | 'messageId' | 'recipient' | 'requestId'>;
   /** It is stored only if nothing has changed since. */
   freshness?: Freshness;
 }
@@ -103,6 +103,7 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
     id,
     action,
     message_id: key.messageId,
+    recipient: key.identity,
     destination,
     receiver,
     body,
@@ -112,6 +113,8 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
     give_up_at,
     last_status: null,
     last_error: null,
+    form: null,
+    parts: null,
     traceparent,
   };
   return { id, token, attempts: 1, at, row };
@@ -199,9 +202,9 @@ function statementFor(count: number): string {
     ), stored as (
       insert into work.callback
         (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
-         due_at, lease_token, leased_until, attempts, traceparent)
+         due_at, lease_token, leased_until, attempts, traceparent, recipient)
       select role, callback, message_id, destination, receiver, body, request_signature, request_id, now(), ${dueIn('give_up_after_ms')},
-        coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token), traceparent
+        coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token), traceparent, identity
       from given join remembered using (message_id) left join lease using (position)
       returning id, message_id, request_id, lease_token as token, give_up_at
     )

@@ -69,6 +69,8 @@ export interface Delivery {
   /** A catalogId, or the messageId of a callback. */
   about: string;
   state: string;
+  /** `full` or `strict`; missing while nothing was sent. */
+  form?: string;
   attempts: number;
   nextTryAt?: string;
   lastError?: string;

@@ -146,6 +146,7 @@ function deliveryColumns(
         </span>
       ),
     },
+    { label: 'Form', kind: 'short', cell: ({ form }) => form },
     { label: 'Attempts', kind: 'number', cell: ({ attempts }) => attempts },
     { label: 'Next try', kind: 'short', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
     { label: 'Last error', cell: ({ lastError }) => lastError },

@@ -1,0 +1,48 @@
+import { largeBodyBytes } from '../http/large-bodies.ts';
+import type { Logger } from '../logger.ts';
+import {
+  type ProjectText,
+  renderStrict,
+  type StrictTask,
+  type StrictText,
+  strictFormUrl,
+} from '../rules/strict-form.ts';
+import { createThreadPool } from '../thread-pool.ts';
+import type { ReceiverForms } from './receiver-forms.ts';
+
+/** Brings texts into strict form: large ones in a thread, because they have to be parsed. */
+export interface StrictRenderer {
+  /** @param owner the identity that the text is for */
+  render(task: StrictTask, owner: string): Promise<StrictText>;
+  close(): Promise<void>;
+}
+
+/** One of a receiver at a time. */
+const threadsAtOnce = { size: 2, perOwner: 1 };
+/** Parsing is linear, so it ends; but others wait before it, and a new thread takes most of a second to start. */
+const deadlineMs = 60_000;
+
+export function createStrictRenderer(logger: Logger): StrictRenderer {
+  const threads = createThreadPool({ ...threadsAtOnce, logger });
+  return {
+    async render(input, owner) {
+      if (input.json.length < largeBodyBytes) return renderStrict(input);
+      return threads.run({ module: strictFormUrl, name: renderStrict.name, input, deadlineMs, owner });
+    },
+    close: () => threads.close(),
+  };
+}
+
+export interface FormTools {
+  forms: ReceiverForms;
+  strict: StrictRenderer;
+}
+
+/** How catalogs are rendered for an identity; undefined where it gets them as they are stored. */
+export async function projectionFor(
+  { forms, strict }: FormTools,
+  identity: string,
+): Promise<ProjectText | undefined> {
+  if (!(await forms.find(identity)).has('strict')) return undefined;
+  return async (shape, text) => (await strict.render({ shape, json: text }, identity)).text ?? text;
+}
