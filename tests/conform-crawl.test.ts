@@ -27,6 +27,23 @@ describe('signpost conform of a discovery service that crawls', () => {
     expect({ failed, actual }).toMatchObject({ failed: faults.map(({ check }) => check) });
   });
 
+  it.each([
+    ['string', []],
+    ['object', ['--profile', 'nfh014']],
+  ])(
+    'hosts indexes whose signature is a %s with the options %j, whatever WIRE_PROFILE this machine has',
+    async (form, options) => {
+      const indexes: unknown[] = [];
+      const watch = (text: string) => text.includes('"catalogs":[') && indexes.push(JSON.parse(text));
+      const only = ['--only', 'crawl-finds', ...options];
+      const { passed } = await scene.checkCrawl([{ file: watch }], only, { WIRE_PROFILE: 'nfh014' });
+      expect(passed).toEqual(['crawl-finds']);
+      expect(indexes[0]).toMatchObject({
+        signature: form === 'string' ? expect.any(String) : { value: expect.any(String) },
+      });
+    },
+  );
+
   it('says why crawling is not checked: the identity is in no network, or no crawler comes', async () => {
     const { discoveryUrl } = scene.discovering.network;
     const only = ['--only', 'crawl-finds', '--json'];

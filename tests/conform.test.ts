@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,12 +7,12 @@ import { crawlChecks } from '../src/conform/crawl-checks.ts';
 import { discoveryChecks } from '../src/conform/discovery-checks.ts';
 import { treeChecks } from '../src/conform/tree-checks.ts';
 import { catalogFaults } from './support/catalog-faults.ts';
-import { asker, type ConformScene, startConformScene } from './support/conform-scene.ts';
+import { asker, type ConformScene, elsewhere, startConformScene } from './support/conform-scene.ts';
 import { crawlFaults } from './support/crawl-faults.ts';
 import { discoveryFaults } from './support/discovery-faults.ts';
 import { downloadFaults } from './support/pull-faults.ts';
 import type { PlantedFault } from './support/request-faults.ts';
-import { treeFaults } from './support/tree-faults.ts';
+import { treeFaults, unsignedIndex } from './support/tree-faults.ts';
 
 // `signpost conform`: our own services and files pass, and each planted fault is found by the check that is there for it. Here the faults of services are planted
 // many at a time; `npm run test:long` plants each alone, among them those that would hide others: a callback or push that does not come. The checks of crawling are
@@ -111,6 +111,48 @@ describe('signpost conform', () => {
     const { exitCode, failed, actual } = await scene.checkTree();
     scene.provider.spoil();
     expect({ exitCode, failed, actual }).toMatchObject({ exitCode: 1, failed: [check] });
+  });
+
+  it.each<Record<string, string>>([{}, { ALLOW_UNSIGNED_INDEX: 'true' }])(
+    'finds in a tree whose index has no signature that fault, and the others behind it, with the settings %j',
+    async (settings) => {
+      const { provider } = scene;
+      provider.spoil(unsignedIndex(provider));
+      const alone = await scene.checkTree(settings);
+      expect(alone).toMatchObject({ exitCode: 1, failed: ['index-signed'], skipped: [] });
+      expect(alone.actual['index-signed']).toContain('has no signature');
+      provider.spoil(unsignedIndex(provider, 'and a toaster'));
+      expect((await scene.checkTree(settings)).failed).toEqual(['index-signed', 'attributes-conform']);
+      provider.spoil();
+    },
+  );
+
+  it('judges a tree by the specification, whatever this machine accepts', async () => {
+    const schemas = mkdtempSync(join(tmpdir(), 'signpost-schemas-'));
+    const lax = join(schemas, 'EnergyResourceEVCharger', 'v1.1');
+    mkdirSync(lax, { recursive: true });
+    writeFileSync(
+      join(lax, 'schema.json'),
+      JSON.stringify({ $id: 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/schema.json' }),
+    );
+    const lenient = { CRAWL_MAX_MASTERS: '100', SCHEMA_DIR: schemas };
+    const strict = { CRAWL_FILE_LIMIT: '1kb', CRAWL_FETCH_TIMEOUT_MS: '10', UNKNOWN_CONTEXT: 'reject' };
+    try {
+      for (const check of ['nothing-else-refused', 'attributes-conform']) {
+        const { spoil } = treeFaults.find((fault) => fault.check === check) ?? {};
+        scene.provider.spoil(spoil?.(scene.provider));
+        expect(await scene.checkTree(lenient)).toMatchObject({ exitCode: 1, failed: [check] });
+        scene.provider.spoil();
+      }
+      expect(await scene.checkTree(strict)).toMatchObject({ exitCode: 0, failed: [], skipped: [] });
+    } finally {
+      rmSync(schemas, { recursive: true });
+    }
+  });
+
+  it('does not accuse a service that refuses callbacks to another address than the registered one of --other', async () => {
+    const { passed } = await scene.check('catalog', [], [...elsewhere, '--only', 'pull-own-only']);
+    expect(passed).toEqual(['pull-own-only']);
   });
 
   it('tells what was checked, expected and got, and by which clause; and writes the same for JUnit', async () => {

@@ -4,7 +4,7 @@ import type { Reader } from '../discovery/crawl/reader.ts';
 import { readerOf } from '../discovery/crawl/settings.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
-import { areSound, readSchemaSources } from './schema/sources.ts';
+import { areSound, readSchemaSources, type SchemaSource } from './schema/sources.ts';
 
 // Commands read what nodes host with the parts of the crawler, and under its limits.
 
@@ -15,12 +15,13 @@ export function createChainFetcher(config: Config, client: GuardedClient): Fetch
   });
 }
 
-/** Attributes are checked against the same schemas as those of a crawl. */
+/** Attributes are checked against the same schemas as those of a crawl, unless others are given. */
 export async function createChainReader(
   config: Config,
   parts: Pick<Reader, 'fetcher' | 'registry'>,
+  given?: readonly SchemaSource[],
 ): Promise<Reader> {
-  const sources = await readSchemaSources(config);
+  const sources = given ?? (await readSchemaSources(config));
   const checker = createAttributeChecker({
     schemas: sources.flatMap(({ schemas }) => schemas),
     areSound: areSound(sources),

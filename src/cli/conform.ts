@@ -25,6 +25,7 @@ export interface ConformOptions {
   bodyLimit: number;
   text?: string;
   node?: string;
+  profile: 'spec' | 'nfh014';
   only?: string[];
   wait: number;
   crawlWait: number;
@@ -59,6 +60,11 @@ export function registerConformCommand(program: Command, context: CommandContext
     .option('--body-limit <bytes>', 'the largest publish that the service takes', parseCount, usualBodyLimit)
     .option('--text <words>', 'words that the discovery service finds something for (default: everything)')
     .option('--node <subscriber>', 'whose tree it must be (default: whoever it says)', parseSubscriber)
+    .addOption(
+      new Option('--profile <profile>', 'form of the files that are hosted for a discovery service to crawl')
+        .choices(['spec', 'nfh014'])
+        .default('spec'),
+    )
     .option('--only <name>', 'make this check only; may be given again', collectTexts)
     .option('--wait <seconds>', 'how long to wait for callbacks and pushes', parseSeconds, usualWaitSeconds)
     .option(

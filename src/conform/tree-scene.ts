@@ -1,5 +1,5 @@
 import { fetchDocument } from '../discovery/crawl/reader.ts';
-import type { Finding } from '../discovery/inspect/findings.ts';
+import { complaint, type Finding } from '../discovery/inspect/findings.ts';
 import type { NodeCheck } from '../discovery/inspect/verify-node.ts';
 import { verifyTree } from '../discovery/inspect/verify-tree.ts';
 import type { JsonObject } from '../protocol/json.ts';
@@ -34,7 +34,7 @@ export function createTreeScene(check: NodeCheck, isPlainHttp: boolean): TreeSce
 
   const findings = memoize(async () => {
     const found: Finding[] = [];
-    for await (const finding of verifyTree(check, () => undefined)) found.push(finding);
+    for await (const finding of verifyTree(check, () => undefined)) found.push(finding, ...unsigned(finding));
     return found;
   });
 
@@ -54,4 +54,10 @@ export function createTreeScene(check: NodeCheck, isPlainHttp: boolean): TreeSce
       return indexes;
     }),
   };
+}
+
+/** The index is read all the same, so that it is one fault, and what it lists is checked. */
+function unsigned({ kind, document, url, key }: Finding): Finding[] {
+  if (document !== 'index' || kind !== 'holds' || key !== undefined) return [];
+  return [complaint('fault', { document, url }, 'signature-missing', 'The index has no signature.')];
 }

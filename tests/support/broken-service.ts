@@ -27,6 +27,8 @@ export interface Spoiling {
   answer?(answer: PassedAnswer, request: PassedRequest): void;
   /** Changes a callback or a push. */
   message?(message: PassedMessage): void;
+  /** Sees a file that the service reads. */
+  file?(text: string): void;
 }
 
 export interface PassedRequest {
@@ -89,7 +91,11 @@ export async function startBrokenService(options: { url: string; key: SigningKey
   });
 
   const back = await listen(async (request, response) => {
-    if (request.method === 'GET') return passFile(inbox, request, response);
+    if (request.method === 'GET') {
+      const bytes = await passFile(inbox, request, response);
+      for (const fault of faults) fault.file?.(bytes.toString());
+      return;
+    }
     const raw = await buffer(request);
     const { authorization = '' } = request.headers;
     const body = parse(raw);
@@ -139,13 +145,15 @@ export async function startBrokenService(options: { url: string; key: SigningKey
   };
 }
 
-async function passFile(origin: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function passFile(origin: string, request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
   const { 'if-none-match': etag } = request.headers;
   const headers = etag === undefined ? undefined : { 'if-none-match': etag };
   // Nothing is hosted while nobody listens.
   const file = await fetch(`${origin}${request.url}`, { headers }).catch(() => undefined);
   response.writeHead(file?.status ?? 404, { etag: file?.headers.get('etag') ?? '' });
-  response.end(file && Buffer.from(await file.arrayBuffer()));
+  const bytes = file ? Buffer.from(await file.arrayBuffer()) : Buffer.alloc(0);
+  response.end(bytes);
+  return bytes;
 }
 
 async function listen(

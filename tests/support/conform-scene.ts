@@ -25,11 +25,18 @@ export interface ConformScene {
     args?: readonly string[],
   ): Promise<Checked>;
   /** The same against the discovery service, as an identity whose files it crawls. */
-  checkCrawl(faults?: readonly Spoiling[], args?: readonly string[]): Promise<Checked>;
-  checkTree(args?: readonly string[]): Promise<Checked>;
+  checkCrawl(
+    faults?: readonly Spoiling[],
+    args?: readonly string[],
+    settings?: MachineSettings,
+  ): Promise<Checked>;
+  checkTree(settings?: MachineSettings): Promise<Checked>;
   conform(...args: string[]): Promise<CommandRun>;
   close(): Promise<void>;
 }
+
+/** Of the machine that the command runs on. */
+export type MachineSettings = Record<string, string>;
 
 export interface Checked {
   exitCode: number;
@@ -44,6 +51,8 @@ export interface Checked {
 const checkerId = 'checker.signpost.test';
 /** Has no address in the registry: it is called back wherever it says. */
 const askerId = 'asker.signpost.test';
+/** A second identity that is not here: callbacks to it go to its registered address, and no other origin. */
+export const elsewhere = ['--other', 'elsewhere.signpost.test', '--other-key', checkerSeed];
 /** A member of the network, which hosts files at its address. */
 const hostId = 'host.signpost.test';
 /** The options that have the command ask as it. */
@@ -71,21 +80,29 @@ export async function startConformScene(settings: Record<string, string> = {}): 
   await register(checkerId, broken.catalog.inboxUrl);
   await register(askerId);
   await register(otherId);
+  await register('elsewhere.signpost.test', 'https://elsewhere.signpost.test/beckn');
   await register(hostId, broken.discovery.inboxUrl, [defaultNetwork]);
   await discovering.hold([coffeeCorner]);
   const provider = await startProvider(network, 'hosting');
   await publishTree(provider);
 
-  const conform = (...args: string[]) =>
-    runCommand(registerConformCommand, ['conform', ...args], { DATA_DIR, REGISTRY_URL: config.registryUrl });
+  const own = { DATA_DIR, REGISTRY_URL: config.registryUrl };
+  const conformWith = (settings: MachineSettings, args: readonly string[]) =>
+    runCommand(registerConformCommand, ['conform', ...args], { ...own, ...settings });
+  const conform = (...args: string[]) => conformWith({}, args);
 
-  async function askAs(id: string, { url, inboxUrl, passTo }: BrokenService, args: readonly string[]) {
+  async function askAs(
+    id: string,
+    { url, inboxUrl, passTo }: BrokenService,
+    args: readonly string[],
+    settings: MachineSettings,
+  ) {
     const inboxPort = await freePort();
     passTo(`http://127.0.0.1:${inboxPort}`);
-    return conform(
+    return conformWith(settings, [
       ...[url, '--as', id, '--key', checkerSeed, '--json'],
       ...['--listen', `127.0.0.1:${inboxPort}`, '--uri', inboxUrl, ...args],
-    );
+    ]);
   }
 
   async function checkAs(
@@ -93,9 +110,10 @@ export async function startConformScene(settings: Record<string, string> = {}): 
     role: 'catalog' | 'discovery',
     faults: readonly Spoiling[],
     args: readonly string[],
+    settings: MachineSettings = {},
   ): Promise<Checked> {
     broken[role].spoil(faults);
-    const run = await askAs(id, broken[role], ['--role', role, ...args]);
+    const run = await askAs(id, broken[role], ['--role', role, ...args], settings);
     broken[role].spoil([]);
     return read(run);
   }
@@ -108,10 +126,10 @@ export async function startConformScene(settings: Record<string, string> = {}): 
       role === 'catalog'
         ? checkAs(checkerId, role, faults, ['--other', otherId, '--other-key', checkerSeed, ...args])
         : checkAs(askerId, role, faults, args),
-    checkCrawl: (faults = [], args = []) =>
-      checkAs(hostId, 'discovery', faults, ['--network', defaultNetwork, ...args]),
-    checkTree: async (args = []) =>
-      read(await conform(provider.url, '--role', 'tree', '--node', provider.id, '--json', ...args)),
+    checkCrawl: (faults = [], args = [], settings = {}) =>
+      checkAs(hostId, 'discovery', faults, ['--network', defaultNetwork, ...args], settings),
+    checkTree: async (settings = {}) =>
+      read(await conformWith(settings, [provider.url, '--role', 'tree', '--node', provider.id, '--json'])),
     async close() {
       await provider.stop();
       await Promise.all(Object.values(broken).map((one) => one.stop()));

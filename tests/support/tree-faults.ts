@@ -62,6 +62,17 @@ function regressing(provider: Provider): Spoiler {
   });
 }
 
+/** An index as a publisher writes it that signs entries and files only. */
+export function unsignedIndex(provider: Provider, more?: 'and a toaster'): Spoiler {
+  const index = (document: Body) => delete document.signature;
+  const forgery: Forgery = more ? { index, baseline: toaster } : { index };
+  return conditional(forge(provider, forgery, { signed: { index: asItWas } }));
+}
+
+const toaster = ({ catalog }: Body) => {
+  catalog.resources[0].resourceAttributes.type = 'TOASTER';
+};
+
 const isMaster = ({ catalog }: Body) => catalog.id === 'master';
 
 export const treeFaults: readonly TreeFault[] = [
@@ -154,11 +165,7 @@ export const treeFaults: readonly TreeFault[] = [
       if (isMaster(file)) file.catalog.offers = [{ id: 'offer' }];
     },
   }),
-  forged('attributes-conform', 'a charger is a toaster', {
-    baseline: ({ catalog }) => {
-      catalog.resources[0].resourceAttributes.type = 'TOASTER';
-    },
-  }),
+  forged('attributes-conform', 'a charger is a toaster', { baseline: toaster }),
   forged('urls-https', 'an index is elsewhere than on the web', {
     record: ({ records }) => {
       for (const { meta } of records) meta.catalog_index_urls = [{ url: 'ftp://files.example/index.json' }];

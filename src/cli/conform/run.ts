@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import type { Config } from '../../config.ts';
+import { type Config, readConfig } from '../../config.ts';
 import { catalogChecks } from '../../conform/catalog-checks.ts';
 import { type CatalogSceneOptions, createCatalogScene, withdrawAll } from '../../conform/catalog-scene.ts';
 import { type Check, CheckFailed, type Role, runChecks } from '../../conform/check.ts';
@@ -20,6 +20,7 @@ import { createChainReader } from '../chain-reader.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import type { ConformOptions } from '../conform.ts';
 import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
+import { readSchemaSources } from '../schema/sources.ts';
 import { chooseAddress } from '../send/address.ts';
 import { explainListening } from '../send/callback.ts';
 import { withRegistry } from '../send/exchange.ts';
@@ -112,7 +113,7 @@ async function checkDiscoveryService(parts: Parts, report: ConformReport): Promi
     report.as = peer.self.id;
     const crawl = await prepareCrawl(scene, {
       ...{ target: url, client, registeredUrl: peer.registeredUrl, signal },
-      ...{ profile: config.WIRE_PROFILE, crawlWaitSeconds: options.crawlWait },
+      ...{ profile: options.profile, crawlWaitSeconds: options.crawlWait },
     });
     try {
       await run(discoveryChecks, { ...scene, crawl }, parts, report);
@@ -125,20 +126,26 @@ async function checkDiscoveryService(parts: Parts, report: ConformReport): Promi
 
 async function checkTree(parts: Parts, report: ConformReport): Promise<void> {
   const { url, options, config, registry, signal } = parts;
-  // What the tree leads to elsewhere is read under the guard of a crawler.
+  const isPlainHttp = new URL(url).protocol === 'http:';
+  // What the tree leads to elsewhere is read under the guard of a crawler; only trees in development may lead to private addresses.
   const client = createGuardedClient({
-    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
+    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES && isPlainHttp,
     nameServers: config.DNS_SERVERS,
   });
   try {
-    const source = httpSource(url, config, client);
-    const reader = await createChainReader(config, { fetcher: source.fetcher, registry });
+    const spec = withoutOwnRules(config);
+    const source = httpSource(url, spec, client);
+    const reader = await createChainReader(
+      spec,
+      { fetcher: source.fetcher, registry },
+      await readSpecSchemas(config),
+    );
     const claimed = options.node ?? (await findClaimedNode({ source, reader, signal }));
     const identity = identityOf(claimed ?? new URL(url).hostname, config.REGISTRY_NAME);
     const [record] = await askRegistry(() => registry.findSubscriber(identity));
     const node = { identity, recordSubscriberId: record?.subscriberId, registryName: config.REGISTRY_NAME };
     const check = { source, reader, node, now: new Date(), signal };
-    await run(treeChecks, createTreeScene(check, new URL(url).protocol === 'http:'), parts, report);
+    await run(treeChecks, createTreeScene(check, isPlainHttp), parts, report);
   } catch (error) {
     if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
     const asked = `The registry at ${config.registryUrl} cannot be asked for keys.`;
@@ -146,6 +153,20 @@ async function checkTree(parts: Parts, report: ConformReport): Promise<void> {
   } finally {
     await client.close();
   }
+}
+
+/**
+ * A tree is judged by the specification: the settings of this machine say where things are, but not what is accepted. An index without a
+ * signature is read, so that the rest of the tree is checked; the tree scene makes a fault of it.
+ */
+function withoutOwnRules({ REGISTRY_NAME }: Config): Config {
+  return { ...readConfig({}), REGISTRY_NAME, ALLOW_UNSIGNED_INDEX: true };
+}
+
+/** Of two schemas with one address the later counts: those of this machine add to the bundled ones, and replace none. */
+async function readSpecSchemas(config: Config) {
+  const sources = await readSchemaSources(config);
+  return sources.sort((a, b) => Number(a.name === 'bundled') - Number(b.name === 'bundled'));
 }
 
 /** The checks that are wanted, one line as each is made. */
@@ -179,6 +200,7 @@ async function withPeer<T>(
   const otherKeys =
     other === undefined ? undefined : resolveSigner({ as: other, keyId, key: otherKey }, config);
   const own = await chooseAddress(key, options, registry, config.REGISTRY_NAME);
+  const others = otherKeys && (await chooseAddress(otherKeys, {}, registry, config.REGISTRY_NAME));
   const address = own.listen();
   const inbox = await openInbox(address).catch((error) => explainListening(error, address));
   const sender = { client, target: url, uri: inbox.url };
@@ -186,7 +208,10 @@ async function withPeer<T>(
     return await work({
       ...{ run: randomUUID().slice(0, 8), registry, registryName: config.REGISTRY_NAME, inbox },
       ...{ self: createSender({ ...sender, key }), waitSeconds: options.wait },
-      ...(otherKeys && { other: createSender({ ...sender, key: otherKeys }) }),
+      // No callback to it is due, but a service may refuse any address that is not the registered one.
+      ...(otherKeys && {
+        other: createSender({ ...sender, key: otherKeys, uri: others?.registered ?? inbox.url }),
+      }),
       ...(own.registered !== undefined && { registeredUrl: own.registered }),
     });
   } finally {

@@ -43,8 +43,9 @@ async function* verifyIndex(
     entries = reading.entries;
     onIndex(entries.length);
     const signed = index.signedBy === undefined ? 'not signed' : `signed with ${index.signedBy}`;
+    const key = index.signedBy === undefined ? {} : { key: index.signedBy };
     yield holds(
-      about,
+      { ...about, ...key },
       `${signed}, ${counted(index.entries.length, 'catalog')}, next update ${index.nextUpdate ?? 'not announced'}`,
     );
     yield* staleness(about, index.nextUpdate, now);
