@@ -22,6 +22,7 @@ export function renderParticipant(records: readonly KeyRecord[]): string {
     ['url', first?.url],
     ['type', first?.type],
     ['domain', first?.domain],
+    ['countries', first?.countries?.join(' ')],
     ['networks', first?.networkMemberships.join(' ')],
     ['catalog indexes', first?.catalogIndexUrls.join(' ')],
     ...records.map((key) => [`key ${key.recordId}`, `${key.state}  ${key.publicKey}${renderValidity(key)}`]),

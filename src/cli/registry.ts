@@ -17,6 +17,7 @@ import {
 import { listParticipants } from '../storage/registry/records.ts';
 import {
   collectNetworks,
+  collectTexts,
   collectUrls,
   parseKey,
   parseKeyId,
@@ -52,16 +53,22 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     .option('--url <url>', 'base address: callbacks and pushes go there', parseUrl)
     .option('--type <type>', 'role in the network, for example BPP or BAP')
     .option('--domain <domain>', 'business domain that it serves')
+    .option(
+      '--country <code>',
+      'country where it does business, such as IND; may be given several times',
+      collectTexts,
+    )
     .option('--network <id>', 'network that it is a member of; may be given several times', collectNetworks)
     .option('--replace', 'put this public key in the place of the one registered under the same key id')
     .action((name: string, options: RegisterOptions) =>
       onRegistry(name, async (database, who) => {
-        const { url, type, domain, network: networkIds, replace: replaceKey } = options;
+        const { url, type, domain, country: countries, network: networkIds, replace: replaceKey } = options;
         await registerParticipant(database, {
           ...who,
           url,
           type,
           domain,
+          countries,
           networkIds,
           replaceKey,
           key: keyOf(options),
@@ -220,6 +227,7 @@ interface RegisterOptions extends KeyOptions {
   url?: string;
   type?: string;
   domain?: string;
+  country?: string[];
   network?: string[];
   replace?: boolean;
 }

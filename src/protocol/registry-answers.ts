@@ -23,9 +23,13 @@ const RegistryRecordDetails = Type.Object(
     ),
     type: Type.Optional(Type.String({ description: 'Role in the network, for example BPP or BAP.' })),
     domain: Type.Optional(Type.String()),
-    signing_public_key: Type.String({
-      description: 'Ed25519 public key: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, or PEM.',
-    }),
+    countries: Type.Optional(Type.Array(Type.String({ examples: ['IND'] }))),
+    signing_public_key: Type.Optional(
+      Type.String({
+        description:
+          'Ed25519 public key: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, or PEM. Only in records in state live.',
+      }),
+    ),
     encr_public_key: Type.Optional(Type.String()),
     valid_from: Type.Optional(Type.String({ format: 'date-time' })),
     valid_until: Type.Optional(Type.String({ format: 'date-time' })),
@@ -61,6 +65,7 @@ const versionCount = Type.Integer({ minimum: 1, description: 'How many versions 
 const time = Type.String({ format: 'date-time' });
 const ttl = Type.Integer({ minimum: 0, description: 'Seconds for which a reader may keep the answer.' });
 const count = Type.Integer({ minimum: 0 });
+const meta = Type.Object({}, { description: 'Empty.' });
 const page = { page_number: Type.Integer({ minimum: 1 }), page_size: Type.Integer({ minimum: 1 }) };
 
 export const NamespaceSummary = Type.Object(
@@ -68,6 +73,7 @@ export const NamespaceSummary = Type.Object(
     namespace: Type.String(),
     name: Type.String(),
     registry_count: count,
+    meta,
     ...{ version, version_count: versionCount, ttl, created_at: time, updated_at: time },
   },
   { title: 'NamespaceSummary', description: 'One half of an identity or of a networkId.' },
@@ -81,6 +87,7 @@ export const RegistrySummary = Type.Object(
     state: RecordState,
     query_allowed: Type.Boolean(),
     record_count: count,
+    meta,
     ...{ version, version_count: versionCount, ttl, created_at: time, updated_at: time },
   },
   { title: 'RegistrySummary', description: 'The keys of a participant, or of the members of a network.' },

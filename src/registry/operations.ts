@@ -26,7 +26,9 @@ const filter = {
     Type.String({ description: 'Only what was changed then or later: a date or date-time.' }),
   ),
   to: Type.Optional(Type.String({ description: 'Only what was changed then or before.' })),
-  sort: Type.Optional(Type.String({ description: 'name (unless given), date (the latest first) or state.' })),
+  sort: Type.Optional(
+    Type.String({ description: 'name (unless given), id, date (the latest first) or status.' }),
+  ),
 };
 const state = Type.Optional(
   Type.String({ description: 'Only in this state: draft, live (or active), suspended, revoked or expired.' }),

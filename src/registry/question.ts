@@ -86,7 +86,7 @@ function parseName(given: unknown): string {
 }
 
 function parseOrder(given: unknown): ListFilter['order'] {
-  const order = listOrders.find((each) => each === (given === 'status' ? 'state' : given));
+  const order = listOrders.find((each) => each === (given === 'state' ? 'status' : given));
   if (order === undefined) throw invalid(`sort is one of ${listOrders.join(', ')}.`);
   return order;
 }

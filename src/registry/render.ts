@@ -18,7 +18,8 @@ export const onlyVersion = '1';
 
 /** @param moment at which its validity is judged */
 export function renderRecord(record: KeyRecord, moment: Date): RegistryRecord {
-  const { recordId, subscriberId, url, type, domain, publicKey, validFrom, validUntil } = record;
+  const { recordId, subscriberId, url, type, domain, countries, publicKey, validFrom, validUntil } = record;
+  const state = stateAt(record, moment);
   return {
     record_id: recordId,
     record_name: recordId,
@@ -29,7 +30,9 @@ export function renderRecord(record: KeyRecord, moment: Date): RegistryRecord {
       ...(url !== null && { url }),
       ...(type !== null && { type }),
       ...(domain !== null && { domain }),
-      signing_public_key: publicKey,
+      ...(countries !== null && { countries }),
+      // Some peers do not read the state: they find no key that they must not use.
+      ...(state === 'live' && { signing_public_key: publicKey }),
       ...(validFrom && { valid_from: validFrom.toISOString() }),
       ...(validUntil && { valid_until: validUntil.toISOString() }),
     },
@@ -39,7 +42,7 @@ export function renderRecord(record: KeyRecord, moment: Date): RegistryRecord {
       }),
     },
     network_memberships: record.networkMemberships,
-    state: stateAt(record, moment),
+    state,
     version: String(record.version),
     version_count: record.version,
     ttl: record.ttlSeconds,
@@ -55,6 +58,7 @@ export function renderRegistry(namespace: string, registry: NamedRegistry): Regi
     state: 'live',
     query_allowed: true,
     record_count: registry.records,
+    meta: {},
     ...{ version: onlyVersion, version_count: 1, ttl: listTtlSeconds },
     ...renderTimes([registry]),
   };
@@ -62,7 +66,7 @@ export function renderRegistry(namespace: string, registry: NamedRegistry): Regi
 
 export function renderNamespace(namespace: string, registries: readonly NamedRegistry[]): NamespaceSummary {
   return {
-    ...{ namespace, name: namespace, registry_count: registries.length },
+    ...{ namespace, name: namespace, registry_count: registries.length, meta: {} },
     ...{ version: onlyVersion, version_count: 1, ttl: listTtlSeconds },
     ...renderTimes(registries),
   };

@@ -83,6 +83,48 @@ describe('the registry role', () => {
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
   });
 
+  it('shows the countries that a participant serves, in the versions since they were registered', async () => {
+    const path = '/lookup/bpp.example.com/subscribers.beckn.one/key-1';
+    await register('bpp.example.com', { countries: ['IND', 'NPL'] });
+    await register('bpp.example.com', { type: 'BPP' });
+    const details = async (query = '') => (await get(`${path}${query}`)).body.data.details;
+    expect((await details()).countries).toEqual(['IND', 'NPL']);
+    expect(await details('?version_id=1')).not.toHaveProperty('countries');
+    expect((await details('?version_id=2')).countries).toEqual(['IND', 'NPL']);
+    expect((await get('/versions/bpp.example.com/subscribers.beckn.one/key-1')).body.data.versions).toEqual([
+      '2',
+      '1',
+    ]);
+  });
+
+  it.each(['draft', 'suspended', 'revoked', 'expired'] as const)(
+    'shows no public key of a record in state %s, for peers that do not read the state; our client calls it unusable',
+    async (state) => {
+      await setKeyState(database, bpp, state);
+      for (const path of [
+        '/lookup/bpp.example.com/subscribers.beckn.one/key-1',
+        '/query/example.org/retail',
+      ]) {
+        const { data } = (await get(path)).body;
+        const [record] = data.records ?? [data];
+        expect(record).toMatchObject({
+          record_id: 'key-1',
+          state,
+          details: { url: 'https://bpp.example.com' },
+        });
+        expect(record.details).not.toHaveProperty('signing_public_key');
+      }
+      const registry = createRegistryClient({
+        ...{ url: role.url, registryName: bpp.registryName, client: http, logger: silentLogger() },
+      });
+      expect(await registry.findKey('bpp.example.com', 'key-1')).toEqual({
+        kind: 'unusable',
+        reason: `the key is in state ${state}`,
+      });
+      expect(await registry.findSubscriber('bpp.example.com')).toEqual([]);
+    },
+  );
+
   it('answers the same at the root', async () => {
     const root = role.url.replace('/dedi', '');
     expect((await get('/lookup/bpp.example.com/subscribers.beckn.one/key-1', {}, root)).status).toBe(200);
@@ -152,11 +194,11 @@ describe('the registry role', () => {
     await register('b.example.com');
     expect((await get('/lookup/bpp.example.com')).body.data).toMatchObject({
       ...{ namespace: 'bpp.example.com', registry_count: 1, version: '1', version_count: 1 },
-      ...{ created_at: expect.stringMatching(/Z$/), updated_at: expect.stringMatching(/Z$/) },
+      ...{ created_at: expect.stringMatching(/Z$/), updated_at: expect.stringMatching(/Z$/), meta: {} },
     });
     expect((await get('/lookup/bpp.example.com/subscribers.beckn.one')).body.data).toMatchObject({
       ...{ namespace: 'bpp.example.com', registry_name: 'subscribers.beckn.one', state: 'live' },
-      record_count: 1,
+      ...{ record_count: 1, meta: {} },
     });
     expect((await get('/lookup/example.org/retail')).body.data).toMatchObject({
       ...{ namespace: 'example.org', registry_name: 'retail', record_count: 2 },
@@ -260,8 +302,13 @@ describe('the registry role', () => {
     expect(await list('name=%25')).toEqual([]);
     expect(await list('state=&name=&from=&to=&sort=&page=')).toHaveLength(4);
     const states = ['expired', 'live', 'live', 'revoked'];
-    const shown = (await get('/query/example.org/retail?sort=state')).body.data.records;
-    expect(shown.map(({ state }: { state: string }) => state)).toEqual(states);
+    for (const sort of ['status', 'state']) {
+      const shown = (await get(`/query/example.org/retail?sort=${sort}`)).body.data.records;
+      expect(shown.map(({ state }: { state: string }) => state)).toEqual(states);
+    }
+    const ofBpp = ['bpp.example.com key-1', second];
+    expect((await list('sort=name')).slice(-3)).toEqual([...ofBpp, 'old.example.com key-1']);
+    expect((await list('sort=id')).slice(-2)).toEqual(['old.example.com key-1', second]);
     const [latest] = await list('sort=date');
     const moment = (await get('/lookup/bpp.example.com/subscribers.beckn.one/key-1')).body.data.updated_at;
     expect(latest).toBe('bpp.example.com key-1');
@@ -272,7 +319,7 @@ describe('the registry role', () => {
 
     const registries = async (query: string) =>
       (await get(`/query/example.org?${query}`)).body.data.total_registries;
-    for (const query of ['status=active&sort=date', 'name=TAIL', 'from=2020-01-01'])
+    for (const query of ['status=active&sort=date', 'sort=id', 'name=TAIL', 'from=2020-01-01'])
       expect(await registries(query)).toBe(1);
     for (const query of ['status=inactive', 'name=whole', 'to=2020-01-01'])
       expect(await registries(query)).toBe(0);
@@ -384,7 +431,10 @@ describe('the registry role', () => {
 
   async function register(
     namespace: string,
-    { key = {}, ...overrides }: { type?: string; url?: string; key?: { validUntil?: Date } } = {},
+    {
+      key = {},
+      ...overrides
+    }: { type?: string; url?: string; countries?: string[]; key?: { validUntil?: Date } } = {},
   ): Promise<void> {
     await registerParticipant(database, {
       ...bpp,

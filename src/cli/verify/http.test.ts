@@ -72,7 +72,8 @@ describe('signpost verify over HTTP', () => {
     const file = join(tree.directory, 'record.json');
     await writeFile(file, asJson({ message: 'ok', data: record }));
     expect((await verify(tree, [address, '--key', file])).exitCode).toBe(0);
-    await writeFile(file, asJson({ data: { records: [{ ...record, state: 'revoked' }] } }));
+    const { signing_public_key: _, ...details } = record.details;
+    await writeFile(file, asJson({ data: { records: [{ ...record, details, state: 'revoked' }] } }));
     expect((await verifyJson(tree, [address, '--key', file])).faults[0]).toMatchObject({
       code: 'key-unusable',
     });

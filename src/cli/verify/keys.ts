@@ -21,9 +21,9 @@ export function givenKeys(given: readonly string[], now: Date): KeySource {
     findSubscriber: async () => [],
     async findKey(_subscriberId, recordId): Promise<KeyLookup> {
       const record = records.get(recordId);
-      if (record?.signingPublicKey === undefined) return { kind: 'unknown-key', reason: 'no --key gives it' };
-      const reason = unusableReason(record, now);
+      const reason = record && unusableReason(record, now);
       if (reason !== undefined) return { kind: 'unusable', reason };
+      if (record?.signingPublicKey === undefined) return { kind: 'unknown-key', reason: 'no --key gives it' };
       return { kind: 'key', publicKey: parsePublicKey(record.signingPublicKey), record };
     },
   };
@@ -33,7 +33,8 @@ function readKey(text: string): ParticipantRecord[] {
   const [, recordId, publicKey] = /^([^=\s/]+)=(.+)$/s.exec(text) ?? [];
   const records =
     recordId !== undefined && publicKey !== undefined ? [recordOf(recordId, publicKey)] : readRecords(text);
-  for (const { signingPublicKey } of records) checkKey(signingPublicKey, text);
+  for (const { signingPublicKey, state } of records)
+    if (signingPublicKey !== undefined || state === 'live') checkKey(signingPublicKey, text);
   return records;
 }
 

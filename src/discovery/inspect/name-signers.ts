@@ -178,17 +178,16 @@ async function* examineLocalKeys(
   const records = await askRegistry(() => registry.listRecords(identity));
   const { keyId, publicKey, place } = inUse;
   const registered = records.find(({ recordId, recordName }) => recordId === keyId || recordName === keyId);
-  const isRegistered = registered !== undefined && rawKey(registered.signingPublicKey) === publicKey;
-  if (isRegistered && unusableReason(registered, now) === undefined) return;
-  const has = isRegistered
-    ? `but ${unusableReason(registered, now)}`
-    : `but the registry has ${registered ? nameRecord(registered) : `no ${keyId}`}`;
-  const message = `This machine signs as ${keyId} with ${publicKey} (${place}), ${has}.`;
+  const unusable = registered && unusableReason(registered, now);
+  if (unusable === undefined && rawKey(registered?.signingPublicKey) === publicKey) return;
+  const has = unusable ?? `the registry has ${registered ? nameRecord(registered) : `no ${keyId}`}`;
+  const message = `This machine signs as ${keyId} with ${publicKey} (${place}), but ${has}.`;
   yield warning({ document: 'registry' }, 'local-key-differs', message);
 }
 
-function nameRecord({ recordId, signingPublicKey }: ParticipantRecord): string {
-  return `${recordId} (${rawKey(signingPublicKey) ?? 'no usable Ed25519 key'})`;
+function nameRecord({ recordId, signingPublicKey, state }: ParticipantRecord): string {
+  const without = state === 'live' ? 'no usable Ed25519 key' : state;
+  return `${recordId} (${rawKey(signingPublicKey) ?? without})`;
 }
 
 function holdsFor(document: JsonObject, key: KeyObject): boolean {

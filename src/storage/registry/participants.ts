@@ -18,6 +18,7 @@ export interface Registration extends Subscriber {
   url?: string;
   type?: string;
   domain?: string;
+  countries?: readonly string[];
   networkIds?: readonly string[];
   key: KeyRegistration;
   /** Puts another public key in the place of the one that has this recordId, also of a revoked one. */
@@ -37,14 +38,15 @@ export interface KeyRegistration {
 /** Registers a participant with one key, or brings what is registered up to date; members not given stay as they are. */
 export async function registerParticipant(database: Database, registration: Registration): Promise<void> {
   await database.transaction(async (tx) => {
-    const { namespace, registryName, subscriberId, url, type, domain } = registration;
+    const { namespace, registryName, subscriberId, url, type, domain, countries } = registration;
     await tx.query(
-      `insert into registry.participant as p (namespace, registry_name, subscriber_id, url, type, domain)
-       values ($1, $2, $3, $4, $5, $6)
+      `insert into registry.participant as p (namespace, registry_name, subscriber_id, url, type, domain, countries)
+       values ($1, $2, $3, $4, $5, $6, $7)
        on conflict (namespace, registry_name) do update
          set subscriber_id = excluded.subscriber_id, url = coalesce(excluded.url, p.url),
-             type = coalesce(excluded.type, p.type), domain = coalesce(excluded.domain, p.domain), updated_at = now()`,
-      [namespace, registryName, subscriberId, url ?? null, type ?? null, domain ?? null],
+             type = coalesce(excluded.type, p.type), domain = coalesce(excluded.domain, p.domain),
+             countries = coalesce(excluded.countries, p.countries), updated_at = now()`,
+      [namespace, registryName, subscriberId, url ?? null, type ?? null, domain ?? null, countries ?? null],
     );
     await putKey(tx, registration, registration.key, registration.replaceKey ?? false);
     for (const networkId of registration.networkIds ?? [])

@@ -13,6 +13,7 @@ export interface KeyRecord extends Subscriber {
   url: string | null;
   type: string | null;
   domain: string | null;
+  countries: string[] | null;
   publicKey: string;
   state: RecordState;
   validFrom: Date | null;
@@ -63,7 +64,7 @@ export interface ListFilter {
   order: (typeof listOrders)[number];
 }
 
-export const listOrders = ['name', 'date', 'state'] as const;
+export const listOrders = ['name', 'id', 'date', 'status'] as const;
 
 /**
  * The records under a pair of names: the keys of the participant that has it as its identity, and the keys of the
@@ -158,7 +159,7 @@ export async function listRegistries(
 
 const columns = `
   namespace, registry_name as "registryName", record_id as "recordId", subscriber_id as "subscriberId", url, type, domain,
-  public_key as "publicKey", state, valid_from as "validFrom", valid_until as "validUntil", ttl_seconds as "ttlSeconds",
+  countries, public_key as "publicKey", state, valid_from as "validFrom", valid_until as "validUntil", ttl_seconds as "ttlSeconds",
   catalog_index_urls as "catalogIndexUrls", network_memberships as "networkMemberships", created_at as "createdAt", version,
   recorded_at as "updatedAt"`;
 
@@ -172,8 +173,9 @@ const stateAt = "case when state = 'live' and valid_until < $3::timestamptz then
 
 const recordOrders: Record<ListFilter['order'], string> = {
   name: '',
+  id: 'record_id,',
   date: 'recorded_at desc,',
-  state: `${stateAt},`,
+  status: `${stateAt},`,
 };
 
 const listedNow = `${present} where (namespace = $1 and registry_name = $2) or (namespace, registry_name) in
