@@ -300,6 +300,17 @@ describe('POST /catalog/on_pull', () => {
     });
   });
 
+  it.each([
+    ['one network', [small], small],
+    ['two networks', [small, 'other.org/net'], undefined],
+    ['every network', [], undefined],
+  ])('names the network of a subscription to %s in its context', async (_what, networkIds, networkId) => {
+    const subscriptionId = await subscribe(ds, { networkIds, schemaTypes: [chargers] });
+    const { messageId } = await ds.send(actions.pull, { subscriptionId });
+    const { body } = await ds.waitFor('catalog/on_pull', messageId);
+    expect(body.context.networkId).toBe(networkId);
+  });
+
   it('is repeated with the same bytes until it is delivered', async () => {
     const subscriptionId = await subscribe(ds, { networkIds: [small] });
     let refusals = 2;
@@ -323,9 +334,12 @@ describe('POST /catalog/on_pull', () => {
     const subscriptionId = await subscribe(ds, { networkIds: [small] });
     await network.database.query('alter table catalog.resource rename to resource_elsewhere');
     try {
-      const message = await pull(ds, { subscriptionId });
+      const { messageId } = await ds.send(actions.pull, { subscriptionId });
+      const { context, message } = (await ds.waitFor('catalog/on_pull', messageId)).body;
+      expect(context).toMatchObject({ action: 'catalog/on_pull', networkId: small });
       expect(message).toEqual({
         status: 'FAILED',
+        messageId,
         error: { code: 'NET_CATALOG_SOURCE_UNAVAILABLE', message: expect.any(String) },
       });
     } finally {

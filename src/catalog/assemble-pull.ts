@@ -1,5 +1,7 @@
 import { type FormTools, projectionFor } from '../delivery/strict-renderer.ts';
-import { type ErrorBody, errorBody, ProtocolError } from '../protocol/errors.ts';
+import type { Context } from '../protocol/context.ts';
+import { errorBody, ProtocolError } from '../protocol/errors.ts';
+import type { Subscription } from '../protocol/subscription-messages.ts';
 import { writeDownload } from '../storage/catalog/downloads.ts';
 import type { DuePull } from '../storage/catalog/pulls.ts';
 import { readCatalogs } from '../storage/catalog/reader.ts';
@@ -11,6 +13,8 @@ import { downloadUrl } from './download.ts';
 export interface PullResult {
   /** JSON text. */
   message: string;
+  /** Of a subscription to one network alone: some peers read there which network pulled catalogs belong to. */
+  networkId?: string;
   /** Until when the download that it names can be fetched. */
   expiresAt?: Date;
 }
@@ -36,7 +40,8 @@ export async function assemblePull(
       const found = await readCatalogs(tx, { networkIds, schemaTypes, ...page }, project);
       const pagination = { total: found.total, ...page };
       const catalogs = await collect(until(signal, found.pieces), config.PULL_INLINE_LIMIT);
-      if (catalogs.whole) return { message: completed('catalogs', catalogs.text, pagination) };
+      const network = networkOf(subscription);
+      if (catalogs.whole) return { message: completed('catalogs', catalogs.text, pagination), ...network };
 
       const expiresAt = () => expiryOf(context);
       const download = await writeDownload(tx, pull.owner, asDocument(catalogs.pieces), expiresAt);
@@ -48,7 +53,7 @@ export async function assemblePull(
         checksum: download.checksum,
       };
       return {
-        message: completed('downloadManifest', JSON.stringify(manifest), pagination),
+        ...{ message: completed('downloadManifest', JSON.stringify(manifest), pagination), ...network },
         expiresAt: download.expiresAt,
       };
     },
@@ -57,14 +62,23 @@ export async function assemblePull(
 }
 
 /** The caller reads the error and has no results to process. */
-export function failedPull(): PullResult {
-  const error: ErrorBody = errorBody(
-    new ProtocolError(
-      'NET_CATALOG_SOURCE_UNAVAILABLE',
-      'The catalogs cannot be read at present. Pull again later.',
-    ),
+export async function failPull({ database }: CatalogContext, pull: DuePull): Promise<PullResult> {
+  const { messageId }: Context = JSON.parse(pull.context);
+  const error = new ProtocolError(
+    'NET_CATALOG_SOURCE_UNAVAILABLE',
+    'The catalogs cannot be read at present. Pull again later.',
   );
-  return { message: JSON.stringify({ status: 'FAILED', error }) };
+  return {
+    message: JSON.stringify({ status: 'FAILED', messageId, error: errorBody(error) }),
+    ...networkOf(await findSubscription(database, pull.subscription_id)),
+  };
+}
+
+function networkOf(
+  subscription: Pick<Subscription, 'networkIds'> | undefined,
+): Pick<PullResult, 'networkId'> {
+  const [networkId, ...others] = subscription?.networkIds ?? [];
+  return networkId !== undefined && others.length === 0 ? { networkId } : {};
 }
 
 function completed(member: 'catalogs' | 'downloadManifest', text: string, pagination: object): string {

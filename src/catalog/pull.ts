@@ -21,7 +21,7 @@ import { findSubscription } from '../storage/catalog/subscriptions.ts';
 import type { Transaction } from '../storage/database.ts';
 import { queueCallback } from '../storage/work/callbacks.ts';
 import { type Claim, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
-import { assemblePull, failedPull, type PullResult } from './assemble-pull.ts';
+import { assemblePull, failPull, type PullResult } from './assemble-pull.ts';
 import type { CatalogContext } from './context.ts';
 import { ownSubscription } from './subscription.ts';
 
@@ -108,9 +108,9 @@ async function answerPull(
   tools: FormTools,
 ): Promise<void> {
   const { config, database, now } = context;
-  const result = await assembleOrFail(context, claim, signal, tools);
+  const { message, networkId, expiresAt } = await assembleOrFail(context, claim, signal, tools);
   const { row } = claim;
-  const request: Context = JSON.parse(row.context);
+  const request: Context = { ...JSON.parse(row.context), ...(networkId !== undefined && { networkId }) };
   const answered = callbackContext(actions.onPull.name, request, { now: now(), requestDigest: row.digest });
   await database.transaction(async (tx) => {
     await finishPull(tx, claim);
@@ -120,13 +120,11 @@ async function answerPull(
       messageId: request.messageId,
       recipient: row.owner,
       destination: row.callback_url,
-      body: Buffer.from(`{"context":${JSON.stringify(answered)},"message":${result.message}}`),
+      body: Buffer.from(`{"context":${JSON.stringify(answered)},"message":${message}}`),
       requestSignature: row.request_signature,
       requestId: row.request_id ?? undefined,
       // What nobody can download any more need not be announced.
-      giveUpAfterMs: result.expiresAt
-        ? result.expiresAt.getTime() - now().getTime()
-        : config.RETRY_HOURS * 3_600_000,
+      giveUpAfterMs: expiresAt ? expiresAt.getTime() - now().getTime() : config.RETRY_HOURS * 3_600_000,
     });
   });
 }
@@ -138,7 +136,7 @@ async function assembleOrFail(
   tools: FormTools,
 ): Promise<PullResult> {
   const { logger } = context;
-  if (attempts > maxAttempts) return failedPull();
+  if (attempts > maxAttempts) return failPull(context, row);
   try {
     return await assemblePull(context, row, signal, tools);
   } catch (error) {
@@ -148,6 +146,6 @@ async function assembleOrFail(
       { err: error, owner: row.owner, attempts },
       'a pull cannot be assembled; it is answered FAILED',
     );
-    return failedPull();
+    return failPull(context, row);
   }
 }

@@ -115,7 +115,7 @@ export const pullChecks: readonly CatalogCheck[] = [
   {
     name: 'on-pull-status',
     clause: answering,
-    expects: 'status COMPLETED, or FAILED with an error and without catalogs',
+    expects: 'status COMPLETED, or FAILED with the messageId of the pull and an error, and without catalogs',
     async run(scene) {
       const message = await messageOf(scene);
       const status = at(message, 'status');
@@ -123,6 +123,7 @@ export const pullChecks: readonly CatalogCheck[] = [
       if (status === 'COMPLETED') return;
       const isBare = at(message, 'catalogs') === undefined && at(message, 'downloadManifest') === undefined;
       expectThat(isBare && at(message, 'error', 'code') !== undefined, `message is ${show(message)}`);
+      expectEqual(at(message, 'messageId'), (await scene.pulled()).answer.messageId, 'message.messageId');
     },
   },
   {

@@ -14,6 +14,7 @@ import { createParticipant, type Sent, send, sendSigned } from '../../tests/supp
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
+import { ProtocolError } from '../protocol/errors.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { Type } from '../protocol/type.ts';
 import type { VerifiedRequest } from './signed-route.ts';
@@ -149,6 +150,26 @@ describe('a signed request', () => {
     });
     expect(odd.json.message?.error?.code).toBe('CTX_INVALID_FIELD');
   });
+
+  it.each([actions.listSubscriptions, actions.unsubscribe])(
+    'of $method, which has no messageId, is refused with a new one each time',
+    async (action) => {
+      const { url } = await start(action, {}, async () => {
+        throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'no');
+      });
+      const target = `${url}/catalog/subscription?subscriptionId=${randomUUID()}`;
+      const { method } = action;
+      const refusals = [
+        await send(target, { method }),
+        await sendSigned(target, { from: consumer, method }),
+        await sendSigned(target, { from: consumer, method }),
+      ];
+      expect(refusals.map(({ status }) => status)).toEqual([401, 403, 403]);
+      const ids = refusals.map(({ json }) => json.message?.messageId);
+      expect(ids).toEqual(ids.map(() => expect.stringMatching(/^[0-9a-f-]{36}$/)));
+      expect(new Set(ids).size).toBe(3);
+    },
+  );
 
   it('may give the digest its other name', async () => {
     const { url } = await start(actions.search);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Turns } from '../fair-turns.ts';
 import type { Logger } from '../logger.ts';
@@ -161,7 +162,7 @@ async function serve<A extends Action>(
   const receivedAt = service.now?.() ?? new Date();
   const progress: Progress = {
     ...{ raw, receivedAt, body: nothing, source: sourceOf(raw.ip) },
-    arrivedAt: performance.now(),
+    ...{ arrivedAt: performance.now(), ...(!route.action.body && { messageId: randomUUID() }) },
   };
   let answer: Answer;
   requestsInHand += 1;

@@ -57,7 +57,7 @@ export interface ReceivedRequest {
   arrivedAt: number;
   /** The body, where it was read before. */
   json?: Json;
-  /** Of a large body, which is read in a thread. */
+  /** Of a large body, which is read in a thread; a new one for GET and DELETE, which have none. */
   messageId?: string;
 }
 

@@ -8,7 +8,11 @@ export const Acknowledgement = Type.Object(
   {
     message: Type.Object({
       status: oneOfTexts(['ACK', 'NACK']),
-      messageId: Type.Optional(Type.String({ description: "The request's, where it could be read." })),
+      messageId: Type.Optional(
+        Type.String({
+          description: "The request's, where it could be read. GET and DELETE have none: a new one.",
+        }),
+      ),
       error: Type.Optional(ErrorReport),
     }),
   },

@@ -125,6 +125,7 @@ const download: OnPullMessage = {
 };
 const failed: OnPullMessage = {
   status: 'FAILED',
+  messageId: ids.message,
   error: { code: 'NET_INTERNAL_ERROR', message: 'internal error' },
 };
 const found: OnDiscoverMessage = { catalogs: [passedOn], pagination };

@@ -53,6 +53,7 @@ export type DownloadManifest = Static<typeof DownloadManifest>;
 export const OnPullMessage = Type.Object(
   {
     status: oneOfTexts(['COMPLETED', 'FAILED']),
+    messageId: Type.Optional(Type.String({ description: "On FAILED: the request's." })),
     catalogs: Type.Optional(Type.Array(ReceivedCatalog)),
     downloadManifest: Type.Optional(DownloadManifest),
     pagination: Type.Optional(Pagination),
