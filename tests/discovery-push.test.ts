@@ -63,6 +63,13 @@ describe('POST /catalog/push', () => {
     });
   });
 
+  it('200: applies a push whose context leaves out who sends it', async () => {
+    const one = catalog(newId(), { resources: [plain('a')] });
+    const context = { bppId: undefined, bppUri: undefined };
+    expect((await service.push([one], inRetail, { context })).status).toBe(200);
+    expect(await held(network.database, one.id)).toMatchObject({ source: `service:${service.identity}` });
+  });
+
   it('MERGE puts in resources and offers by id and keeps the others; FULL leaves exactly what it brings', async () => {
     const id = newId();
     await service.push(

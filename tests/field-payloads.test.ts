@@ -1,26 +1,30 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerSendCommand } from '../src/cli/send.ts';
+import { actions } from '../src/protocol/actions.ts';
 import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { registerParticipant } from '../src/storage/registry/participants.ts';
-import type { Body } from './support/actor.ts';
+import type { Actor, Body } from './support/actor.ts';
 import { runCommand } from './support/command.ts';
 import { dataFile } from './support/data-dir.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 
 // Payloads as nodes in the field send them, through `signpost send` into a running service. Some are older than the rules, and are refused
-// for what is wrong with them. (The discover requests among them are for a Discovery Service.)
+// for what is wrong with them. Half of them leave out who sends them.
 
 const folder = dataFile('catalogs');
 const london = 'ev-chargers-london-60.publish.json';
 
 describe.skipIf(!existsSync(folder))('payloads of the field (needs the field payloads)', () => {
   let network: TestNetwork;
+  /** With an address in the registry. */
+  let node: Actor;
 
   beforeAll(async () => {
     network = await startNetwork();
+    node = await network.actor('field-node');
     for (const id of [
       'sellerapp.example.com',
       'bpp.example.com',
@@ -112,13 +116,13 @@ describe.skipIf(!existsSync(folder))('payloads of the field (needs the field pay
       'retail-ion__publish-master-catalog-coffee.json',
       'facilitator.example.com',
       'CTX_MISSING_FIELD',
-      '$.context.bppId',
+      '$.context.bppUri',
     ],
     [
       'retail-ion__publish-regular-tea-coffee.json',
       'facilitator.example.com',
       'CTX_MISSING_FIELD',
-      '$.context.bppId',
+      '$.context.bppUri',
     ],
     [london, 'facilitator.example.com', 'AUT_UNAUTHORIZED_ACTION', '$.context.bppId'],
   ];
@@ -131,6 +135,39 @@ describe.skipIf(!existsSync(folder))('payloads of the field (needs the field pay
       code,
       at,
     });
+  });
+
+  it.each(['retail-ion__publish-master-catalog-coffee.json', 'retail-ion__publish-regular-tea-coffee.json'])(
+    '%s, byte for byte from a node with a registered address: answered there',
+    async (file) => {
+      const raw = readFileSync(path(file));
+      const { messageId } = read(file).context;
+      const { status } = await node.send(actions.publish, undefined, { raw, context: { messageId } });
+      expect(status).toBe(200);
+      const { body } = await node.waitFor('catalog/on_publish', messageId);
+      expect(body.context).toMatchObject({ bppId: node.id, bppUri: node.url });
+    },
+  );
+
+  it.each([
+    'requests__discover_geo_s_dwithin.json',
+    'requests__ev_charging_jsonpath_connector_match.json',
+    'retail-ion__discover-jsonpath.json',
+    'retail-ion__discover-spatial-query-catalog.json',
+    'retail-ion__discover-text-search.json',
+  ])('%s, sent now and without a placeholder as address: finds nothing here', async (file) => {
+    const { context, message } = read(file);
+    const { bapUri: _, ...kept } = { ...context, timestamp: new Date().toISOString() };
+    const raw = Buffer.from(JSON.stringify({ context: kept, message }));
+    const { status, body } = await node.send(actions.discover, undefined, { raw, to: network.discoveryUrl });
+    expect([status, body.message]).toEqual([
+      202,
+      {
+        status: 'ACK',
+        messageId: context.messageId,
+        error: expect.objectContaining({ code: 'BIZ_NO_RESULTS_FOUND' }),
+      },
+    ]);
   });
 
   it('retail-ion__search-master-resources.json finds the master that was published', async () => {

@@ -178,16 +178,6 @@ describe('POST /catalog/pull refuses', () => {
     }
   });
 
-  it('CTX_MISSING_FIELD: no bapId or bapUri', async () => {
-    const message = { subscriptionId: randomUUID() };
-    expect(await refusal(message, { context: { bapId: undefined } })).toEqual([
-      400,
-      'CTX_MISSING_FIELD',
-      '$.context.bapId',
-    ]);
-    expect((await refusal(message, { context: { bapUri: undefined } }))[1]).toBe('CTX_MISSING_FIELD');
-  });
-
   it("CTX_INVALID_FIELD: a bapUri that is not at the origin of the caller's registry record", async () => {
     const subscriptionId = await subscribe(ds, { networkIds: [small] });
     const answer = await refusal({ subscriptionId }, { context: { bapUri: other.url } });

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import { actions } from '../protocol/actions.ts';
-import { callbackContext, type ProviderContext } from '../protocol/context.ts';
+import { type Context, callbackContext } from '../protocol/context.ts';
 import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { processCatalog } from '../rules/publish.ts';
 import { type Publisher, type Submission, submissionsOf } from '../rules/submission.ts';
@@ -44,6 +44,9 @@ export interface Turn {
   /** On the clock of performance.now(). */
   endsAt: number;
 }
+
+/** As it is kept: the publisher's own id and address were filled in where it left them out. */
+type ProviderContext = Context & { bppId: string; bppUri: string };
 
 /** Tells whether it is done; otherwise the turn has ended, and what is left of it is the first thing in the next one. */
 export async function applySubmission(

@@ -3,7 +3,7 @@ import type { RenderForm } from '../delivery/push-loop.ts';
 import type { DigestedBody } from '../delivery/send.ts';
 import type { StrictRenderer } from '../delivery/strict-renderer.ts';
 import { actions } from '../protocol/actions.ts';
-import type { ProviderContext } from '../protocol/context.ts';
+import type { Context } from '../protocol/context.ts';
 import { type BodyDigest, createBodyDigest } from '../protocol/digest.ts';
 import { protocolVersion } from '../protocol/endpoints.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
@@ -65,7 +65,7 @@ function renderBody(
   catalog: Buffer,
   { messageId, transactionId }: { messageId: string; transactionId: string },
 ): DigestedBody {
-  const context: ProviderContext = {
+  const context: Context = {
     version: protocolVersion,
     action: actions.push.name,
     messageId,

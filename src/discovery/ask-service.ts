@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type AnswerToQuestion, exchangeSigned, type Question } from '../delivery/exchange.ts';
 import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Action } from '../protocol/actions.ts';
-import type { ApplicationContext } from '../protocol/context.ts';
+import type { Context } from '../protocol/context.ts';
 import { protocolVersion } from '../protocol/endpoints.ts';
 import { isJsonObject, parseJson } from '../protocol/json.ts';
 import type { Static, TSchema } from '../protocol/type.ts';
@@ -85,7 +85,7 @@ export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion
   }
 }
 
-function contextFor({ self, url, now }: DiscoveryContext, action: Action): ApplicationContext {
+function contextFor({ self, url, now }: DiscoveryContext, action: Action): Context {
   return {
     version: protocolVersion,
     action: action.name,

@@ -6,7 +6,10 @@ import { callbackAddress } from './callback-address.ts';
 
 const strict = { CHECK_CALLBACK_ORIGIN: true, ALLOW_PRIVATE_ADDRESSES: false };
 
-function addressOf(bapUri: string, { url, config = strict }: { url?: string; config?: typeof strict } = {}) {
+function addressOf(
+  bapUri: string | undefined,
+  { url, config = strict }: { url?: string; config?: typeof strict } = {},
+) {
   const context = { ...sampleContext(actions.pull), bapUri };
   return callbackAddress({ action: actions.pull, context, record: { url } }, actions.onPull, config);
 }
@@ -35,6 +38,17 @@ describe('the address of a callback', () => {
     expectRefused(() => addressOf('https://elsewhere.example.org', { url }));
     expectRefused(() => addressOf('https://ds.example.org:8443', { url }));
     expectRefused(() => addressOf('https://ds.example.org', { url: 'not an address' }));
+  });
+
+  it('CTX_MISSING_FIELD: is nowhere to be found', () => {
+    const code = 'CTX_MISSING_FIELD';
+    expect(() => addressOf(undefined)).toThrow(expect.objectContaining({ code, path: '$.context.bapUri' }));
+  });
+
+  it('is one of the web, whatever the registry record has', () => {
+    const config = { ...strict, ALLOW_PRIVATE_ADDRESSES: true };
+    for (const url of ['ftp://ds.example.org', 'ds.example.org'])
+      expectRefused(() => addressOf(url, { url, config }));
   });
 
   it('may have another origin when the operator does not check it', () => {

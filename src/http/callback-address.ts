@@ -28,9 +28,14 @@ export function callbackAddress(
   const wrong = (problem: string): ProtocolError =>
     faultAt('CTX_INVALID_FIELD', ['context', member], problem);
 
-  const text = context[member] ?? '';
+  const text = context[member];
+  if (text === undefined) {
+    const problem = "is missing, and the caller's registry record has no url";
+    throw faultAt('CTX_MISSING_FIELD', ['context', member], problem);
+  }
   if (text.length > maxAddressLength) throw wrong(`must have at most ${maxAddressLength} characters`);
-  if (!URL.canParse(text)) throw wrong('must be an http or https address');
+  // That of a record may have any scheme.
+  if (!/^https?:/i.test(text) || !URL.canParse(text)) throw wrong('must be an http or https address');
   const base = new URL(text);
   if (base.username !== '' || base.password !== '') throw wrong('must not carry a user name or password');
   if (base.search !== '' || base.hash !== '')

@@ -253,11 +253,11 @@ describe('the body', () => {
 describe('the context', () => {
   it('CTX_MISSING_FIELD: a required field is absent', async () => {
     expectRefusal(
-      await publishWith(['context', 'bppUri'], undefined),
+      await publishWith(['context', 'transactionId'], undefined),
       400,
       'CTX_MISSING_FIELD',
-      /bppUri/,
-      '$.context.bppUri',
+      /transactionId/,
+      '$.context.transactionId',
     );
     expectRefusal(await publishWith(['context'], undefined), 400, 'CTX_MISSING_FIELD');
   });

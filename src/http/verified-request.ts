@@ -81,8 +81,10 @@ export async function readRequest<A extends Action>(
   const url = raw.url;
   const envelope = action.body && (await readEnvelope(receiver, action, received, identity));
   const query = action.query && parseQuery(action.query, raw.query as Record<string, unknown>);
-  if (envelope && action.kind === 'request')
+  if (envelope && action.kind === 'request') {
     checkCaller(action, envelope.context, identity, record, registryName);
+    envelope.context = nameCaller(action, envelope.context, header.subscriberId, record);
+  }
   const { name, method, remembered } = action;
   const address = addressOf(action, query);
   const key = envelope
@@ -169,4 +171,15 @@ function checkCaller(
     `The request is signed by ${identity}, which is not ${present.map((side) => sides[side]).join(' or ')}.`,
     { path: `$.context.${first}Id` },
   );
+}
+
+/** A request may leave out its own id and address: then the signature and the registry name them. Callbacks echo both. */
+function nameCaller(
+  { caller }: Action,
+  context: Context,
+  subscriberId: string,
+  { url }: ParticipantRecord,
+): Context {
+  if (caller === undefined) return context;
+  return { [`${caller}Id`]: subscriberId, ...(url !== undefined && { [`${caller}Uri`]: url }), ...context };
 }

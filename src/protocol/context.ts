@@ -15,57 +15,53 @@ const messageId = Type.String({
   description: 'Correlation key for callbacks.',
 });
 const transactionId = Type.String({ minLength: 1, maxLength: 128 });
-const nodeId = Type.String({ minLength: 1, maxLength: 512 });
+const nodeId = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: 'The caller may leave its own out: the signer is meant.',
+});
 /** A base address to which an action's path is joined. */
-const baseUri = Type.String({ format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' });
+const baseUri = Type.String({
+  format: 'uri',
+  pattern: '^[hH][tT][tT][pP][sS]?://',
+  description: 'The caller may leave its own out: the url of its registry record is meant.',
+});
 
-const contextMembers = {
-  version: Type.String({ description: 'Protocol version of the message.', examples: [protocolVersion] }),
-  action: Type.String({ description: "Must equal the endpoint's action." }),
-  messageId,
-  transactionId,
-  timestamp: DateTime,
-  ttl: Type.Optional(
-    Type.String({
-      format: 'duration',
-      description: 'ISO 8601; the message is refused when timestamp plus ttl has elapsed before processing.',
-      examples: ['PT30S'],
-    }),
-  ),
-  bapId: Type.Optional(nodeId),
-  bapUri: Type.Optional(baseUri),
-  bppId: Type.Optional(nodeId),
-  bppUri: Type.Optional(baseUri),
-  networkId: Type.Optional(NetworkId),
-  schemaContext: Type.Optional(Type.Array(Type.String(), { description: 'Schema context URIs.' })),
-  key: Type.Optional(Type.String()),
-  try: Type.Optional(Type.Boolean()),
-  senderId: Type.Optional(Type.String()),
-  receiverId: Type.Optional(Type.String()),
-  requestDigest: Type.Optional(
-    Type.Object(
-      { digest: Type.String({ pattern: '^BLAKE(2b)?-512=[A-Za-z0-9+/]+=*$' }) },
-      { description: 'On callbacks: binds the callback to the originating request.' },
+export const Context = Type.Object(
+  {
+    version: Type.String({ description: 'Protocol version of the message.', examples: [protocolVersion] }),
+    action: Type.String({ description: "Must equal the endpoint's action." }),
+    messageId,
+    transactionId,
+    timestamp: DateTime,
+    ttl: Type.Optional(
+      Type.String({
+        format: 'duration',
+        description:
+          'ISO 8601; the message is refused when timestamp plus ttl has elapsed before processing.',
+        examples: ['PT30S'],
+      }),
     ),
-  ),
-};
-
-export const Context = Type.Object(contextMembers, { title: 'Context' });
+    bapId: Type.Optional(nodeId),
+    bapUri: Type.Optional(baseUri),
+    bppId: Type.Optional(nodeId),
+    bppUri: Type.Optional(baseUri),
+    networkId: Type.Optional(NetworkId),
+    schemaContext: Type.Optional(Type.Array(Type.String(), { description: 'Schema context URIs.' })),
+    key: Type.Optional(Type.String()),
+    try: Type.Optional(Type.Boolean()),
+    senderId: Type.Optional(Type.String()),
+    receiverId: Type.Optional(Type.String()),
+    requestDigest: Type.Optional(
+      Type.Object(
+        { digest: Type.String({ pattern: '^BLAKE(2b)?-512=[A-Za-z0-9+/]+=*$' }) },
+        { description: 'On callbacks: binds the callback to the originating request.' },
+      ),
+    ),
+  },
+  { title: 'Context' },
+);
 export type Context = Static<typeof Context>;
-
-/** publish and push: the sender stands on the provider side. */
-export const ProviderContext = Type.Object(
-  { ...contextMembers, bppId: nodeId, bppUri: baseUri },
-  { title: 'ProviderContext' },
-);
-export type ProviderContext = Static<typeof ProviderContext>;
-
-/** pull and discover: the sender stands on the application side. */
-export const ApplicationContext = Type.Object(
-  { ...contextMembers, bapId: nodeId, bapUri: baseUri },
-  { title: 'ApplicationContext' },
-);
-export type ApplicationContext = Static<typeof ApplicationContext>;
 
 /**
  * Synchronous answers echo version, messageId, transactionId and timestamp of the request under an action of

@@ -4,7 +4,7 @@
  */
 
 import { ReceivedCatalog } from './catalog.ts';
-import { ApplicationContext, Context, envelope, openEnvelope } from './context.ts';
+import { Context, envelope, openEnvelope } from './context.ts';
 import type { ErrorCode, ProtocolError } from './errors.ts';
 import { faultAt, type Segments } from './fault.ts';
 import { Geometry } from './geojson.ts';
@@ -101,7 +101,7 @@ export const DiscoverMessage = closed(
 );
 export type DiscoverMessage = Static<typeof DiscoverMessage>;
 
-export const DiscoverRequest = envelope('DiscoverRequest', ApplicationContext, DiscoverMessage);
+export const DiscoverRequest = envelope('DiscoverRequest', Context, DiscoverMessage);
 export type DiscoverRequest = Static<typeof DiscoverRequest>;
 
 export const OnDiscoverMessage = Type.Object(

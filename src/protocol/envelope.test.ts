@@ -50,17 +50,17 @@ describe('a body', () => {
 });
 
 describe('the context', () => {
-  it.each<[keyof typeof actions, string[]]>([
-    ['subscribe', []],
-    ['publish', ['bppId', 'bppUri']],
-    ['push', ['bppId', 'bppUri']],
-    ['pull', ['bapId', 'bapUri']],
-    ['search', []],
-    ['discover', ['bapId', 'bapUri']],
-    ['onPublish', []],
-    ['onPull', []],
-    ['onDiscover', []],
-  ])('of %s requires the five common fields and %j: CTX_MISSING_FIELD', (name, extra) => {
+  it.each([
+    'subscribe',
+    'publish',
+    'push',
+    'pull',
+    'search',
+    'discover',
+    'onPublish',
+    'onPull',
+    'onDiscover',
+  ] as const)('of %s requires five fields, and no id or address: CTX_MISSING_FIELD', (name) => {
     const action = actions[name];
     const fields = [
       'version',
@@ -85,7 +85,7 @@ describe('the context', () => {
       }
       return false;
     });
-    expect(refused).toEqual(['version', 'action', 'messageId', 'transactionId', 'timestamp', ...extra]);
+    expect(refused).toEqual(['version', 'action', 'messageId', 'transactionId', 'timestamp']);
   });
 
   it.each<[Segments, unknown]>([
@@ -102,6 +102,10 @@ describe('the context', () => {
     [['bppUri'], 'mailto:bpp@example.org'],
     [['bppUri'], 'https://bpp.example.org:99999/'],
     [['bapId'], {}],
+    ...['bapId', 'bapUri', 'bppId', 'bppUri'].flatMap((name): [Segments, unknown][] => [
+      [[name], null],
+      [[name], ''],
+    ]),
     [['networkId'], []],
     [['schemaContext'], 'https://schema.example.org'],
     [['try'], 'yes'],

@@ -12,19 +12,21 @@ import { findFaults } from './validate.ts';
  */
 const folder = dataFile('catalogs');
 const accepted = 'accepted';
+/** The address stands there as "PLACEHOLDER", for the sender to fill in. */
+const placeholder = 'CTX_INVALID_FIELD $.context.bapUri';
 const verdicts: [file: string, verdict: string][] = [
   ['deg__p2p-trading-ies-wave2-uc1__publish-catalog.json', accepted],
   ['ev-chargers-london-60.publish.json', accepted],
   ['ev_charging_catalog_example.json', 'SCH_REQUIRED_FIELD_MISSING $.message.catalogs[0].provider'],
   ['ev_charging_patch_example.json', 'SCH_REQUIRED_FIELD_MISSING $.message.catalogs[0].provider'],
-  ['requests__discover_geo_s_dwithin.json', 'CTX_MISSING_FIELD $.context.bapId'],
-  ['requests__ev_charging_jsonpath_connector_match.json', 'CTX_MISSING_FIELD $.context.bapId'],
+  ['requests__discover_geo_s_dwithin.json', accepted],
+  ['requests__ev_charging_jsonpath_connector_match.json', accepted],
   ['retail-devkit__publish-request.json', accepted],
-  ['retail-ion__discover-jsonpath.json', 'CTX_MISSING_FIELD $.context.bapId'],
-  ['retail-ion__discover-spatial-query-catalog.json', 'CTX_MISSING_FIELD $.context.bapId'],
-  ['retail-ion__discover-text-search.json', 'CTX_MISSING_FIELD $.context.bapId'],
-  ['retail-ion__publish-master-catalog-coffee.json', 'CTX_MISSING_FIELD $.context.bppId'],
-  ['retail-ion__publish-regular-tea-coffee.json', 'CTX_MISSING_FIELD $.context.bppId'],
+  ['retail-ion__discover-jsonpath.json', placeholder],
+  ['retail-ion__discover-spatial-query-catalog.json', placeholder],
+  ['retail-ion__discover-text-search.json', placeholder],
+  ['retail-ion__publish-master-catalog-coffee.json', accepted],
+  ['retail-ion__publish-regular-tea-coffee.json', accepted],
   ['retail-ion__search-master-resources.json', accepted],
   ['retail-ion__subscription-api.json', accepted],
 ];
@@ -43,23 +45,15 @@ describe('payloads of the field (needs the field payloads)', () => {
     );
   });
 
-  it.skipIf(!existsSync(folder))(
-    'lack nothing but the addresses of their sender, where those are missing',
-    () => {
-      const short = verdicts.filter(([, verdict]) => verdict.startsWith('CTX_MISSING_FIELD'));
-      const sender = {
-        bapId: 'a.example',
-        bapUri: 'https://a.example',
-        bppId: 'b.example',
-        bppUri: 'https://b.example',
-      };
-      for (const [file] of short) {
-        const body = read(file);
-        const complete = changed(body, ['context'], { ...body.context, ...sender });
-        expect([file, judge(complete, sentAt(body))]).toEqual([file, accepted]);
-      }
-    },
-  );
+  it.skipIf(!existsSync(folder))('are accepted without their own address, where it is a placeholder', () => {
+    for (const [file] of verdicts.filter(([, verdict]) => verdict === placeholder)) {
+      const body = read(file);
+      expect([file, judge(changed(body, ['context', 'bapUri'], undefined), sentAt(body))]).toEqual([
+        file,
+        accepted,
+      ]);
+    }
+  });
 
   it.skipIf(!existsSync(folder))('of an older protocol break several rules at once', () => {
     const body = read('ev_charging_catalog_example.json');

@@ -7,7 +7,7 @@
  */
 
 import { Catalog, CatalogType } from './catalog.ts';
-import { Context, envelope, openEnvelope, ProviderContext } from './context.ts';
+import { Context, envelope, openEnvelope } from './context.ts';
 import type { ProtocolError } from './errors.ts';
 import { faultAt, type Segments } from './fault.ts';
 import { closed, ErrorReport, Id, NetworkId, oneOfTexts } from './shapes.ts';
@@ -77,14 +77,14 @@ export const PublishMessage = closed(
 );
 export type PublishMessage = Static<typeof PublishMessage>;
 
-export const PublishRequest = envelope('PublishRequest', ProviderContext, PublishMessage);
+export const PublishRequest = envelope('PublishRequest', Context, PublishMessage);
 export type PublishRequest = Static<typeof PublishRequest>;
 
 /**
  * The same shape as a publish; on a push, bppId and bppUri of the context name the catalog service that sends
  * it.
  */
-export const PushRequest = envelope('PushRequest', ProviderContext, PublishMessage);
+export const PushRequest = envelope('PushRequest', Context, PublishMessage);
 export type PushRequest = Static<typeof PushRequest>;
 
 export const PublishWarning = Type.Object(

@@ -1,7 +1,7 @@
 /** catalog/pull and catalog/on_pull (catalog spec: POST /catalog/pull, POST /catalog/on_pull). */
 
 import { ReceivedCatalog } from './catalog.ts';
-import { ApplicationContext, Context, envelope, openEnvelope } from './context.ts';
+import { Context, envelope, openEnvelope } from './context.ts';
 import type { ProtocolError } from './errors.ts';
 import { faultAt } from './fault.ts';
 import {
@@ -35,7 +35,7 @@ export const PullMessage = closed(
 );
 export type PullMessage = Static<typeof PullMessage>;
 
-export const PullRequest = envelope('PullRequest', ApplicationContext, PullMessage);
+export const PullRequest = envelope('PullRequest', Context, PullMessage);
 export type PullRequest = Static<typeof PullRequest>;
 
 export const DownloadManifest = Type.Object(

@@ -1,4 +1,5 @@
-import type { Received, Reply } from './actor.ts';
+import { errorBody, ProtocolError } from '../../src/protocol/errors.ts';
+import type { Behaviour, Received, Reply } from './actor.ts';
 import { findPeerFaults, type PeerFault } from './peer-schemas.ts';
 
 // Consumers and discovery services as deployed ones are: an adapter in front of them holds every message against closed schemas, and answers
@@ -45,3 +46,13 @@ function segment(name: string): string {
 function bracketed(name: string): string {
   return /^\d+$/.test(name) ? `[${name}]` : `['${name}']`;
 }
+
+/** Its schema of the context requires the id and the address of the caller, which are its own. */
+export const refuseNamelessCallers: Behaviour = ({ action, body: { context } }) => {
+  const side = action === 'catalog/on_publish' ? 'bpp' : 'bap';
+  const missing = [`${side}Id`, `${side}Uri`].find((name) => context[name] === undefined);
+  if (missing === undefined) return undefined;
+  const path = `$.context.${missing}`;
+  const error = errorBody(new ProtocolError('CTX_MISSING_FIELD', 'is missing', { path }));
+  return { status: 400, body: { message: { status: 'NACK', messageId: context.messageId, error } } };
+};

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../../../src/protocol/keys.ts';
+import { signRequest } from '../../../src/protocol/request-signature.ts';
 import callbacks from '../../../vectors/callbacks.json' with { type: 'json' };
 import keyring from '../../../vectors/keys.json' with { type: 'json' };
 import { verifyRequest } from './index.ts';
@@ -39,4 +41,32 @@ describe('verifyRequest, held against the vectors of callbacks,', () => {
       await expect(verify(callback)).rejects.toMatchObject({ code: callback.code });
     },
   );
+});
+
+describe('verifyRequest of a push', () => {
+  const privateKey = privateKeyFromSeed(generateSeed());
+  const key = { subscriberId: 'catalog.example.org', recordId: 'key-1', privateKey };
+
+  function verifyPush(sender: object) {
+    const now = new Date();
+    const context = {
+      ...{ version: '2.0.0', action: 'catalog/push', messageId: 'm', transactionId: 't' },
+      ...{ timestamp: now.toISOString(), ...sender },
+    };
+    const provider = { id: 'p', descriptor: { name: 'P' } };
+    const catalog = { id: 'c', descriptor: { name: 'C' }, provider, resources: [{ id: 'r' }] };
+    const body = Buffer.from(JSON.stringify({ context, message: { catalogs: [catalog] } }));
+    const headers = { authorization: signRequest(key, body, { now }) };
+    return verifyRequest(body, headers, { resolveKey: () => publicKeyOf(privateKey) });
+  }
+
+  it('whose context leaves out its sender names the signer', async () => {
+    expect((await verifyPush({})).context).toMatchObject({ bppId: 'catalog.example.org' });
+  });
+
+  it('AUT_UNAUTHORIZED_ACTION: whose context names somebody else', async () => {
+    await expect(verifyPush({ bppId: 'x.example.org' })).rejects.toMatchObject({
+      code: 'AUT_UNAUTHORIZED_ACTION',
+    });
+  });
 });

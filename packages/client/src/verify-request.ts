@@ -100,7 +100,9 @@ async function verify(
   const { digest } = verifySignature(header, publicKey, body, answering);
   const action = findAction(body, options.action);
   checkForm(header, action, options);
-  const { context, message } = parseEnvelope(body, action, now);
+  const { context: sent, message } = parseEnvelope(body, action, now);
+  // A push, the only request, may leave its sender's own id out.
+  const context = action.kind === 'request' ? { bppId: header.subscriberId, ...sent } : sent;
   const { registryName = defaultRegistryName } = options;
   const signer = identityOf(header.subscriberId, registryName);
   const isCallersOwn =
