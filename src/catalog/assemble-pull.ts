@@ -68,9 +68,11 @@ export async function failPull({ database }: CatalogContext, pull: DuePull): Pro
     'NET_CATALOG_SOURCE_UNAVAILABLE',
     'The catalogs cannot be read at present. Pull again later.',
   );
+  // The subscription may be what cannot be read.
+  const subscription = await findSubscription(database, pull.subscription_id).catch(() => undefined);
   return {
     message: JSON.stringify({ status: 'FAILED', messageId, error: errorBody(error) }),
-    ...networkOf(await findSubscription(database, pull.subscription_id)),
+    ...networkOf(subscription),
   };
 }
 

@@ -10,7 +10,7 @@ export const Acknowledgement = Type.Object(
       status: oneOfTexts(['ACK', 'NACK']),
       messageId: Type.Optional(
         Type.String({
-          description: "The request's, where it could be read. GET and DELETE have none: a new one.",
+          description: "The request's, where it could be read; a new one in answers to GET and DELETE.",
         }),
       ),
       error: Type.Optional(ErrorReport),

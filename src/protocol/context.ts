@@ -18,13 +18,13 @@ const transactionId = Type.String({ minLength: 1, maxLength: 128 });
 const nodeId = Type.String({
   minLength: 1,
   maxLength: 512,
-  description: 'The caller may leave its own out: the signer is meant.',
+  description: "The caller's own may be omitted; it defaults to the signer.",
 });
 /** A base address to which an action's path is joined. */
 const baseUri = Type.String({
   format: 'uri',
   pattern: '^[hH][tT][tT][pP][sS]?://',
-  description: 'The caller may leave its own out: the url of its registry record is meant.',
+  description: "The caller's own may be omitted; it defaults to the url of its registry record.",
 });
 
 export const Context = Type.Object(
