@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { lstat, readdir, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../command.ts';
-import { pathsIn } from './layout.ts';
+import { pathsIn, readPlainFile } from './layout.ts';
 
 // SHA256SUMS of a backup, as sha256sum writes and checks it: disks and copies lose bytes, and a restore should find out before it writes anything.
 
@@ -14,42 +14,88 @@ const digestLength = 64;
 /** Named in the message. */
 const maxNamed = 3;
 
-export async function writeChecksums(directory: string): Promise<void> {
+/** Returns how many bytes the files have together. */
+export async function writeChecksums(directory: string): Promise<number> {
+  const { files } = await listEntries(directory);
   const lines: string[] = [];
-  for (const path of await listFiles(directory))
-    lines.push(`${await digest(join(directory, path))}  ${path}\n`);
+  for (const path of files) lines.push(`${await digest(join(directory, path))}  ${path}\n`);
   await writeFile(join(directory, name), lines.join(''));
+  return countBytes(directory, files);
 }
 
-/** Throws a plain sentence where a file is damaged, missing or not listed: a list that was cut off does not pass. */
-export async function verifyChecksums(directory: string): Promise<void> {
-  const text = await readFile(join(directory, name), 'utf8').catch((error: Error) => {
-    throw new CommandError(`${directory} has no ${name}: it is no backup, or one that lost files.`, error);
-  });
-  const lines = text.split('\n').filter(Boolean);
+/**
+ * Throws a plain sentence where a file is damaged, missing or not listed: a list that was cut off does not pass.
+ *
+ * @param bytes as many as the files may have together
+ */
+export async function verifyChecksums(directory: string, bytes: number): Promise<void> {
+  const { files, others } = await listEntries(directory);
+  const apart = [name, relative(directory, pathsIn(directory).facts)];
+  const present = new Set(files.filter((path) => !apart.includes(path)));
+  const lines = await readLines(directory, [...present]);
   // A line is a digest, two spaces and a path: one that was cut off before its path lists no file.
   const hasPath = (line: string) => line.length > digestLength + 2;
   const listed = new Map(
     lines.filter(hasPath).map((line) => [line.slice(digestLength + 2), line.slice(0, digestLength)]),
   );
-  const apart = [join(directory, name), pathsIn(directory).facts];
-  const present = (await listFiles(directory)).filter((path) => !apart.includes(join(directory, path)));
-  const broken = lines.every(hasPath) ? [] : [name];
-  for (const path of new Set([...listed.keys(), ...present]))
-    if ((await digest(join(directory, path)).catch(() => 'missing')) !== listed.get(path)) broken.push(path);
+  const broken = [
+    ...(lines.every(hasPath) ? [] : [name]),
+    ...[...listed.keys()].filter((path) => !present.has(path)),
+    ...[...present].filter((path) => !listed.has(path)),
+    ...others,
+  ];
+  if (broken.length === 0 && (await countBytes(directory, present)) > bytes)
+    throw new CommandError(
+      `${directory} is damaged: its files have more than the ${bytes} bytes that were backed up. Nothing was restored: take another backup.`,
+    );
+  // What is only named is never opened: it may be a device or a pipe, which has no end, or a file elsewhere.
+  if (broken.length === 0)
+    for (const path of present)
+      if ((await digest(join(directory, path)).catch(() => 'unreadable')) !== listed.get(path))
+        broken.push(path);
   if (broken.length === 0) return;
-  const others = broken.length > maxNamed ? ` and ${broken.length - maxNamed} more` : '';
+  const more = broken.length > maxNamed ? ` and ${broken.length - maxNamed} more` : '';
   throw new CommandError(
-    `${directory} is damaged. Missing, not listed in ${name}, or other than what was backed up: ${broken.slice(0, maxNamed).join(', ')}${others}. Nothing was restored: take another backup.`,
+    `${directory} is damaged. Missing, not listed in ${name}, no plain file, or other than what was backed up: ${broken.slice(0, maxNamed).join(', ')}${more}. Nothing was restored: take another backup.`,
   );
 }
 
-async function listFiles(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .sort();
+/** More than a list of these files has: white space, and lines of files that were lost. */
+const spareBytes = 1024 * 1024;
+
+async function readLines(directory: string, present: readonly string[]): Promise<string[]> {
+  const listBytes = present.reduce((sum, path) => sum + digestLength + 3 + Buffer.byteLength(path), 0);
+  const text = await readPlainFile(join(directory, name), listBytes + spareBytes).catch((error: Error) => {
+    throw new CommandError(
+      `${directory} has no ${name} that can be read, so it is no backup, or a damaged one: ${error.message}`,
+      error,
+    );
+  });
+  return text.toString('utf8').split('\n').filter(Boolean);
+}
+
+interface Entries {
+  files: string[];
+  /** Links, pipes, devices: a backup has none. */
+  others: string[];
+}
+
+async function listEntries(directory: string): Promise<Entries> {
+  const entries = (await readdir(directory, { recursive: true, withFileTypes: true })).map((entry) => ({
+    entry,
+    path: relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'),
+  }));
+  const pathsOf = (found: typeof entries) => found.map(({ path }) => path).sort();
+  return {
+    files: pathsOf(entries.filter(({ entry }) => entry.isFile())),
+    others: pathsOf(entries.filter(({ entry }) => !entry.isFile() && !entry.isDirectory())),
+  };
+}
+
+async function countBytes(directory: string, paths: Iterable<string>): Promise<number> {
+  let bytes = 0;
+  for (const path of paths) bytes += (await lstat(join(directory, path))).size;
+  return bytes;
 }
 
 async function digest(file: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Config } from '../../config.ts';
 import { isJsonObject, parseJson } from '../../protocol/json.ts';
@@ -17,6 +17,8 @@ export interface BackupFacts {
   version: string;
   hasDatabase: boolean;
   hasPublisher: boolean;
+  /** Of all files that SHA256SUMS lists, together; older backups do not say. */
+  bytes: number;
 }
 
 export interface BackupPaths {
@@ -36,9 +38,9 @@ export function pathsIn(directory: string): BackupPaths {
 }
 
 export async function readFacts(directory: string): Promise<BackupFacts> {
-  const text = await readFile(pathsIn(directory).facts).catch((error: Error) => {
+  const text = await readPlainFile(pathsIn(directory).facts, maxFactsBytes).catch((error: Error) => {
     throw new CommandError(
-      `${directory} is no backup, or one that was not finished: it has no backup.json.`,
+      `${directory} is no backup, or one that was not finished: it has no backup.json that can be read.`,
       error,
     );
   });
@@ -52,7 +54,18 @@ export async function readFacts(directory: string): Promise<BackupFacts> {
     version: String(facts.version),
     hasDatabase: facts.hasDatabase === true,
     hasPublisher: facts.hasPublisher === true,
+    bytes: typeof facts.bytes === 'number' ? facts.bytes : Number.POSITIVE_INFINITY,
   };
+}
+
+const maxFactsBytes = 64 * 1024;
+
+/** A file of a backup that somebody may have put there: no link, no pipe and no device, which may never end, and not larger than it can be. */
+export async function readPlainFile(file: string, maxBytes: number): Promise<Buffer> {
+  const found = await lstat(file);
+  if (!found.isFile()) throw new Error(`${file} is no plain file.`);
+  if (found.size > maxBytes) throw new Error(`${file} has more than ${maxBytes} bytes.`);
+  return readFile(file);
 }
 
 function readJson(text: Buffer): unknown {

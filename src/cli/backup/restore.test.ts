@@ -17,8 +17,8 @@ describe('signpost restore --no-database', () => {
     await mkdir(dataDir);
     await writeFile(join(backup, 'data', 'keys', 'key'), 'of the backup');
     await writeFile(join(backup, 'data', 'operator-token'), 'of the backup');
-    await writeChecksums(backup);
-    const facts = { madeAt: '2026-01-31T12:00:00Z', hasDatabase: true, hasPublisher: false };
+    const bytes = await writeChecksums(backup);
+    const facts = { madeAt: '2026-01-31T12:00:00Z', hasDatabase: true, hasPublisher: false, bytes };
     await writeFile(join(backup, 'backup.json'), JSON.stringify(facts));
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));

@@ -1,7 +1,10 @@
-import { readdir, stat } from 'node:fs/promises';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Config } from '../../config.ts';
+import { operatorTokenFile } from '../../console/operator-token.ts';
+import { hasCode } from '../../error-code.ts';
+import { tokenFile as triggerTokenFile } from '../../publisher/trigger-token.ts';
 import { forgetTransactions } from '../../search/port.ts';
 import { pushEverything } from '../../storage/catalog/push-planning.ts';
 import { connectionSettings, describeServer } from '../../storage/connection.ts';
@@ -41,14 +44,14 @@ export async function restore(
 
 async function restoreFrom(
   directory: string,
-  { hasDatabase, hasPublisher }: BackupFacts,
+  { hasDatabase, hasPublisher, bytes }: BackupFacts,
   config: Config,
   context: CommandContext,
 ): Promise<void> {
   const paths = pathsIn(directory);
   const { DATABASE_URL: url, DATA_DIR, publisherDir } = config;
   // All that can be refused is, before anything is written: a second try finds the database no longer empty.
-  await withProgress(context, 'verifying the backup', () => verifyChecksums(directory));
+  await withProgress(context, 'verifying the backup', () => verifyChecksums(directory, bytes));
   const copied = (await readdir(paths.data)).map((name) => join(DATA_DIR, name));
   for (const taken of [...copied, publisherDir])
     if (await hasFiles(taken))
@@ -61,7 +64,24 @@ async function restoreFrom(
   await withProgress(context, 'copying files', async () => {
     await copyDirectory(paths.data, DATA_DIR);
     if (hasPublisher && !isInside(config)) await copyDirectory(paths.publisher, publisherDir);
+    await closeSecrets(config);
   });
+}
+
+/** Keys and tokens are for their owner alone, whatever modes archives and copies have left the backup with. */
+async function closeSecrets(config: Config): Promise<void> {
+  const keys = join(config.DATA_DIR, 'keys');
+  const seeds = await readdir(keys).catch(() => []);
+  const files = [
+    ...seeds.map((name) => join(keys, name)),
+    operatorTokenFile(config),
+    triggerTokenFile(config),
+  ];
+  if (seeds.length > 0) await chmod(keys, 0o700);
+  for (const file of files)
+    await chmod(file, 0o600).catch((error) => {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    });
 }
 
 /** A directory without files is as good as none; locks do not count, which lie one level deeper for `up`. */

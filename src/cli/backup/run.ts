@@ -36,13 +36,14 @@ export async function backup(
     await withProgress(context, 'dumping the database', () => dumpDatabase(url, paths.dump));
   const hasPublisher = (await stat(config.publisherDir).catch(() => undefined)) !== undefined;
   await withProgress(context, 'copying files', () => copyFiles(config, paths, hasPublisher));
+  const bytes = await withProgress(context, 'adding checksums', () => writeChecksums(directory));
   const facts: BackupFacts = {
     madeAt: new Date().toISOString(),
     version: programVersion(),
     hasDatabase: database,
     hasPublisher: hasPublisher && !isInside(config),
+    bytes,
   };
-  await withProgress(context, 'adding checksums', () => writeChecksums(directory));
   await writeFile(paths.facts, `${JSON.stringify(facts, null, 2)}\n`);
   const parts = [database ? 'the database' : '', 'keys', hasPublisher ? 'published files' : ''];
   const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. It is as secret as your keys.`;
