@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { registerServeCommand } from '../src/cli/serve.ts';
 import { silentLogger } from '../src/logger.ts';
@@ -7,6 +9,7 @@ import { runCommand } from './support/command.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { freePort } from './support/free-port.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
+import { hasCommand } from './support/reverse-proxy.ts';
 import { until } from './support/time.ts';
 import { freePorts, makeDataDir, startCommand, type UpProcess } from './support/up-process.ts';
 
@@ -38,6 +41,23 @@ describe('signpost serve asks, in a sentence, for', () => {
 });
 
 describe('signpost serve', () => {
+  it.skipIf(!hasCommand('script'))('shows a new operator token on a terminal (needs script)', async () => {
+    const home = await createTestDatabase();
+    atEnd.push(() => home.drop());
+    const { dataDir, remove } = await makeDataDir();
+    atEnd.push(remove);
+    const settings = { DATABASE_URL: home.url, LOG_LEVEL: 'silent', ...(await freePorts()) };
+    const args = ['serve', '--roles', 'console'];
+    const signpost = startCommand(args, dataDir, settings, { onTerminal: true });
+    atEnd.push(async () => {
+      signpost.signal('SIGTERM');
+      await signpost.ended;
+    });
+    const said = await signpost.saying('operations http');
+    const token = (await readFile(join(dataDir, 'operator-token'), 'utf8')).trim();
+    expect(said).toContain(`token      ${token}  for changes at the console; kept in ${dataDir}`);
+  });
+
   it('tells the key that it made, what to register, where it listens and its public address', async () => {
     const network = await startRegistry();
     const { signpost, settings, dataDir } = await serve('catalog', {

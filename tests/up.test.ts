@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerCatalogCommand } from '../src/cli/catalog.ts';
@@ -34,8 +34,8 @@ describe('signpost up', () => {
   });
 
   const start = () => startUp(home.dataDir, settings);
-  /** The line with a new operator token. */
-  const tokenLine = /^token +([\w-]+) +for changes at the console; kept in (.*)$/m;
+  /** The line of a new operator token. */
+  const tokenLine = /^token +kept in (.*)$/m;
 
   async function running(): Promise<UpProcess> {
     signpost ??= start();
@@ -65,10 +65,14 @@ describe('signpost up', () => {
     expect(await hasServer()).toBe(true);
   });
 
-  it('prints the operator token at its first start, and where it is kept', async () => {
-    const [, token = '', file = ''] = tokenLine.exec((await running()).said()) ?? [];
+  it('says at its first start where the operator token is kept, and shows it to no pipe', async () => {
+    const said = (await running()).said();
+    const [, file = ''] = tokenLine.exec(said) ?? [];
     expect(file).toBe(join(home.dataDir, 'operator-token'));
-    expect((await readFile(file, 'utf8')).trim()).toBe(token);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const token = (await readFile(file, 'utf8')).trim();
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(said).not.toContain(token);
   });
 
   it('has logged its start before it says what to do next, so that this stays in sight', async () => {
@@ -259,7 +263,7 @@ describe('signpost up', () => {
     },
   );
 
-  it('publishes nothing of the demo again at its next start, and prints no operator token', async () => {
+  it('publishes nothing of the demo again at its next start, and makes no other operator token', async () => {
     expect((await running()).said()).not.toMatch(tokenLine);
     const env = { DATA_DIR: home.dataDir, LOG_LEVEL: 'silent', ...settings };
     const { out } = await runCommand(registerCatalogCommand, ['catalog', 'list', '--json'], env);

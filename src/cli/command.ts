@@ -11,6 +11,8 @@ export interface CommandContext {
   givenSettings(): { environment: readonly string[]; file: readonly string[] };
   /** Writes lines to standard output. */
   print(text: string): void;
+  /** Whether standard output is a terminal: secrets are shown to nobody else, because pipes and logs are kept. */
+  isTerminal: boolean;
   /** Writes lines to standard error: what happens meanwhile, not the result. */
   note(text: string): void;
   readStdin(): Promise<Buffer>;

@@ -23,6 +23,7 @@ const context: CommandContext = {
   isSet: (name) => (process.env[name] ?? '') !== '',
   givenSettings: () => ({ environment: Object.keys(process.env), file: fromFile }),
   print: (text) => write(process.stdout, text),
+  isTerminal: process.stdout.isTTY ?? false,
   note: (text) => write(process.stderr, text),
   readStdin: () => buffer(process.stdin),
   confirm: async (question) => (process.stdin.isTTY && process.stderr.isTTY ? ask(question) : undefined),

@@ -77,7 +77,7 @@ interface RunOptions<T extends Closable> {
   showPublic?: boolean;
 }
 
-/** On one line, because a log may follow. A new operator token is not told: it stands in DATA_DIR. */
+/** On one line, because a log may follow. Without a new operator token, which is in DATA_DIR. */
 function renderStarted({ roles, operationsUrl }: Pick<Process, 'roles' | 'operationsUrl'>): string {
   const told = roles.map(({ role, url, listensOn, triggerUrl }) => ({ role, url, listensOn, triggerUrl }));
   return JSON.stringify({ roles: told, operationsUrl });
@@ -94,8 +94,10 @@ function printAddresses(
   for (const { role, url, listensOn, triggerUrl, newToken } of roles) {
     print(role, showPublic && isSigningRole(role) ? `${listensOn}  public address ${url}` : url);
     if (triggerUrl) print('trigger', triggerUrl);
-    if (newToken)
-      print('token', `${newToken}  for changes at the console; kept in ${operatorTokenFile(config)}`);
+    if (newToken) {
+      const shown = context.isTerminal ? `${newToken}  for changes at the console; ` : '';
+      print('token', `${shown}kept in ${operatorTokenFile(config)}`);
+    }
   }
   if (operationsUrl) print('operations', operationsUrl);
 }

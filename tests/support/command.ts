@@ -29,6 +29,7 @@ export async function runCommand(
     print: (text) => {
       run.out += `${plain(text)}\n`;
     },
+    isTerminal: false,
     note: (text) => {
       run.notes += `${plain(text)}\n`;
     },
@@ -64,6 +65,7 @@ export function silentContext(): CommandContext {
     isSet: () => false,
     givenSettings: () => ({ environment: [], file: [] }),
     print: () => undefined,
+    isTerminal: false,
     note: () => undefined,
     readStdin: async () => Buffer.alloc(0),
     confirm: async () => undefined,

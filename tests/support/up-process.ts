@@ -52,6 +52,8 @@ interface StartPlace {
   command?: string;
   /** Away from any .env file. */
   cwd?: string;
+  /** On a terminal, which the program `script` makes. */
+  onTerminal?: boolean;
 }
 
 /** Any command that stays until it is told to stop. */
@@ -59,9 +61,11 @@ export function startCommand(
   args: readonly string[],
   dataDir: string,
   settings: Record<string, string>,
-  { command = commandLine, cwd = dataDir }: StartPlace = {},
+  { command = commandLine, cwd = dataDir, onTerminal = false }: StartPlace = {},
 ): UpProcess {
-  const child = spawn(process.execPath, [command, ...args], {
+  const typed = [process.execPath, command, ...args];
+  const [program = '', ...given] = onTerminal ? ['script', '-qec', typed.join(' '), '/dev/null'] : typed;
+  const child = spawn(program, given, {
     cwd,
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
