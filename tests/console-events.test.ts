@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleOf } from './support/console.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
@@ -29,6 +32,38 @@ async function listen() {
   return { response, events, reading, leave: () => left.abort() };
 }
 
+/** Begins to listen as somebody. */
+async function knock({
+  headers = {},
+  localAddress = '127.0.0.1',
+}: {
+  headers?: Record<string, string>;
+  localAddress?: string;
+}) {
+  const asking = request(`${network.config.consoleUrl}/api/events`, { agent: false, headers, localAddress });
+  asking.on('error', () => undefined).end();
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+  answer.on('error', () => undefined);
+  const status = answer.statusCode;
+  const code = status === 200 ? undefined : JSON.parse(await text(answer)).error.code;
+  return { status, code, retryAfter: answer.headers['retry-after'], leave: () => void asking.destroy() };
+}
+
+/** The cookie of a new session: those that are begun in one second are the same. */
+async function signIn(): Promise<string> {
+  const { consoleUrl } = network.config;
+  const body = JSON.stringify({ token: consoleOf(network).token });
+  const headers = { 'content-type': 'application/json' };
+  return until(async () => {
+    const { headers: answered } = await fetch(`${consoleUrl}/api/session`, { method: 'POST', headers, body });
+    const cookie = String(answered.get('set-cookie')).split(';')[0] ?? '';
+    if (sessions.has(cookie)) return false;
+    sessions.add(cookie);
+    return cookie;
+  }, 'a session of its own');
+}
+const sessions = new Set<string>();
+
 describe('GET /api/events', () => {
   it('tells of a publish, of the catalog and of its delivery', async () => {
     const { response, events, leave } = await listen();
@@ -59,17 +94,36 @@ describe('GET /api/events', () => {
     leave();
   });
 
-  it('takes only so many listeners from one address', async () => {
-    const listeners = await Promise.all(Array.from({ length: 33 }, listen));
-    const statuses = listeners.map(({ response }) => response.status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(32);
-    expect(statuses.filter((status) => status === 503)).toHaveLength(1);
-    for (const { leave } of listeners) leave();
+  it('are limited to ten for each reader, who is told when to come back', async () => {
+    const cookie = await signIn();
+    const listeners = await Promise.all(Array.from({ length: 11 }, () => knock({ headers: { cookie } })));
+    expect(listeners.map(({ status }) => status).sort()).toEqual([...Array(10).fill(200), 429]);
+    const refused = listeners.find(({ status }) => status === 429);
+    expect(refused).toMatchObject({ retryAfter: '15', code: 'AUT_RATE_LIMITED' });
+    // Another session, and the bearer of the token, are other readers.
+    const { token } = consoleOf(network);
+    const others = [
+      await knock({ headers: { cookie: await signIn() } }),
+      await knock({ headers: { authorization: `Bearer ${token}` } }),
+    ];
+    expect(others.map(({ status }) => status)).toEqual([200, 200]);
+    for (const { leave } of [...listeners, ...others]) leave();
     await until(async () => {
-      const { response, leave } = await listen();
+      const { status, leave } = await knock({ headers: { cookie } });
       leave();
-      return response.status === 200;
+      return status === 200;
     }, 'room for another');
+  });
+
+  it('are limited to fifty for all who have no token, whatever their addresses, and leave room for the operator', async () => {
+    const localAddresses = [2, 3, 4, 5, 6].flatMap((last) => Array<string>(10).fill(`127.0.0.${last}`));
+    const strangers = await Promise.all(localAddresses.map((localAddress) => knock({ localAddress })));
+    expect(strangers.every(({ status }) => status === 200)).toBe(true);
+    const refused = await knock({ localAddress: '127.0.0.7' });
+    expect(refused).toMatchObject({ status: 503, retryAfter: '15', code: 'NET_OVERLOADED' });
+    const operator = await knock({ headers: { cookie: await signIn() } });
+    expect(operator.status).toBe(200);
+    for (const { leave } of [...strangers, operator]) leave();
   });
 
   it('ends when the console is closed, which does not wait for its listeners', async () => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import { sourceOf } from '../http/source.ts';
 import type { Logger } from '../logger.ts';
@@ -8,6 +8,7 @@ import { type Markers, readMarkers } from '../storage/console/markers.ts';
 import type { Database } from '../storage/database.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError } from './errors.ts';
+import { sealIn } from './operator-token.ts';
 
 // GET /api/events: server-sent events that say what kind of thing has changed; the page reads anew what it shows of it. The database is polled once a second
 // for all listeners together, and only while there are some: what other processes write is seen, too.
@@ -18,7 +19,7 @@ export interface ConsoleEvents {
   /** Tells the listeners of this process; what is in the database is told by itself. */
   tell(topic: Topic, id?: string): void;
   /** Sends events until the reader goes. Throws where there are too many readers. */
-  add(stream: ServerResponse, source: string): void;
+  add(stream: ServerResponse, reader: Reader): void;
   close(): Promise<void>;
 }
 
@@ -26,15 +27,29 @@ const pollMs = 1_000;
 const heartbeatMs = 15_000;
 const reconnectMs = 3_000;
 const maxStreams = 100;
-const maxStreamsPerSource = 32;
+/** Of readers who have no token: others on this machine must not keep the operator out. */
+const maxFreeStreams = 50;
+/** Of one reader. A browser has six connections to a host for all its tabs. */
+const maxStreamsPerReader = 10;
 /** A reader that takes nothing is cut off when so much waits for it. */
 const maxWaitingBytes = 64 * 1024;
 
 export function addEventRoute(server: FastifyInstance, { events }: ConsoleContext): void {
   server.get('/api/events', { config: { operation, stays: true } }, async (request, reply) => {
-    events.add(reply.raw, sourceOf(request.ip));
+    events.add(reply.raw, readerOf(request));
     return reply.hijack();
   });
+}
+
+/** Who listens: a session, the bearer of the token, or, without either, an address. */
+interface Reader {
+  name: string;
+  isOperator: boolean;
+}
+
+function readerOf({ isOperator, headers, ip }: FastifyRequest): Reader {
+  const session = headers.authorization === undefined ? sealIn(headers.cookie) : undefined;
+  return { name: isOperator ? (session ?? 'bearer') : sourceOf(ip), isOperator };
 }
 
 const operation: PlainOperation = {
@@ -42,7 +57,7 @@ const operation: PlainOperation = {
   description:
     'Events named `change`, with data as {"topic": "catalog", "at": "2026-01-01T00:00:00.000Z"}. Topics: catalog, delivery, crawl, publish, subscription, health, inbox.',
   tag: 'Operator',
-  answers: { 503: 'Too many listen already.' },
+  answers: { 429: 'This reader listens too often already.', 503: 'Too many listen already.' },
 };
 
 export function createEvents({
@@ -54,7 +69,7 @@ export function createEvents({
   logger: Logger;
   now(): Date;
 }): ConsoleEvents {
-  const streams = new Map<ServerResponse, string>();
+  const streams = new Map<ServerResponse, Reader>();
   const stop = new AbortController();
   let polling: Promise<void> | undefined;
 
@@ -94,16 +109,16 @@ export function createEvents({
 
   return {
     tell,
-    add(stream, source) {
-      const ofSource = [...streams.values()].filter((one) => one === source).length;
-      if (streams.size >= maxStreams || ofSource >= maxStreamsPerSource || stop.signal.aborted)
-        throw new ConsoleError('NET_OVERLOADED', 'Too many pages listen already.', {
-          hint: 'Close some.',
-          retryAfterSeconds: heartbeatMs / 1000,
-        });
+    add(stream, reader) {
+      const count = (isOne: (other: Reader) => boolean) => [...streams.values()].filter(isOne).length;
+      if (count(({ name }) => name === reader.name) >= maxStreamsPerReader)
+        throw new ConsoleError('AUT_RATE_LIMITED', 'You have too many pages of the console open.', busy);
+      const isCrowded = !reader.isOperator && count(({ isOperator }) => !isOperator) >= maxFreeStreams;
+      if (isCrowded || streams.size >= maxStreams || stop.signal.aborted)
+        throw new ConsoleError('NET_OVERLOADED', 'Too many pages listen already.', busy);
       stream.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
       stream.write(`retry: ${reconnectMs}\n\n`);
-      streams.set(stream, source);
+      streams.set(stream, reader);
       stream.on('close', () => streams.delete(stream));
       stream.on('error', () => streams.delete(stream));
       polling ??= pollWhileListened();
@@ -116,6 +131,9 @@ export function createEvents({
     },
   };
 }
+
+/** The page tries again this late. */
+const busy = { hint: 'Close some of them.', retryAfterSeconds: 15 };
 
 function changedTopics(before: Markers, after: Markers): Topic[] {
   return (Object.keys(after) as (keyof Markers)[]).filter((topic) => before[topic] !== after[topic]);

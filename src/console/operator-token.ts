@@ -47,6 +47,11 @@ export function hasSession(header: string | undefined, token: string, now: Date)
   return isSameSecret(seal, sealOf(token, Number(ends))) && Number(ends) * 1000 > now.getTime();
 }
 
+/** The seal of the session in a Cookie header, by which one session differs from another. */
+export function sealIn(header: string | undefined): string | undefined {
+  return cookiePattern.exec(header ?? '')?.[2];
+}
+
 const cookiePattern = new RegExp(`(?:^|;\\s*)${cookieName}=(\\d{1,12})\\.([A-Za-z0-9_-]{43})(?:;|$)`);
 
 function renderCookie(value: string, { maxAge, isSecure }: { maxAge: number; isSecure: boolean }): string {

@@ -18,7 +18,8 @@ const fixedRounds = 3;
 export async function observeAttack(scenes, { name, attack, behindProxy, bounds }) {
   const title = behindProxy ? `${name}, behind a proxy` : name;
   const row = { attack: title, broken: [] };
-  const scene = await scenes.open({ settings: attack.settings, behindProxy });
+  const { settings, withConsole } = attack;
+  const scene = await scenes.open({ settings, behindProxy, withConsole });
   try {
     await observe(scene, { name, row, bounds });
     row.memoryMb = Object.fromEntries(

@@ -1,4 +1,4 @@
-// What is attacked: registry, catalog service and discovery service as `signpost serve` starts them, on one PostgreSQL, with a market of coffee
+// What is attacked: registry, catalog service and discovery service, and the console where an attack says so, as `signpost serve` starts them, on one PostgreSQL, with a market of coffee
 // that the honest provider published. It is built once; each attack gets a copy of the database and fresh processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,7 +47,7 @@ export async function prepareScenes({ inOne = false } = {}) {
     const template = await createDatabase(postgres.url, `signpost_attack_${process.pid}`);
     closers.push(template.drop);
     const ports = [];
-    while (ports.length < 8) ports.push(await freePort());
+    while (ports.length < 9) ports.push(await freePort());
     const people = nameParticipants(ports);
     await registerAll(template.url, people);
     const honest = await startHonestClient(people);
@@ -57,7 +57,7 @@ export async function prepareScenes({ inOne = false } = {}) {
     );
     closers.push(() => names.stop());
     const home = { dataDir, people, honest, names };
-    const first = await openScene(home, template, { settings: patientSettings });
+    const first = await openScene(home, template, { settings: patientSettings, withConsole: inOne });
     closers.push(first.close);
     await honest.publishMarket(first);
     if (inOne) return { open: async () => ({ ...first, close: async () => {} }), close };
@@ -79,7 +79,7 @@ export async function prepareScenes({ inOne = false } = {}) {
 }
 
 async function openScene({ dataDir, people, honest, names }, database, options) {
-  const { settings = {}, behindProxy = false, twinPort } = options;
+  const { settings = {}, behindProxy = false, withConsole = false, twinPort } = options;
   const closers = database.isTemplate ? [] : [database.drop];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -114,8 +114,12 @@ async function openScene({ dataDir, people, honest, names }, database, options) 
       DISCOVERY_PORT: String(twinPort ?? portOf(discovery.url)),
       DISCOVERY_SUBSCRIPTIONS: JSON.stringify([{ catalogUrl: catalog.url, networkIds: [network] }]),
     });
+    if (withConsole) await start('console', { CONSOLE_PORT: portOf(people.console.url) });
     const { discovery: asked } = roles;
-    const urls = { registryUrl: registry.url, catalogUrl: catalog.url, discoveryUrl: asked.url };
+    const urls = {
+      ...{ registryUrl: registry.url, catalogUrl: catalog.url, discoveryUrl: asked.url },
+      consoleUrl: people.console.url,
+    };
     /** Where the attacker finds them. */
     const attacked = { ...urls };
     // A proxy has several workers. What is tested is the service behind it, not how one worker divides its time between two clients.
@@ -133,7 +137,7 @@ async function openScene({ dataDir, people, honest, names }, database, options) 
 }
 
 /** Everybody's names, keys and addresses, which stay the same in all scenes. */
-function nameParticipants([registry, catalog, discovery, shopper, roaster, mallory, eve]) {
+function nameParticipants([registry, catalog, discovery, shopper, roaster, mallory, eve, operator]) {
   const participant = (name, port, host = '127.0.0.1') => ({
     id: `${name}.attack.test`,
     seed: generateSeed(),
@@ -141,6 +145,7 @@ function nameParticipants([registry, catalog, discovery, shopper, roaster, mallo
   });
   return {
     registry: { url: `http://127.0.0.1:${registry}` },
+    console: { url: `http://127.0.0.1:${operator}` },
     catalog: participant('catalog', catalog),
     discovery: participant('discovery', discovery),
     shopper: participant('shopper', shopper, 'shopper.attack.test'),
@@ -151,7 +156,7 @@ function nameParticipants([registry, catalog, discovery, shopper, roaster, mallo
   };
 }
 
-async function registerAll(url, { registry: _registry, ...participants }) {
+async function registerAll(url, { registry: _registry, console: _console, ...participants }) {
   const database = await openDatabase({ url, logger: silentLogger(), maxConnections: 2 });
   for (const { id, seed, url } of Object.values(participants)) {
     await registerParticipant(database, {

@@ -1,15 +1,19 @@
 import { signal } from '@preact/signals';
-import { loadSession } from './session.ts';
+import { isOperator, loadSession, sessionFailed } from './session.ts';
 
-export type Topic = 'catalog' | 'delivery' | 'crawl' | 'inbox' | 'health' | 'publish' | 'subscription';
+const topics = ['catalog', 'delivery', 'crawl', 'inbox', 'health', 'publish', 'subscription'] as const;
+export type Topic = (typeof topics)[number];
 export interface Change {
   topic: Topic;
   id?: string;
   at?: string;
 }
 
-/** Whether server-sent events arrive. The header shows it, because a page without events looks like a page without changes. */
-export const live = signal<'connecting' | 'live' | 'lost'>('connecting');
+/**
+ * Whether server-sent events arrive. The header shows it, because a page without events looks like a page without changes. `polling`: the console answers, but
+ * refuses another listener, so the page reads what it shows at intervals.
+ */
+export const live = signal<'connecting' | 'live' | 'polling' | 'lost'>('connecting');
 
 type Listener = (change: Change) => void;
 const listeners = new Set<Listener>();
@@ -19,25 +23,61 @@ export function onChange(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** EventSource connects again by itself; where the server refused for good, a new one is made after a pause. */
+let source: EventSource | undefined;
+let retry: ReturnType<typeof setTimeout> | undefined;
+
+/** Listens while the page can be seen: a browser has few connections to the console for all its tabs, and the console has few for all its users. */
 export function listenForChanges(): void {
-  const source = new EventSource('/api/events');
-  source.onopen = () => {
-    if (live.value === 'lost') void loadSession();
+  document.addEventListener('visibilitychange', () => (document.hidden ? stop() : connect()));
+  isOperator.subscribe((isSignedIn) => isSignedIn && live.value === 'polling' && connect());
+  if (!document.hidden) connect();
+}
+
+/** EventSource connects again by itself, except after a refusal. */
+function connect(): void {
+  stop();
+  const opened = new EventSource('/api/events');
+  source = opened;
+  opened.onopen = () => {
+    if (live.value !== 'connecting') {
+      void loadSession();
+      readAnew();
+    }
     live.value = 'live';
   };
-  source.onerror = () => {
-    live.value = 'lost';
-    if (source.readyState !== EventSource.CLOSED) return;
-    setTimeout(listenForChanges, reconnectMs);
+  opened.onerror = () => {
+    if (opened.readyState === EventSource.CLOSED) void connectLater();
+    else live.value = 'lost';
   };
-  source.addEventListener('change', ({ data }) => {
+  opened.addEventListener('change', ({ data }) => {
     const change = parseChange(String(data));
-    if (change) for (const listener of listeners) listener(change);
+    if (change) tell(change);
   });
 }
 
-const reconnectMs = 5_000;
+function stop(): void {
+  source?.close();
+  clearTimeout(retry);
+}
+
+async function connectLater(): Promise<void> {
+  retry = setTimeout(connect, retryMs);
+  await loadSession();
+  live.value = sessionFailed.value ? 'lost' : 'polling';
+  if (!sessionFailed.value) readAnew();
+}
+
+/** As the console asks for with Retry-After, which EventSource does not show. */
+const retryMs = 15_000;
+
+/** What changed while nothing was heard is not known. */
+function readAnew(): void {
+  for (const topic of topics) tell({ topic });
+}
+
+function tell(change: Change): void {
+  for (const listener of listeners) listener(change);
+}
 
 function parseChange(data: string): Change | undefined {
   try {

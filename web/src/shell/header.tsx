@@ -38,18 +38,28 @@ export function Header({ page }: { page: PageName }) {
 }
 
 function LiveMark() {
-  const lost = live.value === 'lost' || sessionFailed.value;
-  const text = lost ? 'Not connected' : live.value === 'live' ? 'Live' : 'Connecting';
+  const state = sessionFailed.value ? 'lost' : live.value;
   return (
-    <span class={`live ${lost ? 'lost' : live.value}`} role="status" title={liveTitle(lost)}>
+    <span class={`live ${state}`} role="status" title={liveTitle(state)}>
       <span class="dot" aria-hidden="true" />
-      <span class="live-text">{text}</span>
+      <span class="live-text">{liveTexts[state]}</span>
     </span>
   );
 }
 
-function liveTitle(lost: boolean): string {
-  if (lost) return 'The console does not answer. The page connects again by itself.';
+const liveTexts: Record<typeof live.value, string> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  polling: 'Not live',
+  lost: 'Not connected',
+};
+
+function liveTitle(state: typeof live.value): string {
+  if (state === 'lost') return 'The console does not answer. The page connects again by itself.';
+  if (state === 'polling' && session.value?.needsToken && !isOperator.value)
+    return 'Sign in to see changes as they happen.';
+  if (state === 'polling')
+    return 'Too many pages of this console are open. This page is updated every 15 seconds; close other pages to see changes as they happen.';
   const { version, defaultNetwork } = session.value ?? {};
   return version === undefined
     ? 'Changes appear by themselves.'
