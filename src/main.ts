@@ -4,7 +4,9 @@ import { startCatalogRole } from './catalog/role.ts';
 import { type Config, listeningAddress, ownConsoleUrl, type SigningRole } from './config.ts';
 import { addDatabaseGauges } from './console/health/database-gauges.ts';
 import { startMinuteRecorder } from './console/health/record-minutes.ts';
+import { addTroubleGauge } from './console/health/trouble-gauge.ts';
 import { startConsoleRole } from './console/role.ts';
+import { createTroubles } from './delivery/troubles.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
@@ -21,7 +23,12 @@ import {
 import { startPublisherRole } from './publisher/role.ts';
 import { createRegistryClient } from './registry/client.ts';
 import { requireSigningKey } from './registry/key-files.ts';
-import { openSigningKey, type RegistrationWatch, watchRegistration } from './registry/registration.ts';
+import {
+  openSigningKey,
+  type Registration,
+  type RegistrationWatch,
+  watchRegistration,
+} from './registry/registration.ts';
 import { startRegistryRole } from './registry/role.ts';
 import { openConfiguredSchemas } from './schemas/schema-store.ts';
 import { createSearch, type SearchService } from './search/port.ts';
@@ -113,6 +120,8 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       await prepare?.(database);
     }
 
+    const troubles = createTroubles(database, now);
+    if (options.measuresDatabase !== false) addTroubleGauge({ metrics, troubles, logger });
     const client = createGuardedClient({
       allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
       nameServers: config.DNS_SERVERS,
@@ -135,10 +144,14 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       const roleLogger = logger.child({ role });
       const self = openSigningKey(config.DATA_DIR, identity, roleLogger);
       const key = () => requireSigningKey(config.DATA_DIR, identity);
-      const watch = watchRegistration({ key, findKey, logger: roleLogger });
+      const note = (state: Registration) => troubles.note(role, state);
+      const watch = watchRegistration({ key, findKey, note, logger: roleLogger, now });
       registrations.push(watch);
       closers.push(() => watch.close());
-      return { self, url: identity.url, registration: watch.state };
+      const report = async () => ({
+        ...{ registry: registry.state(), key: watch.state(), troubles: await troubles.listOf(role) },
+      });
+      return { self, url: identity.url, report };
     };
 
     const openSchemas = async () => {
@@ -188,7 +201,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       publisher: async () =>
         startPublisherRole({
           config,
-          registration: openIdentity('publisher').registration,
+          report: openIdentity('publisher').report,
           registry,
           freshRegistry,
           client,

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Difference } from '../src/cli/check/difference.ts';
 import { registerCheckCommand } from '../src/cli/check.ts';
@@ -14,6 +16,7 @@ import { type Provider, startProvider } from './support/provider.ts';
 import { allPushed } from './support/receiver.ts';
 import { offer, publishCatalog, resource } from './support/small-catalogs.ts';
 import { takeTime, until } from './support/time.ts';
+import { commandLine } from './support/up-process.ts';
 
 // A running network without a difference, into which one of each kind is planted.
 
@@ -55,8 +58,15 @@ afterAll(async () => {
 
 const check = (...args: string[]) => checkWith({}, ...args);
 
+const settings = () => ({
+  DATABASE_URL: network.databaseUrl,
+  REGISTRY_URL: network.config.registryUrl,
+  LOG_LEVEL: 'silent',
+  ALLOW_PRIVATE_ADDRESSES: 'true',
+});
+
 async function checkWith(
-  settings: Record<string, string>,
+  changed: Record<string, string>,
   ...args: string[]
 ): Promise<{ exitCode: number; notes: string; differences: Difference[] }> {
   const { exitCode, notes, out } = await runCommand(
@@ -69,13 +79,7 @@ async function checkWith(
       ...(args.includes('--wait') ? [] : ['--wait', '0']),
       ...args,
     ],
-    {
-      DATABASE_URL: network.databaseUrl,
-      REGISTRY_URL: network.config.registryUrl,
-      LOG_LEVEL: 'silent',
-      ALLOW_PRIVATE_ADDRESSES: 'true',
-      ...settings,
-    },
+    { ...settings(), ...changed },
   );
   return { exitCode, notes, differences: JSON.parse(out).differences };
 }
@@ -100,6 +104,40 @@ describe('signpost check', () => {
     await takeTime(500);
     await sql(`update discovery.catalog set served = true where id = 'hidden'`);
     expect((await checking).differences).toEqual([]);
+  });
+
+  it('takes a push that waits for its next attempt for no difference, and counts it', async () => {
+    const behind = `where catalog_key = (select key from catalog.catalog where id = 'behind')`;
+    await sql(
+      `update catalog.push set acknowledged_version = 1, state = 'pending', attempts = 3, last_error = 'it is down',
+         due_at = now() + interval '4 minutes' ${behind}`,
+    );
+    await sql(
+      `update discovery.resource set document = document || '{"x": 1}' where catalog_key = ${copyOf('behind')}`,
+    );
+    try {
+      const { exitCode, notes, differences } = await check('--no-index');
+      expect({ exitCode, differences }).toEqual({ exitCode: 0, differences: [] });
+      expect(notes).toContain('no difference. Pushes that failed and will be tried again: 1.');
+      // As it is built, it ends with 0.
+      const built = await promisify(execFile)(
+        process.execPath,
+        [commandLine, 'check', '--no-index', '--wait', '0'],
+        { env: { PATH: process.env.PATH, ...settings() }, cwd: network.config.DATA_DIR },
+      );
+      expect(built.stderr).toContain('no difference.');
+      // The push of another subscriber is no reason for this copy to differ.
+      await sql(`update catalog.push set subscriber = 'somebody else' ${behind}`);
+      expect((await check('--no-index')).differences).toMatchObject([{ kind: 'copy-differs' }]);
+    } finally {
+      await sql(
+        `update discovery.resource set document = document - 'x' where catalog_key = ${copyOf('behind')}`,
+      );
+      await sql(
+        `update catalog.push set subscriber = (select owner from catalog.subscription limit 1), acknowledged_version = 2, state = 'acknowledged', attempts = 0,
+           last_error = null, due_at = null ${behind}`,
+      );
+    }
   });
 
   it('compares the rest where the registry cannot be asked for the keys of published files', async () => {
@@ -185,6 +223,16 @@ describe('signpost check', () => {
       message:
         /^catalog behind is at version 2 in the catalog service, and discovery\.signpost\.test\S* has acknowledged version 1; the push is parked \(it was down\)\.$/,
     },
+    'a subscriber whose push is due and not sent': {
+      plant: `update catalog.push_lane set lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour', due_at = now() + interval '1 hour';
+        update catalog.push set acknowledged_version = 1, state = 'pending', attempts = 2, due_at = now() - interval '5 minutes'
+        where catalog_key = (select key from catalog.catalog where id = 'behind')`,
+      undo: `update catalog.push set acknowledged_version = 2, state = 'acknowledged', attempts = 0, due_at = null
+        where catalog_key = (select key from catalog.catalog where id = 'behind');
+        update catalog.push_lane set lease_token = null, leased_until = null, due_at = now()`,
+      kind: 'push-missed',
+      message: /^catalog behind is at version 2 in the catalog service, .*; the push is due at /,
+    },
     'a subscriber that nobody has told': {
       plant: `update catalog.catalog set updated_at = updated_at + interval '1 hour' where id = 'unplanned';
         update catalog.push set subscriber = 'somebody else' where catalog_key = (select key from catalog.catalog where id = 'unplanned')`,
@@ -201,12 +249,20 @@ describe('signpost check', () => {
       message:
         /^catalog counted of the catalog service says that it has 7 resources and 1 offers, and has 2 and 1\.$/,
     },
-    'a feed that fails': {
-      plant: `update discovery.feed set failures = 3, last_error = 'it does not answer.'`,
-      undo: `update discovery.feed set failures = 0, last_error = null`,
-      kind: 'feed',
+    'a feed that has failed for long': {
+      plant: `update discovery.feed set failures = 3, last_error = 'it does not answer.', out_of_step_since = now() - interval '1 hour'`,
+      undo: `update discovery.feed set failures = 0, last_error = null, out_of_step_since = null`,
+      kind: 'feed-not-in-step',
       message:
-        /^the discovery service's feed of catalog\.signpost\.test\S* has failed 3 times in a row: it does not answer\.$/,
+        /^The discovery service is not in step with the catalog service at http:\S+: it does not answer\. Since \S+Z\. Check that /,
+    },
+    'a signing key that the registry does not have': {
+      plant: `insert into work.unregistered_key (role, subscriber_id, record_id, public_key, problem, since, seen_at)
+        values ('catalog', 'c.example', 'key-1', 'abc', 'The registry does not know c.example.', now(), now())`,
+      undo: 'delete from work.unregistered_key',
+      kind: 'key-not-registered',
+      message:
+        /^The registry does not know c\.example\. .* Since \S+Z\. Register this key there: subscriberId c\.example/,
     },
     'a subscription that the catalog service does not know': {
       plant: `update discovery.feed set subscription_id = '00000000-0000-4000-8000-000000000000', cancelled_ids = array[subscription_id]`,

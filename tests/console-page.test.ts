@@ -18,5 +18,20 @@ describe.skipIf(!hasChromium)('the page of signpost up (needs Chromium)', () => 
       await page.locator('.loading').first().waitFor({ state: 'detached' });
       expect(await page.locator('.problem').allTextContents(), name).toEqual([]);
     }
+    await page.getByText('The registry has every key, and no feed has failed for long.').waitFor();
+  });
+
+  it('copes with a console that takes no more listeners: says so, reads at intervals, and listens again', async () => {
+    const left = new AbortController();
+    const listen = () => fetch(new URL('/api/events', scene.url), { signal: left.signal });
+    const others = await Promise.all(Array.from({ length: 10 }, listen));
+    expect(others.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const page = await scene.visit('#/health');
+    await page.getByRole('status').getByText('Not live').waitFor();
+    const reading = page.waitForRequest((request) => request.url().endsWith('/api/health/troubles'));
+    await page.getByText('No trouble').waitFor();
+    await reading;
+    left.abort();
+    await page.getByRole('status').getByText('Live', { exact: true }).waitFor();
   });
 });

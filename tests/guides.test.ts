@@ -6,6 +6,7 @@ import { describeCommands } from '../src/cli/completion/tree.ts';
 import { buildWholeProgram } from '../src/cli/program.ts';
 import { errorStatus } from '../src/protocol/errors.ts';
 import { trustHints } from '../src/rules/self-hosted/faults.ts';
+import { troubleKinds } from '../src/rules/troubles.ts';
 import { documents, isTaken, readBlocks, readSteps } from './docs/blocks.ts';
 import { findFault, readCommands } from './docs/commands.ts';
 import { openWorkplace, type Workplace } from './docs/workplace.ts';
@@ -62,7 +63,7 @@ describe('docs/troubleshooting.md', () => {
 
   it('names codes that there are', () => {
     const named = [...text.matchAll(/`([A-Z]{3}_[A-Z_]+|[a-z]+-[a-z]+)`/g)].map(([, code = '']) => code);
-    const known = new Set([...Object.keys(errorStatus), ...Object.keys(trustHints)]);
+    const known = new Set([...Object.keys(errorStatus), ...Object.keys(trustHints), ...troubleKinds]);
     const codes = named.filter((code) => /^(AUT|BIZ|CTX|NET|SCH|POL)_/.test(code) || code.includes('-'));
     expect(codes.length).toBeGreaterThan(30);
     expect(codes.filter((code) => !known.has(code))).toEqual([]);

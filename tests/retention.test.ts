@@ -198,6 +198,8 @@ const bounded: Record<string, string> = {
     'one digest for each distinct path of member names at which a resource ever had an object',
   'discovery.word': swept,
   'discovery.deletion': swept,
+  'work.unregistered_key':
+    'one row for each running role whose key is missing; those of the ended are deleted by the others',
   'discovery.feed': settingsOnly,
   'discovery.pull_answer': 'one for each feed',
   'discovery.listing': 'one for each feed and catalog',

@@ -46,7 +46,11 @@ export function registerCheckCommand(program: Command, context: CommandContext):
 
 const help = `
 Compares what the catalog service stores with what its subscribers have acknowledged, with what the discovery service has indexed, and the published files with their
-digests, signatures and the index. Nothing is changed, and nothing has to be stopped. Each difference is one line; exit code 1 where there are some.
+digests, signatures and the index. It also names troubles: failures that last, each with the next step. Nothing is changed, and nothing has to be stopped. A push that failed and waits
+for its next attempt is no difference; one that is parked is. Each difference is one line.
+
+Exit code: 0 without a difference, 1 otherwise.
+
 It works on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR; CATALOG_ID says which catalog service that is.
 
 Examples:

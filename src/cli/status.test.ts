@@ -33,12 +33,16 @@ describe('signpost status', () => {
   const status = (env: Record<string, string>, ...args: string[]) =>
     runCommand(registerStatusCommand, ['status', ...args], { ...settings, ...env });
 
-  it('tells roles, catalogs, index, deliveries and crawl', async () => {
+  async function withRegistry(work: (url: string) => Promise<void>): Promise<void> {
     const role = await startRegistryRole({
       ...{ database, logger: silentLogger(), metrics: createMetrics({ process: false }) },
       ...{ host: '127.0.0.1', port: Number(settings.REGISTRY_PORT) },
     });
-    try {
+    await work(`http://127.0.0.1:${settings.REGISTRY_PORT}`).finally(() => role.close());
+  }
+
+  it('tells roles, catalogs, index, deliveries and crawl', () =>
+    withRegistry(async () => {
       const { exitCode, out } = await status({ DATABASE_URL: home.url });
       expect(exitCode).toBe(0);
       expect(out).toMatch(/^registry +ready +http:/m);
@@ -49,9 +53,30 @@ describe('signpost status', () => {
         roles: [{ role: 'registry', state: 'ready' }],
         deliveries: { parked: 0 },
       });
-    } finally {
-      await role.close();
-    }
+    }));
+
+  it('lists only the roles of the process that answers, where ROLES is not set', async () => {
+    const ports = ['CATALOG_PORT', 'DISCOVERY_PORT', 'PUBLISHER_PORT', 'CONSOLE_PORT'];
+    const others = await Promise.all(ports.map(async (name) => [name, `${await freePort()}`]));
+    const unset = { ...Object.fromEntries(others), ROLES: '' };
+    await withRegistry(async (url) => {
+      const run = await status(unset, '--json');
+      expect(JSON.parse(run.out)).toMatchObject({ roles: [{ role: 'registry' }], troubles: [] });
+      expect(JSON.parse(run.out).roles).toHaveLength(1);
+      expect(run.exitCode).toBe(0);
+      // Named in the settings, a role that does not answer is missing.
+      const named = await status({ ...unset, ROLES: 'registry,catalog' });
+      expect(named).toMatchObject({ exitCode: 1, out: expect.stringMatching(/^catalog +not reached/m) });
+      // Of given addresses, those of the settings do not count, nor does the database.
+      const given = await status({ REGISTRY_PORT: '1', DATABASE_URL: 'postgres://127.0.0.1:1/none' }, url);
+      expect(given).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^registry +ready +http:/m) });
+      const gone = `http://127.0.0.1:${unset.CATALOG_PORT}`;
+      const both = await status({}, url, gone);
+      expect(both.exitCode).toBe(1);
+      expect(both.out).toMatch(new RegExp(`^registry +ready .*\n +not reached +${gone}$`, 'm'));
+    });
+    const none = await status(unset);
+    expect(none).toMatchObject({ exitCode: 1, out: expect.stringMatching(/^registry +not reached/m) });
   });
 
   it('ends with 1 where a role is not reached, and starts no database to say so', async () => {

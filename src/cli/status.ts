@@ -4,46 +4,65 @@ import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { Overview } from '../storage/console/overview.ts';
 import type { CrawlSummary } from '../storage/crawl/status.ts';
+import { collectUrls } from './arguments.ts';
 import { paint } from './colour.ts';
-import { type CommandContext, counted, renderTable } from './command.ts';
-import { askReadiness, type RoleReadiness } from './status/readiness.ts';
+import { type CommandContext, counted, oneLine, printResult, renderTable } from './command.ts';
+import { askAddresses, askRoles, type RoleReadiness, type SaidTrouble } from './status/readiness.ts';
 
 export function registerStatusCommand(program: Command, context: CommandContext): void {
   program
     .command('status')
+    .argument('[addresses...]', 'of processes (OPERATIONS_PORT) or roles, here or elsewhere', collectUrls)
     .option('--json', 'print JSON')
     .addHelpText('after', help)
-    .action(({ json }: { json?: boolean }) => showStatus(context, json));
+    .action((addresses: string[] = [], { json }: { json?: boolean } = {}) =>
+      showStatus(context, addresses, json),
+    );
 }
 
 const help = `
-Asks the roles of ROLES for /ready, and looks into the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.
+Asks the addresses for /ready. Without any, it asks the process on this machine, and looks into the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.
+It lists the roles that answer there. If ROLES is set, it lists those, and one that does not answer is missing. Troubles are failures that last, such as a key that the registry does not have; each has its next step.
 
-Exit code: 0 when every role is ready, 1 otherwise.
+Exit code: 0 when every role is ready and there is no trouble, 1 otherwise.
 
 Examples:
   $ signpost status
+  $ signpost status http://10.0.0.5:4006 http://10.0.0.6:4006
   $ ROLES=catalog signpost status --json | jq .deliveries`;
 
-interface Status {
-  roles: RoleReadiness[];
-  /** Undefined where there is no database yet. */
-  stored: { overview: Overview; crawl: CrawlSummary } | undefined;
+interface Stored {
+  overview: Overview;
+  crawl: CrawlSummary;
 }
 
-async function showStatus(context: CommandContext, json = false): Promise<void> {
+async function showStatus(
+  context: CommandContext,
+  addresses: readonly string[],
+  json = false,
+): Promise<void> {
   const config = context.config();
-  const roles = await askReadiness(config);
-  const status: Status = { roles, stored: await readStored(context, config) };
-  if (json) {
-    const { stored } = status;
-    context.print(JSON.stringify({ roles, ...stored?.overview, crawlState: stored?.crawl }, null, 2));
-  } else context.print(render(status, config));
-  if (roles.some(({ state }) => state !== 'ready')) context.setExitCode(1);
+  const isElsewhere = addresses.length > 0;
+  const asked = await (isElsewhere ? askAddresses(addresses) : askRoles(config, context.isSet('ROLES')));
+  const roles = asked.map(({ troubles: _, ...role }) => role);
+  const troubles = withoutRepeats(asked.flatMap((role) => role.troubles));
+  const stored = isElsewhere ? undefined : await readStored(context, config);
+  const lines = [
+    ...[renderRoles(roles), ...renderTroubles(troubles)],
+    ...(isElsewhere ? [] : renderStored(stored, config)),
+  ];
+  const told = { roles, troubles, ...stored?.overview, crawlState: stored?.crawl };
+  printResult(context, json, told, lines.join('\n'));
+  if (troubles.length > 0 || roles.some(({ state }) => state !== 'ready')) context.setExitCode(1);
 }
 
-/** An embedded database that was never made is not made for this. */
-async function readStored(context: CommandContext, config: Config): Promise<Status['stored']> {
+/** Several processes of a role say the same. */
+function withoutRepeats(troubles: readonly SaidTrouble[]): SaidTrouble[] {
+  return [...new Map(troubles.map((trouble) => [trouble.what, trouble])).values()];
+}
+
+/** Undefined where there is no database yet: none is made for this. */
+async function readStored(context: CommandContext, config: Config): Promise<Stored | undefined> {
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) return undefined;
   const [{ withDatabase }, { readOverview }, { summarizeCrawl }] = await Promise.all([
     import('./database.ts'),
@@ -56,13 +75,27 @@ async function readStored(context: CommandContext, config: Config): Promise<Stat
   }));
 }
 
-function render({ roles, stored }: Status, config: Config): string {
-  const table = renderTable(
+function renderRoles(roles: readonly Omit<RoleReadiness, 'troubles'>[]): string {
+  return renderTable(
     ['ROLE', 'STATE', 'ADDRESS', ''],
     roles.map(({ role, state, address, problem = '' }) => [role, state, address, problem]),
   );
+}
+
+function renderTroubles(troubles: readonly SaidTrouble[]): string[] {
+  return troubles.flatMap(({ role, what, since, next }) => [
+    '',
+    `${paint('bad', 'trouble')}    ${oneLine(`${role}, since ${since}: ${what}`)}`,
+    `  next     ${oneLine(next)}`,
+  ]);
+}
+
+function renderStored(stored: Stored | undefined, config: Config): string[] {
   if (!stored)
-    return `${table}\n\nThere is no database in ${config.DATA_DIR} yet: "signpost up" makes one, DATABASE_URL names another.`;
+    return [
+      '',
+      `There is no database in ${config.DATA_DIR} yet: "signpost up" makes one, DATABASE_URL names another.`,
+    ];
   const { overview, crawl } = stored;
   const { waiting, parked, oldestWaitingAt } = overview.deliveries;
   const since = oldestWaitingAt ? `, the oldest since ${oldestWaitingAt.toISOString()}` : '';
@@ -79,9 +112,7 @@ function render({ roles, stored }: Status, config: Config): string {
     ],
     ['crawl', renderCrawl(overview, crawl)],
   ];
-  return [table, '', ...lines.map(([name, text]) => `${name.padEnd(11)}${text}`), ...advice(overview)].join(
-    '\n',
-  );
+  return ['', ...lines.map(([name, text]) => `${name.padEnd(11)}${text}`), ...advice(overview)];
 }
 
 function renderCrawl({ nodes, crawl: { failing } }: Overview, { catalogs }: CrawlSummary): string {

@@ -15,7 +15,6 @@ import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import type { Registration } from '../registry/registration.ts';
 import type { Database } from '../storage/database.ts';
 import { receiverOf } from '../storage/work/callbacks.ts';
 import type { WorkLoop } from '../storage/work/due-work.ts';
@@ -36,8 +35,8 @@ export interface ServiceContext {
   database: Database;
   /** The service's own key: it signs answers, callbacks and what else goes out. */
   self: SigningKey;
-  /** Whether the registry knows that key. */
-  registration(): Registration;
+  /** What /ready says of every service: the registry, the own key, troubles. */
+  report(): Promise<object>;
   client: GuardedClient;
   registry: RegistryClient;
   metrics: Metrics;
@@ -91,8 +90,8 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     metrics,
     ready: async () => {
       await database.ping();
-      const report = options.check?.();
-      return { registry: registry.state(), key: context.registration(), ...report };
+      const own = options.check?.();
+      return { ...(await context.report()), ...own };
     },
     admission,
     operations: context.operations,

@@ -25,6 +25,7 @@ function feed(state: Partial<Feed> = {}): Feed {
     message_id: null,
     sent_at: null,
     failures: 0,
+    out_of_step_since: null,
     ...state,
   };
 }

@@ -5,7 +5,7 @@ import { dropAnswer, type Feed, feedsChannel, feedTable, findAnswer } from '../s
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
-import { answerMs, applyPage, begin, pullEveryMs, sendPage } from './pull-steps.ts';
+import { answerMs, applyPage, begin, outOfStep, pullEveryMs, sendPage } from './pull-steps.ts';
 import { cancel, check, checkEveryMs, subscribeFeed, tidy } from './subscription-steps.ts';
 
 // Keeps each feed subscribed and in step, one durable step at a time:
@@ -123,7 +123,10 @@ async function recordFailure(
   await database.transaction(async (tx) => {
     await dropAnswer(tx, id);
     // A pull that fails lets the subscription be doubted.
-    const set = { failures: attempts, last_error: error, message_id: null, sent_at: null, check_at: null };
+    const set = {
+      ...{ failures: attempts, last_error: error, last_status: status ?? null, ...outOfStep(claim) },
+      ...{ message_id: null, sent_at: null, check_at: null },
+    };
     await settle(tx, feedTable, claim, {
       dueInMs,
       set: isLost ? { ...set, subscription_id: null } : set,

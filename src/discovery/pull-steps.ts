@@ -25,8 +25,15 @@ export const answerMs = 10 * 60_000;
 const answerExpiryMs = 24 * 3_600_000;
 
 /** Only a page that was applied ends a row of failures. */
-const noFailure = { failures: 0, last_error: null };
+const noFailure = { failures: 0, last_error: null, last_status: null };
 export const noRun = { run: null, message_id: null, sent_at: null, page_offset: 0 };
+
+export const inStep = { ...noFailure, out_of_step_since: null };
+
+/** Not in step from now on, or still since the time that is known. */
+export function outOfStep({ row, at }: Claim<Feed>): { out_of_step_since: Date } {
+  return { out_of_step_since: row.out_of_step_since ?? at };
+}
 
 /** From here on every request for a pull means another one after this. */
 export async function begin({ database }: DiscoveryContext, claim: Claim<Feed>): Promise<void> {
@@ -63,7 +70,8 @@ export async function sendPage(
         await updateFeed(tx, claim, messageId);
       }),
   });
-  await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs: answerMs }));
+  const set = { last_status: null };
+  await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs: answerMs, set }));
 }
 
 export async function applyPage(
@@ -113,7 +121,7 @@ async function complete(
   const asked = (await readPullAt(tx, feedId)) ?? after(claim.at, pullEveryMs);
   const soon = after(claim.at, pullSkippedMs);
   const pullAt = skipped && soon < asked ? soon : asked;
-  const set = { ...noRun, ...noFailure, completed_at: now(), pull_at: pullAt };
+  const set = { ...noRun, ...inStep, completed_at: now(), pull_at: pullAt };
   await settle(tx, feedTable, claim, { dueInMs: 0, set });
 }
 

@@ -6,7 +6,7 @@ import { type Claim, settle } from '../storage/work/due-work.ts';
 import { removeCopies, sourceOf } from './apply-copies.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
-import { noRun } from './pull-steps.ts';
+import { inStep, noRun, outOfStep } from './pull-steps.ts';
 import { isSubscribed, subscribe, unsubscribe } from './subscribe.ts';
 
 // The steps of a feed that make and end its subscription (pull-client.ts drives them). Each settles the feed.
@@ -32,6 +32,7 @@ export async function subscribeFeed(
     pull_at: claim.at,
     check_at: nextCheck(claim),
     ...noRun,
+    last_status: null,
   };
   await database.transaction((tx) => {
     tx.hint(feedsChannel);
@@ -52,7 +53,13 @@ export async function check(
     const what = { catalogUrl, networkId, subscriptionId };
     logger.warn(what, 'a subscription is not active any more; it is made anew, and everything pulled');
   }
-  const set = isThere === false ? { subscription_id: null } : { check_at: nextCheck(claim) };
+  // The last pull has completed: only a look at the subscription can have failed since.
+  const { run, pull_at: pullAt } = claim.row;
+  const isPulled = run === null && pullAt !== null && pullAt > claim.at;
+  const set =
+    isThere === false
+      ? { subscription_id: null, ...outOfStep(claim) }
+      : { check_at: nextCheck(claim), ...(isPulled && inStep) };
   await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs: 0, set }));
 }
 

@@ -16,7 +16,6 @@ import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
-import type { Registration } from '../registry/registration.ts';
 import { startOrClose } from '../start-or-close.ts';
 import { createCrawlHints } from './hint-crawlers.ts';
 import { withListingProblems } from './listing.ts';
@@ -32,8 +31,8 @@ import { loadOrCreateTriggerToken } from './trigger-token.ts';
 export interface PublisherContext {
   config: Config;
   registry: RegistryClient;
-  /** Whether the registry knows the key that signs. */
-  registration(): Registration;
+  /** What /ready says beside the files: the registry, the key that signs, troubles. */
+  report(): Promise<object>;
   /** One that has nothing in memory: whoever was told what the registry lacks may have put it in order just now. */
   freshRegistry(): RegistryClient;
   client: GuardedClient;
@@ -47,7 +46,7 @@ export interface PublisherContext {
 export async function startPublisherRole(
   context: PublisherContext,
 ): Promise<{ url: string; triggerUrl: string; close(): Promise<void> }> {
-  const { config, metrics, operations, registry, logger, now } = context;
+  const { config, metrics, operations, logger, now } = context;
   const { root } = placesIn(config.publisherDir);
   await mkdir(root, { recursive: true });
   const token = loadOrCreateTriggerToken(config);
@@ -60,7 +59,7 @@ export async function startPublisherRole(
     role: 'publisher',
     logger,
     metrics,
-    ready: async () => ({ ...renewal.check(), registry: registry.state(), key: context.registration() }),
+    ready: async () => ({ ...renewal.check(), ...(await context.report()) }),
     operations,
     trustProxy: config.TRUSTED_PROXIES,
     connections: connectionLimits(config),

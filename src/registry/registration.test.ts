@@ -8,7 +8,7 @@ import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.
 import type { Database } from '../storage/database.ts';
 import { registerParticipant, setKeyState } from '../storage/registry/participants.ts';
 import { createRegistryClient } from './client.ts';
-import { type RegistrationWatch, watchRegistration } from './registration.ts';
+import { type Registration, type RegistrationWatch, watchRegistration } from './registration.ts';
 import { startRegistryRole } from './role.ts';
 
 // Our own key, looked up in the registry role as others look it up.
@@ -23,6 +23,7 @@ let database: Database;
 let http: GuardedClient;
 let role: Awaited<ReturnType<typeof startRegistryRole>>;
 let watch: RegistrationWatch | undefined;
+const noted: Registration[] = [];
 
 useDatabase((opened) => {
   database = opened;
@@ -42,14 +43,20 @@ afterAll(async () => {
 
 it('a key that is registered later is known at the next look', async () => {
   const { state } = await look();
-  expect(state()).toEqual({
+  const unregistered = state();
+  expect(unregistered).toEqual({
     ...{ subscriberId: 'catalog.example.org', recordId: 'key-1', publicKey: publicKeyOf(privateKey) },
     registered: false,
+    since: expect.any(Date),
     problem: 'The registry does not know catalog.example.org.',
   });
+  await until(() => noted.length > 2, 'more looks');
+  // It lasts since the first look, and each look is told.
+  expect(noted.map(({ since }) => since)).toEqual(noted.map(() => unregistered.since));
   await register('key-1', publicKeyOf(privateKey));
   await until(() => state().registered === true, 'the key to be known');
-  expect(state().problem).toBeUndefined();
+  expect([state().problem, state().since]).toEqual([undefined, undefined]);
+  await until(() => noted.at(-1)?.registered === true, 'that to be told');
 });
 
 it.each([
@@ -102,7 +109,8 @@ async function look(url = role.url, key = () => own): Promise<RegistrationWatch>
   const { registryName } = subscriber;
   const findKey = (...asked: [string, string]) =>
     createRegistryClient({ url, registryName, client: http, logger, metrics }).findKey(...asked);
-  watch = watchRegistration({ key, findKey, logger, askAgainMs: 20 });
+  const note = async (state: Registration) => void noted.push(state);
+  watch = watchRegistration({ key, findKey, note, logger, now: () => new Date(), askAgainMs: 20 });
   await watch.first;
   return watch;
 }

@@ -36,6 +36,8 @@ export interface Registration {
   publicKey: string;
   /** Undefined until the registry was asked. */
   registered?: boolean;
+  /** Since when it is known that the registry does not have it. */
+  since?: Date;
   /** Its file was read at the start, and cannot be any more. */
   isUnreadable?: boolean;
   problem?: string;
@@ -56,11 +58,14 @@ export function watchRegistration(options: {
   /** Read anew each time: a key may be rotated. */
   key: () => SigningKey;
   findKey: (subscriberId: string, recordId: string) => Promise<KeyLookup>;
+  /** Told after each look. */
+  note?: (state: Registration) => Promise<void>;
   logger: Logger;
+  now: () => Date;
   /** How long it waits before it asks again for a key that the registry does not have. */
   askAgainMs?: number;
 }): RegistrationWatch {
-  const { key, findKey, logger, askAgainMs = untilRegisteredMs } = options;
+  const { key, findKey, note, logger, now, askAgainMs = untilRegisteredMs } = options;
   let state = describeKey(key());
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -69,8 +74,10 @@ export function watchRegistration(options: {
     const before = state;
     const looked = await lookAt(before, key, findKey);
     if (isClosed) return;
-    state = looked;
+    state = looked.registered === false ? { ...looked, since: before.since ?? now() } : looked;
     tell(before, state, logger);
+    await note?.(state).catch((error) => logger.debug({ err: error }, 'the state of the key was not noted'));
+    if (isClosed) return;
     timer = setTimeout(look, state.registered ? onceRegisteredMs : askAgainMs).unref();
   }
 
@@ -136,7 +143,7 @@ function problemWith(
 
 /** Once for each change; that the registry could not be asked is told by whoever asks it. */
 function tell(before: Registration, now: Registration, logger: Logger): void {
-  const { problem, registered, isUnreadable, ...key } = now;
+  const { problem, registered, isUnreadable, since: _, ...key } = now;
   if (isUnreadable && problem !== before.problem) logger.error(key, problem);
   if (registered === false && problem !== before.problem)
     logger.warn(key, `${problem} Until this key is registered there, others refuse what this role signs.`);

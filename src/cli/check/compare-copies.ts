@@ -1,13 +1,8 @@
-import {
-  digestPublished,
-  listActive,
-  listPublished,
-  type PublishedCatalog,
-} from '../../storage/catalog/consistency.ts';
+import type { FeedState } from '../../rules/troubles.ts';
+import { digestPublished, listPublished, type PublishedCatalog } from '../../storage/catalog/consistency.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
   digestCopy,
-  type FeedState,
   findIndexedCopies,
   type IndexedCopy,
   listServedCopies,
@@ -25,27 +20,19 @@ export interface Sides {
   /** Identity of the catalog service, and the feeds of the discovery service from it. */
   service: string;
   feeds: readonly FeedState[];
+  /** The ACTIVE subscriptions of these feeds, and whose they are. */
+  active: ReadonlyMap<string, string>;
   onCatalogs(count: number): void;
 }
 
-/** What is wrong with the subscriptions themselves. */
-export async function compareFeeds({ catalogs, service, feeds }: Sides): Promise<Suspect[]> {
-  const active = await listActive(
-    catalogs,
-    feeds.flatMap(({ subscriptionId }) => subscriptionId ?? []),
-  );
-  return feeds.flatMap(({ catalogUrl, networkId, subscriptionId, failures, lastError }): Suspect[] => {
-    const name = `${catalogUrl} ${networkId}`;
+/** What the catalog service does not know of the subscriptions; feeds that fail are troubles. */
+export function compareFeeds({ service, feeds, active }: Sides): Suspect[] {
+  return feeds.flatMap(({ catalogUrl, networkId, subscriptionId }): Suspect[] => {
+    if (subscriptionId !== null && active.has(subscriptionId)) return [];
+    const name = `subscription ${catalogUrl} ${networkId}`;
     const feed = `the discovery service's feed of ${service}${networkId && `, network ${networkId},`}`;
-    if (subscriptionId === null || !active.has(subscriptionId)) {
-      const message = `${feed} has no ACTIVE subscription${subscriptionId === null ? '' : `: ${subscriptionId} is unknown to the catalog service, or INACTIVE`}.`;
-      return [
-        { kind: 'subscription', name: `subscription ${name}`, progress: String(subscriptionId), message },
-      ];
-    }
-    if (failures === 0) return [];
-    const message = `${feed} has failed ${failures} times in a row${lastError ? `: ${lastError}` : '.'}`;
-    return [{ kind: 'feed', name: `feed ${name}`, progress: '', message }];
+    const message = `${feed} has no ACTIVE subscription${subscriptionId === null ? '' : `: ${subscriptionId} is unknown to the catalog service, or INACTIVE`}.`;
+    return [{ kind: 'subscription', name, progress: String(subscriptionId), message }];
   });
 }
 

@@ -1,3 +1,4 @@
+import { spellTrouble, type Trouble } from '../../rules/troubles.ts';
 import type { MissedPush } from '../../storage/catalog/consistency.ts';
 import type { CrawledVersion } from '../../storage/crawl/consistency.ts';
 
@@ -8,7 +9,6 @@ export interface Difference {
     | 'catalog-rows'
     | 'push-missed'
     | 'subscription'
-    | 'feed'
     | 'copy-missing'
     | 'copy-surplus'
     | 'copy-hidden'
@@ -16,7 +16,8 @@ export interface Difference {
     | 'crawl-behind'
     | 'file'
     | 'file-behind'
-    | 'index';
+    | 'index'
+    | Trouble['kind'];
   /** The catalog that it is about. */
   catalogId?: string;
   message: string;
@@ -41,6 +42,18 @@ export function missedPush(missed: MissedPush): Suspect {
     progress: [acknowledgedVersion, state, attempts, attempts === 0 ? lastSentAt?.getTime() : ''].join(' '),
     message: `catalog ${id} is at version ${version} in the catalog service, ${describePush(missed)}`,
   };
+}
+
+/** How long after its time a push may be on its way: the receiver has 30 s to answer, and others may be sent before. */
+const underWayMs = 60_000;
+
+/** A push that failed and is tried again in a while. Parked ones, and those that are due and not sent, are not. */
+export function isInBackoff({ state, attempts, dueAt }: MissedPush, now: Date): boolean {
+  return state === 'pending' && (attempts ?? 0) > 0 && now.getTime() < (dueAt?.getTime() ?? 0) + underWayMs;
+}
+
+export function troubleDifference(trouble: Trouble): Difference {
+  return { kind: trouble.kind, message: spellTrouble(trouble) };
 }
 
 function describePush(missed: MissedPush): string {

@@ -2,19 +2,28 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
+import { readTroubles } from '../../delivery/troubles.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { describeDifference, maintainIndex } from '../../search/port.ts';
-import { listMissedPushes } from '../../storage/catalog/consistency.ts';
+import { listActive, listMissedPushes } from '../../storage/catalog/consistency.ts';
 import { listCrawledBehind } from '../../storage/crawl/consistency.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
-import { listFeedStates } from '../../storage/feeds/consistency.ts';
+import { listFeedStates } from '../../storage/feeds/feeds.ts';
 import type { CheckOptions } from '../check.ts';
 import { type CommandContext, CommandError, counted } from '../command.ts';
 import { noteWarnings, withDatabase } from '../database.ts';
 import { withProgress } from '../progress.ts';
 import { compareCopies, compareFeeds, type Sides } from './compare-copies.ts';
 import { compareTree } from './compare-trees.ts';
-import { crawledBehind, type Difference, type Look, missedPush, type Suspect } from './difference.ts';
+import {
+  crawledBehind,
+  type Difference,
+  isInBackoff,
+  type Look,
+  missedPush,
+  type Suspect,
+  troubleDifference,
+} from './difference.ts';
 
 /** Of each kind. The rest is of the same. */
 const maxListed = 10_000;
@@ -26,14 +35,19 @@ interface Checked {
   catalogs: number;
   documents: number;
   files: number;
+  /** Pushes that failed and are tried again: their subscribers have not missed anything yet. */
+  waitingPushes: number;
 }
 
 export async function check(options: CheckOptions, context: CommandContext): Promise<void> {
-  const checked: Checked = { catalogs: 0, documents: 0, files: 0 };
+  const checked: Checked = { catalogs: 0, documents: 0, files: 0, waitingPushes: 0 };
   const differences = await withDatabase(context, (catalogs, config) =>
     withIndex(options, context, catalogs, async (index) => {
       const parts = { catalogs, index, config, options, checked };
-      const found = await withProgress(context, 'comparing', () => findLasting(parts));
+      const found = [
+        ...(await listTroubles(parts)),
+        ...(await withProgress(context, 'comparing', () => findLasting(parts))),
+      ];
       if (!options.index) return found;
       return [...found, ...(await withProgress(context, 'reading the index', () => checkLists(parts)))];
     }),
@@ -47,7 +61,9 @@ export async function check(options: CheckOptions, context: CommandContext): Pro
     throw new CommandError(
       'There is nothing to compare: no catalog, no published file, no indexed document. DATABASE_URL and DATA_DIR say where to look.',
     );
-  context.note(`${held}: no difference.`);
+  const { waitingPushes: waiting } = checked;
+  const waits = waiting > 0 ? ` Pushes that failed and will be tried again: ${waiting}.` : '';
+  context.note(`${held}: no difference.${waits}`);
 }
 
 interface Parts {
@@ -74,6 +90,13 @@ async function withIndex<T>(
   } finally {
     await index.close();
   }
+}
+
+/** Of both databases, where they are two. */
+async function listTroubles({ catalogs, index }: Parts): Promise<Difference[]> {
+  const databases = [...new Set([catalogs, index])];
+  const troubles = await Promise.all(databases.map((database) => readTroubles(database, new Date())));
+  return troubles.flat().map(troubleDifference);
 }
 
 /** Differences that every look finds, without progress between the last two. */
@@ -104,12 +127,23 @@ function createLook({ catalogs, index, config, options, checked }: Parts): Look 
     const onCatalogs = (count: number) => {
       if (isFirst) checked.catalogs += count;
     };
-    const sides: Sides = { catalogs, index, service, feeds, onCatalogs };
-    const pushes = (await listMissedPushes(catalogs, { ids, limit: maxListed })).map(missedPush);
-    const missed = new Set(pushes.map(({ catalogId }) => catalogId));
-    // A copy that is behind because its push is: the push says so, with both versions.
+    const active = await listActive(
+      catalogs,
+      feeds.flatMap(({ subscriptionId }) => subscriptionId ?? []),
+    );
+    const sides: Sides = { catalogs, index, service, feeds, active, onCatalogs };
+    const missed = await listMissedPushes(catalogs, { ids, limit: maxListed });
+    const at = new Date();
+    const waiting = missed.filter((push) => isInBackoff(push, at));
+    const lost = missed.filter((push) => !isInBackoff(push, at));
+    if (isFirst) checked.waitingPushes = waiting.length;
+    const subscribers = [...active.values()];
+    const behind = new Set(
+      [...lost, ...waiting.filter(({ subscriber }) => subscribers.includes(subscriber))].map(({ id }) => id),
+    );
+    // A copy is behind while its push waits. Where the push is lost, that says so, with both versions.
     const copies = (await compareCopies(sides, ids)).filter(
-      ({ kind, catalogId }) => kind === 'catalog-rows' || !missed.has(catalogId),
+      ({ kind, catalogId = '' }) => kind === 'catalog-rows' || !behind.has(catalogId),
     );
     const crawled = (await listCrawledBehind(index, { ids, limit: maxListed })).map(crawledBehind);
     const trees: Suspect[] = [];
@@ -118,7 +152,7 @@ function createLook({ catalogs, index, config, options, checked }: Parts): Look 
       if (isFirst) checked.files += tree.documents;
       trees.push(...tree.suspects);
     }
-    return [...(await compareFeeds(sides)), ...pushes, ...copies, ...crawled, ...trees];
+    return [...compareFeeds(sides), ...lost.map(missedPush), ...copies, ...crawled, ...trees];
   };
 }
 

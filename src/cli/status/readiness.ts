@@ -2,28 +2,59 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { type Config, listeningAddress } from '../../config.ts';
-import type { Role } from '../../setting-table.ts';
+import type { Trouble } from '../../rules/troubles.ts';
 
-// Whether the roles of this machine can do their work, as they say at /ready: each at its own address, or all of a process at OPERATIONS_PORT.
+// Whether roles can do their work, and what troubles they have, as they say at /ready: those of this machine, each at its own address or all of a process at
+// OPERATIONS_PORT; or those of the addresses that were given.
 
 export interface RoleReadiness {
-  role: Role;
+  /** '' of an address where no role answers. */
+  role: string;
   state: 'ready' | 'not ready' | 'not reached';
   address: string;
   problem?: string;
+  troubles: SaidTrouble[];
 }
 
-export async function askReadiness(config: Config): Promise<RoleReadiness[]> {
-  const operations = await ask(operationsAddress(config));
-  return Promise.all(
-    config.roles.map(async (role) => {
-      const address = reachable(listeningAddress(config, role));
-      const report = operations?.[role] ?? (await ask(address))?.[role];
-      if (!report) return { role, state: 'not reached', address };
-      const { ready, problem } = report;
-      return { role, state: ready ? 'ready' : 'not ready', address, ...(problem && { problem }) };
+/** As JSON has it. */
+export type SaidTrouble = Omit<Trouble, 'since'> & { since: string };
+
+export async function askAddresses(addresses: readonly string[]): Promise<RoleReadiness[]> {
+  const asked = await Promise.all(
+    addresses.map(async (address) => {
+      const reports = await ask(address.replace(/\/+$/, ''));
+      if (!reports) return [notReached('', address)];
+      return Object.entries(reports).map(([role, report]) => readinessOf(role, address, report));
     }),
   );
+  return asked.flat();
+}
+
+/**
+ * A process says itself which roles it has.
+ *
+ * @param isChosen the settings name the roles: then one that does not answer is missing. Otherwise those that answer are all, unless none does
+ */
+export async function askRoles(config: Config, isChosen: boolean): Promise<RoleReadiness[]> {
+  const operations = (await ask(operationsAddress(config))) ?? {};
+  const roles = await Promise.all(
+    config.roles.map(async (role) => {
+      const address = reachable(listeningAddress(config, role));
+      const report = operations[role] ?? (await ask(address))?.[role];
+      return report ? readinessOf(role, address, report) : notReached(role, address);
+    }),
+  );
+  const reached = roles.filter(({ state }) => state !== 'not reached');
+  return isChosen || reached.length === 0 ? roles : reached;
+}
+
+function readinessOf(role: string, address: string, report: Report): RoleReadiness {
+  const { ready, problem, troubles = [] } = report;
+  return { role, state: ready ? 'ready' : 'not ready', address, ...(problem && { problem }), troubles };
+}
+
+function notReached(role: string, address: string): RoleReadiness {
+  return { role, state: 'not reached', address, troubles: [] };
 }
 
 /** Where `signpost serve` has it unless told otherwise. */
@@ -39,17 +70,22 @@ function reachable(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
-type Reports = Partial<Record<string, { ready: boolean; problem?: string }>>;
+interface Report {
+  ready: boolean;
+  problem?: string;
+  troubles?: SaidTrouble[];
+}
 
 const answerMs = 6_000;
 
 /** What the roles of an address say; undefined where nobody answers there, or something else. */
-async function ask(address: string): Promise<Reports | undefined> {
+async function ask(address: string): Promise<Record<string, Report> | undefined> {
   try {
     // Not fetch, which takes 0.2 s of processor time at its first call.
-    const asking = get(`${address}/ready`, { agent: false, signal: AbortSignal.timeout(answerMs) });
+    const send = address.startsWith('https:') ? (await import('node:https')).get : get;
+    const asking = send(`${address}/ready`, { agent: false, signal: AbortSignal.timeout(answerMs) });
     const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-    const { roles } = (await json(answer)) as { roles?: Reports };
+    const { roles } = (await json(answer)) as { roles?: Record<string, Report> };
     return roles;
   } catch {
     return undefined;

@@ -1,15 +1,21 @@
 import type { FastifyInstance } from 'fastify';
+import { readTroubles } from '../../delivery/troubles.ts';
 import type { PlainOperation } from '../../http/openapi.ts';
 import { parseQuery } from '../../protocol/envelope.ts';
 import { Type } from '../../protocol/type.ts';
+import { troubleKinds } from '../../rules/troubles.ts';
 import { listEmptySearches } from '../../storage/console/empty-searches.ts';
 import { readMinutes } from '../../storage/console/minutes.ts';
 import type { ConsoleContext } from '../context.ts';
 import { CursorTime, ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from '../list.ts';
 import { buildSeries, seriesNames } from './series.ts';
 
-/** How all processes did over the last hours, and what was looked for and not found. */
+/** What is wrong now, how all processes did over the last hours, and what was looked for and not found. */
 export function addHealthRoutes(server: FastifyInstance, { database, now }: ConsoleContext): void {
+  server.get('/api/health/troubles', { config: { operation: troublesOperation } }, async () => ({
+    items: await readTroubles(database, now()),
+  }));
+
   server.get('/api/health/series', { config: { operation: seriesOperation } }, async ({ query }) => {
     const { hours = defaultHours } = parseQuery(SeriesQuery, query as Record<string, unknown>);
     const numbers = await readMinutes(database, new Date(now().getTime() - hours * 3_600_000));
@@ -41,6 +47,22 @@ const Cursor = Type.Object({ at: CursorTime, key: Type.String({ pattern: '^[0-9a
 const tag = 'Health';
 const Time = Type.String({ format: 'date-time' });
 
+const troublesOperation: PlainOperation = {
+  summary: 'List failures that last, each with what to do next.',
+  description:
+    'A key of a running role that the registry does not have; a subscription that a catalog service refuses; a feed that is not in step. The same list is in the body of `/ready`, in `signpost status` and in `signpost check`.',
+  tag,
+  answer: listOf(
+    'Troubles',
+    Type.Object({
+      kind: Type.Enum([...troubleKinds]),
+      role: Type.String(),
+      what: Type.String(),
+      since: Time,
+      next: Type.String(),
+    }),
+  ),
+};
 const seriesOperation: PlainOperation = {
   summary: 'Tell how all processes did, minute by minute.',
   description:

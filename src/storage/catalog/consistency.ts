@@ -112,11 +112,11 @@ export async function listMissedPushes(
   return rows;
 }
 
-/** Of these subscriptions, those that are ACTIVE. */
-export async function listActive(queryable: Queryable, ids: readonly string[]): Promise<Set<string>> {
-  const { rows } = await queryable.query<{ id: string }>(
-    "select id from catalog.subscription where id = any ($1::uuid[]) and status = 'ACTIVE'",
+/** Of these subscriptions, those that are ACTIVE, each with its subscriber. */
+export async function listActive(queryable: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await queryable.query<{ id: string; owner: string }>(
+    "select id, owner from catalog.subscription where id = any ($1::uuid[]) and status = 'ACTIVE'",
     [ids],
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ id, owner }) => [id, owner]));
 }

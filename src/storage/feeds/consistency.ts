@@ -1,24 +1,7 @@
 import type { Queryable } from '../database.ts';
 import { type DocumentDigests, digestOf, fingerprintOf, toDigests } from '../fingerprint.ts';
 
-// What `signpost check` compares of a discovery service with the catalog services that it subscribes to: feeds, and copies of catalogs with fingerprints.
-
-export interface FeedState {
-  catalogUrl: string;
-  networkId: string;
-  service: string | null;
-  subscriptionId: string | null;
-  failures: number;
-  lastError: string | null;
-}
-
-export async function listFeedStates(queryable: Queryable): Promise<FeedState[]> {
-  const { rows } = await queryable.query<FeedState>(
-    `select catalog_url as "catalogUrl", network_id as "networkId", service, subscription_id as "subscriptionId", failures, last_error as "lastError"
-     from discovery.feed where configured order by position, network_id`,
-  );
-  return rows;
-}
+// What `signpost check` compares of a discovery service with the catalog services that it subscribes to: copies of catalogs with fingerprints.
 
 export interface IndexedCopy {
   key: number;

@@ -1,3 +1,4 @@
+import type { FeedState } from '../../rules/troubles.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import { type Claim, LeaseLost } from '../work/due-work.ts';
 
@@ -37,6 +38,7 @@ export interface Feed {
   message_id: string | null;
   sent_at: Date | null;
   failures: number;
+  out_of_step_since: Date | null;
 }
 
 /**
@@ -57,7 +59,8 @@ export async function configureFeeds(tx: Transaction, feeds: readonly Configured
            then feed.cancelled_ids || feed.subscription_id else feed.cancelled_ids end,
          subscription_id = case when ${hasChanged} then null else feed.subscription_id end,
          run = case when ${hasChanged} then null else feed.run end,
-         message_id = case when ${hasChanged} then null else feed.message_id end`,
+         message_id = case when ${hasChanged} then null else feed.message_id end,
+         out_of_step_since = case when ${hasChanged} then coalesce(feed.out_of_step_since, now()) else feed.out_of_step_since end`,
       [catalogUrl, networkId, schemaTypes, service ?? null, position],
     );
   }
@@ -79,6 +82,16 @@ export interface SubscribedFeed {
 export async function listFeeds(queryable: Queryable): Promise<SubscribedFeed[]> {
   const { rows } = await queryable.query<SubscribedFeed>(
     `select id, catalog_url, network_id, schema_types, service, subscription_id is not null as subscribed
+     from discovery.feed where configured order by position, id`,
+  );
+  return rows;
+}
+
+/** How the feeds of the settings do. */
+export async function listFeedStates(queryable: Queryable): Promise<FeedState[]> {
+  const { rows } = await queryable.query<FeedState>(
+    `select catalog_url as "catalogUrl", network_id as "networkId", service, subscription_id as "subscriptionId", failures, last_error as "lastError",
+       last_status as "lastStatus", out_of_step_since as "outOfStepSince"
      from discovery.feed where configured order by position, id`,
   );
   return rows;
@@ -230,7 +243,7 @@ export async function pullEverything(queryable: Queryable): Promise<number> {
   await queryable.query('delete from discovery.pulled_item');
   const { rowCount } = await queryable.query(
     `update discovery.feed set pull_at = now(), check_at = null, due_at = now(), run = null, message_id = null, sent_at = null, page_offset = 0,
-       run_skipped = false, lease_token = null, leased_until = null`,
+       run_skipped = false, lease_token = null, leased_until = null, out_of_step_since = coalesce(out_of_step_since, now())`,
   );
   return rowCount;
 }

@@ -6,6 +6,15 @@ export interface Series {
   rows: [number, ...(number | null)[]][];
 }
 
+/** A failure that lasts. */
+export interface Trouble {
+  kind: string;
+  role: string;
+  what: string;
+  since: string;
+  next: string;
+}
+
 export interface EmptySearch {
   at: string;
   networkId?: string;

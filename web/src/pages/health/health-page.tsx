@@ -6,6 +6,7 @@ import { spellBytes, spellCount, spellMs } from '../../ui/time.tsx';
 import type { Series } from './api.ts';
 import { Chart, type ChartOptions } from './chart.tsx';
 import { EmptySearches } from './empty-searches.tsx';
+import { Troubles } from './troubles.tsx';
 import './health.css';
 
 const perMinute = (value: number) => `${spellCount(Number(value.toPrecision(2)))}/min`;
@@ -41,7 +42,7 @@ const charts: readonly ChartOptions[] = [
     ],
   },
   {
-    title: 'Trouble',
+    title: 'Errors',
     spell: perMinute,
     lines: [
       { name: 'errors', label: 'errors' },
@@ -92,6 +93,7 @@ export default function HealthPage() {
           ))}
         </fieldset>
       </div>
+      <Troubles />
       <Show of={series} what="figures">
         {(data) =>
           data.rows.length === 0 ? (

@@ -1,0 +1,38 @@
+import type { Troubles } from '../../delivery/troubles.ts';
+import type { Logger } from '../../logger.ts';
+import type { Metrics } from '../../metrics.ts';
+import { type Trouble, troubleKinds } from '../../rules/troubles.ts';
+import { within } from '../../within.ts';
+
+/** A database that is slow or gone does not hold up /metrics for longer; then nothing is told. */
+const patienceMs = 500;
+
+export function addTroubleGauge({
+  metrics,
+  troubles,
+  logger,
+}: {
+  metrics: Metrics;
+  troubles: Troubles;
+  logger: Logger;
+}): void {
+  const collect = async () => {
+    gauge.reset();
+    try {
+      const found = await within(patienceMs, troubles.list(), () => new Error('no answer in time'));
+      for (const kind of troubleKinds) gauge.set({ kind }, countOf(found, kind));
+    } catch (error) {
+      logger.debug({ err: error }, 'the troubles were not counted');
+    }
+  };
+  const gauge = metrics.gauge(
+    'signpost_troubles',
+    'Failures that last: keys that the registry does not have, subscriptions that are refused, feeds that are not in step',
+    ['kind'],
+    { collect },
+  );
+}
+
+function countOf(troubles: readonly Trouble[], kind: Trouble['kind']): number {
+  return troubles.filter((trouble) => trouble.kind === kind).length;
+}

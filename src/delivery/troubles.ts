@@ -1,0 +1,48 @@
+import type { Registration } from '../registry/registration.ts';
+import { findTroubles, type Trouble, type UnregisteredKey } from '../rules/troubles.ts';
+import type { Queryable } from '../storage/database.ts';
+import { listFeedStates } from '../storage/feeds/feeds.ts';
+import {
+  forgetUnregistered,
+  listUnregisteredKeys,
+  noteUnregistered,
+} from '../storage/work/unregistered-keys.ts';
+
+/** The troubles of all processes of a database. */
+export async function readTroubles(queryable: Queryable, now: Date): Promise<Trouble[]> {
+  const [keys, feeds] = await Promise.all([listUnregisteredKeys(queryable), listFeedStates(queryable)]);
+  return findTroubles({ keys, feeds }, now);
+}
+
+export interface Troubles {
+  /** Of one role of this process. A role without a database has no need of one here. */
+  listOf(role: string): Promise<Trouble[]>;
+  /** Of all processes of the database; without one, of this process. */
+  list(): Promise<Trouble[]>;
+  /** Whether the registry has the key of a role, as of now. */
+  note(role: string, key: Registration): Promise<void>;
+}
+
+export function createTroubles(queryable: Queryable | undefined, now: () => Date): Troubles {
+  const own = new Map<string, UnregisteredKey>();
+  return {
+    async listOf(role) {
+      const feeds = role === 'discovery' && queryable ? await listFeedStates(queryable) : [];
+      return findTroubles({ keys: [...own.values()].filter((key) => key.role === role), feeds }, now());
+    },
+    list: async () =>
+      queryable
+        ? readTroubles(queryable, now())
+        : findTroubles({ keys: [...own.values()], feeds: [] }, now()),
+    async note(role, { problem, since, ...key }) {
+      own.delete(role);
+      if (problem === undefined || since === undefined) {
+        if (queryable) await forgetUnregistered(queryable, { role, ...key });
+        return;
+      }
+      const unregistered = { role, problem, since, ...key };
+      own.set(role, unregistered);
+      if (queryable) await noteUnregistered(queryable, unregistered);
+    },
+  };
+}

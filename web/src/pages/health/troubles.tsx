@@ -1,0 +1,45 @@
+import { get } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Show } from '../../ui/states.tsx';
+import { Ago } from '../../ui/time.tsx';
+import type { Trouble } from './api.ts';
+
+/** Failures that last, each with what to do next; one line where there are none. */
+export function Troubles() {
+  const list = useLoad(
+    'troubles',
+    (signal) => get<{ items: Trouble[] }>('/api/health/troubles', {}, signal),
+    ['health', 'subscription'],
+  );
+  return (
+    <Show of={list} what="troubles">
+      {({ items }) =>
+        items.length === 0 ? (
+          <p class="trouble-head soft">
+            <Badge tone="good">No trouble</Badge> The registry has every key, and no feed has failed for long.
+          </p>
+        ) : (
+          <section class="panel stack troubles" aria-label="Troubles">
+            <h2>
+              Troubles <span class="count">{items.length}</span>
+            </h2>
+            <ul>
+              {items.map(({ kind, role, what, since, next }) => (
+                <li key={`${kind} ${what}`}>
+                  <p class="trouble-head soft small">
+                    <Badge tone="bad">{role}</Badge> began <Ago at={since} />
+                  </p>
+                  <p class="trouble-what">{what}</p>
+                  <p>
+                    <span class="soft">Next step:</span> {next}
+                  </p>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )
+      }
+    </Show>
+  );
+}
