@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenForCallback } from '../src/cli/send/callback.ts';
-import { bodilessLifetime } from '../src/delivery/bodiless-lifetime.ts';
+import { signTimes } from '../src/delivery/bodiless-signature.ts';
 import { operation as crawlHints } from '../src/discovery/crawl-hints.ts';
 import type { PlainOperation } from '../src/http/openapi.ts';
 import { allRefusalExamples } from '../src/http/openapi-refusals.ts';
@@ -315,10 +315,9 @@ function withRealIds(text: string): string {
 
 async function sendSigned(id: ActionId, action: Action, request: Prepared): Promise<Sent> {
   const { body, query, announcedBytes, answering } = request;
-  const now = new Date();
-  const lifetimeSeconds = bodilessLifetime(action.method, now);
+  const times = signTimes(action.method, new Date());
   const bytes = Buffer.from(body);
-  const usual = signRequest(request.key ?? signerOf(id).key, bytes, { now, lifetimeSeconds, answering });
+  const usual = signRequest(request.key ?? signerOf(id).key, bytes, { ...times, answering });
   const authorization = request.authorization ? request.authorization(usual) : usual;
   const search = Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : '';
   return send(`${request.to ?? addressOf(id)}${action.path}${search}`, {

@@ -183,7 +183,7 @@ describe('the architecture', () => {
 const sourcesOfClient = [
   /^src\/protocol\//,
   /^src\/rules\/self-hosted\//,
-  /^src\/delivery\/(?:retry-policy|bodiless-lifetime)\.ts$/,
+  /^src\/delivery\/(?:retry-policy|bodiless-signature)\.ts$/,
 ];
 
 describe('the architecture of the client package', () => {

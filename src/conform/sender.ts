@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { bodilessLifetime } from '../delivery/bodiless-lifetime.ts';
+import { signTimes } from '../delivery/bodiless-signature.ts';
 import { FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
 import type { Action } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
@@ -75,10 +75,7 @@ export function createSender({ client, target, key, uri }: SenderOptions): Sende
       const context = { ...contextOf(action, key.subscriberId, uri, now), ...sending.context };
       const isPost = action.method === 'POST';
       const body = sending.raw ?? (isPost ? encode({ context, message: sending.message }) : Buffer.alloc(0));
-      const usual = signRequest(sending.key ?? key, body, {
-        now,
-        lifetimeSeconds: bodilessLifetime(action.method, now),
-      });
+      const usual = signRequest(sending.key ?? key, body, signTimes(action.method, now));
       const authorization = sending.authorization ? sending.authorization(usual) : usual;
       const search = query ? `?${new URLSearchParams(query)}` : '';
       const response = await client

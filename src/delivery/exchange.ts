@@ -1,6 +1,6 @@
 import type { Action } from '../protocol/actions.ts';
 import { signRequest } from '../protocol/request-signature.ts';
-import { bodilessLifetime } from './bodiless-lifetime.ts';
+import { describeClockDifference, findServerClock, signTimes } from './bodiless-signature.ts';
 import { parseRetryAfter } from './retry-policy.ts';
 import { findAnswerSigner, type Sender, sendTimeoutMs } from './send.ts';
 
@@ -24,16 +24,27 @@ export interface AnswerToQuestion {
   /** subscriberId of who signed the answer, where the signature holds. */
   signer?: string;
   retryAfterMs?: number;
+  /** When it was sent, by the server's clock. */
+  date?: string;
 }
 
-/** Throws a FetchFailure when no answer came; any HTTP status is an answer. */
+/**
+ * Throws a FetchFailure when no answer came; any HTTP status is an answer. Without a body, where the server's clock may be why it answered 401, the
+ * question is signed and asked once more by that clock.
+ */
 export async function exchangeSigned(sender: Sender, question: Question): Promise<AnswerToQuestion> {
-  const { method, url, body = Buffer.alloc(0), maxAnswerBytes, operatorConfigured, signal } = question;
+  const answer = await exchangeAt(sender, question, sender.now());
   const now = sender.now();
-  const authorization = signRequest(sender.key, body, {
-    now,
-    lifetimeSeconds: bodilessLifetime(method, now),
-  });
+  const clock = findServerClock(question.method, answer, now);
+  if (!clock) return answer;
+  const difference = describeClockDifference(clock, now);
+  sender.logger.warn({ url: question.url, difference }, 'a server refused a signature; signing by its clock');
+  return exchangeAt(sender, question, clock);
+}
+
+async function exchangeAt(sender: Sender, question: Question, at: Date): Promise<AnswerToQuestion> {
+  const { method, url, body = Buffer.alloc(0), maxAnswerBytes, operatorConfigured, signal } = question;
+  const authorization = signRequest(sender.key, body, signTimes(method, at));
   await question.beforeSending?.(authorization);
   const response = await sender.client.request(url, {
     method,
@@ -50,5 +61,6 @@ export async function exchangeSigned(sender: Sender, question: Question): Promis
     body: response.body,
     signer: await findAnswerSigner(sender, url, authorization, response),
     retryAfterMs: parseRetryAfter(response.headers['retry-after'], sender.now()),
+    date: response.headers.date,
   };
 }

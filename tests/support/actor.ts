@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { bodilessLifetime } from '../../src/delivery/bodiless-lifetime.ts';
+import { signTimes } from '../../src/delivery/bodiless-signature.ts';
 import { type Action, actions } from '../../src/protocol/actions.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf, type SigningKey } from '../../src/protocol/keys.ts';
 import { parseSignatureHeader, signRequest, verifySignature } from '../../src/protocol/request-signature.ts';
@@ -172,8 +172,7 @@ export async function startActor(options: {
     const body =
       raw ?? (action.method === 'POST' ? Buffer.from(JSON.stringify({ context, message })) : Buffer.alloc(0));
     const authorization = signRequest(signOptions.key ?? key, body, {
-      now,
-      lifetimeSeconds: bodilessLifetime(action.method, now),
+      ...signTimes(action.method, now),
       answering: signOptions.answering,
     });
     const { messageId } = context;

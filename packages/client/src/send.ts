@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bodilessLifetime } from '../../../src/delivery/bodiless-lifetime.ts';
+import { signTimes } from '../../../src/delivery/bodiless-signature.ts';
 import { nextAttemptMs, parseRetryAfter } from '../../../src/delivery/retry-policy.ts';
 import type { Action } from '../../../src/protocol/actions.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
@@ -62,8 +62,7 @@ type Tried = { answer: Answer } | { error: SignpostError; mayPass: boolean; retr
 async function tryOnce(settings: Settings, request: Outgoing): Promise<Tried> {
   const { method, url, body, messageId, signal } = request;
   const now = new Date();
-  const lifetimeSeconds = bodilessLifetime(method, now);
-  const authorization = signRequest(settings.key, body, { now, lifetimeSeconds });
+  const authorization = signRequest(settings.key, body, signTimes(method, now));
   request.onAttempt?.(authorization);
   let response: Response;
   let bytes: Buffer;

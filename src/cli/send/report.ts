@@ -17,6 +17,8 @@ export interface ReceivedAnswer {
   /** Parsed where it is JSON, otherwise its text. */
   body: Json;
   signature: SignatureCheck;
+  /** When it was sent, by the server's clock. */
+  date?: string;
 }
 
 /** Whether the response header `Signature` is what the answering node wrote for this answer to this request. */
@@ -33,6 +35,7 @@ export async function readAnswer(
     status: response.status,
     body: parseIfJson(response.body.toString('utf8')),
     signature: await checkSignature(response, requestSignature, registry),
+    date: response.headers.date,
   };
 }
 

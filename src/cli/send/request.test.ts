@@ -87,10 +87,10 @@ describe('a request to send', () => {
     expect(action?.name).toBe('discover');
   });
 
-  it('is signed over exactly its bytes, without a body for a minute only', () => {
+  it('is signed over exactly its bytes, without a body for seconds only', () => {
     const read = buildRequest(draft('http://a.example/catalog/subscription', 'GET'), { self, uri: '', now });
     const header = parseSignatureHeader(read.authorization);
-    expect(header.expires - header.created).toBe(60);
+    expect(header.expires - header.created).toBe(10);
     expect(read.body).toHaveLength(0);
     const written = buildRequest(draft('http://a.example', 'POST', '{"a": 1}', { verbatim: true }), {
       self,

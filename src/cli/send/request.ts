@@ -1,4 +1,4 @@
-import { bodilessLifetime } from '../../delivery/bodiless-lifetime.ts';
+import { signTimes } from '../../delivery/bodiless-signature.ts';
 import { bodyDigest } from '../../protocol/digest.ts';
 import { type Endpoint, endpoints } from '../../protocol/endpoints.ts';
 import { fillIn } from '../../protocol/fill-in.ts';
@@ -64,8 +64,7 @@ export function buildRequest(
 ): SendableRequest {
   const filled = document && action && fillIn(document, { action, id: self.subscriberId, uri, now });
   const body = filled ? Buffer.from(JSON.stringify(filled)) : bytes;
-  const lifetimeSeconds = bodilessLifetime(method, now);
-  const authorization = signRequest(self, body, { now, lifetimeSeconds, answering });
+  const authorization = signRequest(self, body, { ...signTimes(method, now), answering });
   return {
     method,
     url,

@@ -1,3 +1,4 @@
+import { describeClockDifference, findServerClock } from '../../delivery/bodiless-signature.ts';
 import { usualWaitSeconds } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
 import { readInput } from '../read-input.ts';
@@ -28,9 +29,17 @@ export async function send(
         ? undefined
         : await openListener({ draft, address, given: options, self, registry, client, config, onRefused });
     try {
-      const request = buildRequest(draft, { self, uri: listener?.url ?? address.uri, now: new Date() });
+      const build = (now: Date) => buildRequest(draft, { self, uri: listener?.url ?? address.uri, now });
+      let request = build(new Date());
       await listener?.expect(request);
-      const answer = await exchange(request, registry, client);
+      let answer = await exchange(request, registry, client);
+      const clock = findServerClock(draft.method, answer, new Date());
+      if (clock) {
+        const difference = describeClockDifference(clock, new Date());
+        context.note(`${draft.url} answered 401, and ${difference}: signed once more by its clock.`);
+        request = build(clock);
+        answer = await exchange(request, registry, client);
+      }
       if (!options.json) context.print(renderAnswer(request, answer));
       const seconds = typeof options.wait === 'number' ? options.wait : usualWaitSeconds;
       const callback = await waitForCallback(listener, answer, seconds, context);

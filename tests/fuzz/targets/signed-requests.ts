@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { bodilessLifetime } from '../../../src/delivery/bodiless-lifetime.ts';
+import { signTimes } from '../../../src/delivery/bodiless-signature.ts';
 import { allRefusalExamples } from '../../../src/http/openapi-refusals.ts';
 import { type Action, actions } from '../../../src/protocol/actions.ts';
 import { createAjv } from '../../../src/protocol/ajv.ts';
@@ -187,8 +187,7 @@ export async function signCase(scene: Scene, one: SignedCase, id: string): Promi
   const fill = (text: string) =>
     text.replace(/\{(\w+)\}/g, (whole, member: string) => values[member] ?? whole);
   const body = mutateBytes(Buffer.from(fill(one.body)), one.bytes);
-  const lifetimeSeconds = bodilessLifetime(action.method, now);
-  const authorization = signRequest(signingKey, body, { now, lifetimeSeconds });
+  const authorization = signRequest(signingKey, body, signTimes(action.method, now));
   const query = fill(one.query);
   return { body, authorization, path: action.path + (query === '' ? '' : `?${query}`), key: id };
 }
