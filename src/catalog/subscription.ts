@@ -24,6 +24,7 @@ import {
   updateSubscription,
 } from '../storage/catalog/subscriptions.ts';
 import type { Transaction } from '../storage/database.ts';
+import { findOtherUses, noteServed } from '../storage/work/request-memory.ts';
 import type { CatalogContext } from './context.ts';
 
 // Subscriptions: create, update, list, deactivate (catalog spec: POST, GET, DELETE /catalog/subscription). Each belongs to the identity that
@@ -108,7 +109,7 @@ async function checkRoom(tx: Transaction, identity: string): Promise<void> {
 /** An unknown id is an empty list, somebody else's is refused. */
 async function list(
   { database, now }: CatalogContext,
-  { identity, query }: VerifiedRequest<typeof actions.listSubscriptions>,
+  { identity, query, key, expires }: VerifiedRequest<typeof actions.listSubscriptions>,
 ): Promise<Answer> {
   const { status, subscriptionId: id } = query;
   const named = id === undefined ? undefined : await findSubscription(database, id);
@@ -120,6 +121,7 @@ async function list(
     id,
     ...page,
   });
+  await noteServed(database, key, expires);
   return render(freshIds(now()), { subscriptions, pagination: { total, ...page } });
 }
 
@@ -133,7 +135,9 @@ async function unsubscribe(
 ): Promise<Answer> {
   const { identity, query } = request;
   return database.transaction(async (tx) => {
+    await lockSubscriptionsOf(tx, identity);
     const found = await lockSubscription(tx, query.subscriptionId);
+    await checkSignatureCounts(tx, request, found?.owner === identity);
     const { subscriptionId } = ownSubscription(found, identity, idInQuery);
     const subscription = await deactivateSubscription(tx, subscriptionId, now());
     await purgeInactive(tx, identity, maxInactive);
@@ -141,6 +145,26 @@ async function unsubscribe(
     await rememberAnswer(tx, request, answer, { open: false });
     return answer;
   });
+}
+
+/** How long after it was made a signature counts for another subscription: peers send both at about the same time. */
+const twinsMs = 5_000;
+
+/**
+ * Nothing signs the address of a DELETE: a signature counts for one (protocol decision: replay). Peers sign two DELETEs of one second alike, so it counts for other
+ * subscriptions of its signer too, but only for seconds, and not where it was that of a GET.
+ */
+async function checkSignatureCounts(
+  tx: Transaction,
+  { key, created, receivedAt }: VerifiedRequest<typeof actions.unsubscribe>,
+  isOwn: boolean,
+): Promise<void> {
+  const uses = await findOtherUses(tx, key);
+  if (!uses.includes('DELETE')) return;
+  const isFresh = Math.abs(receivedAt.getTime() - created.getTime()) <= twinsMs;
+  if (isOwn && isFresh && !uses.includes('GET')) return;
+  const message = 'This signature was used for another address: sign each DELETE anew.';
+  throw new ProtocolError('AUT_SIGNATURE_INVALID', message);
 }
 
 const idInQuery = '$.query.subscriptionId';

@@ -36,6 +36,6 @@ function toRemember(
   { action, key, digest, expires }: Accepted,
   { status, body }: Answer & { body: string },
 ): { key: RequestKey; remembered: Omit<NewRequest, 'open'> } {
-  if (key === undefined) throw new TypeError(`${action.method} ${action.name} is not remembered`);
+  if (!action.remembered) throw new TypeError(`${action.method} ${action.name} is not remembered`);
   return { key, remembered: { digest, status, body, expires } };
 }

@@ -10,13 +10,13 @@ import type { Answer } from './error-answer.ts';
  */
 export async function answerOnce(
   recall: Recall | undefined,
-  request: Occurrence & { key: RequestKey | undefined },
+  request: Occurrence & { key: RequestKey },
   handle: () => Promise<Answer>,
   arrivals?: Arrivals,
 ): Promise<Answer> {
   const { key } = request;
-  if (recall === undefined || key === undefined) return await handle();
-  const findEarlier = async () => sameRequest(await recall(key, request), key, request);
+  if (recall === undefined) return await handle();
+  const findEarlier = async () => sameRequest(await recall(key, request), request);
   const looksNew = arrivals?.isFirst(key) ?? false;
   const earlier = looksNew ? undefined : await findEarlier();
   if (earlier) return earlier;
@@ -62,7 +62,7 @@ export type Recall = (key: RequestKey, occurrence: Occurrence) => Promise<Rememb
 
 /** One coming of a request. */
 export interface Occurrence {
-  /** Of its body; of its address, where it has none. */
+  /** Of its body. */
   digest: string;
   /** When its signature expires: until then the same bytes may come again. */
   expires: Date;
@@ -86,17 +86,9 @@ export interface RememberedAnswer {
   body: string;
 }
 
-function sameRequest(
-  remembered: RememberedAnswer | undefined,
-  { method }: RequestKey,
-  { digest }: Occurrence,
-): Answer | undefined {
+function sameRequest(remembered: RememberedAnswer | undefined, { digest }: Occurrence): Answer | undefined {
   if (!remembered) return undefined;
   if (remembered.digest === digest) return { status: remembered.status, body: remembered.body };
-  if (method === 'DELETE') {
-    const message = 'This signature was used for another address: sign each DELETE anew.';
-    throw new ProtocolError('AUT_SIGNATURE_INVALID', message);
-  }
   throw new ProtocolError(
     'CTX_MESSAGE_ID_DUPLICATE',
     'An earlier request of this caller had the same messageId and another body.',

@@ -229,7 +229,8 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
   admit?.(identity);
 
   const request = await readRequest(service, action, progress, progress.caller);
-  const once = () => answerOnce(recall, request, () => handler(request), arrivals);
+  const once = () =>
+    answerOnce(action.remembered ? recall : undefined, request, () => handler(request), arrivals);
   const answer = () => traceRequest(service, request, raw.headers.traceparent, once);
   return await (turns ? runInTurn({ turns, owner: identity, waitMs: maxTurnWaitMs }, answer) : answer());
 }

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Action } from '../protocol/actions.ts';
 import type { Context } from '../protocol/context.ts';
-import { bodyDigest } from '../protocol/digest.ts';
 import { type Envelope, parseEnvelope, parseQuery } from '../protocol/envelope.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { namesIdentity } from '../protocol/identity.ts';
@@ -27,8 +26,10 @@ export interface VerifiedRequest<A extends Action = Action> {
   signature: string;
   /** Whether a callback named the request that it answers, and was found to. */
   chained: boolean;
-  /** Of the raw body; where there is none, of the address, which no signature covers. */
+  /** Of the raw body. */
   digest: string;
+  /** When the signature was made. */
+  created: Date;
   /** When the signature expires; until then the same bytes may come again. */
   expires: Date;
   context: PartOf<A, 'context'>;
@@ -42,8 +43,8 @@ export interface VerifiedRequest<A extends Action = Action> {
   traceparent?: string;
   /** Path and query as they came. */
   url: string;
-  /** Under which an accepted request is remembered; undefined for actions that are not. */
-  key: RequestKey | undefined;
+  /** Under which it is remembered, where its action is. */
+  key: RequestKey;
 }
 
 type PartOf<A extends Action, Part extends 'context' | 'message'> = A['body'] extends TSchema
@@ -85,11 +86,7 @@ export async function readRequest<A extends Action>(
     checkCaller(action, envelope.context, identity, record, registryName);
     envelope.context = nameCaller(action, envelope.context, header.subscriberId, record);
   }
-  const { name, method, remembered } = action;
-  const address = addressOf(action, query);
-  const key = envelope
-    ? { role, identity, method, url: address, action: name, messageId: envelope.context.messageId }
-    : { role, identity, method, url: '', action: name, messageId: header.signature };
+  const { name, method } = action;
   return {
     requestId: raw.id,
     action,
@@ -99,7 +96,8 @@ export async function readRequest<A extends Action>(
     record,
     signature: header.signature,
     chained: header.chained,
-    digest: envelope ? digest : bodyDigest(Buffer.from(address)),
+    digest,
+    created: new Date(header.created * 1000),
     expires: new Date(header.expires * 1000),
     // Checked just now against the schemas of the action, from which these types are inferred.
     context: envelope?.context as VerifiedRequest<A>['context'],
@@ -109,7 +107,10 @@ export async function readRequest<A extends Action>(
     receivedAt,
     arrivedAt,
     url,
-    key: remembered ? key : undefined,
+    key: {
+      ...{ role, identity, method, url: addressOf(action, query), action: name },
+      messageId: envelope?.context.messageId ?? header.signature,
+    },
   };
 }
 

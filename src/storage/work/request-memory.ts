@@ -71,6 +71,29 @@ export async function rememberRequest(
   return rows[0].id;
 }
 
+/** Notes that a signature served a request without body that is not remembered itself: see `findOtherUses`. */
+export async function noteServed(queryable: Queryable, key: RequestKey, expires: Date): Promise<void> {
+  const { role, identity, method, url, action, messageId } = key;
+  await queryable.query(
+    `insert into work.request
+       (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
+     values ($1, $2, $3, $4, $5, $6, $7, '', 200, '', $8, false)
+     on conflict (key) do nothing`,
+    [hashOf(key), role, identity, method, url, action, messageId, expires],
+  );
+}
+
+/** The methods of the other requests without body that the same signature has served here, until it expires. */
+export async function findOtherUses(queryable: Queryable, key: RequestKey): Promise<string[]> {
+  const { role, identity, method, url, messageId } = key;
+  const { rows } = await queryable.query<{ method: string }>(
+    `select distinct method from work.request
+     where message_id = $1 and method <> 'POST' and role = $2 and identity = $3 and (method, url) <> ($4, $5)`,
+    [messageId, role, identity, method, url],
+  );
+  return rows.map((row) => row.method);
+}
+
 export type NewRequest = RememberedRequest & { expires: Date; open: boolean };
 
 /** The work of a request is done: from now on its expiry alone keeps it. */
