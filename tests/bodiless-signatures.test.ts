@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import { signRequest } from '../src/protocol/request-signature.ts';
+import {
+  parseSignatureHeader,
+  type SignatureHeader,
+  signRequest,
+} from '../src/protocol/request-signature.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { feedsChannel } from '../src/storage/feeds/feeds.ts';
 import type { Actor } from './support/actor.ts';
@@ -23,8 +27,15 @@ beforeAll(async () => {
 });
 afterAll(() => network?.close());
 
-const bodiless = (key: Actor['key'], lifetimeSeconds: number) =>
-  signRequest(key, Buffer.alloc(0), { now: new Date(), lifetimeSeconds });
+const bodiless = (key: Actor['key'], lifetimeSeconds: number, secondsAgo = 0) =>
+  signRequest(key, Buffer.alloc(0), { now: new Date(Date.now() - secondsAgo * 1000), lifetimeSeconds });
+
+let peerSeconds = 300;
+/** As deployed peers sign: for minutes, and everything without body of one second alike. Two calls are as of different seconds. */
+function asPeersSign(key: Actor['key'], secondsAgo = 0): string {
+  peerSeconds += 1;
+  return bodiless(key, peerSeconds, secondsAgo);
+}
 
 describe('a receiver', () => {
   let ds: Actor;
@@ -58,11 +69,45 @@ describe('a receiver', () => {
     expect(await statusOf(id)).toBe('ACTIVE');
   });
 
-  it('AUT_SIGNATURE_INVALID: the signature of a DELETE at another address, also when both come at the same moment', async () => {
-    const ids = await Promise.all(
-      ['one.org/net', 'two.org/net'].map((networkId) => subscribe(ds, { networkIds: [networkId] })),
-    );
-    const authorization = bodiless(ds.key, 46);
+  const subscribeTwice = (name: string) =>
+    Promise.all(['one', 'two'].map((part) => subscribe(ds, { networkIds: [`${name}.org/${part}`] })));
+
+  it('accepts two DELETEs that a peer signed alike in one second, also when both come at the same moment, and answers each again', async () => {
+    const ids = await subscribeTwice('alike');
+    const authorization = asPeersSign(ds.key);
+    const answers = await Promise.all(ids.map((id) => deactivate(id, authorization)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['INACTIVE', 'INACTIVE']);
+    const again = await Promise.all(ids.map((id) => deactivate(id, authorization)));
+    expect(again.map(({ body }) => body)).toEqual(answers.map(({ body }) => body));
+  });
+
+  it('AUT_SIGNATURE_INVALID: the same for a subscription of somebody else, and for one that nobody has', async () => {
+    const other = await network.actor('other-ds');
+    const id = await subscribe(ds, { networkIds: ['own.org/net'] });
+    const foreign = await subscribe(other, { networkIds: ['foreign.org/net'] });
+    const authorization = asPeersSign(ds.key);
+    expect((await deactivate(id, authorization)).status).toBe(200);
+    for (const another of [foreign, randomUUID()])
+      expect(await deactivate(another, authorization)).toMatchObject({
+        status: 401,
+        body: { message: { error: { code: 'AUT_SIGNATURE_INVALID' } } },
+      });
+  });
+
+  it('AUT_SIGNATURE_INVALID: the same where the signature has served a GET', async () => {
+    const [one = '', two = ''] = await subscribeTwice('listed');
+    const authorization = asPeersSign(ds.key);
+    const listed = await ds.send(actions.listSubscriptions, undefined, { headers: { authorization } });
+    expect(listed.status).toBe(200);
+    expect((await deactivate(one, authorization)).status).toBe(200);
+    expect((await deactivate(two, authorization)).status).toBe(401);
+    expect(await statusOf(two)).toBe('ACTIVE');
+  });
+
+  it('AUT_SIGNATURE_INVALID: the signature of a DELETE at another address, more than 5 s after it was made, also when both come at the same moment', async () => {
+    const ids = await subscribeTwice('late');
+    const authorization = asPeersSign(ds.key, 6);
     const answers = await Promise.all(ids.map((id) => deactivate(id, authorization)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
     expect(answers.find(({ status }) => status === 401)?.body.message.error.code).toBe(
@@ -107,37 +152,95 @@ describe('the discovery service', () => {
     return rows[0]?.id;
   }
 
-  /** As if the clock had gone on. */
-  async function passMinutes(minutes: number): Promise<void> {
-    await network.database.transaction(async (tx) => {
-      const earlier = `- interval '${minutes} minutes'`;
-      await tx.query(`update discovery.feed set check_at = check_at ${earlier}, due_at = due_at ${earlier}`);
-      tx.hint(feedsChannel);
-    });
+  /** By the signature of one of its GETs, which every service that it subscribes to receives. */
+  async function end(subscriptionId: string): Promise<void> {
+    const key = loadOrCreateSigningKey(network.config.DATA_DIR, discovery.config.identities.discovery);
+    const url = `${network.catalogUrl}/catalog/subscription?subscriptionId=${subscriptionId}`;
+    const headers = { authorization: bodiless(key, 10) };
+    expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(200);
   }
 
-  it('notices within the hour that somebody ended its subscription with a captured signature, and has everything again', async () => {
-    const before = (await subscriptionAt(network.catalogUrl)) ?? '';
-    const key = loadOrCreateSigningKey(network.config.DATA_DIR, discovery.config.identities.discovery);
-    // Whoever saw one of its GETs has this.
-    const ended = await fetch(`${network.catalogUrl}/catalog/subscription?subscriptionId=${before}`, {
-      method: 'DELETE',
-      headers: { authorization: bodiless(key, 60) },
-    });
-    expect(ended.status).toBe(200);
-    const id = newId();
-    await publishCatalog(provider, { id, resources: [resource('r1')] }, { visibleTo: [retail] });
-    await passMinutes(61);
-    await until(async () => (await names(network.database, id)) !== undefined, 'the catalog to be pulled');
+  async function expectSubscribedAgain(before: string): Promise<void> {
     const after = await subscriptionAt(network.catalogUrl);
     expect(after).not.toBe(before);
     const { rows } = await network.database.query('select status from catalog.subscription where id = $1', [
       after,
     ]);
     expect(rows).toEqual([{ status: 'ACTIVE' }]);
+  }
+
+  /** As if the clock had gone on. */
+  async function passMinutes(minutes: number): Promise<void> {
+    const earlier = `- interval '${minutes} minutes'`;
+    await changeFeeds(
+      `check_at = check_at ${earlier}, sent_at = sent_at ${earlier}, due_at = due_at ${earlier}`,
+    );
+  }
+
+  async function changeFeeds(assignments: string): Promise<void> {
+    await network.database.transaction(async (tx) => {
+      await tx.query(`update discovery.feed set ${assignments}`);
+      tx.hint(feedsChannel);
+    });
+  }
+
+  it('notices at its next look, 15 minutes after the last, that somebody ended its subscription with a captured signature, and has everything again', async () => {
+    const before = (await subscriptionAt(network.catalogUrl)) ?? '';
+    await end(before);
+    const id = newId();
+    await publishCatalog(provider, { id, resources: [resource('r1')] }, { visibleTo: [retail] });
+    await passMinutes(16);
+    await until(async () => (await names(network.database, id)) !== undefined, 'the catalog to be pulled');
+    await expectSubscribedAgain(before);
   });
 
-  it('looks at its subscription before the hour is over when a push comes that it did not ask for', async () => {
+  it('looks at its subscriptions when it starts, and has everything again where one was ended meanwhile', async () => {
+    const before = (await subscriptionAt(network.catalogUrl)) ?? '';
+    await discovery.stop();
+    await end(before);
+    const id = newId();
+    await publishCatalog(provider, { id, resources: [resource('r1')] }, { visibleTo: [retail] });
+    await discovery.start();
+    await until(async () => (await names(network.database, id)) !== undefined, 'the catalog to be pulled');
+    await expectSubscribedAgain(before);
+  });
+
+  it('looks at a subscription when it starts although it waits for the answer to a pull', async () => {
+    service.onPull = async () => undefined;
+    const { length: pulls } = service.pulls;
+    await changeFeeds('pull_at = now(), due_at = now()');
+    await until(() => service.pulls.length > pulls, 'a pull that is not answered');
+    await discovery.stop();
+    const { length: before } = service.looks;
+    await discovery.start();
+    await until(() => service.looks.length > before, 'a look at the subscription');
+    expect(service.pulls.length).toBe(pulls + 1);
+    service.onPull = undefined;
+    await passMinutes(11);
+    await discovery.settled();
+  });
+
+  it('signs a GET for 10 s, and by the clock of a service that refuses it where that clock differs', async () => {
+    const hourMs = 3_600_000;
+    const signed: SignatureHeader[] = [];
+    service.reply = ({ method, authorization }) => {
+      if (method !== 'GET') return undefined;
+      const header = parseSignatureHeader(authorization);
+      signed.push(header);
+      const clock = new Date(Date.now() + hourMs);
+      const isInTime = header.created <= clock.getTime() / 1000 && header.expires > clock.getTime() / 1000;
+      return isInTime ? undefined : { status: 401, headers: { date: clock.toUTCString() }, body: {} };
+    };
+    const { length: before } = service.looks;
+    await passMinutes(16);
+    await until(() => service.looks.length > before, 'a look that is not refused');
+    service.reply = undefined;
+    expect(signed.map(({ created, expires }) => expires - created)).toEqual([10, 10]);
+    const [first, second] = signed.map(({ created }) => created);
+    expect(Math.abs((second ?? 0) - (first ?? 0) - hourMs / 1000)).toBeLessThan(60);
+  });
+
+  it('looks at its subscription earlier when a push comes that it did not ask for', async () => {
     await passMinutes(5);
     const { length: before } = service.looks;
     const catalog = { id: newId(), provider: { id: 'p', descriptor: { name: 'P' } } };

@@ -16,7 +16,7 @@ function feed(state: Partial<Feed> = {}): Feed {
     service: null,
     subscription_id: 'b5a1e7a0-0000-4000-8000-000000000001',
     cancelled_ids: [],
-    check_at: inMinutes(30),
+    check_at: inMinutes(10),
     pull_at: inMinutes(60),
     run: null,
     run_started_at: null,
@@ -45,12 +45,13 @@ describe('what a feed needs next', () => {
     expect(nextStep(feed({ pull_at: inMinutes(5) }), false, now)).toEqual(inMinutes(5));
   });
 
-  it('is a look at its subscription every hour and in doubt, but not while an answer is waited for', () => {
-    expect(nextStep(feed(), false, now)).toEqual(inMinutes(30));
-    for (const check_at of [null, now, ago(5), inMinutes(61)]) {
+  it('is a look at its subscription every 15 minutes and in doubt, before all but an answer that has come', () => {
+    expect(nextStep(feed(), false, now)).toEqual(inMinutes(10));
+    for (const check_at of [null, now, ago(5), inMinutes(16)]) {
       expect(nextStep(feed({ check_at, pull_at: now }), false, now)).toBe('check');
       expect(nextStep(feed({ check_at, run: 'r' }), false, now)).toBe('check');
       const asking = { run: 'r', message_id: 'm', sent_at: ago(1) };
+      expect(nextStep(feed({ check_at, ...asking }), false, now)).toBe('check');
       expect(nextStep(feed({ check_at, ...asking }), true, now)).toBe('apply');
     }
   });

@@ -10,7 +10,7 @@ import { cancel, check, checkEveryMs, subscribeFeed, tidy } from './subscription
 
 // Keeps each feed subscribed and in step, one durable step at a time:
 //
-//   subscribe → check (every hour, and in doubt) → begin (every 24 h, and when something was missed) → send page → (on_pull comes, on-pull.ts) → apply page → … → complete
+//   subscribe → check (at start, every 15 minutes, and in doubt) → begin (every 24 h, and when something was missed) → send page → (on_pull comes, on-pull.ts) → apply page → … → complete
 //
 // A step that fails is logged and tried again with patience, for ever: the feed is what the operator asked for.
 
@@ -85,8 +85,7 @@ export function nextStep(feed: Feed, hasAnswer: boolean, now: Date): Step {
   if (!feed.configured) return 'cancel';
   if (feed.subscription_id === null) return 'subscribe';
   if (feed.cancelled_ids.length > 0) return 'tidy';
-  const isAsking = feed.run !== null && feed.message_id !== null;
-  if (!isAsking && (feed.check_at === null || isOver(feed.check_at, checkEveryMs))) return 'check';
+  if (!hasAnswer && (feed.check_at === null || isOver(feed.check_at, checkEveryMs))) return 'check';
   if (feed.run === null) {
     if (feed.pull_at !== null && isOver(feed.pull_at, pullEveryMs)) return 'begin';
     return earlier(feed.pull_at, feed.check_at) ?? 'check';

@@ -11,8 +11,8 @@ import { isSubscribed, subscribe, unsubscribe } from './subscribe.ts';
 
 // The steps of a feed that make and end its subscription (pull-client.ts drives them). Each settles the feed.
 
-/** How often a subscription is looked at (PROTOCOL §2: whoever has seen one of our signatures may have ended it). */
-export const checkEveryMs = 3_600_000;
+/** How often a subscription is looked at: anyone who received a signature of ours may have ended it (protocol decision: request signature). */
+export const checkEveryMs = 15 * 60_000;
 /** A service that is gone cannot be told: a feed that nobody wants any more is dropped after so many attempts. */
 const maxCancelAttempts = 8;
 

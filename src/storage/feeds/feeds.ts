@@ -42,8 +42,8 @@ export interface Feed {
 }
 
 /**
- * Makes the feeds those of the settings, all of them due: new ones are made, changed ones subscribe anew, and those that are not named any
- * more are to be cancelled.
+ * Makes the feeds those of the settings, all of them due and their subscriptions to be looked at: new ones are made, changed ones subscribe anew,
+ * and those that are not named any more are to be cancelled.
  */
 export async function configureFeeds(tx: Transaction, feeds: readonly ConfiguredFeed[]): Promise<void> {
   await tx.query('lock table discovery.feed in share row exclusive mode');
@@ -53,7 +53,7 @@ export async function configureFeeds(tx: Transaction, feeds: readonly Configured
       `insert into discovery.feed as feed (catalog_url, network_id, schema_types, service, position, due_at)
        values ($1, $2, $3, $4, $5, now())
        on conflict (catalog_url, network_id) do update set
-         configured = true, position = excluded.position, schema_types = excluded.schema_types, due_at = excluded.due_at,
+         configured = true, position = excluded.position, schema_types = excluded.schema_types, due_at = excluded.due_at, check_at = null,
          service = coalesce(excluded.service, feed.service),
          cancelled_ids = case when ${hasChanged} and feed.subscription_id is not null
            then feed.cancelled_ids || feed.subscription_id else feed.cancelled_ids end,
@@ -143,8 +143,7 @@ export async function requestPull(
        where configured and subscription_id is not null and ($1::text is null or service = $1)
      )
      update discovery.feed as feed
-     set pull_at = least(feed.pull_at, wanted.at), check_at = null,
-       due_at = case when feed.run is null then least(feed.due_at, wanted.at) else feed.due_at end
+     set pull_at = least(feed.pull_at, wanted.at), check_at = null, due_at = least(feed.due_at, wanted.at)
      from wanted where feed.id = wanted.id and (feed.pull_at is null or feed.pull_at > wanted.at)`,
     [service ?? null, spacingMs],
   );
@@ -169,7 +168,7 @@ export async function doubtSubscriptions(
   { everyMs, spacingMs }: { everyMs: number; spacingMs: number },
 ): Promise<void> {
   const { rowCount } = await tx.query(
-    `update discovery.feed set check_at = null, due_at = case when run is null then least(due_at, now()) else due_at end
+    `update discovery.feed set check_at = null, due_at = least(due_at, now())
      where configured and service = $1 and check_at <= now() + ($2::float8 - $3) * interval '1 millisecond'`,
     [service, everyMs, spacingMs],
   );
