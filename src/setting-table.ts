@@ -375,7 +375,7 @@ export const settings = {
 
   BODY_SIZE_LIMIT: size('5mb', 'largest body of a publish or another ordinary request'),
   BULK_BODY_SIZE_LIMIT: size('16mb', 'largest body of a push, an on_pull or an on_discover'),
-  CLOCK_SKEW_SECONDS: integer(30, 'how far in the future a signature may have been created', {
+  CLOCK_SKEW_SECONDS: integer(60, 'how far in the future a signature may have been created', {
     unit: 'seconds',
     max: 3_600,
   }),

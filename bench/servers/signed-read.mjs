@@ -45,7 +45,7 @@ const service = {
   self,
   registryName: 'subscribers.beckn.one',
   findKey: async () => ({ kind: 'key', publicKey, record }),
-  limits: { clockSkewSeconds: 30, maxSignatureSeconds: 7200, bodyBytes: 5e6, bulkBodyBytes: 16e6 },
+  limits: { clockSkewSeconds: 60, maxSignatureSeconds: 7200, bodyBytes: 5e6, bulkBodyBytes: 16e6 },
   logger: silentLogger(),
 };
 signedRoute(ours, service, actions.listSubscriptions, async () => ({ status: 200, body: answer }));

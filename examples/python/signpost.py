@@ -171,7 +171,7 @@ def verify_request(
     header = parse_signature_header(authorization)
     if header.chained and answers is None:
         raise ProtocolError("AUT_SIGNATURE_INVALID", "a request answers nothing")
-    if not (header.created <= header.expires and header.created <= now + 30 and now < header.expires):
+    if not (header.created <= header.expires and header.created <= now + 60 and now < header.expires):
         raise ProtocolError("AUT_SIGNATURE_INVALID", "the signature has expired, or was created in the future")
     if header.expires - header.created > max_seconds:
         raise ProtocolError("AUT_SIGNATURE_INVALID", f"the signature is valid for more than {max_seconds} seconds")

@@ -5,7 +5,7 @@ import type { ParticipantRecord } from './registry-record.ts';
 import { type SignOptions, signRequest } from './request-signature.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
-const limits = { clockSkewSeconds: 30, maxSignatureSeconds: 7_200 };
+const limits = { clockSkewSeconds: 60, maxSignatureSeconds: 7_200 };
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const other = generateKeyPairSync('ed25519');
 const signer = { subscriberId: 'bap.example.org', recordId: 'key-1', privateKey };

@@ -171,7 +171,7 @@ describe('parseSignatureHeader', () => {
 });
 
 describe('checkSignatureWindow', () => {
-  const limits = { clockSkewSeconds: 30, maxSignatureSeconds: 7_200 };
+  const limits = { clockSkewSeconds: 60, maxSignatureSeconds: 7_200 };
   const at = 1_767_323_045;
   const check = (created: number, expires: number, milliseconds = 0) =>
     codeOf(() =>
@@ -184,7 +184,7 @@ describe('checkSignatureWindow', () => {
 
   it.each([
     ['now', at, at + 300],
-    ['30 seconds ahead', at + 30, at + 330],
+    ['60 seconds ahead', at + 60, at + 360],
     ['long ago, but still valid', at - 7_199, at + 1],
     ['for as long as allowed', at, at + 7_200],
   ])('accepts a signature created %s', (_, created, expires) => {
@@ -192,7 +192,7 @@ describe('checkSignatureWindow', () => {
   });
 
   it.each([
-    ['created 31 seconds ahead', at + 31, at + 331],
+    ['created 61 seconds ahead', at + 61, at + 361],
     ['that expires now', at - 300, at],
     ['that expired a second ago', at - 300, at - 1],
     ['that expires before it was created', at + 10, at + 9],

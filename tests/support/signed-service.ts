@@ -48,7 +48,7 @@ export function createService(self: SigningKey, overrides: Partial<SignedService
     logger: silentLogger(),
     ...rest,
     limits: {
-      clockSkewSeconds: 30,
+      clockSkewSeconds: 60,
       maxSignatureSeconds: 7_200,
       bodyBytes: 5_242_880,
       bulkBodyBytes: 16_777_216,

@@ -11,7 +11,7 @@ export function requestVectors() {
   return {
     about:
       'The header Authorization of requests. `sign`: what a signer writes, byte for byte. `accept`: what a receiver takes as well. `refuse`: what it refuses, at the first of the steps presence, header, action, window, key, signature. `at` is the clock of the receiver, in Unix seconds.',
-    limits: { clockSkewSeconds: 30, maxSignatureSeconds: 7_200, maxSignatureSecondsWithoutBody: 600 },
+    limits: { clockSkewSeconds: 60, maxSignatureSeconds: 7_200, maxSignatureSecondsWithoutBody: 600 },
     sign: signedRequests(),
     accept: accepted(),
     refuse: [...refusedHeaders(), ...refusedWindows(), ...refusedKeys(), ...refusedSignatures()],
@@ -81,8 +81,8 @@ function accepted(): Acceptance[] {
       'Some peers call the same hash so. Nobody needs to write it.',
       { authorization: signedOver(`BLAKE2b-512=${digestWithoutLabel}`) },
     ),
-    accept('a signature that was created 30 seconds ahead', 'Clocks differ: 30 seconds are tolerated.', {
-      at: nowSeconds - 30,
+    accept('a signature that was created 60 seconds ahead', 'Clocks differ: 60 seconds are tolerated.', {
+      at: nowSeconds - 60,
     }),
     accept('a signature in its last second', 'It expires at the second that it names, and not before.', {
       at: nowSeconds + 299,
@@ -144,8 +144,8 @@ function refusedHeaders(): Refusal[] {
 function refusedWindows(): Refusal[] {
   const refuse = refuseAt('window');
   return [
-    refuse('a signature that was created 31 seconds ahead', 'At most 30 seconds are tolerated.', {
-      at: nowSeconds - 31,
+    refuse('a signature that was created 61 seconds ahead', 'At most 60 seconds are tolerated.', {
+      at: nowSeconds - 61,
     }),
     refuse('a signature that expires at this second', 'There is no tolerance at its end.', {
       at: nowSeconds + 300,
