@@ -179,11 +179,12 @@ describe('the architecture', () => {
   });
 });
 
-/** What the client package may use of the server's source: what is said, what is trusted of published files, and two pure helpers. */
+/** What the client package may use of the server's source: what is said, what is trusted of published files, which addresses are public, and two pure helpers. */
 const sourcesOfClient = [
   /^src\/protocol\//,
   /^src\/rules\/self-hosted\//,
   /^src\/delivery\/(?:retry-policy|bodiless-signature)\.ts$/,
+  /^src\/http\/public-addresses\.ts$/,
 ];
 
 describe('the architecture of the client package', () => {

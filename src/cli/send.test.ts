@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startPeerService } from '../../tests/support/peer-services.ts';
 import { publishFile, type SendScene, startSendScene } from '../../tests/support/send-scene.ts';
 import { send } from '../../tests/support/signed-service.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { parseSignatureHeader } from '../protocol/request-signature.ts';
 
 let scene: SendScene;
 beforeAll(async () => {
@@ -90,6 +92,29 @@ describe('signpost send', () => {
       body: { query: { status: 'ACTIVE' } },
       signature: { holds: true },
     });
+  });
+
+  it('signs a GET once more by the clock of a server that answers 401 and whose clock differs, and says so', async () => {
+    const peer = await startPeerService();
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    peer.answer = () =>
+      peer.requests.length === 1 ? { status: 401, headers: { date }, body: {} } : { body: { done: true } };
+    const to = `${peer.url}/catalog/subscription`;
+    const { exitCode, out, notes } = await scene.run([
+      '--method',
+      'GET',
+      '--to',
+      to,
+      '--as',
+      'bpp.example.com',
+      '--json',
+    ]);
+    peer.close();
+    expect(exitCode).toBe(0);
+    expect(notes).toMatch(/answered 401, and its clock is (3599|3600) s ahead of ours: signed once more/);
+    const { request, answer } = JSON.parse(out);
+    expect(answer).toMatchObject({ status: 200, body: { done: true } });
+    expect(parseSignatureHeader(request.authorization).created).toBe(Date.parse(date) / 1000);
   });
 
   it('tells when an answer is not signed', async () => {

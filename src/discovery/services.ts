@@ -1,3 +1,4 @@
+import { isAskedService } from '../protocol/asked-service.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import type { Transaction } from '../storage/database.ts';
 import { feedsChannel, learnService, listFeeds, type SubscribedFeed } from '../storage/feeds/feeds.ts';
@@ -9,10 +10,9 @@ import type { DiscoveryContext } from './context.ts';
 export function isService(
   { service, catalog_url: catalogUrl }: { service: string | null; catalog_url: string },
   identity: string,
-  { url }: Pick<ParticipantRecord, 'url'>,
+  record: Pick<ParticipantRecord, 'url'>,
 ): boolean {
-  if (service !== null) return service === identity;
-  return url !== undefined && URL.canParse(url) && new URL(url).origin === new URL(catalogUrl).origin;
+  return isAskedService({ identity: service ?? undefined, url: catalogUrl }, identity, record);
 }
 
 /** The feeds of whoever signed, which is remembered as their service. */

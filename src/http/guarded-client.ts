@@ -1,14 +1,14 @@
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
 import { type ConnectionOptions, type Connections, createConnections } from './connections-to-origins.ts';
 import { exchange, startDeadline, type WholeAnswer } from './exchange.ts';
 import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
 import { createFewCalls } from './few-calls.ts';
-import { guardedConnector, openConnector, refusal } from './guarded-connector.ts';
+import { guardedConnector, openConnector } from './guarded-connector.ts';
 import { decodeBody } from './inflate.ts';
 import { createNameLookup } from './name-lookup.ts';
+import { findLiteralRefusal } from './public-addresses.ts';
 
 export { FetchFailure } from './fetch-failure.ts';
 
@@ -97,9 +97,8 @@ export function createGuardedClient({
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
       throw badUrl(url, 'it is neither https nor http');
     if (allowPrivateAddresses || operatorConfigured) return open;
-    const literal = literalAddress(url.hostname);
-    const range = literal === undefined ? undefined : specialRangeOf(literal);
-    if (literal !== undefined && range !== undefined) throw refusal(url.hostname, literal, range);
+    const refused = findLiteralRefusal(url.hostname);
+    if (refused) throw refused;
     if (url.protocol !== 'https:') throw badUrl(url, 'only https is called');
     return guarded;
   }

@@ -42,6 +42,7 @@ export async function startClient(
   const signpost = new Signpost({
     ...(await registerClient(network, name, options.callbacks)),
     retryBaseMs: 20,
+    allowPrivateAddresses: true,
     ...options,
   });
   await signpost.listen();

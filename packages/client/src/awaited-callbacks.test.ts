@@ -4,23 +4,36 @@ import { createAwaitedCallbacks } from './awaited-callbacks.ts';
 import type { ReceivedMessage } from './verify-request.ts';
 
 const digest = bodyDigest(Buffer.from('the request'));
-const request = { messageId: 'message-1', callback: 'on_discover', digest };
+const asked = 'discovery.example.org/subscribers.beckn.one';
+const service = { url: 'https://discovery.example.org/beckn', identity: asked };
+const request = { messageId: 'message-1', callback: 'on_discover', digest, service };
 
-function callback(change: { signer?: string; digest?: string; messageId?: string } = {}): ReceivedMessage {
+interface Change {
+  signer?: string;
+  signerUrl?: string;
+  digest?: string;
+  messageId?: string;
+}
+
+function callback(change: Change = {}): ReceivedMessage {
   const context = {
     messageId: change.messageId ?? 'message-1',
     requestDigest: { digest: change.digest ?? digest },
   };
-  const signer = change.signer ?? 'discovery.example.org/subscribers.beckn.one';
-  return { action: 'on_discover', signer, context, message: { catalogs: [] } } as unknown as ReceivedMessage;
+  const { signer = asked, signerUrl } = change;
+  const message = { catalogs: [] };
+  return { action: 'on_discover', signer, signerUrl, context, message } as unknown as ReceivedMessage;
 }
+
+const somebody = 'somebody.example.org/subscribers.beckn.one';
 
 describe('a callback', () => {
   it('goes to the call that waits for it, and is taken again where its acknowledgement was lost', async () => {
     const awaited = createAwaitedCallbacks();
     const call = awaited.expect(request);
+    call.acknowledge(undefined);
     expect(awaited.accept(callback())).toBe(true);
-    expect((await call.wait(1_000)).signer).toBe('discovery.example.org/subscribers.beckn.one');
+    expect((await call.wait(1_000)).signer).toBe(asked);
     call.done();
     expect(awaited.accept(callback())).toBe(true);
   });
@@ -52,9 +65,37 @@ describe('a callback', () => {
     const call = awaited.expect(request);
     const other = callback({ digest: bodyDigest(Buffer.from('another')) });
     expect(() => awaited.accept(other)).toThrow('the digest of another request');
-    call.setAsked('discovery.example.org/subscribers.beckn.one');
-    const foreign = callback({ signer: 'somebody.example.org/subscribers.beckn.one' });
-    expect(() => awaited.accept(foreign)).toThrow('was asked, not somebody.example.org');
+    const foreign = callback({ signer: somebody });
+    for (const acknowledged of [false, true]) {
+      if (acknowledged) call.acknowledge(undefined);
+      expect(() => awaited.accept(foreign)).toThrow(`${asked} was asked, not ${somebody}.`);
+    }
+  });
+
+  it('to a request that was sent to an address alone is that of a participant who is registered there', () => {
+    const awaited = createAwaitedCallbacks();
+    const call = awaited.expect({ ...request, service: { url: service.url } });
+    call.acknowledge(undefined);
+    for (const signerUrl of [
+      undefined,
+      'no address',
+      'https://somebody.example.org',
+      'http://discovery.example.org',
+    ])
+      expect(() => awaited.accept(callback({ signerUrl }))).toThrow('Name the service by its subscriberId');
+    expect(awaited.accept(callback({ signerUrl: 'https://discovery.example.org/other' }))).toBe(true);
+  });
+
+  it('that comes before the acknowledgement waits for it, and for who has signed it', async () => {
+    const awaited = createAwaitedCallbacks();
+    const call = awaited.expect({ ...request, service: { url: service.url } });
+    const signerUrl = 'https://discovery.example.org';
+    for (const signer of [somebody, asked])
+      expect(awaited.accept(callback({ signer, signerUrl }))).toBe(true);
+    await expect(call.wait(1)).rejects.toMatchObject({ code: 'NET_TIMEOUT' });
+    call.acknowledge(asked);
+    expect((await call.wait(1_000)).signer).toBe(asked);
+    expect(() => awaited.accept(callback({ signer: somebody, signerUrl }))).toThrow('was asked, not');
   });
 
   it('may name any attempt at its request', () => {

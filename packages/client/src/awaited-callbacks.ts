@@ -1,3 +1,4 @@
+import { type AskedService, isAskedService } from '../../../src/protocol/asked-service.ts';
 import { findBodyDigest } from '../../../src/protocol/digest.ts';
 import { ProtocolError } from '../../../src/protocol/errors.ts';
 import { SignpostError } from './errors.ts';
@@ -5,7 +6,7 @@ import type { ReceivedMessage } from './verify-request.ts';
 
 /** The requests whose callbacks are waited for, in memory: a callback finds its request by the messageId. */
 export interface AwaitedCallbacks {
-  expect(request: { messageId: string; callback: string; digest: string }): AwaitedCallback;
+  expect(request: ExpectedRequest): AwaitedCallback;
   /** The Authorization headers under which a request was sent, by which its callback may name it. */
   findSent(messageId: string): readonly string[];
   /** False where no call waits for it, or has waited and got it; throws where it does not answer the request that it names. */
@@ -16,21 +17,29 @@ export interface AwaitedCallbacks {
   close(): void;
 }
 
+export interface ExpectedRequest {
+  messageId: string;
+  callback: string;
+  digest: string;
+  service: AskedService;
+}
+
 export interface AwaitedCallback {
   /** Every attempt has a signature of its own. */
   addAttempt(authorization: string): void;
-  /** The service that acknowledged the request, known by the signature of its acknowledgement: from then on only its callback is accepted. */
-  setAsked(identity: string): void;
+  /** The acknowledgement is here; where the service signed it, only a callback of that signer counts. What came before it counts from now on. */
+  acknowledge(signer: string | undefined): void;
   wait(timeoutMs: number, signal?: AbortSignal): Promise<ReceivedMessage>;
   /** To be called however it ends. */
   done(): void;
 }
 
-interface Pending {
-  callback: string;
-  digest: string;
+interface Pending extends Omit<ExpectedRequest, 'messageId'> {
   attempts: string[];
-  asked?: string;
+  /** Who signed the acknowledgement. */
+  acknowledgedBy?: string;
+  /** The first callback of each signer that came before the acknowledgement; undefined once that is here. */
+  early?: Map<string, ReceivedMessage>;
   /** The callback has come. */
   isAnswered?: boolean;
   /** Why the last callback to this request was refused, where one was. */
@@ -46,14 +55,19 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
   const past = new Map<string, Pending>();
 
   return {
-    expect({ messageId, callback, digest }) {
+    expect({ messageId, ...request }) {
       const { promise, settle } = outcome();
-      const entry: Pending = { callback, digest, attempts: [], settle };
+      const entry: Pending = { ...request, attempts: [], early: new Map(), settle };
       pending.set(messageId, entry);
       return {
         addAttempt: (authorization) => void entry.attempts.push(authorization),
-        setAsked: (identity) => {
-          entry.asked = identity;
+        acknowledge(signer) {
+          const early = [...(entry.early?.values() ?? [])];
+          entry.acknowledgedBy = signer;
+          entry.early = undefined;
+          for (const message of early)
+            if (signer === undefined || signer === message.signer) take(entry, message);
+            else entry.refusal = notAsked(signer, message.signer);
         },
         wait: (timeoutMs, signal) => within(promise, { messageId, entry, timeoutMs, signal }),
         done() {
@@ -70,10 +84,11 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
       const entry = pending.get(messageId) ?? past.get(messageId);
       if (!entry || entry.callback !== message.action) return false;
       checkAnswers(message, entry);
-      const isTaken = pending.has(messageId) || entry.isAnswered === true;
-      entry.isAnswered = isTaken;
-      entry.settle(message);
-      return isTaken;
+      const { early, isAnswered = false } = entry;
+      if (!pending.has(messageId)) return isAnswered;
+      if (!early) take(entry, message);
+      else if (!early.has(message.signer)) early.set(message.signer, message);
+      return true;
     },
     noteRefusal({ messageId, action, reason }) {
       const entry = pending.get(messageId);
@@ -86,6 +101,11 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
   };
 }
 
+function take(entry: Pending, message: ReceivedMessage): void {
+  entry.isAnswered = true;
+  entry.settle(message);
+}
+
 function outcome(): { promise: Promise<ReceivedMessage>; settle: Pending['settle'] } {
   let settle: Pending['settle'] = () => {};
   const promise = new Promise<ReceivedMessage>((resolve, reject) => {
@@ -96,14 +116,27 @@ function outcome(): { promise: Promise<ReceivedMessage>; settle: Pending['settle
   return { promise, settle };
 }
 
-function checkAnswers({ context, signer }: ReceivedMessage, { digest, asked }: Pending): void {
+/** Which callbacks count is in the README, "Whose callback counts". */
+function checkAnswers(message: ReceivedMessage, { digest, service, acknowledgedBy }: Pending): void {
+  const { context, signer, signerUrl } = message;
   const named = context.requestDigest?.digest;
   if (named !== undefined && findBodyDigest(named) !== digest)
     throw new ProtocolError('CTX_INVALID_FIELD', 'This is the digest of another request.', {
       path: '$.context.requestDigest.digest',
     });
+  const asked = acknowledgedBy ?? service.identity;
   if (asked !== undefined && asked !== signer)
-    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', `${asked} was asked, not ${signer}.`);
+    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', notAsked(asked, signer));
+  if (isAskedService(service, signer, { url: signerUrl })) return;
+  const { origin } = new URL(service.url);
+  throw new ProtocolError(
+    'AUT_UNAUTHORIZED_ACTION',
+    `${origin} was asked, and the registry has ${signer} at ${signerUrl ?? 'no address'}. Name the service by its subscriberId where it has another address there.`,
+  );
+}
+
+function notAsked(asked: string, signer: string): string {
+  return `${asked} was asked, not ${signer}.`;
 }
 
 async function within(

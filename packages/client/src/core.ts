@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Action } from '../../../src/protocol/actions.ts';
+import type { AskedService } from '../../../src/protocol/asked-service.ts';
 import type { Context } from '../../../src/protocol/context.ts';
 import { bodyDigest } from '../../../src/protocol/digest.ts';
 import { protocolVersion } from '../../../src/protocol/endpoints.ts';
 import { parseEnvelope } from '../../../src/protocol/envelope.ts';
+import { identityOf } from '../../../src/protocol/identity.ts';
 import { type AwaitedCallbacks, createAwaitedCallbacks } from './awaited-callbacks.ts';
 import { asSignpostError, SignpostError } from './errors.ts';
 import type { Settings } from './options.ts';
@@ -25,7 +27,7 @@ export function createCore(settings: Settings): Core {
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Base address or subscriberId of the service, in place of the one of the constructor. */
+  /** subscriberId or base address of the service, in place of the one of the constructor. */
   to?: string;
   /** One of your own making, for example to find it in your logs; a service takes each for one request only. */
   messageId?: string;
@@ -47,7 +49,7 @@ export interface Question {
 /** The synchronous answer. */
 export async function ask(core: Core, question: Question, options: CallOptions): Promise<Answer> {
   const request = buildRequest(core, question, options);
-  return send(core.settings, { ...request, url: await findUrl(core, question, options) });
+  return send(core.settings, { ...request, ...(await findService(core, question, options)) });
 }
 
 /** The callback; undefined where the answer said that nothing will follow (202). */
@@ -59,14 +61,14 @@ export async function askAndWait<A extends ReceivedMessage['action']>(
   requireReceiver(core);
   const { method, body, messageId } = buildRequest(core, question, options);
   const { signal, callbackTimeoutMs = core.settings.callbackTimeoutMs } = options;
-  const url = await findUrl(core, question, options);
+  const { service, url } = await findService(core, question, options);
   const { callback = '' } = question.action;
-  const awaited = core.awaited.expect({ messageId, callback, digest: bodyDigest(body) });
+  const awaited = core.awaited.expect({ messageId, callback, digest: bodyDigest(body), service });
   try {
     const onAttempt = awaited.addAttempt;
-    const answer = await send(core.settings, { method, url, body, messageId, onAttempt, signal });
+    const answer = await send(core.settings, { method, service, url, body, messageId, onAttempt, signal });
     if (answer.status === 202) return { answer };
-    if (answer.signer !== undefined) awaited.setAsked(answer.signer);
+    awaited.acknowledge(answer.signer);
     const arrived = await awaited.wait(callbackTimeoutMs, signal);
     return { answer, callback: arrived as Extract<ReceivedMessage, { action: A }> };
   } finally {
@@ -116,19 +118,22 @@ function buildRequest(core: Core, { action, message }: Question, options: CallOp
   return { method: action.method, body, messageId };
 }
 
-async function findUrl(
+/** Whom it asks, and at which address. */
+async function findService(
   core: Core,
-  { action, service, query = {} }: Question,
+  { action, service: role, query = {} }: Question,
   { to }: CallOptions,
-): Promise<string> {
-  const named = to ?? core.settings.services[service];
+): Promise<{ service: AskedService; url: string }> {
+  const named = to ?? core.settings.services[role];
   if (named === undefined)
-    throw new TypeError(`which ${service} service? Give \`to\`, or the constructor \`${service}Service\``);
-  const base = /^https?:\/\//.test(named) ? named : await registeredUrl(core, named);
-  const url = new URL(`${base.replace(/\/+$/, '')}${action.path}`);
+    throw new TypeError(`which ${role} service? Give \`to\`, or the constructor \`${role}Service\``);
+  const service = /^https?:\/\//.test(named)
+    ? { url: named }
+    : { url: await registeredUrl(core, named), identity: identityOf(named, core.settings.registryName) };
+  const url = new URL(`${service.url.replace(/\/+$/, '')}${action.path}`);
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value));
-  return url.href;
+  return { service, url: url.href };
 }
 
 async function registeredUrl({ settings }: Core, subscriberId: string): Promise<string> {

@@ -86,13 +86,14 @@ async function askForPage(
   return callback ? callback.message : { nothing: readNack(answer.body).message ?? 'Nothing was found.' };
 }
 
-/** limit and offset are beyond the specification: a service that has a closed schema refuses them. */
+/**
+ * limit and offset are beyond the specification: a service that has a closed schema refuses them. Beckn-ONIX names the object that has them, once for each.
+ */
 function refusesPaging(error: unknown): boolean {
-  return (
-    error instanceof SignpostError &&
-    /^\$\.message\.(limit|offset)$/.test(error.path ?? '') &&
-    error.status === 400
-  );
+  if (!(error instanceof SignpostError) || error.status !== 400) return false;
+  const { path = '', code } = error;
+  if (/^\$\.message\.(limit|offset)$/.test(path)) return true;
+  return code === 'SCH_FIELD_NOT_ALLOWED' && path.split(';').every((one) => one === 'message');
 }
 
 function* foundIn({ resources = [], offers = [], ...catalog }: ReceivedCatalog): Generator<Found> {

@@ -22,7 +22,7 @@ export { SignpostError } from './errors.ts';
 export { createInbox, type Inbox } from './inbox.ts';
 export { publicKeyFromSeed } from './keys.ts';
 export type { Listener, ListenOptions } from './listen.ts';
-export type { SignpostOptions } from './options.ts';
+export type { ClientLogger, SignpostOptions } from './options.ts';
 export type { PublishOptions } from './publish.ts';
 export type { PullOptions } from './pull.ts';
 export type { ReceivedRequest, SentAnswer } from './receive.ts';

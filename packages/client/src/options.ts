@@ -31,9 +31,22 @@ export interface SignpostOptions {
   retryBaseMs?: number;
   /** Pushes, and callbacks that no call waits for. What it throws is answered as a NACK. */
   onMessage?(message: ReceivedMessage): void | Promise<void>;
-  /** In place of the global one. */
+  /** Refuses callbacks that do not sign the signature of the request that they answer (default false: deployed peers sign three lines). */
+  requireCallbackChain?: boolean;
+  /** Lets `pull()` download from loopback and private addresses, and by http: for development (default false). */
+  allowPrivateAddresses?: boolean;
+  /** In place of the global one. Downloads use it only where private addresses are allowed: otherwise the address is checked where it is connected to. */
   fetch?: typeof fetch;
+  /** What is worth knowing and stops nothing, such as an answer that somebody else signed (default: warnings to the console). */
+  logger?: ClientLogger;
 }
+
+export interface ClientLogger {
+  warn(message: string): void;
+  debug(message: string): void;
+}
+
+const consoleLogger: ClientLogger = { warn: (message) => console.warn(message), debug: () => {} };
 
 export interface Settings {
   key: SigningKey;
@@ -46,7 +59,10 @@ export interface Settings {
   retryForMs: number;
   retryBaseMs: number;
   onMessage?: SignpostOptions['onMessage'];
+  requireCallbackChain: boolean;
+  allowPrivateAddresses: boolean;
   fetch: typeof fetch;
+  logger: ClientLogger;
 }
 
 /** Options are the programmer's own: what is wrong with them is a TypeError. */
@@ -70,7 +86,10 @@ export function readOptions(options: SignpostOptions): Settings {
     retryForMs: options.retryForMs ?? 30_000,
     retryBaseMs: options.retryBaseMs ?? 500,
     onMessage: options.onMessage,
+    requireCallbackChain: options.requireCallbackChain ?? false,
+    allowPrivateAddresses: options.allowPrivateAddresses ?? false,
     fetch: asked,
+    logger: options.logger ?? consoleLogger,
   };
 }
 

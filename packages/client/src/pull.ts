@@ -7,6 +7,7 @@ import { type DownloadManifest, OnPullMessage } from '../../../src/protocol/pull
 import { validator } from '../../../src/protocol/validate.ts';
 import { askAndWait, type CallOptions, type Core } from './core.ts';
 import { asSignpostError, SignpostError } from './errors.ts';
+import { type FetchedBody, fetchPublic } from './fetch-public.ts';
 import { readBytes } from './send.ts';
 
 export interface PullOptions extends Omit<CallOptions, 'messageId'> {
@@ -24,8 +25,8 @@ const maxInflation = 8;
 const defaultDownloadTimeoutMs = 300_000;
 
 /**
- * Every catalog of a subscription, page by page (catalog spec: POST /catalog/pull). What the service offers as a download is fetched, checked
- * against its checksum, and read.
+ * Every catalog of a subscription, page by page (catalog spec: POST /catalog/pull). What the service offers as a download is fetched, from a public
+ * address unless the options allow others, checked against its checksum, and read.
  */
 export async function* pull(
   core: Core,
@@ -84,7 +85,9 @@ async function download(
   };
   const timeout = AbortSignal.timeout(timeoutMs);
   const ends = signal ? AbortSignal.any([signal, timeout]) : timeout;
-  const response = await settings.fetch(url, { signal: ends }).catch(notFetched);
+  const ask: (url: string, init: { signal: AbortSignal }) => Promise<FetchedBody> =
+    settings.allowPrivateAddresses ? settings.fetch : fetchPublic;
+  const response = await ask(url, { signal: ends }).catch(notFetched);
   if (!response.ok) throw fail(`at ${url} answers ${response.status}`);
   const bytes = await readBytes(response, maxBytes).catch(notFetched);
   if (!sha256Matches(checksum, bytes)) throw fail('does not have its checksum');

@@ -54,14 +54,14 @@ function describeChecks({ settings, awaited }: Core, { method, path, body }: Rec
   if (method !== 'POST' || !action)
     throw new ProtocolError('CTX_ACTION_MISMATCH', `There is no ${method} ${path} here.`, { status: 404 });
   if (body.length > maxBodyBytes) throw tooLarge();
-  const { registry, registryName } = settings;
+  const { registry, registryName, requireCallbackChain } = settings;
   return {
     action: action.name,
-    registryName,
+    ...{ registryName, requireCallbackChain },
     findSent: awaited.findSent,
     resolveKey: async ({ subscriberId, keyId }: { subscriberId: string; keyId: string }) => {
       const { publicKey, record } = requireKey(await registry.findKey(subscriberId, keyId));
-      return { publicKey, subscriberId: record.subscriberId };
+      return { publicKey, subscriberId: record.subscriberId, url: record.url };
     },
   };
 }

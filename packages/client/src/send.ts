@@ -1,7 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { signTimes } from '../../../src/delivery/bodiless-signature.ts';
+import {
+  describeClockDifference,
+  findServerClock,
+  signTimes,
+} from '../../../src/delivery/bodiless-signature.ts';
 import { nextAttemptMs, parseRetryAfter } from '../../../src/delivery/retry-policy.ts';
 import type { Action } from '../../../src/protocol/actions.ts';
+import { type AskedService, isAskedService } from '../../../src/protocol/asked-service.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../src/protocol/json.ts';
 import { readNack } from '../../../src/protocol/nack.ts';
@@ -18,6 +23,7 @@ import type { Settings } from './options.ts';
 
 export interface Outgoing {
   method: Action['method'];
+  service: AskedService;
   url: string;
   body: Buffer;
   messageId?: string;
@@ -29,7 +35,7 @@ export interface Outgoing {
 export interface Answer {
   status: number;
   body: JsonObject;
-  /** Identity of who signed the answer, where the signature holds: deployed peers do not sign all of theirs. */
+  /** Identity of who signed the answer, where the signature holds and is that of the service: deployed peers do not sign all of theirs. */
   signer?: string;
 }
 
@@ -57,12 +63,26 @@ export async function send(settings: Settings, request: Outgoing): Promise<Answe
   }
 }
 
-type Tried = { answer: Answer } | { error: SignpostError; mayPass: boolean; retryAfterMs?: number };
+type Tried =
+  | { answer: Answer }
+  | { error: SignpostError; mayPass: boolean; retryAfterMs?: number; date?: string };
 
+/** Without a body, where the server's clock may be why it answered 401, the request is signed and sent once more by that clock. */
 async function tryOnce(settings: Settings, request: Outgoing): Promise<Tried> {
-  const { method, url, body, messageId, signal } = request;
+  const tried = await tryAt(settings, request, new Date());
+  if ('answer' in tried) return tried;
+  const { error, date } = tried;
   const now = new Date();
-  const authorization = signRequest(settings.key, body, signTimes(method, now));
+  const clock = findServerClock(request.method, { status: error.status ?? 0, date }, now);
+  if (!clock) return tried;
+  const difference = describeClockDifference(clock, now);
+  settings.logger.warn(`${request.url} answered 401, and ${difference}: signed once more by its clock.`);
+  return tryAt(settings, request, clock);
+}
+
+async function tryAt(settings: Settings, request: Outgoing, at: Date): Promise<Tried> {
+  const { method, url, body, messageId, signal } = request;
+  const authorization = signRequest(settings.key, body, signTimes(method, at));
   request.onAttempt?.(authorization);
   let response: Response;
   let bytes: Buffer;
@@ -82,17 +102,22 @@ async function tryOnce(settings: Settings, request: Outgoing): Promise<Tried> {
   const document = readDocument(bytes);
   const refusal = findRefusal(response.status, document, { url, messageId });
   if (refusal) {
-    const retryAfterMs = parseRetryAfter(response.headers.get('retry-after') ?? undefined, now);
-    return { error: refusal, mayPass: passingStatuses.includes(response.status), retryAfterMs };
+    const header = (name: string) => response.headers.get(name) ?? undefined;
+    const retryAfterMs = parseRetryAfter(header('retry-after'), new Date());
+    const mayPass = passingStatuses.includes(response.status);
+    return { error: refusal, mayPass, retryAfterMs, date: header('date') };
   }
-  const signer = await findSigner(settings, response.headers.get('signature'), bytes, authorization);
+  const signer = await findSigner(settings, request, response.headers.get('signature'), bytes, authorization);
   return { answer: { status: response.status, body: document ?? {}, signer } };
 }
 
-export async function readBytes(response: Response, maxBytes: number): Promise<Buffer> {
+export async function readBytes(
+  { body }: { body: AsyncIterable<Uint8Array> | null },
+  maxBytes: number,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body ?? []) {
     length += chunk.length;
     if (length > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`);
     chunks.push(chunk);
@@ -135,21 +160,33 @@ function findRefusal(
   return new SignpostError('NET_INTERNAL_ERROR', problem, { status, messageId });
 }
 
-/** A missing or wrong signature of an answer is no reason to fail (protocol decision: acknowledgements). */
+/** A missing or wrong signature of an answer, or that of somebody else, is logged, and no reason to fail (protocol decision: acknowledgements). */
 async function findSigner(
-  { registry, registryName }: Settings,
+  { registry, registryName, logger }: Settings,
+  { service, url }: Outgoing,
   value: string | null,
   bytes: Buffer,
   authorization: string,
 ): Promise<string | undefined> {
-  if (value === null) return undefined;
+  if (value === null) {
+    logger.debug(`The answer of ${url} is not signed.`);
+    return undefined;
+  }
   try {
     const header = parseSignatureHeader(value);
+    if (!header.chained) throw new Error('it does not name the request');
     const lookup = await registry.findKey(header.subscriberId, header.recordId);
-    if (!header.chained || lookup.kind !== 'key') return undefined;
+    if (lookup.kind !== 'key') throw new Error(`its key is ${lookup.kind}`);
     const { signature } = parseSignatureHeader(authorization);
-    return identityOf(verifySignature(header, lookup.publicKey, bytes, signature).subscriberId, registryName);
-  } catch {
+    const { subscriberId } = verifySignature(header, lookup.publicKey, bytes, signature);
+    const signer = identityOf(subscriberId, registryName);
+    if (isAskedService(service, signer, lookup.record)) return signer;
+    throw new Error(
+      `it is that of ${signer}, not of ${service.identity ?? `a participant at ${service.url}`}`,
+    );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn(`The signature of the answer of ${url} does not count: ${reason}`);
     return undefined;
   }
 }

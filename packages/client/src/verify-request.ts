@@ -35,6 +35,8 @@ export type ReceivedMessage = Verified &
 export interface Verified {
   /** Identity of the signer, `namespace/registry`. */
   signer: string;
+  /** Base address of the signer in the registry, where `resolveKey` gave it. */
+  signerUrl?: string;
   /** The recordId of its key. */
   keyId: string;
   /** Digest of the body, as signed. */
@@ -56,7 +58,7 @@ export interface VerifyOptions {
   requireCallbackChain?: boolean;
   registryName?: string;
   now?: Date;
-  /** How far the sender's clock may be ahead (default 30). */
+  /** How far the sender's clock may be ahead (default 60). */
   clockSkewSeconds?: number;
   /** How long a signature may be valid (default 7,200). */
   maxSignatureSeconds?: number;
@@ -65,8 +67,8 @@ export interface VerifyOptions {
 export type ResolvedKey =
   | string
   | KeyObject
-  /** `subscriberId` is the `subscriber_id` of the registry's record, by which the context may name the sender. */
-  | { publicKey: string | KeyObject; subscriberId?: string }
+  /** `subscriberId` is the `subscriber_id` of the registry's record, by which the context may name the sender, and `url` the address there. */
+  | { publicKey: string | KeyObject; subscriberId?: string; url?: string }
   | undefined;
 
 export type HeaderSource = Headers | Record<string, string | string[] | undefined>;
@@ -92,10 +94,10 @@ async function verify(
   headers: HeaderSource,
   options: VerifyOptions,
 ): Promise<ReceivedMessage> {
-  const { now = new Date(), clockSkewSeconds = 30, maxSignatureSeconds = 7_200 } = options;
+  const { now = new Date(), clockSkewSeconds = 60, maxSignatureSeconds = 7_200 } = options;
   const header = parseSignatureHeader(authorizationOf(headers));
   checkSignatureWindow(header, now, { clockSkewSeconds, maxSignatureSeconds });
-  const { publicKey, subscriberId } = await resolveKey(header, options);
+  const { publicKey, subscriberId, url } = await resolveKey(header, options);
   const answering = header.chained ? await findAnswered(body, options) : [];
   const { digest } = verifySignature(header, publicKey, body, answering);
   const action = findAction(body, options.action);
@@ -116,7 +118,8 @@ async function verify(
       },
     );
   const verified: Verified = {
-    ...{ signer, keyId: header.recordId, digest, signature: header.signature, chained: header.chained },
+    ...{ signer, signerUrl: url, keyId: header.recordId, digest },
+    ...{ signature: header.signature, chained: header.chained },
   };
   return { ...verified, action: action.name, context, message } as ReceivedMessage;
 }
@@ -136,7 +139,7 @@ function authorizationOf(headers: HeaderSource): string {
 async function resolveKey(
   { subscriberId, recordId }: SignatureHeader,
   options: VerifyOptions,
-): Promise<{ publicKey: KeyObject; subscriberId?: string }> {
+): Promise<{ publicKey: KeyObject; subscriberId?: string; url?: string }> {
   const found = await options.resolveKey({ subscriberId, keyId: recordId });
   if (found === undefined)
     throw new ProtocolError('AUT_KEY_NOT_FOUND', `There is no usable key ${recordId} of ${subscriberId}.`);

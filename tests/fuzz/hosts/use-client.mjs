@@ -12,6 +12,7 @@ const fetchHere = async (url, options) => {
 const signpost = new Signpost({
   ...JSON.parse(process.env.CLIENT_OPTIONS),
   fetch: fetchHere,
+  allowPrivateAddresses: true, // so that downloads use it, too
   onMessage: () => undefined,
 });
 await signpost.listen();

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { publicOnly } from './guarded-connector.ts';
+import { publicOnly } from './public-addresses.ts';
 
 describe('the guarded resolution', () => {
   const mixed = [

@@ -1,0 +1,61 @@
+import { lookup } from 'node:dns';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { findLiteralRefusal, publicOnly } from '../../../src/http/public-addresses.ts';
+
+// A GET of an address that somebody else wrote: https, to a public address, and the address that is checked is the one connected to. `fetch` cannot
+// promise that: it resolves the name itself, after any check.
+
+const maxRedirects = 3;
+const redirectStatuses = [301, 302, 303, 307, 308];
+/** Of the constructor: what allows other addresses. */
+const setting = 'allowPrivateAddresses';
+
+export interface FetchedBody {
+  ok: boolean;
+  status: number;
+  body: AsyncIterable<Uint8Array> | null;
+}
+
+/** Every address on the way is judged like the first. `resolve`: in place of the system's resolution of names. */
+export async function fetchPublic(
+  address: string,
+  { signal, resolve = lookup }: { signal: AbortSignal; resolve?: LookupFunction },
+): Promise<FetchedBody> {
+  let url = new URL(address);
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await get(url, signal, resolve);
+    const next = findRedirect(url, answer);
+    const { statusCode: status = 0 } = answer;
+    const ok = status >= 200 && status < 300;
+    // Nobody reads the rest: it would keep the connection open.
+    if (!ok) answer.destroy();
+    if (!next) return { ok, status, body: answer };
+    if (redirects === maxRedirects) throw new Error(`it redirects more than ${maxRedirects} times`);
+    url = next;
+  }
+}
+
+function get(url: URL, signal: AbortSignal, resolve: LookupFunction): Promise<IncomingMessage> {
+  if (url.protocol !== 'https:')
+    throw new Error(`${url.origin} is not called: only https is. Development networks set ${setting}.`);
+  const refused = findLiteralRefusal(url.hostname, setting);
+  if (refused) throw refused;
+  return new Promise((answered, failed) => {
+    // `agent: false`: a connection that others of this process have opened was not checked.
+    const options = { agent: false, lookup: publicOnly(resolve, setting), signal };
+    request(url, options, answered).on('error', failed).end();
+  });
+}
+
+/** Where an answer leads; undefined where it is the last one. */
+export function findRedirect(
+  from: URL,
+  { statusCode = 0, headers }: Pick<IncomingMessage, 'statusCode' | 'headers'>,
+): URL | undefined {
+  const { location } = headers;
+  if (!redirectStatuses.includes(statusCode) || location === undefined) return undefined;
+  if (!URL.canParse(location, from.href)) throw new Error('it redirects to nowhere');
+  return new URL(location, from);
+}

@@ -1,0 +1,49 @@
+import type { LookupFunction } from 'node:net';
+import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
+import { FetchFailure } from './fetch-failure.ts';
+
+// Only public addresses are called (protocol decision: addresses). A host that is an address is judged as it is written, a name by what it resolves to, in
+// the one resolution whose result the socket connects to: it cannot resolve to something else between the check and the connection.
+
+/** Why a host that is an address itself is not called; undefined for a public one, and for a name. */
+export function findLiteralRefusal(hostname: string, setting?: string): FetchFailure | undefined {
+  const literal = literalAddress(hostname);
+  const range = literal === undefined ? undefined : specialRangeOf(literal);
+  return literal === undefined || range === undefined
+    ? undefined
+    : refusal(hostname, literal, range, setting);
+}
+
+/** A name with public and special addresses is connected to at its public ones only. */
+export function publicOnly(resolve: LookupFunction, setting?: string): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, []);
+      const addresses = Array.isArray(found)
+        ? found
+        : [{ address: found, family: found.includes(':') ? 6 : 4 }];
+      const allowed = addresses.filter(({ address }) => specialRangeOf(address) === undefined);
+      const [first] = allowed;
+      if (first === undefined) {
+        const address = addresses[0]?.address ?? 'no address';
+        return callback(refusal(hostname, address, specialRangeOf(address) ?? 'unknown', setting), []);
+      }
+      if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** `setting` is what allows such addresses. */
+export function refusal(
+  host: string,
+  address: string,
+  range: string,
+  setting = 'ALLOW_PRIVATE_ADDRESSES',
+): FetchFailure {
+  const what = host === address ? host : `${host} (${address})`;
+  return new FetchFailure(
+    'address-refused',
+    `${what} is not called: its address is ${range}, not public. Development networks set ${setting}.`,
+  );
+}

@@ -1,0 +1,23 @@
+import type { ParticipantRecord } from './registry-record.ts';
+
+/** Whom a request was sent to: by name, or by address alone. */
+export interface AskedService {
+  /** `namespace/registry`; undefined where only the address is known. */
+  identity?: string;
+  /** Base address. */
+  url: string;
+}
+
+/** Whether a signer is the service that was asked: the named one; of an address alone, a participant that the registry has at its origin. */
+export function isAskedService(
+  { identity, url }: AskedService,
+  signer: string,
+  registered: Pick<ParticipantRecord, 'url'>,
+): boolean {
+  if (identity !== undefined) return identity === signer;
+  return (
+    registered.url !== undefined &&
+    URL.canParse(registered.url) &&
+    new URL(registered.url).origin === new URL(url).origin
+  );
+}
