@@ -18,7 +18,8 @@ export async function createAttackTools({ people }, signal) {
     counts[what] = (counts[what] ?? 0) + 1;
   };
   const agent = new Agent({ keepAlive: true, localAddress: host });
-  for (const { url } of [people.mallory, people.eve]) await acknowledgeAll(url, count);
+  const answers = new Map();
+  for (const { url } of [people.mallory, people.eve]) await acknowledgeAll(url, count, answers);
 
   /** Resolves with the status and the body of the answer; never throws. */
   function post(url, { body = Buffer.alloc(0), headers = {}, method = 'POST' }) {
@@ -59,6 +60,8 @@ export async function createAttackTools({ people }, signal) {
     send,
     signed,
     actions,
+    /** Answers what comes to an attacker's address, instead of acknowledging it. */
+    answerAt: ({ url }, answer) => void answers.set(url, answer),
     /** `concurrency` of them at once, until the attack is over; at most `perSecond` in all. */
     async keepDoing(work, { concurrency, perSecond = Number.POSITIVE_INFINITY }) {
       let next = performance.now();
@@ -111,10 +114,13 @@ export function forgedAuthorization(subscriberId, { recordId = 'key-1', answerin
 
 const forgersKey = privateKeyFromSeed(generateSeed());
 
-async function acknowledgeAll(url, count) {
-  const server = createServer((request, response) => {
+async function acknowledgeAll(url, count, answers) {
+  const server = createServer(async (request, response) => {
     count('callback');
-    request.resume().once('end', () => response.end('{"message":{"status":"ACK"}}'));
+    const answer = answers.get(url);
+    if (!answer) return request.resume().once('end', () => response.end('{"message":{"status":"ACK"}}'));
+    const body = Buffer.concat(await request.toArray());
+    response.end(JSON.stringify(await answer(request, body)));
   });
   await new Promise((resolve) => server.listen(new URL(url).port, host, resolve));
   server.unref();

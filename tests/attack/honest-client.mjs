@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { actions } from '../../dist/protocol/actions.js';
 import { privateKeyFromSeed } from '../../dist/protocol/keys.js';
 import { parseSignatureHeader, signRequest, verifySignature } from '../../dist/protocol/request-signature.js';
-import { marketCatalogs, questions, smallChange } from './market.mjs';
+import { marketCatalogs, newCatalog, questions, smallChange } from './market.mjs';
 
 const atOnce = 4;
 const answerMs = 60_000;
@@ -73,6 +73,24 @@ export async function startHonestClient(people) {
         taken.push(performance.now() - start);
       }
       return taken;
+    },
+    /** Whether what is published now is found within the time, after something else has happened. */
+    async findsWhatItPublishes({ catalogUrl, discoveryUrl }, limitMs, meanwhile) {
+      const { catalog, textSearch } = newCatalog();
+      const published = await roaster.send(catalogUrl, actions.publish, { catalogs: [catalog] }, 'bpp');
+      if (published.status !== 200) throw new Error(`a catalog was not accepted: ${published.status}`);
+      await published.callback;
+      await meanwhile();
+      for (const end = Date.now() + limitMs; Date.now() < end; await delay(200)) {
+        const { status } = await shopper.send(
+          discoveryUrl,
+          actions.discover,
+          { intent: { textSearch } },
+          'bap',
+        );
+        if (status === 200) return true;
+      }
+      return false;
     },
     async publishMarket({ catalogUrl, discoveryUrl }) {
       for (const catalog of marketCatalogs()) {

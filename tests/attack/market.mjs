@@ -1,4 +1,5 @@
 // What is honestly sold, and what is asked for: 10 shops with 100 kinds of coffee each, all of one provider node.
+import { randomUUID } from 'node:crypto';
 
 const shops = 10;
 const kindsPerShop = 100;
@@ -42,6 +43,15 @@ function coffee(shop, kind) {
 
 function placeOf(shop) {
   return { type: 'Point', coordinates: [77.5 + (shop % 5) * 0.02, 12.9 + Math.floor(shop / 5) * 0.02] };
+}
+
+/** One that nobody has seen, and a word that finds it alone. */
+export function newCatalog() {
+  const word = randomUUID().replace(/[^a-f]/g, (digit) => String.fromCharCode(112 + (Number(digit) || 0)));
+  const { resources, offers: _offers, ...shop } = marketCatalogs()[0];
+  const [resource] = resources;
+  const found = { ...resource, id: word, descriptor: { ...resource.descriptor, name: word } };
+  return { catalog: { ...shop, id: `shop-${word}`, resources: [found] }, textSearch: word };
 }
 
 /** All find something, and nothing of what attackers publish. */

@@ -22,6 +22,7 @@ export async function observeAttack(scenes, { name, attack, behindProxy, bounds 
   const scene = await scenes.open({ settings, behindProxy, withConsole });
   try {
     await observe(scene, { name, row, bounds });
+    row.broken.push(...((await attack.findEffects?.(scene, row.told)) ?? []));
     row.memoryMb = Object.fromEntries(
       Object.entries(scene.roles).map(([role, process]) => [role, process.peakMemoryMb() ?? 0]),
     );

@@ -66,7 +66,7 @@ export async function prepareScenes({ inOne = false } = {}) {
       createDatabase(postgres.url, `${template.name}_${Date.now()}`, `template ${template.name}`);
     const twinPort = ports.at(-1);
     return {
-      /** `settings` of the roles are on top of their defaults. */
+      /** `settings` of the roles, or what gives them for the participants, are on top of their defaults. */
       open: async (options = {}) => openScene(home, await copy(), options),
       /** A second discovery service, on an untouched copy of the database. */
       openTwin: async (options = {}) => openScene(home, await copy(), { ...options, twinPort }),
@@ -79,7 +79,8 @@ export async function prepareScenes({ inOne = false } = {}) {
 }
 
 async function openScene({ dataDir, people, honest, names }, database, options) {
-  const { settings = {}, behindProxy = false, withConsole = false, twinPort } = options;
+  const { settings: given = {}, behindProxy = false, withConsole = false, twinPort } = options;
+  const settings = typeof given === 'function' ? given(people) : given;
   const closers = database.isTemplate ? [] : [database.drop];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -97,6 +98,10 @@ async function openScene({ dataDir, people, honest, names }, database, options) 
       ...own,
       ...settings,
     });
+    roles[role].startAgain = async () => {
+      await roles[role].end();
+      await start(role, own);
+    };
     closers.push(() => roles[role].end());
   }
   try {
