@@ -37,7 +37,7 @@ export function validatorsOfServer(): Plugin {
   });
 }
 
-export function generatedModule(path: string, generate: () => string): Plugin {
+function generatedModule(path: string, generate: () => string): Plugin {
   return {
     name: `generated ${path}`,
     enforce: 'pre',

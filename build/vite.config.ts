@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
-import { generatedModule, validatorsOfServer } from './compiled-validators.ts';
+import { validatorsOfServer } from './compiled-validators.ts';
 
 // Bundles a few modules of dist, each into the place where tsc has written it, so that a command starts quickly: packages that come as hundreds of
 // files, and validators that would be compiled at run time. What tsc alone has written does the same, later.
@@ -10,15 +10,7 @@ const modules = ['protocol/type', 'protocol/precompiled', 'http/undici'];
 
 export default defineConfig({
   root,
-  plugins: [
-    validatorsOfServer(),
-    generatedModule('/src/http/undici.ts', () =>
-      [
-        "export { default as Agent } from 'undici/lib/dispatcher/agent.js';",
-        "export { default as buildConnector } from 'undici/lib/core/connect.js';",
-      ].join('\n'),
-    ),
-  ],
+  plugins: [validatorsOfServer()],
   ssr: { target: 'node', noExternal: true },
   build: {
     ssr: true,
