@@ -31,24 +31,25 @@ export async function advanceVersion(
 ): Promise<IndexState> {
   const newest = newestOf(formats).version;
   return database.transaction(async (tx) => {
+    // The ends of an index tell it: `exists` would read all catalogs, because PostgreSQL expects to find some of another version soon.
     const { rows } = await tx.query<
-      IndexState & { isEmpty: boolean; isMixed: boolean; isSeen: boolean; hasOlder: boolean }
+      IndexState & { oldest: number | null; latest: number | null; isSeen: boolean; hasOlder: boolean }
     >(
       `select version, next, next_since < now() - $1 * interval '1 millisecond' as "isSeen",
-         not exists (select from discovery.catalog) as "isEmpty",
-         exists (select from discovery.catalog where index_version < state.version)
-           or exists (select from discovery.catalog where index_version > state.version) as "isMixed",
+         (select min(index_version) from discovery.catalog) as oldest, (select max(index_version) from discovery.catalog) as latest,
          exists (select from discovery.index_process where version < $2 and ${isAlive}) as "hasOlder"
-       from discovery.index_state as state for update`,
+       from discovery.index_state for update`,
       [graceMs, newest],
     );
     const [state] = rows;
     if (state === undefined) return readState(tx, formats);
     let { version, next } = state;
-    if (next < newest && version === next && !state.isMixed && !state.hasOlder) next = newest;
+    const isEmpty = state.oldest === null;
+    const isMixed = !isEmpty && (state.oldest !== version || state.latest !== version);
+    if (next < newest && version === next && !isMixed && !state.hasOlder) next = newest;
     if (state.next < firstWithSiblings && next >= firstWithSiblings) await writeSiblings(tx);
     if (state.next < firstWithReach && next >= firstWithReach) await writeReach(tx);
-    if (version < next && (state.isEmpty || (state.isSeen && next === state.next))) version = next;
+    if (version < next && (isEmpty || (state.isSeen && next === state.next))) version = next;
     if (version !== state.version || next !== state.next)
       await tx.query(
         `update discovery.index_state

@@ -3,12 +3,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { readIndexContent } from '../../../tests/support/index-content.ts';
 import { laterFormat, laterFormats, otherWeights } from '../../../tests/support/index-formats.ts';
+import { countRowsRead } from '../../../tests/support/rows-read.ts';
 import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
 import { until } from '../../../tests/support/time.ts';
 import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';
 import { createMetrics } from '../../metrics.ts';
-import type { Database } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { createThreadPool } from '../../thread-pool.ts';
 import { type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
 import { createSearch } from '../port.ts';
@@ -184,6 +185,21 @@ describe('processes of two versions', () => {
     expect(await step()).toEqual({ version: current, next: later });
     await database.query("update discovery.index_state set next_since = now() - interval '61 seconds'");
     expect(await step()).toEqual({ version: later, next: later });
+  });
+
+  it('look at a few rows to see where the index stands, however many catalogs it has', async () => {
+    await database.query(
+      `insert into discovery.catalog (source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at, index_version)
+       select 'node', 'p', n, 'REGULAR', '{}', 0, '', '{}', '{}', true, now(), $1 from generate_series(1, 2000) as n`,
+      [current],
+    );
+    const read = await countRowsRead(database, (counting) =>
+      advanceVersion(
+        { ...database, transaction: (work) => work(counting as Transaction) },
+        ...([indexFormats, { graceMs: 0 }] as const),
+      ),
+    );
+    expect(read).toBeLessThan(10);
   });
 
   it('write the newest version at once into an index with nothing in it', async () => {
