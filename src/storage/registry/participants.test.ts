@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
-import type { Database } from '../database.ts';
+import { countRowsRead } from '../../../tests/support/rows-read.ts';
+import type { Database, Queryable } from '../database.ts';
 import {
   addKey,
   addMembership,
@@ -46,6 +47,30 @@ describe('the participants of the registry', () => {
     expect(await listParticipants(database)).toMatchObject([
       { url: 'https://new.example.com', type: 'BPP', networkMemberships: ['example.org/a', 'example.org/b'] },
     ]);
+  });
+
+  it('are listed, alone or as members of a network, without reading the keys of all others', async () => {
+    await database.query(
+      `insert into registry.participant (namespace, registry_name, subscriber_id) select 'p' || n, 'r', 'p' || n from generate_series(1, 2000) as n`,
+    );
+    await database.query(
+      `insert into registry.signing_key (namespace, registry_name, record_id, public_key, state, ttl_seconds)
+       select namespace, registry_name, 'key-1', '', 'live', 300 from registry.participant`,
+    );
+    await registerParticipant(database, registration({ networkIds: ['example.org/retail'] }));
+    await database.query('analyze registry.participant, registry.signing_key, registry.record_version');
+    for (const [namespace, registryName] of [
+      [bpp.namespace, bpp.registryName],
+      ['example.org', 'retail'],
+    ] as const) {
+      const list = (queryable: Queryable) =>
+        listKeyRecords(queryable, { namespace, registryName }, firstPage, {
+          now: new Date(),
+          filter: { order: 'name' },
+        });
+      expect(await list(database)).toMatchObject({ records: [{ subscriberId: bpp.namespace }], total: 1 });
+      expect(await countRowsRead(database, list)).toBeLessThan(100);
+    }
   });
 
   it('may be registered by two processes at the same moment', async () => {

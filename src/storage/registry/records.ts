@@ -178,8 +178,9 @@ const recordOrders: Record<ListFilter['order'], string> = {
   status: `${stateAt},`,
 };
 
-const listedNow = `${present} where (namespace = $1 and registry_name = $2) or (namespace, registry_name) in
-  (select namespace, registry_name from registry.membership where network_id = $1 || '/' || $2)`;
+/** One set, and not a condition with `or`, for which all keys would be read. */
+const listedNow = `${present} where (namespace, registry_name) in
+  (select $1, $2 union select namespace, registry_name from registry.membership where network_id = $1 || '/' || $2)`;
 
 /** Participants that were ever members are found by an index; then the version of that moment decides. */
 const listedAsOn = `(
