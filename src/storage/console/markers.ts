@@ -15,7 +15,7 @@ const writtenRows = (table: string) =>
     .join(' + ');
 
 const statement = `select
-  concat_ws(' ', (select max(id) from catalog.change_log), (select xid::text from discovery.change order by xid desc limit 1)) as catalog,
+  concat_ws(' ', (select max(id) from catalog.change_log), (select xid::text from discovery.change order by change.xid desc limit 1)) as catalog,
   concat_ws(' ', (select max(id) from work.callback), ${writtenRows('work.callback')}, ${writtenRows('catalog.push')}) as delivery,
   concat_ws(' ', (select max(at) from discovery.crawl_log), ${writtenRows('discovery.crawl_node')}, ${writtenRows('discovery.crawl_target')}) as crawl,
   concat_ws(' ', (select max(id) from catalog.submission), ${writtenRows('catalog.submission')}) as publish,
