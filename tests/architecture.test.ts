@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { longest } from './support/longest-first.ts';
+import { countTimers, timers } from './support/timers.ts';
 
 // Imports go one way. A folder may import from the folders of lower layers, never from its own layer's neighbours. Longer than our other tests: all rules read the same import lines.
 const layers: readonly (readonly string[])[] = [
@@ -165,6 +166,11 @@ describe('the architecture', () => {
       (file) => !known.some((path) => path.endsWith(`/${file}`)),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('has no timer but those whose statements tests/long/idle.test.ts looks at', () => {
+    const known = Object.entries(timers).map(([file, kinds]) => [file, kinds.length]);
+    expect(countTimers()).toEqual(Object.fromEntries(known));
   });
 
   it('has the test files that are begun first', () => {

@@ -7,6 +7,7 @@ import { forgetAbandoned } from '../src/search/opensearch/index-rows.ts';
 import type { Database } from '../src/storage/database.ts';
 import { claimHousekeeping } from '../src/storage/work/housekeeping.ts';
 import { useDatabase } from './support/database.ts';
+import { largeTables, small } from './support/large-tables.ts';
 
 // Every table of the schema has a decision here: it is emptied by age, and a year of its rows is planted, one a day; or something else bounds it. A new table
 // without a decision fails the first test. docs/operating.md tells operators the same.
@@ -253,6 +254,8 @@ describe('retention', () => {
     );
     expect(rows.map(({ name }) => name).filter((name) => !decided.has(name))).toEqual([]);
     expect(decided.size).toBe(rows.length);
+    // Whether it may be large, too: tests/long/idle.test.ts fills those that may.
+    expect([...largeTables, ...Object.keys(small)].sort()).toEqual([...decided].sort());
   });
 
   it.each(Object.entries(planted))(

@@ -30,8 +30,8 @@ export interface TestNetwork {
   discoveryUrl: string;
   /** A registered participant with a server of its own. */
   actor(name: string, registration?: Registration): Promise<Actor>;
-  /** Stops the roles, as a deployment would, and starts them again. */
-  restart(): Promise<void>;
+  /** Stops the roles, as a deployment would, and starts them again. `between`: while they are stopped. */
+  restart(between?: () => Promise<void>): Promise<void>;
   /** Stops the roles for good; participants go on. */
   stop(): Promise<void>;
   close(): Promise<void>;
@@ -127,8 +127,9 @@ export async function startNetwork(
       );
       return actor;
     },
-    async restart() {
+    async restart(between) {
       await running.close();
+      await between?.();
       running = await startProcess(config, { logger, now });
     },
     async stop() {

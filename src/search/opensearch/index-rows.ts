@@ -22,7 +22,7 @@ export interface IndexRow {
 }
 
 const columns = `name, version, is_current as "isCurrent", snapshot::text as snapshot, built_up_to as "builtUpTo", documents, epoch, problem,
-  exists (select from discovery.document_change where ${isNewsTo('snapshot')}) as "hasNews"`;
+  (select xid from discovery.document_change where ${isNewsTo('snapshot')} order by xid limit 1) is not null as "hasNews"`;
 
 /** The history of the server, which changes when a replica takes the place of the primary: at once on that one, and after a while on other replicas. */
 const timelineText = `case when pg_is_in_recovery() then (select timeline_id from pg_control_checkpoint())
@@ -218,9 +218,8 @@ export async function purgeNotes(queryable: Queryable): Promise<void> {
 export async function forgetAbandoned(queryable: Queryable): Promise<void> {
   await queryable.query(
     `with abandoned as (
-       delete from discovery.opensearch_index where exists (
-         select from discovery.document_change
-         where at < now() - $1 * interval '1 millisecond' and (snapshot is null or ${isNewsTo('snapshot')}))
+       delete from discovery.opensearch_index where now() - $1 * interval '1 millisecond' > (
+         select at from discovery.document_change where ${isNewsTo(`coalesce(snapshot, '1:1:')`)} order by xid limit 1)
        returning name
      )
      delete from discovery.document_change where not exists (

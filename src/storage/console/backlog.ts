@@ -93,19 +93,17 @@ export interface IndexMeasure {
   failingCatalogs: number;
 }
 
-const countedCatalogs = 100_000;
-
 export async function measureIndex(queryable: Queryable): Promise<IndexMeasure | undefined> {
   const age = (since: string, rows: string) =>
     `coalesce((select extract(epoch from now() - min(since)) from (select ${since} as since from ${rows} limit ${countedRows}) as looked), 0)::float8`;
   const { rows } = await queryable.query<IndexMeasure>(
-    `select ${countOrEstimate(countedCatalogs, 'discovery.catalog', 'discovery.catalog')} as catalogs,
+    `select ${countOrEstimate(countedRows, 'discovery.catalog', 'discovery.catalog')} as catalogs,
        ${countOrEstimate(countedRows, 'discovery.resource', 'discovery.resource')} as resources,
        ${countOrEstimate(countedRows, 'discovery.offer', 'discovery.offer')} as offers,
        (select sum(pg_total_relation_size(oid))::float8 from pg_class where relnamespace = 'discovery'::regnamespace and relkind = 'r') as bytes,
        ${age('accepted_at', 'catalog.submission where done_at is null')} as "publishLag",
        ${age('coalesce(failing_since, due_at)', pushes.waiting)} as "pushLag",
-       ${age('at', 'discovery.document_change')} as "opensearchLag",
+       ${age('at', 'discovery.document_change order by xid')} as "opensearchLag",
        ${countUpTo(countedRows, 'discovery.crawl_target where failures > 0')} as "failingCatalogs"`,
     [],
     { timeoutMs },

@@ -114,11 +114,11 @@ export async function listEmptySearches(
 export function purgeEmptySearches(queryable: Queryable, before: Date): Promise<number> {
   return deleteInBatches(
     queryable,
-    `delete from console.empty_search where key in (
+    `delete from console.empty_search where key = any (array(
        select key from console.empty_search where at < greatest($1, (
          select at from console.empty_search order by at desc offset $2 limit 1
        )) order by at limit $3
-     )`,
+     ))`,
     [before, maxKept],
   );
 }

@@ -27,34 +27,36 @@ export async function pullCrawlForward(database: Database, waits: CrawlWaits): P
     );
   });
   const longest = {
-    crawl_node: `${longestPollMs}`,
-    crawl_index: `greatest(${longestPollMs}, ${maxRetryAfterMs}, ${backoff})`,
-    crawl_target: `greatest(${maxRetryAfterMs}, ${backoff})`,
+    crawl_node: [longestPollMs],
+    crawl_index: [longestPollMs, maxRetryAfterMs, backoff],
+    crawl_target: [maxRetryAfterMs, backoff],
   };
-  for (const [table, ms] of Object.entries(longest)) {
+  for (const [table, waitsMs] of Object.entries(longest)) {
     await database.transaction(async (tx) => {
-      const hosts = await pull<{ host_id: number }>(tx, table, ms, 'host_id');
+      const hosts = await pull<{ host_id: number }>(tx, table, waitsMs, 'host_id');
       await wakeHosts(tx, [...new Set(hosts.map(({ host_id: id }) => id))]);
     });
   }
   await database.transaction(async (tx) => {
     const unleased = 'and due_at is distinct from leased_until';
-    const sources = await pull(tx, 'crawl_source', `greatest(${longestPollMs}, ${backoff})`, 'id', unleased);
+    const sources = await pull(tx, 'crawl_source', [longestPollMs, backoff], 'id', unleased);
     if (sources.length > 0) tx.hint(sourceTable);
   });
 }
 
+/** Rows that are due later than after each of these waits. One that is the same for all rows lets PostgreSQL use an index. */
 async function pull<Row extends object>(
   tx: Transaction,
   table: string,
-  longestMs: string,
+  waitsMs: readonly (string | number)[],
   returned: string,
   condition = '',
 ): Promise<Row[]> {
+  const isFar = waitsMs.map((ms) => `due_at > ${ahead(ms)}`).join(' and ');
   // Those that somebody is just writing are looked at the next time.
   const { rows } = await tx.query<Row>(
     `update discovery.${table} set due_at = now() where id in (
-       select id from discovery.${table} where due_at > ${ahead(longestMs)} ${condition} order by id for no key update skip locked
+       select id from discovery.${table} where ${isFar} ${condition} order by id for no key update skip locked
      ) returning ${returned}`,
   );
   return rows;

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// Everything that runs without a request. tests/architecture.test.ts looks for timers that are not here, and tests/long/idle.test.ts for what their statements read.
+
+/** Each timer in the sources of the roles, by file, with a statement that it makes, or why it makes none that could be slow. */
+export const timers: Record<string, (RegExp | string)[]> = {
+  'catalog/backlog.ts': [/count\(\*\) as open from catalog.submission/],
+  'catalog/process-submission.ts': [/^with due .*"catalog"."lane"/],
+  'catalog/pull.ts': [/^select from "catalog"."pull" where due_at/],
+  'catalog/push.ts': [/^with far .* catalog.push where due_at/, /from catalog.push_cursor/],
+  'catalog/rebuild-dependents.ts': [/^with due .*"catalog"."rebuild"/],
+  'console/crawl.ts': ['part of a request'],
+  'console/events.ts': [/from catalog.change_log\), .* from discovery.change order/],
+  'console/health/database-gauges.ts': [/^select kind, state, total, receivers/],
+  'console/health/record-minutes.ts': [/pg_database_size/],
+  'delivery/await-callback.ts': ['part of a command'],
+  'delivery/callback-backlog.ts': [
+    /^select identity from work.callback/,
+    /^delete from work.callback .* newest/,
+  ],
+  'delivery/callback-loop.ts': [/^select from "work"."callback" where due_at/],
+  'delivery/lane-loop.ts': ['used by push-loop.ts', 'used by push-loop.ts'],
+  'delivery/push-loop.ts': [/^with due .*"catalog"."push_lane"/],
+  'delivery/repeat.ts': ['used by others', 'used by others'],
+  'delivery/slow-receivers.ts': ['part of a delivery', 'part of a delivery'],
+  'discovery/crawl/crawler.ts': [
+    /^with due .*"discovery"."crawl_host"/,
+    /^update discovery.crawl_index set due_at/,
+  ],
+  'discovery/crawl/enumerate.ts': [/^with due .*"discovery"."crawl_source"/],
+  'discovery/crawl/rebuild-dependents.ts': [/^with due .*"discovery"."crawl_rebuild"/],
+  'discovery/pull-client.ts': [/^with due .*"discovery"."feed"/],
+  'discovery/services.ts': [/^select .* from discovery.feed where configured/],
+  'discovery/sync.ts': [/^insert into discovery.presence/],
+  'fair-turns.ts': ['part of a request'],
+  'housekeeping.ts': [/^delete from console.empty_search/],
+  'main.ts': ['once, at a start'],
+  'registry/gate.ts': ['part of a request'],
+  'registry/registration.ts': [/^select .* from registry.current_record/],
+  'schemas/schema-fetcher.ts': ['forgets an answer in memory'],
+  'search/lists/walk-lists.ts': [/from discovery.run_id_seq/, /^with seen .* from discovery.run/],
+  'search/opensearch/client.ts': ['asks OpenSearch'],
+  'search/opensearch/follower.ts': [
+    /^select name, version, .* from discovery.opensearch_index/,
+    /^select name from discovery.opensearch_index/,
+    /^delete from discovery.document_change where xid/,
+    'between two steps of OpenSearch',
+  ],
+  'search/port.ts': [/^select json_build_array\(type/, /^with abandoned/],
+  'search/reindex/maintain.ts': ['part of a command'],
+  'search/reindex/processes.ts': [/^with forgotten as \(delete from discovery.index_process/],
+  'search/reindex/rebuild.ts': [/^select version, next, next_since/, 'between two steps of a rebuild'],
+  'search/text/sweep-words.ts': [/^select id, word from discovery.word/],
+  'storage/batch.ts': ['part of a request'],
+  'storage/database.ts': ['before a transaction is tried again', 'a function of PostgreSQL'],
+  'storage/first-connection.ts': ['once, at a start'],
+  'storage/hints.ts': ['connects again', 'gathers notifications', 'once, at an end'],
+  'storage/lend-connection.ts': ['part of a statement'],
+  'storage/replicas.ts': ['reads the position of a server, and no table'],
+  'storage/time-limit.ts': ['part of a statement'],
+  'storage/work/alarm.ts': ['used by others'],
+  'storage/work/due-work.ts': Array(5).fill('used by others'),
+  'thread-pool.ts': ['ends a thread'],
+};
+
+/** What has no database: folders and files. */
+const without =
+  /^(cli|conform|http|publisher|telemetry|workers|storage\/embedded)\/|^(storage\/file-lock|within)\.ts$/;
+const timer =
+  /(?<![.\w'"`])(?:repeat|setInterval|setTimeout|delay|startWorkLoop|startLaneLoop)(?:<\w+>)?\(|\balarm\.sleep\(/g;
+
+/** How many each file has. */
+export function countTimers(): Record<string, number> {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !without.test(file))
+    .sort();
+  const counts = files.map((file) => [
+    file,
+    readFileSync(join('src', file), 'utf8').match(timer)?.length ?? 0,
+  ]);
+  return Object.fromEntries(counts.filter(([, count]) => count !== 0));
+}
