@@ -152,11 +152,15 @@ describe('the discovery service', () => {
     return rows[0]?.id;
   }
 
-  /** By the signature of one of its GETs, which every service that it subscribes to receives. */
+  // Two signatures without body that one key makes in one second for the same lifetime are the same
+  // signature, and one that has served a GET is refused: each of these has a lifetime of its own.
+  let lifetimeS = 300;
+
+  /** By a captured signature of the discovery service, which every service that it subscribes to receives. */
   async function end(subscriptionId: string): Promise<void> {
     const key = loadOrCreateSigningKey(network.config.DATA_DIR, discovery.config.identities.discovery);
     const url = `${network.catalogUrl}/catalog/subscription?subscriptionId=${subscriptionId}`;
-    const headers = { authorization: bodiless(key, 10) };
+    const headers = { authorization: bodiless(key, lifetimeS++) };
     expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(200);
   }
 
