@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
+import { catalogsAtOnce, findCopies } from '../src/storage/feeds/copies.ts';
 import type { Actor } from './support/actor.ts';
 import { held, names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
@@ -82,6 +83,14 @@ describe('POST /catalog/push', () => {
     expect((await held(network.database, id)).offers).toHaveLength(1);
     await service.push([catalog(id, { resources: [plain('c')] })], inRetail);
     expect(await held(network.database, id)).toMatchObject({ resources: [{ id: 'c' }], offers: [] });
+  });
+
+  it('200: applies every catalog of a push that has more than one transaction locks', async () => {
+    const many = Array.from({ length: 2 * catalogsAtOnce + 1 }, () => catalog(newId(), { resources: [] }));
+    expect((await service.push(many, inRetail)).status).toBe(200);
+    const ids = many.map(({ id }) => id);
+    const copies = await findCopies(network.database, `service:${service.identity}`, ids);
+    expect(copies.size).toBe(many.length);
   });
 
   it('202 BIZ_NO_RESULTS_FOUND from somebody whom it does not subscribe to', async () => {

@@ -204,6 +204,7 @@ const bounded: Record<string, string> = {
   'discovery.feed': settingsOnly,
   'discovery.pull_answer': 'one for each feed',
   'discovery.listing': 'one for each feed and catalog',
+  'discovery.unsettled': 'changed catalogs; deleted within seconds, when it is settled whose copy counts',
   'discovery.pulled_item': 'ids of one catalog for each feed; deleted when its last part has come',
   'discovery.presence': oneRow,
   'discovery.crawl_policy': oneRow,

@@ -1,7 +1,9 @@
 import { identityOf } from '../protocol/identity.ts';
-import type { AppliedCatalog, IncomingCatalog, IndexWriter } from '../search/port.ts';
+import { type AppliedCatalog, type IncomingCatalog, type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
-import { type CatalogRef, type HeldCopy, lockPrecedence, settlePrecedence } from '../storage/feeds/copies.ts';
+import { type CatalogRef, type ExpectedCopy, type HeldCopy, inParts } from '../storage/feeds/copies.ts';
+import { lockPrecedence, settlePrecedence } from '../storage/feeds/precedence.ts';
+import type { DiscoveryContext } from './context.ts';
 
 /** Under which the index knows what a catalog service brings. */
 export function sourceOf(service: string): string {
@@ -35,8 +37,23 @@ export async function applyCopies(
   return applied;
 }
 
+/** Has copies leave a network, some in each transaction, and takes those out of the index that `leave` returns: they are in none any more. */
+export async function leaveInParts(
+  { database, now }: DiscoveryContext,
+  copies: readonly ExpectedCopy[],
+  leave: (tx: Transaction, part: readonly ExpectedCopy[]) => Promise<CatalogRef[]>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const part of inParts(copies)) {
+    signal.throwIfAborted();
+    await database.transaction((tx) =>
+      writeIndex(tx, now(), async (writer) => removeCopies(tx, writer, await leave(tx, part))),
+    );
+  }
+}
+
 /** Takes catalogs out of the index; another source's copy of one counts from now on. */
-export async function removeCopies(
+async function removeCopies(
   tx: Transaction,
   writer: IndexWriter,
   refs: readonly CatalogRef[],

@@ -2,6 +2,7 @@ import type { CatalogType, ReceivedCatalog } from '../protocol/catalog.ts';
 import { type AppliedCatalog, type IncomingCatalog, type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
 import {
+  catalogsAtOnce,
   findUnnoted,
   forgetItems,
   type HeldCopy,
@@ -18,7 +19,6 @@ import type { CatalogPart, PulledPart } from './pulled-parts.ts';
 
 /** Small catalogs are applied together. */
 const maxGroupDocuments = 1_000;
-const maxGroupCatalogs = 200;
 /** While the database writes one group, the next one is taken apart. */
 const groupsAtOnce = 2;
 /** A page may hold a million resources: how far it went is logged this often. */
@@ -98,7 +98,7 @@ export async function applyPulled(
       }
       group.set(catalog.id, catalog);
       documents += (catalog.resources?.length ?? 0) + (catalog.offers?.length ?? 0);
-      if (documents >= maxGroupDocuments || group.size >= maxGroupCatalogs) await applyGroup();
+      if (documents >= maxGroupDocuments || group.size >= catalogsAtOnce) await applyGroup();
     }
     await applyGroup();
     await Promise.all(underWay.keys());

@@ -10,7 +10,7 @@ import { provider } from '../protocol/example-catalog.ts';
 import { identityOf, isSubscriberId } from '../protocol/identity.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import { admitNode, hintNode, mayLookUp } from '../storage/crawl/hints.ts';
-import { settlePrecedence } from '../storage/feeds/copies.ts';
+import { settlePrecedence } from '../storage/feeds/precedence.ts';
 import type { DiscoveryContext } from './context.ts';
 import { hostFor, isConsumer } from './crawl/enumerate.ts';
 

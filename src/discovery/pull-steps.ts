@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { actions } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
-import { type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
-import { completeListing } from '../storage/feeds/copies.ts';
+import { countMissing, findExpected } from '../storage/feeds/copies.ts';
 import { dropAnswer, type Feed, feedTable, readPullAt, updateFeed } from '../storage/feeds/feeds.ts';
 import { type Claim, settle } from '../storage/work/due-work.ts';
 import { rememberSent } from '../storage/work/sent-requests.ts';
-import { removeCopies, sourceOf } from './apply-copies.ts';
+import { leaveInParts, sourceOf } from './apply-copies.ts';
 import { askService } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { applyAnswer } from './pull-answer.ts';
@@ -80,7 +79,7 @@ export async function applyPage(
   answer: Buffer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, metrics, logger, now } = context;
+  const { database, metrics, logger } = context;
   const feed = claim.row;
   const { next, outcome } = await applyAnswer(context, feed, answer, signal);
   const { catalog_url: catalogUrl, network_id: networkId } = feed;
@@ -93,32 +92,42 @@ export async function applyPage(
   changes.inc({ kind: 'written' }, outcome.written);
   changes.inc({ kind: 'removed' }, outcome.removed);
   const skipped = feed.run_skipped || outcome.skipped > 0;
-  const advance = async (tx: Transaction, writer: IndexWriter) => {
+  // Before the answer is dropped: after a crash, the page is applied again.
+  if (next === undefined) await removeMissing(context, claim, signal);
+  await database.transaction(async (tx) => {
     await dropAnswer(tx, feed.id);
-    if (next === undefined) return complete(tx, writer, context, claim, skipped);
+    if (next === undefined) return complete(tx, context, claim, skipped);
     const page = { page_offset: next, run_skipped: skipped, message_id: null, sent_at: null };
     return settle(tx, feedTable, claim, { dueInMs: 0, set: { ...page, ...noFailure } });
+  });
+}
+
+async function removeMissing(
+  context: DiscoveryContext,
+  { row, at }: Claim<Feed>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id: feedId, catalog_url: catalogUrl, network_id: networkId, service, run } = row;
+  if (service === null || run === null) return;
+  const startedAt = row.run_started_at ?? at;
+  const pull = { feedId, source: sourceOf(service), networkId, run, startedAt };
+  const missing = await findExpected(context.database, pull, run);
+  const leave: Parameters<typeof leaveInParts>[2] = async (tx, part) => {
+    const gone = await countMissing(tx, pull, part);
+    const catalogIds = gone.map(({ id }) => id);
+    if (gone.length > 0) context.logger.info({ catalogUrl, networkId, catalogIds }, 'catalogs are gone');
+    return gone;
   };
-  await database.transaction((tx) => writeIndex(tx, now(), (writer) => advance(tx, writer)));
+  await leaveInParts(context, missing, leave, signal);
 }
 
 async function complete(
   tx: Transaction,
-  writer: IndexWriter,
-  { logger, now }: DiscoveryContext,
+  { now }: DiscoveryContext,
   claim: Claim<Feed>,
   skipped: boolean,
 ): Promise<void> {
-  const { id: feedId, catalog_url: catalogUrl, network_id: networkId, service, run } = claim.row;
-  if (service !== null && run !== null) {
-    const startedAt = claim.row.run_started_at ?? claim.at;
-    const gone = await completeListing(tx, { feedId, source: sourceOf(service), networkId, run, startedAt });
-    if (gone.length > 0) {
-      logger.info({ catalogUrl, networkId, catalogIds: gone.map(({ id }) => id) }, 'catalogs are gone');
-      await removeCopies(tx, writer, gone);
-    }
-  }
-  const asked = (await readPullAt(tx, feedId)) ?? after(claim.at, pullEveryMs);
+  const asked = (await readPullAt(tx, claim.id)) ?? after(claim.at, pullEveryMs);
   const soon = after(claim.at, pullSkippedMs);
   const pullAt = skipped && soon < asked ? soon : asked;
   const set = { ...noRun, ...inStep, completed_at: now(), pull_at: pullAt };

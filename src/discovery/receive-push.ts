@@ -11,7 +11,7 @@ import { matchesInterest, schemaTypesOf } from '../rules/match.ts';
 import type { UpdateMode } from '../rules/merge.ts';
 import { type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
-import { type HeldCopy, lockCopies, notePushed } from '../storage/feeds/copies.ts';
+import { type HeldCopy, inParts, lockCopies, notePushed } from '../storage/feeds/copies.ts';
 import { doubtSubscriptions, requestPull, type SubscribedFeed } from '../storage/feeds/feeds.ts';
 import { traced } from '../telemetry/tracing.ts';
 import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
@@ -20,8 +20,8 @@ import type { PushAside } from './push-aside.ts';
 import { findFeedsOf } from './services.ts';
 import { checkEveryMs } from './subscription-steps.ts';
 
-// Receives pushes (catalog spec: POST /catalog/push). Everything happens in one transaction before the answer: what is acknowledged can be
-// found, and a repeat does nothing again.
+// Receives pushes (catalog spec: POST /catalog/push). Everything happens before the answer, and in one transaction with its memory: what is
+// acknowledged can be found, and a repeat does nothing again. Of more catalogs than a transaction can lock, the first ones are applied before, in parts.
 //
 //   200   applied; also when a newer push of the same catalog was applied before
 //   202   BIZ_NO_RESULTS_FOUND: no catalog of it is held from that sender or matches an active subscription with it; these are then looked at
@@ -79,19 +79,26 @@ export async function receivePush(
   context: ReceivingContext,
   request: VerifiedRequest<typeof actions.push>,
 ): Promise<Answer> {
-  const { identity: service, record } = request;
+  const { identity: service } = request;
   const { messageId } = request.context;
-  const apply = async (tx: Transaction, writer: IndexWriter): Promise<Answer> => {
-    const feeds = await findFeedsOf(tx, service, record);
-    const processed = await applyPush(tx, writer, context, request, feeds);
+  const parts = [...inParts(pushedCatalogs(request.message, context.config.DEFAULT_NETWORK_ID))];
+  const last = parts.pop() ?? [];
+  const inTransaction = <T>(work: (tx: Transaction, writer: IndexWriter) => Promise<T>): Promise<T> =>
+    context.database.transaction((tx) => writeIndex(tx, context.now(), (writer) => work(tx, writer)));
+  let isAnyWanted = false;
+  for (const part of parts) {
+    const isWanted = await inTransaction((tx, writer) => applyPush(tx, writer, context, request, part));
+    isAnyWanted ||= isWanted;
+  }
+  return inTransaction(async (tx, writer) => {
+    const processed = (await applyPush(tx, writer, context, request, last)) || isAnyWanted;
     if (!processed) await doubt(tx, context, service);
     const answer = processed
       ? { status: 200, body: JSON.stringify(ack(messageId)) }
       : { status: 202, body: JSON.stringify(ack(messageId, notWanted(service))) };
     await rememberAnswer(tx, request, answer, { open: false });
     return answer;
-  };
-  return context.database.transaction((tx) => writeIndex(tx, context.now(), (writer) => apply(tx, writer)));
+  });
 }
 
 /** Why is it sent here? The subscriptions may not be what they should. */
@@ -118,13 +125,13 @@ async function applyPush(
   writer: IndexWriter,
   context: ReceivingContext,
   request: VerifiedRequest<typeof actions.push>,
-  feeds: readonly SubscribedFeed[],
+  pushed: readonly PushedCatalog[],
 ): Promise<boolean> {
   const { config, logger } = context;
-  const { identity: service, receivedAt } = request;
+  const { identity: service, record, receivedAt } = request;
   const source = sourceOf(service);
   const pushedAt = parseInstant(request.context.timestamp) ?? receivedAt;
-  const pushed = pushedCatalogs(request.message, config.DEFAULT_NETWORK_ID);
+  const feeds = await findFeedsOf(tx, service, record);
   const held = await lockCopies(
     tx,
     source,

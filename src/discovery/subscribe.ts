@@ -4,8 +4,8 @@ import { SubscriptionId } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import { withoutTrailingSlashes } from '../rules/base-address.ts';
 import type { SubscriptionSetting } from '../setting-items.ts';
-import { settleAllPrecedence } from '../storage/feeds/copies.ts';
 import { type ConfiguredFeed, configureFeeds, type Feed } from '../storage/feeds/feeds.ts';
+import { settleAllPrecedence } from '../storage/feeds/precedence.ts';
 import { askService, readAnswer, StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 

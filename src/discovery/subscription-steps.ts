@@ -1,9 +1,7 @@
-import { type IndexWriter, writeIndex } from '../search/port.ts';
-import type { Transaction } from '../storage/database.ts';
-import { abandonListing } from '../storage/feeds/copies.ts';
+import { abandonListing, findExpected } from '../storage/feeds/copies.ts';
 import { dropFeed, type Feed, feedsChannel, feedTable } from '../storage/feeds/feeds.ts';
 import { type Claim, settle } from '../storage/work/due-work.ts';
-import { removeCopies, sourceOf } from './apply-copies.ts';
+import { leaveInParts, sourceOf } from './apply-copies.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { inStep, noRun, outOfStep } from './pull-steps.ts';
@@ -86,7 +84,7 @@ export async function cancel(
   claim: Claim<Feed>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, logger, now } = context;
+  const { database, logger } = context;
   const { id: feedId, catalog_url: catalogUrl, network_id: networkId, service, failures } = claim.row;
   const ids = [...claim.row.cancelled_ids, claim.row.subscription_id].filter((id) => id !== null);
   try {
@@ -95,14 +93,14 @@ export async function cancel(
     if (!(error instanceof StepFailed) || failures + 1 < maxCancelAttempts) throw error;
     logger.warn({ catalogUrl, reason: error.message }, 'cannot deactivate a subscription; it is forgotten');
   }
-  const leave = async (tx: Transaction, writer: IndexWriter) => {
-    if (service !== null) {
-      const gone = await abandonListing(tx, { feedId, source: sourceOf(service), networkId });
-      await removeCopies(tx, writer, gone);
-    }
+  if (service !== null) {
+    const feed = { feedId, source: sourceOf(service), networkId };
+    const copies = await findExpected(database, feed);
+    await leaveInParts(context, copies, (tx, part) => abandonListing(tx, feed, part), signal);
+  }
+  await database.transaction(async (tx) => {
     await settle(tx, feedTable, claim, { dueInMs: null });
     await dropFeed(tx, feedId);
-  };
-  await database.transaction((tx) => writeIndex(tx, now(), (writer) => leave(tx, writer)));
+  });
   logger.info({ catalogUrl, networkId }, 'unsubscribed');
 }

@@ -4,6 +4,7 @@ import type { RateLimits } from '../http/rate-limit.ts';
 import type { LargeCallbacks, SignedService } from '../http/signed-route.ts';
 import { actions } from '../protocol/actions.ts';
 import { listAwaitedServices, notePresence, requestPull } from '../storage/feeds/feeds.ts';
+import { settleNoted } from '../storage/feeds/precedence.ts';
 import { findChainValues } from '../storage/work/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 import { addOnPullRoute } from './on-pull.ts';
@@ -44,7 +45,7 @@ export function createSync(context: DiscoveryContext): Sync {
     },
     async start() {
       await configureSubscriptions(context);
-      loops.push(startPresence(context), startPullClient(context));
+      loops.push(startPresence(context), startPullClient(context), startSettling(context));
     },
     async close() {
       await Promise.all([services, pushAside, ...loops].map((part) => part.close()));
@@ -68,5 +69,15 @@ async function notePresent({ database, logger }: DiscoveryContext): Promise<void
     if (awayMs === undefined || awayMs <= absenceMs) return;
     const feeds = await requestPull(tx, { spacingMs: 0 });
     if (feeds > 0) logger.info({ awayMs }, 'back after an absence; everything will be pulled');
+  });
+}
+
+const settleEveryMs = 1_000;
+
+/** Settles whose copies count where more catalogs have changed than one transaction could lock. */
+function startSettling({ database, logger }: DiscoveryContext): { close(): Promise<void> } {
+  const what = 'settling whose copies count';
+  return repeat({ what, everyMs: settleEveryMs, logger }, async (signal) => {
+    while (!signal.aborted && (await database.transaction(settleNoted)));
   });
 }

@@ -95,6 +95,7 @@ export const small: Record<string, string> = {
   'discovery.listing': 'large, but read only when a catalog or the answer to a pull has come',
   'discovery.pull_answer': 'a row for each feed at most',
   'discovery.pulled_item': 'emptied after each pull',
+  'discovery.unsettled': 'emptied in seconds',
   'discovery.geometry_path': 'a row for each path in schemas',
   'discovery.index_process': 'a row for each process',
   'discovery.opensearch_index': 'a row for each version of the index',

@@ -32,7 +32,7 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'discovery/crawl/rebuild-dependents.ts': [/^with due .*"discovery"."crawl_rebuild"/],
   'discovery/pull-client.ts': [/^with due .*"discovery"."feed"/],
   'discovery/services.ts': [/^select .* from discovery.feed where configured/],
-  'discovery/sync.ts': [/^insert into discovery.presence/],
+  'discovery/sync.ts': [/^insert into discovery.presence/, /^delete from discovery.unsettled/],
   'fair-turns.ts': ['part of a request'],
   'housekeeping.ts': [/^delete from console.empty_search/],
   'main.ts': ['once, at a start'],

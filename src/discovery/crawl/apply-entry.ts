@@ -9,7 +9,7 @@ import { lockArrivals } from '../../storage/crawl/masters.ts';
 import { queueRebuild } from '../../storage/crawl/rebuilds.ts';
 import { countOtherResources, recordApplied, wakeWaiting } from '../../storage/crawl/targets.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { lockPrecedence, settlePrecedence } from '../../storage/feeds/copies.ts';
+import { lockPrecedence, settlePrecedence } from '../../storage/feeds/precedence.ts';
 import { LeaseLost } from '../../storage/work/due-work.ts';
 import { cursorOf, incomingOf, resourceIdsOf } from './applied-entry.ts';
 import {

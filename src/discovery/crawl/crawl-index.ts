@@ -16,7 +16,7 @@ import { type LogLine, writeLog } from '../../storage/crawl/log.ts';
 import { recheckNode } from '../../storage/crawl/nodes.ts';
 import { judgeKeys } from '../../storage/crawl/targets.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { settlePrecedence } from '../../storage/feeds/copies.ts';
+import { settlePrecedence } from '../../storage/feeds/precedence.ts';
 import type { CrawlContext } from './context.ts';
 import { catalogIdOf, inTurns } from './packed-files.ts';
 import { type IndexReading, readIndex } from './read-index.ts';

@@ -9,7 +9,7 @@ import {
   recordNode,
 } from '../../storage/crawl/nodes.ts';
 import { judgeEntriesAgain } from '../../storage/crawl/targets.ts';
-import { settlePrecedence } from '../../storage/feeds/copies.ts';
+import { settlePrecedence } from '../../storage/feeds/precedence.ts';
 import type { CrawlContext } from './context.ts';
 import { hostOf } from './fetch.ts';
 import { findNodeRecord, manifestUrlsAt, type NodeQuestion, type NodeRecord, readNode } from './read-node.ts';

@@ -8,7 +8,7 @@ import {
   recheckMastersOf,
   wantMastersOf,
 } from '../../storage/crawl/masters.ts';
-import { settlePrecedence } from '../../storage/feeds/copies.ts';
+import { settlePrecedence } from '../../storage/feeds/precedence.ts';
 import type { EntryWork } from './entry-work.ts';
 import { readHint } from './read-hint.ts';
 import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';

@@ -2,7 +2,7 @@ import type { HostLease } from '../../storage/crawl/hosts.ts';
 import { type LogLine, writeLog } from '../../storage/crawl/log.ts';
 import { recheckNode } from '../../storage/crawl/nodes.ts';
 import { recordTarget, type TargetChanges, type TargetRow } from '../../storage/crawl/targets.ts';
-import { settlePrecedence } from '../../storage/feeds/copies.ts';
+import { settlePrecedence } from '../../storage/feeds/precedence.ts';
 import type { CrawlContext } from './context.ts';
 import { CrawlFault, doubtsNode, type ReadingFault } from './reasons.ts';
 import { nextAttemptMs, recheckSpacingMs } from './schedule.ts';

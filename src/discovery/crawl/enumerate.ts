@@ -12,7 +12,7 @@ import {
   sourceTable,
 } from '../../storage/crawl/sources.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { settlePrecedence } from '../../storage/feeds/copies.ts';
+import { settlePrecedence } from '../../storage/feeds/precedence.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/work/due-work.ts';
 import type { CrawlContext } from './context.ts';
 import { hostOf, isAddress } from './fetch.ts';

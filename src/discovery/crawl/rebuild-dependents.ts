@@ -16,7 +16,7 @@ import {
   rebuildTable,
 } from '../../storage/crawl/rebuilds.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { lockPrecedence, settlePrecedence } from '../../storage/feeds/copies.ts';
+import { lockPrecedence, settlePrecedence } from '../../storage/feeds/precedence.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/work/due-work.ts';
 import { nodeSource } from './applied-entry.ts';
 import { overriddenFault } from './assemble.ts';

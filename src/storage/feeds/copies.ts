@@ -1,7 +1,18 @@
 import type { Queryable, Transaction } from '../database.ts';
 
-// What staying in step with catalog services needs to know of the catalogs that they brought: when a push of each last came, which feed
-// listed it, and whose copy counts.
+// What staying in step with catalog services needs to know of the catalogs that they brought: when a push of each last came, and which feed
+// listed it. Whose copy counts is in precedence.ts.
+
+/**
+ * So many catalogs are locked in one transaction. PostgreSQL has room for some thousand locks of all transactions together (max_locks_per_transaction), and others decide how many catalogs there
+ * are in a network, a service or a push: more are changed in parts, each in a transaction of its own.
+ */
+export const catalogsAtOnce = 200;
+
+export function* inParts<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += catalogsAtOnce)
+    yield items.slice(from, from + catalogsAtOnce);
+}
 
 /** Names a catalog: who brought it, who published it, and its id there. */
 export interface CatalogRef {
@@ -103,52 +114,70 @@ export interface CompletedPull extends FeedOfNetwork {
 /** How many complete pulls in a row a catalog must be missing from to count as gone. */
 const pullsUntilGone = 2;
 
+/** A catalog that a feed should list. */
+export interface ExpectedCopy {
+  key: number;
+  id: string;
+}
+
+/** What a feed should list; with a run, what that pull has neither listed nor counted as missing. */
+export async function findExpected(
+  queryable: Queryable,
+  { feedId, source, networkId }: FeedOfNetwork,
+  run: string | null = null,
+): Promise<ExpectedCopy[]> {
+  const { rows } = await queryable.query<ExpectedCopy>(
+    `select key, id from discovery.catalog as held
+     where source = $1 and provider_id <> '' and ($2 = '' or $2 = any (networks))
+       and not exists (select from discovery.listing as seen where feed_id = $3 and catalog_key = held.key and seen.run = $4)
+     order by key`,
+    [source, networkId, feedId, run],
+  );
+  return rows;
+}
+
 /**
- * Counts what a complete pull did not list. What is missing for the second time in a row is not in that network any more; what is in none
+ * Counts that a complete pull did not list these. What is missing for the second time in a row is not in that network any more; what is in none
  * any more is gone, and returned. A push that came since the pull began says that a catalog is there.
  */
-export async function completeListing(tx: Transaction, pull: CompletedPull): Promise<CatalogRef[]> {
-  const { feedId, run, startedAt } = pull;
-  const expected = await lockExpected(
-    tx,
-    pull,
-    'and not exists (select from discovery.listing as seen where feed_id = $3 and catalog_key = held.key and seen.run = $4)',
-    [feedId, run],
-  );
+export async function countMissing(
+  tx: Transaction,
+  pull: CompletedPull,
+  copies: readonly ExpectedCopy[],
+): Promise<CatalogRef[]> {
+  const keys = await lockKeys(tx, pull, copies);
   const { rows } = await tx.query<{ key: number; pulls: number }>(
-    `insert into discovery.listing as listing (feed_id, catalog_key, missing_pulls)
-     select $1, key, 1 from discovery.catalog where key = any ($2) and (push_arrived_at is null or push_arrived_at < $3)
-     on conflict (feed_id, catalog_key) do update set missing_pulls = listing.missing_pulls + 1
+    `insert into discovery.listing as listing (feed_id, catalog_key, run, missing_pulls)
+     select $1, key, $4, 1 from discovery.catalog where key = any ($2) and (push_arrived_at is null or push_arrived_at < $3)
+     on conflict (feed_id, catalog_key) do update set missing_pulls = listing.missing_pulls + 1, run = excluded.run
+     where listing.run is distinct from excluded.run
      returning catalog_key as key, missing_pulls as pulls`,
-    [feedId, expected, startedAt],
+    [pull.feedId, keys, pull.startedAt, pull.run],
   );
   const missing = rows.filter(({ pulls }) => pulls >= pullsUntilGone).map(({ key }) => key);
   return leaveNetwork(tx, pull, missing);
 }
 
-/** Everything that this feed brought leaves its network, because it is not subscribed to any more. */
-export async function abandonListing(tx: Transaction, feed: FeedOfNetwork): Promise<CatalogRef[]> {
-  return leaveNetwork(tx, feed, await lockExpected(tx, feed));
+/** These leave the network of a feed that is not subscribed to any more; returns those that are in none any more. */
+export async function abandonListing(
+  tx: Transaction,
+  feed: FeedOfNetwork,
+  copies: readonly ExpectedCopy[],
+): Promise<CatalogRef[]> {
+  return leaveNetwork(tx, feed, await lockKeys(tx, feed, copies));
 }
 
-/** The keys of what a feed should list, with the right to change it until the end of the transaction. */
-async function lockExpected(
+async function lockKeys(
   tx: Transaction,
-  { source, networkId }: FeedOfNetwork,
-  condition = '',
-  values: readonly unknown[] = [],
+  { source }: FeedOfNetwork,
+  copies: readonly ExpectedCopy[],
 ): Promise<number[]> {
-  const { rows } = await tx.query<{ key: number; id: string }>(
-    `select key, id from discovery.catalog as held
-     where source = $1 and provider_id <> '' and ($2 = '' or $2 = any (networks)) ${condition}`,
-    [source, networkId, ...values],
-  );
   await lockIds(
     tx,
     source,
-    rows.map(({ id }) => id),
+    copies.map(({ id }) => id),
   );
-  return rows.map(({ key }) => key);
+  return copies.map(({ key }) => key);
 }
 
 async function leaveNetwork(
@@ -169,59 +198,6 @@ async function leaveNetwork(
     [keys, networkId],
   );
   return rows.filter(({ gone }) => gone).map(({ source, owner, id }) => ({ source, owner, id }));
-}
-
-/**
- * Which copy of a catalog counts when there are several. While a signed entry of its owner is known, of which something was applied or which is
- * retired, its state alone counts. Otherwise, between catalog services, that of the one that is configured first. Call it after one of them
- * came, went, or changed its state.
- */
-export async function settlePrecedence(
-  tx: Transaction,
-  refs: readonly Pick<CatalogRef, 'owner' | 'id'>[],
-): Promise<void> {
-  if (refs.length === 0) return;
-  await lockPrecedence(tx, refs);
-  await tx.query(
-    `with rank as (
-       select 'service:' || service as source, min(position) as position from discovery.feed where configured group by service
-     ), standing as (
-       select key, source = 'node' as is_crawled,
-         row_number() over (partition by owner, catalog.id, source = 'node' order by position nulls last, key) as place, coalesce(shown, false) as shown,
-         coalesce(named and (version is not null or retired_at is not null), false) as is_known
-       from discovery.catalog as catalog left join rank using (source)
-         left join discovery.crawl_target as target on target.node = catalog.owner and target.catalog_id = catalog.id
-       where provider_id <> '' and (owner, catalog.id) in (select * from unnest($1::text[], $2::text[]))
-     ), counting as (
-       select key, case when is_crawled then shown else place = 1 and not is_known end as counts from standing
-     )
-     update discovery.catalog as catalog set served = counts
-     from counting where catalog.key = counting.key and served <> counts`,
-    [refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
-  );
-}
-
-/** Who changes copies of a catalog settles which one counts before others do; best taken before any row is locked. */
-export async function lockPrecedence(
-  tx: Transaction,
-  refs: readonly Pick<CatalogRef, 'owner' | 'id'>[],
-): Promise<void> {
-  await tx.query(
-    `select pg_advisory_xact_lock(hash) from (
-       select distinct hashtextextended('precedence ' || owner || ' ' || id, 0) as hash
-       from unnest($1::text[], $2::text[]) as wanted (owner, id) order by 1
-     ) as wanted`,
-    [refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
-  );
-}
-
-/** The same for all of which there is more than one copy, when the order of the services may have changed. */
-export async function settleAllPrecedence(tx: Transaction): Promise<void> {
-  const { rows } = await tx.query<Pick<CatalogRef, 'owner' | 'id'>>(
-    `select owner, id from discovery.catalog where source like 'service:%' and provider_id <> ''
-     group by owner, id having count(*) > 1`,
-  );
-  await settlePrecedence(tx, rows);
 }
 
 /** Forgets catalogs of which nothing is left. */
