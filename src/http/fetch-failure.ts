@@ -27,11 +27,11 @@ export interface AnswerHead {
   headers: Record<string, string>;
 }
 
-/** Whatever undici, the resolver or TLS threw, in our words. */
+/** What undici, the resolver or TLS say about the network, in our words. Throws any other error as it is: it is a mistake of ours, and not the other side's. */
 export function asFetchFailure(error: unknown, url: URL): FetchFailure {
   if (error instanceof FetchFailure) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const detail = error instanceof Error ? error.message : String(error);
+  if (!isOfNetwork(error)) throw error;
+  const { code = '', message: detail } = error;
   if (/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/.test(code)) {
     return new FetchFailure('timeout', `${url.origin} did not answer in time.`, error);
   }
@@ -44,6 +44,15 @@ export function asFetchFailure(error: unknown, url: URL): FetchFailure {
     error,
   );
 }
+
+/** Failures of sockets, names and TLS have codes, and so have wrong arguments. An answer that is not HTTP may have none. */
+function isOfNetwork(error: unknown): error is Error & { code?: string } {
+  if (!(error instanceof Error) || error instanceof TypeError) return false;
+  if (error.name === 'HTTPParserError') return true;
+  return 'code' in error && typeof error.code === 'string' && !argumentCodes.includes(error.code);
+}
+
+const argumentCodes = ['UND_ERR_INVALID_ARG', 'UND_ERR_INVALID_RETURN_VALUE', 'UND_ERR_NOT_SUPPORTED'];
 
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',

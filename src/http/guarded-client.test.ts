@@ -94,6 +94,19 @@ describe('a call', () => {
   });
 });
 
+describe('a mistake of ours', () => {
+  it('is thrown as it is, and not taken for a failure of the network', async () => {
+    const mistake = new TypeError('agent().request is not a function');
+    const client = open({ lookup: (_name, _options, done) => done(mistake, []) });
+    await expect(client.request('http://host.test/', limits)).rejects.toBe(mistake);
+    await expect(client.stream('http://host.test/', limits)).rejects.toBe(mistake);
+    const wrong = { ...limits, headers: { 'not a name': 'x' } };
+    await expect(open().request('http://127.0.0.1:1', wrong)).rejects.toMatchObject({
+      code: 'UND_ERR_INVALID_ARG',
+    });
+  });
+});
+
 describe('the time-out', () => {
   it('covers an answer that never begins', async () => {
     const { url } = await serve(() => {});
