@@ -185,11 +185,11 @@ describe('the architecture', () => {
   });
 });
 
-/** What the client package may use of the server's source: what is said, what is trusted of published files, which addresses are public, and two pure helpers. */
+/** What the client package may use of the server's source: what is said, what is trusted of published files, which addresses are public, whose callback counts, and two pure helpers. */
 const sourcesOfClient = [
   /^src\/protocol\//,
   /^src\/rules\/self-hosted\//,
-  /^src\/delivery\/(?:retry-policy|bodiless-signature)\.ts$/,
+  /^src\/delivery\/(?:await-callback|retry-policy|bodiless-signature)\.ts$/,
   /^src\/http\/public-addresses\.ts$/,
 ];
 

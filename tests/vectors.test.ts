@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { readCallback } from '../src/delivery/await-callback.ts';
+import { awaitCallback } from '../src/delivery/await-callback.ts';
+import { type Callback, receiveCallback } from '../src/delivery/receive-callback.ts';
 import { findAnswerSigner } from '../src/delivery/send.ts';
 import { type Authenticator, findSigner, parseClaim, verifySigner } from '../src/http/authenticate.ts';
 import { silentLogger } from '../src/logger.ts';
@@ -124,11 +125,12 @@ describe('a callback of vectors/callbacks.json', () => {
     const caller = await verify(actions.onPublish, callback);
     const { context, message } = JSON.parse(callback.body);
     const received = { ...caller, recordId: caller.header.recordId, chained: caller.header.chained };
-    const sent = {
-      messageId: JSON.parse(request.body).context.messageId,
-      ...{ authorization: request.authorization, digest: bodyDigest(Buffer.from(request.body)) },
-    };
-    return readCallback({ ...received, context, message }, sent);
+    const { messageId } = JSON.parse(request.body).context;
+    const digest = bodyDigest(Buffer.from(request.body));
+    const service = { url: 'https://catalog.example.org', identity: caller.identity };
+    const awaited =
+      context.messageId === messageId ? awaitCallback<Callback>({ digest, service }) : undefined;
+    return receiveCallback({ ...received, context, message }, awaited);
   }
 
   it.each(sign)('is accepted: $name', async (callback) => {

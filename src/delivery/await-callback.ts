@@ -1,73 +1,112 @@
-import type { VerifiedRequest } from '../http/signed-route.ts';
+import { type AskedService, isAskedService } from '../protocol/asked-service.ts';
 import type { Context } from '../protocol/context.ts';
 import { findBodyDigest } from '../protocol/digest.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 
-// The callback to a request that somebody waits for, in memory: a command, or a command through the publisher that has its address.
+// The callback to a request that somebody waits for, in memory: a command, a command through the publisher that has its address, a call of the client
+// package. Which callbacks count is in packages/client/README.md, "Whose callback counts".
 
-/** What is remembered of a request while its callback is waited for. */
-export interface AwaitedRequest {
-  messageId?: string;
-  /** The value of its header, by which the callback may name it. */
-  authorization: string;
+export interface AskedRequest {
   /** As `bodyDigest` gives it. */
   digest: string;
+  service: AskedService;
 }
 
-export interface Callback {
+/** A callback whose signature was verified. */
+export interface SignedCallback {
+  /** Identity of the signer, and its base address in the registry. */
   signer: string;
-  recordId: string;
-  /** Whether the signature names the request that it answers. */
-  chained: boolean;
-  /** Whether the context carries the digest of the request; one that differs is refused. */
-  bound: boolean;
-  context: Context;
-  message: object;
+  signerUrl?: string;
+  context: Pick<Context, 'requestDigest'>;
 }
 
-export type ReceivedCallback = Pick<VerifiedRequest, 'identity' | 'recordId' | 'chained'> & {
-  context: Context;
-  message: object;
-};
-
-/** Throws unless it answers the request. */
-export function readCallback(
-  { identity, recordId, chained, context, message }: ReceivedCallback,
-  sent: AwaitedRequest | undefined,
-): Callback {
-  if (!sent || context.messageId !== sent.messageId) {
-    throw new ProtocolError('CTX_INVALID_FIELD', 'This answers no request of ours.', {
-      path: '$.context.messageId',
-    });
-  }
-  const digest = context.requestDigest?.digest;
-  if (digest !== undefined && findBodyDigest(digest) !== sent.digest) {
-    throw new ProtocolError('CTX_INVALID_FIELD', 'This is the digest of another request.', {
-      path: '$.context.requestDigest.digest',
-    });
-  }
-  return { signer: identity, recordId, chained, bound: digest !== undefined, context, message };
+export interface AwaitedCallback<Callback> {
+  /** Throws where it does not answer the request, or is not from the service that was asked. */
+  accept(callback: Callback): void;
+  /** The acknowledgement is here; where the service signed it, only a callback of that signer counts. Callbacks that came before it count from now on. */
+  acknowledge(signer: string | undefined): void;
+  /** The first callback that counts, once the acknowledgement is here. */
+  arrived: Promise<Callback>;
+  /** Ends the waiting: `arrived` rejects, unless a callback has come. */
+  fail(error: Error): void;
+  readonly isAnswered: boolean;
+  /** Why the last callback to this request was refused, where one was. */
+  refusal?: string;
 }
 
-/** A callback on its way: it comes once, or not in time. */
-export interface Arrival {
-  arrive(callback: Callback): void;
-  within(seconds: number): Promise<Callback | undefined>;
-}
-
-export function createArrival(): Arrival {
+export function awaitCallback<Callback extends SignedCallback>({
+  digest,
+  service,
+}: AskedRequest): AwaitedCallback<Callback> {
   let arrive: (callback: Callback) => void = () => {};
-  const arrived = new Promise<Callback>((resolve) => {
+  let fail: (error: Error) => void = () => {};
+  const arrived = new Promise<Callback>((resolve, reject) => {
     arrive = resolve;
+    fail = reject;
   });
-  return {
-    arrive: (callback) => arrive(callback),
-    within(seconds) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<undefined>((resolve) => {
-        timer = setTimeout(() => resolve(undefined), seconds * 1_000);
-      });
-      return Promise.race([arrived, late]).finally(() => clearTimeout(timer));
+  // Nobody may be waiting yet.
+  arrived.catch(() => undefined);
+  /** The first callback of each signer that came before the acknowledgement; undefined once that is here. */
+  let early: Map<string, Callback> | undefined = new Map();
+  let acknowledgedBy: string | undefined;
+  let isAnswered = false;
+  const take = (callback: Callback) => {
+    isAnswered = true;
+    arrive(callback);
+  };
+
+  const awaited: AwaitedCallback<Callback> = {
+    accept(callback) {
+      try {
+        checkDigest(callback, digest);
+        checkSigner(callback, service, acknowledgedBy);
+      } catch (error) {
+        awaited.refusal = (error as ProtocolError).message;
+        throw error;
+      }
+      if (!early) take(callback);
+      else if (!early.has(callback.signer)) early.set(callback.signer, callback);
+    },
+    acknowledge(signer) {
+      const waiting = [...(early?.values() ?? [])];
+      acknowledgedBy = signer;
+      early = undefined;
+      for (const callback of waiting)
+        if (signer === undefined || signer === callback.signer) take(callback);
+        else awaited.refusal = notAsked(signer, callback.signer);
+    },
+    arrived,
+    fail,
+    get isAnswered() {
+      return isAnswered;
     },
   };
+  return awaited;
+}
+
+function checkDigest({ context: { requestDigest } }: SignedCallback, digest: string): void {
+  if (requestDigest === undefined || findBodyDigest(requestDigest.digest) === digest) return;
+  throw new ProtocolError('CTX_INVALID_FIELD', 'This is the digest of another request.', {
+    path: '$.context.requestDigest.digest',
+  });
+}
+
+function checkSigner(
+  { signer, signerUrl }: SignedCallback,
+  service: AskedService,
+  acknowledgedBy: string | undefined,
+): void {
+  const asked = acknowledgedBy ?? service.identity;
+  if (asked !== undefined && asked !== signer)
+    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', notAsked(asked, signer));
+  if (isAskedService(service, signer, { url: signerUrl })) return;
+  const { origin } = new URL(service.url);
+  throw new ProtocolError(
+    'AUT_UNAUTHORIZED_ACTION',
+    `${origin} was asked, and the registry has ${signer} at ${signerUrl ?? 'no address'}. Ask it at its registered address, or, with the client package, by its subscriberId.`,
+  );
+}
+
+function notAsked(asked: string, signer: string): string {
+  return `${asked} was asked, not ${signer}.`;
 }

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { type Arrival, createArrival, readCallback } from '../delivery/await-callback.ts';
+import { type AwaitedCallback, awaitCallback } from '../delivery/await-callback.ts';
+import { type Callback, receiveCallback, waitForCallback } from '../delivery/receive-callback.ts';
 import { type LargeCallbacks, type SignedService, signedRoute } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
+import { isAskedService } from '../protocol/asked-service.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { chainValues } from '../protocol/request-signature.ts';
 import { type Static, Type } from '../protocol/type.ts';
@@ -32,8 +34,8 @@ export function createCallbackRelay(): CallbackRelay {
       return known ? chainValues(known.request.authorization) : [];
     },
     /** Only the address of a request is known, not who answers there: the registry record of the signer must have its origin. */
-    async isAwaited(_identity, { url }) {
-      return [...awaited.values()].some(({ request }) => haveSameOrigin(request.url, url));
+    async isAwaited(identity, record) {
+      return [...awaited.values()].some(({ request }) => isAskedService(request, identity, record));
     },
     addRoutes(files, trigger, service) {
       addCallbackRoute(files, service, awaited);
@@ -48,42 +50,44 @@ function addCallbackRoute(
   awaited: Map<string, Awaited>,
 ): void {
   signedRoute(server, service, actions.onPublish, async (received) => {
-    const known = awaited.get(received.context.messageId);
-    const callback = readCallback(received, known?.request);
-    known?.arrival.arrive(callback);
-    return { status: 200, body: ack(callback.context.messageId) };
+    const { messageId } = received.context;
+    receiveCallback(received, awaited.get(messageId)?.callback);
+    return { status: 200, body: ack(messageId) };
   });
 }
 
 function addWaitingRoutes(server: FastifyInstance, awaited: Map<string, Awaited>): void {
   server.post('/callbacks', async ({ body }, reply) => {
     const request = parseAwaitedRequest(body);
-    const { messageId } = request;
+    const { messageId, digest, url } = request;
     if (awaited.size >= maxAwaited)
       throw new ProtocolError('NET_OVERLOADED', 'Too many callbacks are waited for.');
-    awaited.set(messageId, { request, arrival: createArrival() });
+    awaited.set(messageId, { request, callback: awaitCallback({ digest, service: { url } }) });
     setTimeout(() => awaited.delete(messageId), keepMs).unref();
     return reply.code(204).send();
   });
 
-  server.get<{ Params: MessageParams; Querystring: { seconds?: string } }>(
+  server.get<{ Params: MessageParams; Querystring: WaitQuery }>(
     '/callbacks/:messageId',
-    async ({ params, query }, reply) => {
+    async ({ params, query: { seconds, acknowledgedBy } }) => {
       const known = awaited.get(params.messageId);
       if (!known)
         throw new ProtocolError('CTX_INVALID_FIELD', 'Nobody said that it is waited for.', { status: 404 });
-      const callback = await known.arrival.within(Math.min(Number(query.seconds) || 0, maxWaitSeconds));
-      return callback ? reply.send(callback) : reply.code(204).send();
+      return waitForCallback(known.callback, {
+        seconds: Math.min(Number(seconds) || 0, maxWaitSeconds),
+        acknowledgedBy,
+      });
     },
   );
 }
 
-function haveSameOrigin(one = '', other = ''): boolean {
-  return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin;
-}
-
 interface MessageParams {
   messageId: string;
+}
+
+interface WaitQuery {
+  seconds?: string;
+  acknowledgedBy?: string;
 }
 
 const AwaitedRequest = Type.Object(
@@ -92,7 +96,7 @@ const AwaitedRequest = Type.Object(
     authorization: Type.String(),
     digest: Type.String(),
     /** Where it is sent. */
-    url: Type.Optional(Type.String()),
+    url: Type.String({ format: 'uri' }),
   },
   { title: 'AwaitedRequest' },
 );
@@ -101,5 +105,5 @@ const parseAwaitedRequest = validator(AwaitedRequest);
 
 interface Awaited {
   request: AwaitedRequest;
-  arrival: Arrival;
+  callback: AwaitedCallback<Callback>;
 }

@@ -153,7 +153,7 @@ export async function callBack(
   };
   const bytes = Buffer.from(JSON.stringify({ context, message }));
   const answering = lines === 'fourLines' ? findSignatureText(authorization) : undefined;
-  const response = await fetch(`${body.context.bapUri}/${action}`, {
+  const response = await fetch(`${body.context.bapUri ?? body.context.bppUri}/${action}`, {
     method: 'POST',
     headers: { authorization: signRequest(as.key, bytes, { now: new Date(), answering }) },
     body: bytes,

@@ -130,7 +130,7 @@ export async function startSendScene(): Promise<SendScene> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
-  await scene.register(self);
+  await scene.register(self, service.url);
   await scene.register(loadOrCreateSigningKey(directory, { id: 'bpp.example.com', keyId: 'key-1' }));
   return scene;
 }

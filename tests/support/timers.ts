@@ -14,7 +14,6 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'console/events.ts': [/from catalog.change_log\), .* from discovery.change order/],
   'console/health/database-gauges.ts': [/^select kind, state, total, receivers/],
   'console/health/record-minutes.ts': [/pg_database_size/],
-  'delivery/await-callback.ts': ['part of a command'],
   'delivery/callback-backlog.ts': [
     /^select identity from work.callback/,
     /^delete from work.callback .* newest/,
@@ -22,6 +21,7 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'delivery/callback-loop.ts': [/^select from "work"."callback" where due_at/],
   'delivery/lane-loop.ts': ['used by push-loop.ts', 'used by push-loop.ts'],
   'delivery/push-loop.ts': [/^with due .*"catalog"."push_lane"/],
+  'delivery/receive-callback.ts': ['part of a command'],
   'delivery/repeat.ts': ['used by others', 'used by others'],
   'delivery/slow-receivers.ts': ['part of a delivery', 'part of a delivery'],
   'discovery/crawl/crawler.ts': [

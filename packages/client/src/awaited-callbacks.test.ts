@@ -82,7 +82,7 @@ describe('a callback', () => {
       'https://somebody.example.org',
       'http://discovery.example.org',
     ])
-      expect(() => awaited.accept(callback({ signerUrl }))).toThrow('Name the service by its subscriberId');
+      expect(() => awaited.accept(callback({ signerUrl }))).toThrow('Ask it at its registered address');
     expect(awaited.accept(callback({ signerUrl: 'https://discovery.example.org/other' }))).toBe(true);
   });
 

@@ -1,6 +1,8 @@
-import { type AskedService, isAskedService } from '../../../src/protocol/asked-service.ts';
-import { findBodyDigest } from '../../../src/protocol/digest.ts';
-import { ProtocolError } from '../../../src/protocol/errors.ts';
+import {
+  type AskedRequest,
+  type AwaitedCallback as Awaited,
+  awaitCallback,
+} from '../../../src/delivery/await-callback.ts';
 import { SignpostError } from './errors.ts';
 import type { ReceivedMessage } from './verify-request.ts';
 
@@ -17,34 +19,23 @@ export interface AwaitedCallbacks {
   close(): void;
 }
 
-export interface ExpectedRequest {
+export interface ExpectedRequest extends AskedRequest {
   messageId: string;
   callback: string;
-  digest: string;
-  service: AskedService;
 }
 
-export interface AwaitedCallback {
+export interface AwaitedCallback extends Pick<Awaited<ReceivedMessage>, 'acknowledge'> {
   /** Every attempt has a signature of its own. */
   addAttempt(authorization: string): void;
-  /** The acknowledgement is here; where the service signed it, only a callback of that signer counts. What came before it counts from now on. */
-  acknowledge(signer: string | undefined): void;
   wait(timeoutMs: number, signal?: AbortSignal): Promise<ReceivedMessage>;
   /** To be called however it ends. */
   done(): void;
 }
 
-interface Pending extends Omit<ExpectedRequest, 'messageId'> {
+interface Pending {
+  callback: string;
   attempts: string[];
-  /** Who signed the acknowledgement. */
-  acknowledgedBy?: string;
-  /** The first callback of each signer that came before the acknowledgement; undefined once that is here. */
-  early?: Map<string, ReceivedMessage>;
-  /** The callback has come. */
-  isAnswered?: boolean;
-  /** Why the last callback to this request was refused, where one was. */
-  refusal?: string;
-  settle(outcome: ReceivedMessage | Error): void;
+  awaited: Awaited<ReceivedMessage>;
 }
 
 /** A callback that was acknowledged may come again, if the acknowledgement was lost; one that nobody waits for any more may still come. */
@@ -55,21 +46,14 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
   const past = new Map<string, Pending>();
 
   return {
-    expect({ messageId, ...request }) {
-      const { promise, settle } = outcome();
-      const entry: Pending = { ...request, attempts: [], early: new Map(), settle };
+    expect({ messageId, callback, ...request }) {
+      const awaited = awaitCallback<ReceivedMessage>(request);
+      const entry: Pending = { callback, attempts: [], awaited };
       pending.set(messageId, entry);
       return {
         addAttempt: (authorization) => void entry.attempts.push(authorization),
-        acknowledge(signer) {
-          const early = [...(entry.early?.values() ?? [])];
-          entry.acknowledgedBy = signer;
-          entry.early = undefined;
-          for (const message of early)
-            if (signer === undefined || signer === message.signer) take(entry, message);
-            else entry.refusal = notAsked(signer, message.signer);
-        },
-        wait: (timeoutMs, signal) => within(promise, { messageId, entry, timeoutMs, signal }),
+        acknowledge: awaited.acknowledge,
+        wait: (timeoutMs, signal) => within(entry, { messageId, timeoutMs, signal }),
         done() {
           pending.delete(messageId);
           past.set(messageId, entry);
@@ -83,77 +67,32 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
       const { messageId } = message.context;
       const entry = pending.get(messageId) ?? past.get(messageId);
       if (!entry || entry.callback !== message.action) return false;
-      checkAnswers(message, entry);
-      const { early, isAnswered = false } = entry;
-      if (!pending.has(messageId)) return isAnswered;
-      if (!early) take(entry, message);
-      else if (!early.has(message.signer)) early.set(message.signer, message);
-      return true;
+      const { awaited } = entry;
+      const wasAnswered = awaited.isAnswered;
+      awaited.accept(message);
+      return pending.has(messageId) || wasAnswered;
     },
     noteRefusal({ messageId, action, reason }) {
       const entry = pending.get(messageId);
-      if (entry?.callback === action) entry.refusal = reason;
+      if (entry?.callback === action) entry.awaited.refusal = reason;
     },
     close() {
-      for (const { settle } of pending.values())
-        settle(new SignpostError('NET_CALLBACK_FAILED', 'The client was closed.'));
+      for (const { awaited } of pending.values())
+        awaited.fail(new SignpostError('NET_CALLBACK_FAILED', 'The client was closed.'));
     },
   };
 }
 
-function take(entry: Pending, message: ReceivedMessage): void {
-  entry.isAnswered = true;
-  entry.settle(message);
-}
-
-function outcome(): { promise: Promise<ReceivedMessage>; settle: Pending['settle'] } {
-  let settle: Pending['settle'] = () => {};
-  const promise = new Promise<ReceivedMessage>((resolve, reject) => {
-    settle = (given) => (given instanceof Error ? reject(given) : resolve(given));
-  });
-  // Nobody may be waiting yet.
-  promise.catch(() => undefined);
-  return { promise, settle };
-}
-
-/** Which callbacks count is in the README, "Whose callback counts". */
-function checkAnswers(message: ReceivedMessage, { digest, service, acknowledgedBy }: Pending): void {
-  const { context, signer, signerUrl } = message;
-  const named = context.requestDigest?.digest;
-  if (named !== undefined && findBodyDigest(named) !== digest)
-    throw new ProtocolError('CTX_INVALID_FIELD', 'This is the digest of another request.', {
-      path: '$.context.requestDigest.digest',
-    });
-  const asked = acknowledgedBy ?? service.identity;
-  if (asked !== undefined && asked !== signer)
-    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', notAsked(asked, signer));
-  if (isAskedService(service, signer, { url: signerUrl })) return;
-  const { origin } = new URL(service.url);
-  throw new ProtocolError(
-    'AUT_UNAUTHORIZED_ACTION',
-    `${origin} was asked, and the registry has ${signer} at ${signerUrl ?? 'no address'}. Name the service by its subscriberId where it has another address there.`,
-  );
-}
-
-function notAsked(asked: string, signer: string): string {
-  return `${asked} was asked, not ${signer}.`;
-}
-
 async function within(
-  arrival: Promise<ReceivedMessage>,
-  {
-    messageId,
-    entry,
-    timeoutMs,
-    signal,
-  }: { messageId: string; entry: Pending; timeoutMs: number; signal?: AbortSignal },
+  { callback, awaited }: Pending,
+  { messageId, timeoutMs, signal }: { messageId: string; timeoutMs: number; signal?: AbortSignal },
 ): Promise<ReceivedMessage> {
   signal?.throwIfAborted();
   let timer: NodeJS.Timeout | undefined;
   let abort = () => {};
   const late = new Promise<never>((_resolve, reject) => {
     const giveUp = () => {
-      const { callback, refusal } = entry;
+      const { refusal } = awaited;
       const message = refusal
         ? `No ${callback} was accepted within ${timeoutMs} ms. The last one was refused: ${refusal}`
         : `No ${callback} came within ${timeoutMs} ms.`;
@@ -164,7 +103,7 @@ async function within(
     signal?.addEventListener('abort', abort, { once: true });
   });
   try {
-    return await Promise.race([arrival, late]);
+    return await Promise.race([awaited.arrived, late]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);

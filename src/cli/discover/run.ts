@@ -4,7 +4,7 @@ import { type CommandContext, CommandError } from '../command.ts';
 import type { DiscoverOptions } from '../discover.ts';
 import { chooseAddress } from '../send/address.ts';
 import { listenForCallback } from '../send/callback.ts';
-import { exchange, isFromAsked, waitForCallback, withRegistry } from '../send/exchange.ts';
+import { exchange, waitForCallback, withRegistry } from '../send/exchange.ts';
 import { isAccepted, type ReceivedAnswer, readRefusal, requireAck } from '../send/report.ts';
 import { buildRequest, prepareDraft } from '../send/request.ts';
 import { resolveSigner } from '../send/signer.ts';
@@ -41,8 +41,8 @@ export async function discover(
       if (!isAccepted(answer)) throw explainRefusal(answer);
       requireAck(request, answer, 'discovery service');
       if (answer.status === 202) return printNothing(answer, options, context);
-      const callback = await waitForCallback(listener, answer, options.wait, context);
-      if (!callback || !isFromAsked(callback, answer, config, context)) return context.setExitCode(1);
+      const callback = await waitForCallback(listener, request, answer, options.wait, context);
+      if (!callback) return context.setExitCode(1);
       print(callback.message as OnDiscoverMessage, options, context);
     } finally {
       await listener.close();

@@ -4,7 +4,7 @@ import type { OnPublishMessage } from '../../protocol/publish-messages.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { chooseAddress } from '../send/address.ts';
 import type { ListenAddress } from '../send/callback.ts';
-import { exchange, isFromAsked, waitForCallback, withRegistry } from '../send/exchange.ts';
+import { exchange, waitForCallback, withRegistry } from '../send/exchange.ts';
 import { openListener } from '../send/relay.ts';
 import { isAccepted, readRefusal, requireAck } from '../send/report.ts';
 import { buildRequest, prepareDraft } from '../send/request.ts';
@@ -54,9 +54,8 @@ export async function publishTo(
         throw new CommandError(`The catalog service refused this, ${answer.status} ${code}: ${reason}`);
       }
       requireAck(sent, answer, 'catalog service');
-      const callback = await waitForCallback(listener, answer, options.wait, context);
-      if (!callback || !isFromAsked(callback, answer, config, context)) return undefined;
-      return callback.message as OnPublishMessage;
+      const callback = await waitForCallback(listener, sent, answer, options.wait, context);
+      return callback?.message as OnPublishMessage | undefined;
     } finally {
       await listener.close();
     }

@@ -1,5 +1,11 @@
 import type { Config } from '../../config.ts';
-import { type Callback, createArrival, readCallback } from '../../delivery/await-callback.ts';
+import { type AwaitedCallback, awaitCallback } from '../../delivery/await-callback.ts';
+import {
+  type Callback,
+  receiveCallback,
+  type Waited,
+  waitForCallback,
+} from '../../delivery/receive-callback.ts';
 import { hasCode } from '../../error-code.ts';
 import { createBareServer } from '../../http/bare-server.ts';
 import { type SignedService, signedRoute } from '../../http/signed-route.ts';
@@ -29,8 +35,8 @@ export interface CallbackListener {
   url: string;
   /** Says what is going to be sent; until then nothing is expected. */
   expect(request: SendableRequest): Promise<void>;
-  /** The callback, or undefined when it did not come in time. */
-  wait(seconds: number): Promise<Callback | undefined>;
+  /** To be called once the request was acknowledged: by `acknowledgedBy`, where the service that was asked signed that. */
+  wait(seconds: number, acknowledgedBy?: string): Promise<Waited>;
   close(): Promise<void>;
 }
 
@@ -50,17 +56,16 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
   if (!action) {
     throw new CommandError(`${draft.action?.name ?? draft.url} has no callback that --wait could wait for.`);
   }
-  let sent: SendableRequest | undefined;
-  const arrival = createArrival();
+  let sent: (SendableRequest & { awaited: AwaitedCallback<Callback> }) | undefined;
   const server = createBareServer(({ method, url, refusal }) => {
     if (refusal) options.onRefused(`Refused ${method} ${url}: ${refusal}.`);
   });
   const service = describeService(options, () => sent);
   const path = `${address.url ? new URL(address.url).pathname.replace(/\/+$/, '') : ''}${action.path}`;
   signedRoute(server, service, { ...action, path }, async (request) => {
-    const callback = readCallback(request, sent);
-    arrival.arrive(callback);
-    return { status: 200, body: ack(callback.context.messageId) };
+    const { messageId } = request.context;
+    receiveCallback(request, sent?.messageId === messageId ? sent.awaited : undefined);
+    return { status: 200, body: ack(messageId) };
   });
 
   const { host, port } = address;
@@ -69,9 +74,10 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
     action: action.name,
     url: address.url ?? `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
     async expect(request) {
-      sent = request;
+      sent = { ...request, awaited: awaitCallback({ digest: request.digest, service: request }) };
     },
-    wait: arrival.within,
+    wait: async (seconds, acknowledgedBy) =>
+      sent ? waitForCallback(sent.awaited, { seconds, acknowledgedBy }) : {},
     close: server.close,
   };
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
-import type { Callback } from '../../delivery/await-callback.ts';
+import type { Callback } from '../../delivery/receive-callback.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
+import { isAskedService } from '../../protocol/asked-service.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { createRegistryClient, type RegistryClient } from '../../registry/client.ts';
 import { silentLogger } from '../../silent-logger.ts';
@@ -67,25 +68,33 @@ export function isCallbackDue(listener: CallbackListener | undefined, answer: Re
 
 export async function waitForCallback(
   listener: CallbackListener | undefined,
+  { url }: SendableRequest,
   answer: ReceivedAnswer,
   seconds: number,
   context: CommandContext,
 ): Promise<Callback | undefined> {
   if (!listener || !isCallbackDue(listener, answer)) return undefined;
-  context.note(`Waiting at ${listener.url} for ${listener.action}, up to ${seconds} s …`);
-  const callback = await listener.wait(seconds);
-  if (!callback) context.note(`No ${listener.action} came within ${seconds} s.`);
+  const { action } = listener;
+  context.note(`Waiting at ${listener.url} for ${action}, up to ${seconds} s …`);
+  const { callback, refusal } = await listener.wait(seconds, findAcknowledger(url, answer, context));
+  if (refusal !== undefined)
+    context.note(`No ${action} was accepted within ${seconds} s. The last one was refused: ${refusal}`);
+  else if (!callback) context.note(`No ${action} came within ${seconds} s.`);
   return callback;
 }
 
-/** Where the signature of the answer told whom we asked, nobody else can call back. */
-export function isFromAsked(
-  { signer }: Callback,
+/** Who signed the answer, where that is a participant at the address that was asked: then nobody else can call back. */
+function findAcknowledger(
+  url: string,
   { signature }: ReceivedAnswer,
-  { REGISTRY_NAME }: Config,
   context: CommandContext,
-): boolean {
-  if (!signature.holds || identityOf(signature.signer, REGISTRY_NAME) === signer) return true;
-  context.note(`The callback is signed by ${signer}, but ${signature.signer} was asked.`);
-  return false;
+): string | undefined {
+  if (!signature.holds) return undefined;
+  const signer = identityOf(signature.signer, context.config().REGISTRY_NAME);
+  if (isAskedService({ url }, signer, signature)) return signer;
+  const { origin } = new URL(url);
+  context.note(
+    `The answer counts as unsigned: ${signer} has signed it, which is not at ${origin} in the registry.`,
+  );
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { Callback } from '../../delivery/await-callback.ts';
+import type { Waited } from '../../delivery/receive-callback.ts';
 import type { GuardedClient } from '../../http/guarded-client.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
 import { identityOf } from '../../protocol/identity.ts';
@@ -56,11 +56,13 @@ function waitThroughPublisher(config: Config, client: GuardedClient): CallbackLi
       const body = JSON.stringify({ messageId, authorization, digest, url: asked });
       await ask('POST', waitingUrl, { body, timeoutMs: answerMs });
     },
-    async wait(seconds) {
-      const { status, body } = await ask('GET', `${place}?seconds=${seconds}`, {
-        timeoutMs: seconds * 1_000 + answerMs,
+    async wait(seconds, acknowledgedBy) {
+      const query = new URLSearchParams({
+        seconds: String(seconds),
+        ...(acknowledgedBy !== undefined && { acknowledgedBy }),
       });
-      return status === 200 ? (JSON.parse(body.toString('utf8')) as Callback) : undefined;
+      const { body } = await ask('GET', `${place}?${query}`, { timeoutMs: seconds * 1_000 + answerMs });
+      return JSON.parse(body.toString('utf8')) as Waited;
     },
     close: async () => {},
   };

@@ -1,4 +1,4 @@
-import type { Callback } from '../../delivery/await-callback.ts';
+import type { Callback } from '../../delivery/receive-callback.ts';
 import type { FetchedAnswer } from '../../http/guarded-client.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
 import type { Json } from '../../protocol/json.ts';
@@ -23,7 +23,7 @@ export interface ReceivedAnswer {
 
 /** Whether the response header `Signature` is what the answering node wrote for this answer to this request. */
 export type SignatureCheck =
-  | { holds: true; signer: string; recordId: string }
+  | { holds: true; signer: string; recordId: string /** Of the signer in the registry. */; url?: string }
   | { holds: false; reason: string };
 
 export async function readAnswer(
@@ -134,7 +134,7 @@ async function checkSignature(
     if (lookup.kind !== 'key')
       return { holds: false, reason: `${signer}, ${recordId}: ${lookup.kind.replace('-', ' ')}` };
     verifySignature(header, lookup.publicKey, body, requestSignature);
-    return { holds: true, signer, recordId };
+    return { holds: true, signer, recordId, url: lookup.record.url };
   } catch (error) {
     return { holds: false, reason: error instanceof Error ? error.message : String(error) };
   }

@@ -4,7 +4,7 @@ import type { CommandContext } from '../command.ts';
 import { readInput } from '../read-input.ts';
 import type { SendOptions } from '../send.ts';
 import { chooseAddress } from './address.ts';
-import { exchange, isCallbackDue, isFromAsked, waitForCallback, withRegistry } from './exchange.ts';
+import { exchange, isCallbackDue, waitForCallback, withRegistry } from './exchange.ts';
 import { openListener } from './relay.ts';
 import { findShortcomings, isAccepted, renderAnswer, renderCallback, renderJson } from './report.ts';
 import { buildRequest, prepareDraft } from './request.ts';
@@ -42,12 +42,10 @@ export async function send(
       }
       if (!options.json) context.print(renderAnswer(request, answer));
       const seconds = typeof options.wait === 'number' ? options.wait : usualWaitSeconds;
-      const callback = await waitForCallback(listener, answer, seconds, context);
+      const callback = await waitForCallback(listener, request, answer, seconds, context);
       if (!options.json && callback) context.print(renderCallback(callback));
       if (options.json) context.print(renderJson(request, answer, callback));
-      const isAnswered = callback
-        ? isFromAsked(callback, answer, config, context)
-        : !isCallbackDue(listener, answer);
+      const isAnswered = callback !== undefined || !isCallbackDue(listener, answer);
       const shortcomings = callback ? findShortcomings(callback) : [];
       for (const shortcoming of shortcomings) context.note(shortcoming);
       if (!isAccepted(answer) || !isAnswered || shortcomings.length > 0) context.setExitCode(1);
