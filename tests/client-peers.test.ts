@@ -20,7 +20,7 @@ import { until } from './support/time.ts';
 // The built client asks services in the shapes of deployed peers, and of attackers at the address of a service. Longer than our other tests: a case for
 // each way in which answer and callback are signed.
 
-const { Signpost }: typeof source = await import(resolve('packages/client/dist/index.js'));
+const { Signpost, verifyTree }: typeof source = await import(resolve('packages/client/dist/index.js'));
 
 const { registry, register } = createDirectory();
 let peer: PeerService;
@@ -313,7 +313,7 @@ describe('a download that a service offers', () => {
     return ids;
   }
 
-  it.each([
+  const places: [string, string, string | RegExp][] = [
     ['a loopback address', 'https://127.0.0.1', 'its address is loopback'],
     ['a loopback address in another spelling', 'https://2130706433', 'its address is loopback'],
     ['a mapped loopback address', 'https://[::ffff:127.0.0.1]', 'its address is loopback'],
@@ -325,13 +325,22 @@ describe('a download that a service offers', () => {
     ['a private address', 'https://10.1.2.3', 'its address is private'],
     ["the address of a cloud machine's metadata", 'https://169.254.169.254', 'its address is link-local'],
     ['plain http', 'http://127.0.0.1', 'only https is'],
-  ])('is not fetched from %s, and nothing is connected to', async (_what, origin, reason) => {
+  ];
+  it.each(places)('is not fetched from %s, and nothing is connected to', async (_what, origin, reason) => {
     const failure = await pull(`${origin}:${downloads.port}/x.json.gz`, {}).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: 'NET_CATALOG_SOURCE_UNAVAILABLE',
       message: expect.stringMatching(reason),
     });
     expect((failure as Error).message).toContain('allowPrivateAddresses');
+    expect(connections).toBe(0);
+  });
+
+  it.each(places)('is not read as a published file from %s, either', async (_what, origin, reason) => {
+    const { isValid, faults } = await verifyTree(`${origin}:${downloads.port}`, { registry });
+    expect(isValid).toBe(false);
+    expect(faults).toMatchObject([{ code: 'unreachable', message: expect.stringMatching(reason) }]);
+    expect(faults[0]?.message).toContain('allowPrivateAddresses');
     expect(connections).toBe(0);
   });
 

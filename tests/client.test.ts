@@ -244,8 +244,9 @@ describe('the client', () => {
     const published = await trigger(config, { message: { catalogs: [catalog('client-hosted')] } });
     expect(published.body).toMatchObject({ status: 'COMPLETED' });
     const { registryUrl: registry, REGISTRY_NAME } = config;
+    const allowPrivateAddresses = true;
     for (const place of [url, `${config.publisherDir}/public`])
-      expect(await verifyTree(place, { registry })).toEqual({
+      expect(await verifyTree(place, { registry, allowPrivateAddresses })).toEqual({
         ...{ node: `${id}/${REGISTRY_NAME}`, isValid: true, documents: 5, faults: [] },
         catalogs: [
           { catalogId: 'client-hosted', catalogType: 'REGULAR', version: 1, resources: 1, offers: 0 },
@@ -256,11 +257,13 @@ describe('the client', () => {
       if (!String(address).includes('/catalogs/')) return answer;
       return new Response((await answer.text()).replace('Resource', 'Forgery'));
     };
-    expect(await verifyTree(url, { registry, fetch: forged })).toMatchObject({
+    expect(await verifyTree(url, { registry, allowPrivateAddresses, fetch: forged })).toMatchObject({
       isValid: false,
       faults: [{ document: 'baseline', code: 'digest-mismatch' }],
     });
-    expect(await verifyTree(url, { registry, node: 'another.signpost.test' })).toMatchObject({
+    expect(
+      await verifyTree(url, { registry, allowPrivateAddresses, node: 'another.signpost.test' }),
+    ).toMatchObject({
       isValid: false,
       faults: [{ document: 'manifest', code: 'key-unknown' }],
     });
@@ -271,7 +274,11 @@ describe('the client', () => {
     await host.publish({ message: { catalogs: [catalogOf('teas', 0, 10)] } });
     await host.publish({ message: { catalogs: [catalogOf('teas', 0, 11)] } });
     const { registryUrl: registry } = network.config;
-    expect(await verifyTree(host.url, { registry })).toMatchObject({ isValid: true, documents: 6 });
+    const allowPrivateAddresses = true;
+    expect(await verifyTree(host.url, { registry, allowPrivateAddresses })).toMatchObject({
+      isValid: true,
+      documents: 6,
+    });
     const removals = teas(0, 10).map(({ id }) => id);
     host.spoil(
       forge(host, {
@@ -280,7 +287,7 @@ describe('the client', () => {
         },
       }),
     );
-    expect(await verifyTree(host.url, { registry })).toMatchObject({
+    expect(await verifyTree(host.url, { registry, allowPrivateAddresses })).toMatchObject({
       ...{ isValid: false, catalogs: [] },
       faults: [{ document: 'entry', catalogId: 'teas', code: 'empty-catalog' }],
     });
@@ -294,7 +301,7 @@ describe('the client', () => {
         },
       }),
     );
-    expect(await verifyTree(host.url, { registry })).toMatchObject({
+    expect(await verifyTree(host.url, { registry, allowPrivateAddresses })).toMatchObject({
       ...{ isValid: false, catalogs: [] },
       faults: [{ document: 'entry', catalogId: 'teas', code: 'gap' }],
     });

@@ -18,6 +18,13 @@ export interface FetchedBody {
   body: AsyncIterable<Uint8Array> | null;
 }
 
+export type FetchFile = (url: string, init: { signal: AbortSignal }) => Promise<FetchedBody>;
+
+/** How a file is fetched whose address somebody else wrote. */
+export function chooseFetch(options: { allowPrivateAddresses?: boolean; fetch: typeof fetch }): FetchFile {
+  return options.allowPrivateAddresses ? options.fetch : fetchPublic;
+}
+
 /** Every address on the way is judged like the first. `resolve`: in place of the system's resolution of names. */
 export async function fetchPublic(
   address: string,

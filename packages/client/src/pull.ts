@@ -7,7 +7,7 @@ import { type DownloadManifest, OnPullMessage } from '../../../src/protocol/pull
 import { validator } from '../../../src/protocol/validate.ts';
 import { askAndWait, type CallOptions, type Core } from './core.ts';
 import { asSignpostError, SignpostError } from './errors.ts';
-import { type FetchedBody, fetchPublic } from './fetch-public.ts';
+import { chooseFetch } from './fetch-public.ts';
 import { readBytes } from './send.ts';
 
 export interface PullOptions extends Omit<CallOptions, 'messageId'> {
@@ -85,9 +85,7 @@ async function download(
   };
   const timeout = AbortSignal.timeout(timeoutMs);
   const ends = signal ? AbortSignal.any([signal, timeout]) : timeout;
-  const ask: (url: string, init: { signal: AbortSignal }) => Promise<FetchedBody> =
-    settings.allowPrivateAddresses ? settings.fetch : fetchPublic;
-  const response = await ask(url, { signal: ends }).catch(notFetched);
+  const response = await chooseFetch(settings)(url, { signal: ends }).catch(notFetched);
   if (!response.ok) throw fail(`at ${url} answers ${response.status}`);
   const bytes = await readBytes(response, maxBytes).catch(notFetched);
   if (!sha256Matches(checksum, bytes)) throw fail('does not have its checksum');

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { ServedFile } from '../../../src/rules/self-hosted/open-document.ts';
+import type { FetchFile } from './fetch-public.ts';
 import { readBytes } from './send.ts';
 
 // Where published files are read from: the host that serves them, or a directory, before it is uploaded.
@@ -17,12 +18,12 @@ const manifestPaths = ['.well-known/dedi.index.json', '.well-known/dedi.json'];
 const maxFileBytes = 64 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 
-export function openSource(place: string | URL, ask: typeof fetch, signal?: AbortSignal): TreeSource {
+export function openSource(place: string | URL, ask: FetchFile, signal?: AbortSignal): TreeSource {
   const text = String(place);
   return /^https?:\/\//.test(text) ? httpSource(new URL(text), ask, signal) : directorySource(text);
 }
 
-function httpSource({ origin, host }: URL, ask: typeof fetch, signal?: AbortSignal): TreeSource {
+function httpSource({ origin, host }: URL, ask: FetchFile, signal?: AbortSignal): TreeSource {
   return {
     host,
     manifestUrls: manifestPaths.map((path) => `${origin}/${path}`),
@@ -31,7 +32,7 @@ function httpSource({ origin, host }: URL, ask: typeof fetch, signal?: AbortSign
       const response = await ask(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
       if (response.status === 404 || response.status === 410) return undefined;
       if (!response.ok) throw new Error(`it answers ${response.status}`);
-      // fetch has taken off a Content-Encoding.
+      // A Content-Encoding is taken off by fetch, or seen by the first bytes of the file.
       return { url, wire: await readBytes(response, maxFileBytes) };
     },
   };

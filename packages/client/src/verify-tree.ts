@@ -27,6 +27,7 @@ import {
 } from '../../../src/rules/self-hosted/trust-index.ts';
 import { trustManifest, trustSubscriberRecord } from '../../../src/rules/self-hosted/trust-node.ts';
 import { asSignpostError } from './errors.ts';
+import { chooseFetch } from './fetch-public.ts';
 import { createRegistry, defaultRegistryName, type Registry } from './registry.ts';
 import { openSource, type TreeSource } from './tree-source.ts';
 
@@ -36,6 +37,9 @@ export interface VerifyTreeOptions {
   registryName?: string;
   /** subscriberId of the node that must have signed the files. Default: the node that the files name; its keys must have signed them. */
   node?: string;
+  /** Lets files be read from loopback and private addresses, and by http: for development (default false). */
+  allowPrivateAddresses?: boolean;
+  /** In place of the global one, for the registry. Files use it only where private addresses are allowed, as downloads do. */
   fetch?: typeof fetch;
   signal?: AbortSignal;
 }
@@ -81,13 +85,14 @@ const maxInflatedBytes = 100 * 1024 * 1024;
  * checked; domain schemas of attributes are not. Throws only where the registry cannot be asked.
  */
 export async function verifyTree(place: string | URL, options: VerifyTreeOptions): Promise<TreeReport> {
-  const { registryName = defaultRegistryName, fetch: ask = fetch, signal } = options;
+  const { registryName = defaultRegistryName, fetch: ask = fetch, allowPrivateAddresses, signal } = options;
   const registry =
     typeof options.registry === 'string'
       ? createRegistry({ url: options.registry, registryName, fetch: ask })
       : options.registry;
   const report: TreeReport = { isValid: false, documents: 0, catalogs: [], faults: [] };
-  const walk: Walk = { source: openSource(place, ask, signal), registry, registryName, report };
+  const source = openSource(place, chooseFetch({ allowPrivateAddresses, fetch: ask }), signal);
+  const walk: Walk = { source, registry, registryName, report };
   try {
     const reached = await verifyNode(walk, options.node);
     if (reached) for (const url of reached.indexUrls) await verifyIndex(walk, reached.node, url);
