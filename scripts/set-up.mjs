@@ -1,5 +1,6 @@
 // Makes a fresh clone ready: installs when the lock file changed since the last install, builds when a source changed
 // since the last build, and says so. Uses nothing but Node, because nothing is installed yet when it first runs.
+// With --build-only (`npm run build`, and the set-up of the tests) it does not install.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -22,18 +23,8 @@ const here = { cwd: root, shell: process.platform === 'win32' };
 /** What others install is built from the same source. */
 const client = join('packages', 'client');
 
-once('node_modules/.installed', ['package.json', join(client, 'package.json'), 'package-lock.json'], () => {
-  console.log('signpost: installing dependencies (first run, about half a minute) …');
-  // What builds is wanted also under NODE_ENV=production.
-  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  const exact = spawnSync('npm', ['ci', ...options], { ...here, encoding: 'utf8' });
-  if (exact.status === 0) return;
-  // EUSAGE is the lock file's fault alone: it lacks something that package.json, or another version of npm, asks for. Any other failure, a digest
-  // that does not match for one, is no reason to install something else.
-  if (!exact.stderr?.includes('EUSAGE')) fail('npm ci', exact);
-  console.log('signpost: npm ci refuses package-lock.json; npm install takes it as far as it goes …');
-  run('npm', ['install', '--no-save', ...options]);
-});
+const installed = ['package.json', join(client, 'package.json'), 'package-lock.json'];
+if (!process.argv.includes('--build-only')) once('node_modules/.installed', installed, install);
 once(
   'dist/.built',
   ['package-lock.json', 'tsconfig.json', ...['src', 'web', 'build', client].flatMap(filesBelow)],
@@ -50,6 +41,19 @@ once(
     chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
   },
 );
+
+function install() {
+  console.log('signpost: installing dependencies (first run, about half a minute) …');
+  // What builds is wanted also under NODE_ENV=production.
+  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const exact = spawnSync('npm', ['ci', ...options], { ...here, encoding: 'utf8' });
+  if (exact.status === 0) return;
+  // EUSAGE is the lock file's fault alone: it lacks something that package.json, or another version of npm, asks for. Any other failure, a digest
+  // that does not match for one, is no reason to install something else.
+  if (!exact.stderr?.includes('EUSAGE')) fail('npm ci', exact);
+  console.log('signpost: npm ci refuses package-lock.json; npm install takes it as far as it goes …');
+  run('npm', ['install', '--no-save', ...options]);
+}
 
 function compile(project) {
   run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', project]);

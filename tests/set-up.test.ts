@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import config from '../vitest.config.ts';
+import build from './support/fresh-build.ts';
 
 // What `npm start`, `npm test` and the others do first in a fresh clone: the script itself, in a small project that needs nothing from a registry.
 
@@ -60,6 +62,27 @@ describe('set-up', () => {
     ]);
     expect(await readFile(join(project, 'dist/cli/main.js'), 'utf8')).toContain('answer = 42');
     expect(await setUp()).toEqual({ stdout: '', stderr: '' });
+  });
+
+  it('builds as `npm run build` does, which leaves nothing of a removed source and no more to build', async () => {
+    await put('src/old.ts', 'export const old = true;\n');
+    await setUp();
+    await rm(join(project, 'src/old.ts'));
+    await put('src/cli/main.ts', 'export const answer: number = 43;\n');
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+    await put('package.json', JSON.stringify({ dependencies: builders, scripts }));
+    await npm('run', 'build');
+    expect(await readdir(join(project, 'dist'))).not.toContain('old.js');
+    expect(await readFile(join(project, 'dist/cli/main.js'), 'utf8')).toContain('answer = 43');
+    expect((await setUp()).stdout).not.toContain('building');
+  });
+
+  it('is done before tests run, so that none runs on a build of older sources', async () => {
+    await setUp();
+    await put('src/cli/main.ts', 'export const answer: number = 44;\n');
+    build({ config: { root: project } });
+    expect(await readFile(join(project, 'dist/cli/main.js'), 'utf8')).toContain('answer = 44');
+    expect(config.test?.globalSetup).toContain('tests/support/fresh-build.ts');
   });
 
   it('installs all the same when npm ci refuses the lock file, and says so in one line', async () => {
