@@ -202,10 +202,6 @@ export const settings = {
     unit: 'milliseconds',
     min: 10,
   }),
-  CRAWL_VERIFY_TIMEOUT_MS: integer(60_000, 'how long verifying one large file may take', {
-    unit: 'milliseconds',
-    min: 1,
-  }),
   CRAWL_FILE_LIMIT: size('10mb', 'largest baseline or change file, as it is served'),
   CRAWL_INDEX_LIMIT: size('64mb', 'largest catalog index, as it is served'),
   CRAWL_INFLATED_LIMIT: size('100mb', 'largest file when it is decompressed'),
@@ -253,18 +249,11 @@ export const settings = {
     'size of the caches of searches, in percent of what suits the memory of this machine; 0 does without them',
     { max: 400 },
   ),
-  SEARCH_CACHES: list(
-    'all',
-    'caches that searches use, to measure what each is worth; comma-separated, or all',
-  ),
   DISCOVER_CONCURRENCY: integer(
     10,
     'searches at a time, of all WORKERS together; while others ask, one identity has at most half of them',
     { min: 2, max: 500 },
   ),
-  DISCOVER_WAITING: integer(100, 'searches of one identity that may wait; more get NET_OVERLOADED', {
-    min: 1,
-  }),
   ACCEPT_POSTFIX_FILTERS: flag(
     true,
     'accept filters in the form of PostgreSQL, $.catalogs[*].resources[*] ? (@.a == 1), beside RFC 9535',
@@ -314,7 +303,6 @@ export const settings = {
     'base addresses of discovery services that are told to look sooner after a publish: ["https://…"]',
     readBaseAddress,
   ),
-  TRIGGER_BODY_SIZE_LIMIT: size('256mb', 'largest body of a request to the local trigger'),
 
   CONSUMER_ID: subscriberId(
     'consumer.signpost.test',
@@ -454,10 +442,6 @@ export const settings = {
     max: 8_760,
   }),
   PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; above it a download is offered'),
-  DOWNLOADS_LIMIT: size(
-    '10gb',
-    'size of the downloads of one subscriber, until they expire, above which its next pulls get NET_OVERLOADED',
-  ),
   DOWNLOAD_TTL_SECONDS: integer(3600, 'how long a download can be fetched', {
     unit: 'seconds',
     min: 1,

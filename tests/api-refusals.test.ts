@@ -18,7 +18,7 @@ import { splitIdentity } from '../src/protocol/identity.ts';
 import { generateSeed, privateKeyFromSeed, type SigningKey } from '../src/protocol/keys.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
 import { startPublisherThread } from '../src/publisher/thread.ts';
-import { addTriggerRoute, triggerOperation } from '../src/publisher/trigger.ts';
+import { addTriggerRoute, maxTriggerBodyBytes, triggerOperation } from '../src/publisher/trigger.ts';
 import { findTriggerToken } from '../src/publisher/trigger-token.ts';
 import { RegistryUnavailable } from '../src/registry/client.ts';
 import { requireSigningKey } from '../src/registry/key-files.ts';
@@ -242,7 +242,7 @@ describe('the examples of what the trigger refuses', () => {
       const headers = {
         ...(example.name !== 'unsigned' && { authorization: `Bearer ${token}` }),
         ...(example.name === 'browser' && { origin: 'https://shop.example.org' }),
-        ...(example.name === 'large' && { 'content-length': String(config.TRIGGER_BODY_SIZE_LIMIT + 1) }),
+        ...(example.name === 'large' && { 'content-length': String(maxTriggerBodyBytes + 1) }),
       };
       const type = example.name === 'mediaType' ? formType : undefined;
       const body = plainBody(triggerOperation, example);

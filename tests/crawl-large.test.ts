@@ -34,22 +34,6 @@ async function publishAll(name: string): Promise<void> {
 }
 
 describe('large files', () => {
-  it('verifies-too-slowly: are given up after a while', async () => {
-    const hurried = await startNetwork({
-      settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]), CRAWL_VERIFY_TIMEOUT_MS: '1' },
-    });
-    const provider = await startProvider(hurried, 'large');
-    try {
-      await provider.publish({ message: { catalogs: [catalog('large', 1_500, 'Tea')] } });
-      await crawl(hurried.database);
-      expect(await logged(hurried.database, provider.identity)).toContain('verifies-too-slowly');
-      expect(await held(hurried.database, 'large')).toBeUndefined();
-    } finally {
-      await provider.stop();
-      await hurried.close();
-    }
-  });
-
   it.each([
     ['baselines', 'Tea'],
     ['change files', 'Coffee'],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { maxOpenPulls } from '../src/catalog/pull.ts';
+import { maxDownloadBytes, maxOpenPulls } from '../src/catalog/pull.ts';
 import { actions } from '../src/protocol/actions.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
 import { identityOf } from '../src/protocol/identity.ts';
@@ -237,7 +237,7 @@ describe('pulls of one owner', () => {
     const { rows } = await network.database.query<{ id: string }>(
       `insert into catalog.download (id, owner, expires_at, size_bytes, checksum)
        select gen_random_uuid(), $1, now() + interval '1 hour', $2, '' from generate_series(1, 2) returning id`,
-      [identityOf(ds.id, network.config.REGISTRY_NAME), network.config.DOWNLOADS_LIMIT / 2],
+      [identityOf(ds.id, network.config.REGISTRY_NAME), maxDownloadBytes / 2],
     );
     const { status, headers, body } = await ds.send(actions.pull, { subscriptionId });
     expect([status, body.message.error.code]).toEqual([503, 'NET_OVERLOADED']);

@@ -39,16 +39,13 @@ export async function* run({ repeat, size: resources = sizes.resources }) {
   }
 }
 
-/** Every set with its settings. */
+/** Every set of caches by its name. */
 const sets = {
-  'all caches': { SEARCH_CACHES: 'all' },
+  'all caches': cacheNames,
   ...Object.fromEntries(
-    sizes.tried.map((name) => [
-      `without ${name}`,
-      { SEARCH_CACHES: cacheNames.filter((other) => other !== name).join(',') },
-    ]),
+    sizes.tried.map((name) => [`without ${name}`, cacheNames.filter((other) => other !== name)]),
   ),
-  none: { SEARCH_CACHE_PERCENT: '0' },
+  none: [],
 };
 
 /** In turns, so that a noisy machine disturbs all alike. By the set and the kind: the times, in ms. */
@@ -56,9 +53,9 @@ async function measureSets(database, { job, changed, repeat, isBusy }) {
   const tables = Object.fromEntries(Object.keys(sets).map((name) => [name, {}]));
   const perRound = Math.ceil(sizes.questions / repeat);
   for (let round = 0; round < repeat; round += 1)
-    for (const [name, settings] of Object.entries(sets)) {
+    for (const [name, usedCaches] of Object.entries(sets)) {
       const stop = isBusy ? ingest(database, changed) : async () => {};
-      const { kinds } = await evaluate({ ...job, rounds: 1, perRound, skip: round * perRound }, settings);
+      const { kinds } = await evaluate({ ...job, usedCaches, rounds: 1, perRound, skip: round * perRound });
       await stop();
       for (const { name: kind, times } of kinds)
         tables[name][kind] = [...(tables[name][kind] ?? []), ...times.ours];

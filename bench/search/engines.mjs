@@ -8,13 +8,13 @@ import { createSearch } from '../../dist/search/port.js';
 import { openDatabase } from '../../dist/storage/database.js';
 import { createThreadPool } from '../../dist/thread-pool.js';
 
-/** As the discovery service asks it: what has changed is looked at when the answer is stored. `settings` are environment variables. */
-export async function openOurs({ databaseUrl }, settings = {}) {
+/** As the discovery service asks it: what has changed is looked at when the answer is stored. `settings` are environment variables; without `usedCaches`, all caches are used. */
+export async function openOurs({ databaseUrl, usedCaches }, settings = {}) {
   const logger = silentLogger();
   const config = readConfig({ ...process.env, ...settings });
   const database = await openDatabase({ url: databaseUrl, logger });
   const threads = createThreadPool({ size: 2, logger });
-  const search = createSearch({ config, database, threads, now: () => new Date() });
+  const search = createSearch({ config, database, threads, usedCaches, now: () => new Date() });
   const upkeep = await search.start({ logger });
   return {
     async ask({ message }) {

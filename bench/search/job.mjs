@@ -5,14 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Evaluates questions (evaluate.mjs) in a process of its own, which has asked nothing before. */
-export async function evaluate(job, settings = {}) {
+export async function evaluate(job) {
   const directory = mkdtempSync(join(tmpdir(), 'signpost-bench-job-'));
   try {
     const file = join(directory, 'job.json');
     writeFileSync(file, JSON.stringify(job));
-    const child = fork(new URL('./evaluate.mjs', import.meta.url), [file], {
-      env: { ...process.env, ...settings },
-    });
+    const child = fork(new URL('./evaluate.mjs', import.meta.url), [file]);
     const exited = once(child, 'exit');
     const [result] = await Promise.race([
       once(child, 'message'),

@@ -36,6 +36,8 @@ const pullsAtOnce = 2;
 const pullsOfOwner = 1;
 /** Of one owner that wait: a discovery service has one for each of its networks. */
 export const maxOpenPulls = 100;
+/** Of all downloads of one owner that have not expired, so that no owner fills the disk. */
+export const maxDownloadBytes = 10 * 2 ** 30;
 const retryAfterSeconds = 5;
 const retryAfterExpirySeconds = 60;
 /** After so many the catalogs count as unreadable. A process that died while assembling counts as one. */
@@ -58,7 +60,7 @@ async function accept(
     if (status !== 'ACTIVE') {
       throw new ProtocolError('CTX_INVALID_FIELD', 'The subscription is INACTIVE.', { path: idInMessage });
     }
-    await checkShare(tx, owner, config.DOWNLOADS_LIMIT);
+    await checkShare(tx, owner);
     await insertPull(tx, {
       owner,
       subscriptionId,
@@ -77,7 +79,7 @@ async function accept(
 const idInMessage = '$.message.subscriptionId';
 
 /** What one owner has waiting, and what was written for it and is kept until it expires: who only asks must not fill the disk for all. */
-async function checkShare(tx: Transaction, owner: string, maxDownloadBytes: number): Promise<void> {
+async function checkShare(tx: Transaction, owner: string): Promise<void> {
   if ((await countPulls(tx, owner)) >= maxOpenPulls)
     throw tooMany(`${maxOpenPulls} pulls of ${owner} wait to be answered`, retryAfterSeconds);
   if ((await sumDownloads(tx, owner)) >= maxDownloadBytes)

@@ -30,6 +30,9 @@ import { traceAnswer } from './trace-answer.ts';
 /** Who asked is hardly waiting any longer. */
 const giveUpAfterMs = 10 * 60_000;
 
+/** Searches of one identity that may wait, in all WORKERS together: each takes memory meanwhile, and is given up after DISCOVER_TIMEOUT_MS. */
+const maxWaiting = 100;
+
 /** To read, render and store more resources takes tens of milliseconds of the thread that serves everybody: one identity does one at a time. */
 const largePage = { resources: 100, turns: { size: 2, perOwner: 1 } };
 
@@ -48,8 +51,8 @@ export function addDiscoverRoute(
   service: SignedService,
   context: Omit<DiscoverContext, 'turns' | 'largeTurns' | 'costs' | 'observe'>,
 ): void {
-  const { DISCOVER_CONCURRENCY: size, DISCOVER_WAITING: maxWaiting } = context.config;
-  const turns = createTurns({ size, maxWaiting });
+  const { DISCOVER_CONCURRENCY: size, WORKERS } = context.config;
+  const turns = createTurns({ size, maxWaiting: Math.ceil(maxWaiting / WORKERS) });
   const largeTurns = createTurns(largePage.turns);
   const own = {
     ...context,

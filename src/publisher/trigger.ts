@@ -8,7 +8,6 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { catalog, provider } from '../protocol/example-catalog.ts';
 import { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
 import { type Static, Type } from '../protocol/type.ts';
-import { settings } from '../setting-table.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
 import { requireToken } from './trigger-token.ts';
 
@@ -16,6 +15,9 @@ import { requireToken } from './trigger-token.ts';
 
 /** What its operator is told it is. */
 export const triggerName = 'trigger';
+
+/** The body and the files made from it are in memory at once. Crawlers accept 10 MiB a file, so this is room for many catalogs in one request. */
+export const maxTriggerBodyBytes = 256 * 2 ** 20;
 
 export interface TriggerOptions {
   config: Config;
@@ -40,7 +42,7 @@ export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions
         refuseForOthers(request.query, config.identities.publisher.id);
         const indexName = parseIndexName(request.query);
         try {
-          const body = await readBody(request.raw, { maxBytes: config.TRIGGER_BODY_SIZE_LIMIT });
+          const body = await readBody(request.raw, { maxBytes: maxTriggerBodyBytes });
           return await options.publish(body, indexName);
         } catch (error) {
           if (error instanceof ClientGone) return reply.hijack();
@@ -65,8 +67,6 @@ type TriggerQuery = Static<typeof TriggerQuery>;
 
 const tokenAdvice =
   'It stands in /var/lib/signpost/publisher/trigger-token; send it as "Authorization: Bearer …".';
-const { parse, fallback } = settings.TRIGGER_BODY_SIZE_LIMIT;
-const defaultBodyLimit = parse(fallback);
 
 export const triggerOperation: PlainOperation = {
   id: 'publishFiles',
@@ -140,8 +140,8 @@ export const triggerOperation: PlainOperation = {
     ]),
     {
       name: 'large',
-      summary: 'Larger than TRIGGER_BODY_SIZE_LIMIT (its default)',
-      error: tooLarge(defaultBodyLimit),
+      summary: 'Larger than 256 MiB',
+      error: tooLarge(maxTriggerBodyBytes),
     },
     refusalExample('mediaType', 'It is sent as a form', [
       'SCH_SCHEMA_VALIDATION_FAILED',

@@ -6,7 +6,7 @@ import type { Pagination } from '../protocol/shapes.ts';
 import type { LeftOut } from '../rules/discover/page-answer.ts';
 import { Stale } from '../storage/freshness.ts';
 import type { ReplicaState } from '../storage/replica.ts';
-import { type Caches, createCaches, readCacheNames } from './cache/caches.ts';
+import { type Caches, createCaches } from './cache/caches.ts';
 import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { loadCatalogs } from './documents/load-catalogs.ts';
@@ -184,8 +184,8 @@ export async function rebuildOpenSearch(
 }
 
 /** The caches are empty again after a connection was lost: an older state of the database may have been restored. */
-function followOrigin({ database, config }: Pick<SearchContext, 'database' | 'config'>): () => Caches {
-  const options = { percent: config.SEARCH_CACHE_PERCENT, used: readCacheNames(config.SEARCH_CACHES) };
+function followOrigin({ database, config, usedCaches }: SearchContext): () => Caches {
+  const options = { percent: config.SEARCH_CACHE_PERCENT, used: usedCaches };
   let { origin } = database;
   let caches = createCaches(options);
   return () => {

@@ -7,7 +7,7 @@ import { withinTime } from '../storage/database.ts';
 import type { Replicas } from '../storage/replicas.ts';
 import type { ThreadPool } from '../thread-pool.ts';
 import { type BuiltPage, buildPage } from './build-page.ts';
-import { type Caches, createCaches, type IndexReader } from './cache/caches.ts';
+import { type CacheName, type Caches, createCaches, type IndexReader } from './cache/caches.ts';
 import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalidation.ts';
 import { type CandidateIndex, IndexGone, type Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
@@ -32,6 +32,8 @@ export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> 
   replicas?: Replicas;
   /** Those of this program, unless another one is tried. */
   formats?: IndexFormats;
+  /** All caches, unless it is measured what one of them is worth. */
+  usedCaches?: readonly CacheName[];
 };
 
 /** And what the search service keeps between searches. */

@@ -33,6 +33,8 @@ export async function holdAgainstTheBook(runs: {
   byChanges?: boolean;
   /** Of the processes that are asked, each of them every question; one with the usual settings unless given. */
   settings?: readonly Record<string, string>[];
+  /** Instead of settings: the caches that each process uses. */
+  usedCaches?: readonly SearchContext['usedCaches'][];
   /** Has another index catch up: every question is asked before, when it lacks what was written last, and afterwards. */
   catchUp?: (database: Database) => Promise<void>;
 }): Promise<Map<string, number>> {
@@ -40,10 +42,12 @@ export async function holdAgainstTheBook(runs: {
   const logger = silentLogger();
   const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
   const threads = createThreadPool({ size: 1, logger });
-  const services = (runs.settings ?? [{}]).map((settings) => ({
-    settings,
+  const processes = runs.usedCaches?.map((usedCaches) => ({ settings: {}, usedCaches }));
+  const services = (processes ?? (runs.settings ?? [{}]).map((settings) => ({ settings }))).map((asked) => ({
+    asked,
     service: createSearch({
-      config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}`, ...settings }),
+      ...asked,
+      config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}`, ...asked.settings }),
       database,
       threads,
       now: () => arbitraryNow,
@@ -51,9 +55,9 @@ export async function holdAgainstTheBook(runs: {
   }));
   const steps = new Map<string, number>();
   const ask = async (index: readonly KnownCatalog[], question: Question) => {
-    for (const { service, settings } of services) {
+    for (const { service, asked } of services) {
       const taken = await compare(service, index, question).catch((cause) => {
-        throw new Error(`with the settings ${JSON.stringify(settings)}`, { cause });
+        throw new Error(`with ${JSON.stringify(asked)}`, { cause });
       });
       for (const { step } of taken) steps.set(step, (steps.get(step) ?? 0) + 1);
     }

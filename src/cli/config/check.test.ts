@@ -29,8 +29,9 @@ describe('signpost config check', () => {
   });
 
   it('names what is no setting: all of it in .env, in the environment what looks misspelt', () => {
-    expect(check({ CATALOG_PROT: '1', EDITOR: 'vi', HOSTS: 'x' }, ['COLOUR'])).toEqual([
+    expect(check({ CATALOG_PROT: '1', EDITOR: 'vi', HOSTS: 'x' }, ['COLOUR', 'DISCOVER_WAITING'])).toEqual([
       { kind: 'unknown', setting: 'COLOUR', message: 'is no setting.' },
+      { kind: 'unknown', setting: 'DISCOVER_WAITING', message: 'is no setting.' },
       { kind: 'unknown', setting: 'CATALOG_PROT', message: 'is no setting. Did you mean CATALOG_PORT?' },
     ]);
   });

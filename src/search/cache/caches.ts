@@ -1,7 +1,6 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { LruCache } from '../../lru-cache.ts';
-import { SettingsError } from '../../settings.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Position } from '../../storage/freshness.ts';
 import { parseState } from '../documents/catalog-state.ts';
@@ -49,18 +48,8 @@ interface CacheOptions {
   used?: readonly CacheName[];
 }
 
-type CacheName = keyof typeof limits;
+export type CacheName = keyof typeof limits;
 export const cacheNames = Object.keys(limits) as CacheName[];
-
-/** Reads SEARCH_CACHES. */
-export function readCacheNames(names: readonly string[]): CacheName[] {
-  const unknown = names.filter((name) => name !== 'all' && !cacheNames.some((known) => known === name));
-  if (unknown.length > 0)
-    throw new SettingsError(
-      `SEARCH_CACHES names no cache "${unknown.join(', ')}"; there are: ${cacheNames.join(', ')}, or all.`,
-    );
-  return names.includes('all') ? cacheNames : cacheNames.filter((name) => names.includes(name));
-}
 
 /** Makes all caches. A cache that is not used, or may hold nothing, is there and stays empty. */
 export function createCaches({ percent = 100, used = cacheNames }: CacheOptions = {}): Caches {
