@@ -58,6 +58,7 @@ export const sections: readonly Section[] = [
     pages: {
       'docs/troubleshooting.md': 'Troubleshooting',
       'docs/operating.md': 'Operating',
+      'docs/settings.md': 'Settings',
       'docs/observability.md': 'Observability',
       'docs/scaling.md': 'Scaling',
       'SECURITY.md': 'Security and threat model',

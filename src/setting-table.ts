@@ -30,7 +30,7 @@ import {
 } from './settings.ts';
 
 // The settings of a process: every name, default, unit and meaning stands in `settings` below, and nowhere else.
-// `.env.example` is printed from it (`renderEnvExample`). Longer than our other files: one table, with a row for each setting.
+// docs/settings.md and .env.example are made from it (scripts/settings-files.mjs). Longer than our other files: one table, with a row for each setting.
 
 export const roles = ['registry', 'catalog', 'publisher', 'discovery', 'console'] as const;
 export type Role = (typeof roles)[number];
@@ -39,7 +39,7 @@ export const settings = {
   ROLES: list('all', `roles of this process, comma-separated: ${roles.join(', ')}, or all`),
   WORKERS: integer(
     1,
-    'processes that run these roles behind the same ports, under a supervisor that restarts them; limits, rates and the sizes of caches are for all of them together',
+    'processes that run these roles behind the same ports, under a supervisor that restarts them; they share all limits, rates and cache sizes',
     { min: 1, max: 64 },
   ),
   HOST: text('127.0.0.1', 'address to listen on'),
@@ -49,20 +49,20 @@ export const settings = {
   PUBLISHER_PORT: port(4004, 'port of the published files'),
   PUBLISHER_TRIGGER_HOST: text(
     '127.0.0.1',
-    'address of the local trigger, which takes unsigned requests: nobody else may reach it',
+    'address of the local trigger, which accepts unsigned requests: keep it out of reach of others',
   ),
   PUBLISHER_TRIGGER_PORT: port(4005, 'port of the local trigger'),
   PUBLISHER_TRIGGER_TOKEN: token(
-    'token that the local trigger asks for; off asks for none; empty means one that is made at first start, in PUBLISHER_DIR/trigger-token',
+    'token that the local trigger requires; off requires none; empty makes one at the first start, in PUBLISHER_DIR/trigger-token',
     { off: true },
   ),
   CONSOLE_HOST: text(
     '127.0.0.1',
-    "address of the console: the operator's page and API; on another than a loopback address, it asks everybody for the operator token",
+    "address of the console, the operator's page and API; unless it is a loopback address, every request needs the operator token",
   ),
   CONSOLE_PORT: port(4000, 'port of the console'),
   OPERATOR_TOKEN: token(
-    'token that the console asks for before it changes something; empty means one that is made at first start, in DATA_DIR/operator-token',
+    'token that the console requires before it changes something; empty makes one at the first start, in DATA_DIR/operator-token',
   ),
   MAP_TILES: optional(
     text('', "PMTiles file with the streets of the console's map; empty means outlines of countries only"),
@@ -81,11 +81,11 @@ export const settings = {
   ),
   TRUSTED_PROXIES: list(
     '',
-    'addresses or ranges of proxies whose X-Forwarded-For is believed, comma-separated',
+    'addresses or ranges of the proxies whose X-Forwarded-For header is used, comma-separated',
   ),
   DNS_SERVERS: list(
     '',
-    'name servers for all that is called, comma-separated: addresses, with a port where it is not 53, as 192.0.2.1:5353 or [2001:db8::1]:53; search domains are not used with them; empty means the name servers and search domains of the system',
+    'name servers for outgoing requests, comma-separated, with a port unless it is 53: 192.0.2.1:5353 or [2001:db8::1]:53; search domains are not used with them; empty means the name servers and search domains of the system',
     readNameServer,
   ),
   LOG_LEVEL: choice(
@@ -103,25 +103,27 @@ export const settings = {
 
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
     url(
-      'base address of an OpenTelemetry collector (OTLP over HTTP in JSON) for traces, metrics and logs; the other OTEL_… variables, as OTEL_EXPORTER_OTLP_HEADERS or OTEL_TRACES_SAMPLER, are read as OpenTelemetry documents them; empty exports nothing',
+      'base address of an OpenTelemetry collector (OTLP over HTTP in JSON) for traces, metrics and logs; the other OTEL_… variables, such as OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER, work as OpenTelemetry documents them; empty exports nothing',
     ),
   ),
-  OTEL_SERVICE_NAME: text('signpost', 'service.name of what is exported there'),
-  OTEL_METRIC_EXPORT_INTERVAL: integer(60_000, 'how often metrics are exported there', {
+  OTEL_SERVICE_NAME: text('signpost', 'service.name of the exported data'),
+  OTEL_METRIC_EXPORT_INTERVAL: integer(60_000, 'how often metrics are exported', {
     unit: 'milliseconds',
     min: 100,
   }),
   OTEL_SDK_DISABLED: flag(false, 'export nothing, whatever the other OTEL_… settings say'),
 
   REGISTRY_URL: optional(
-    url('base address of the DeDi API (then /lookup/…, /query/…); empty means the own registry role'),
+    url(
+      'base address of the DeDi API, without /lookup/… or /query/…; empty means the registry role of this process',
+    ),
   ),
   REGISTRY_NAME: name('subscribers.beckn.one', 'registry that a bare domain belongs to'),
   DATABASE_URL: optional(
     text('', 'PostgreSQL connection string; empty means the embedded PostgreSQL (see EMBEDDED_DATABASE)'),
   ),
   DATABASE_READ_URL: databaseAddresses(
-    'PostgreSQL connection strings of streaming replicas of that database, comma-separated: searches read from them what they have replayed, and the rest from DATABASE_URL',
+    'connection strings of streaming replicas of DATABASE_URL, comma-separated; searches read from them as far as they are up to date, and the rest from DATABASE_URL',
   ),
   EMBEDDED_DATABASE: flag(
     false,
@@ -129,15 +131,15 @@ export const settings = {
   ),
   DATABASE_CONNECTIONS: integer(
     20,
-    'most connections to the database, and to each replica, for all WORKERS together, at least two for each; pushes and large publishes are processed over a few more',
+    'most connections to the database, and to each replica, of all WORKERS together, at least two for each worker; pushes and large publishes use a few more',
     { min: 2, max: 500 },
   ),
-  TRANSACTION_LIMIT_SECONDS: integer(
-    300,
-    'a transaction that takes longer is rolled back; longer work is cut between catalogs',
-    { unit: 'seconds', min: 10, max: 1_800 },
-  ),
-  DATA_DIR: text('.signpost', 'directory of the embedded database, keys and published files'),
+  TRANSACTION_LIMIT_SECONDS: integer(300, 'longest time of a transaction; longer ones are rolled back', {
+    unit: 'seconds',
+    min: 10,
+    max: 1_800,
+  }),
+  DATA_DIR: text('.signpost', 'directory of the embedded database, the keys and the published files'),
 
   CATALOG_ID: subscriberId(
     'catalog.signpost.test',
@@ -171,32 +173,32 @@ export const settings = {
   ),
   CRAWL_INTERVAL_SECONDS: integer(
     300,
-    'longest time between two polls of a catalog index, manifest or network',
+    'longest time between two polls of a catalog index, a manifest or a network',
     {
       unit: 'seconds',
       min: 1,
     },
   ),
-  CRAWL_MIN_INTERVAL_SECONDS: integer(30, 'shortest time between two such polls, whatever next_update says', {
+  CRAWL_MIN_INTERVAL_SECONDS: integer(30, 'shortest time between two polls, whatever next_update says', {
     unit: 'seconds',
     min: 1,
   }),
   CUTOVER_FRACTION: decimal(
     0.5,
-    'size of the pending change files, as a fraction of the baseline, above which the baseline is read instead',
+    'size of the pending change files, as a fraction of the baseline, above which the crawler reads the baseline instead',
   ),
   REQUIRE_MANIFEST: flag(
     true,
-    'refuse nodes without a signed manifest; false lets the record of the registry stand in',
+    'refuse nodes without a signed manifest; false uses the registry record instead',
   ),
   ALLOW_UNSIGNED_INDEX: flag(
     false,
-    'accept an index without a signature of its own; its entries must be signed in any case',
+    'accept an index that is not signed itself; its entries must be signed in any case',
   ),
   UNCONFIRMED: choice(
     ['serve', 'hide'],
     'serve',
-    'what to do with a catalog that is in no index of its node any more, without having been retired',
+    'what to do with a catalog that its node lists in no index any more, but has not retired',
   ),
   CRAWL_FETCH_TIMEOUT_MS: integer(30_000, 'how long fetching one file may take', {
     unit: 'milliseconds',
@@ -205,58 +207,57 @@ export const settings = {
   CRAWL_FILE_LIMIT: size('10mb', 'largest baseline or change file, as it is served'),
   CRAWL_INDEX_LIMIT: size('64mb', 'largest catalog index, as it is served'),
   CRAWL_INFLATED_LIMIT: size('100mb', 'largest file when it is decompressed'),
-  CRAWL_MEMORY_LIMIT: size('256mb', 'most that the decompressed files in work of all hosts are together'),
-  CRAWL_DAILY_LIMIT: size('2gb', 'most that is fetched of one node in a day'),
+  CRAWL_MEMORY_LIMIT: size(
+    '256mb',
+    'most memory for the decompressed files that are being processed, of all nodes together',
+  ),
+  CRAWL_DAILY_LIMIT: size('2gb', 'most that is fetched from one node in a day'),
   CRAWL_MAX_INDEXES: integer(100, 'most catalog indexes of one node', { min: 1 }),
   CRAWL_MAX_ENTRIES: integer(20_000, 'most entries in all catalog indexes of one node', { min: 1 }),
   CRAWL_MAX_CHANGES: integer(1000, 'most change files of one entry', { min: 1 }),
   CRAWL_MAX_MASTERS: integer(8, 'most master catalogs that one entry depends on', { min: 1 }),
   CRAWL_MAX_RESOURCES: integer(2_000_000, 'most resources of one node', { min: 1 }),
-  CRAWL_LOG_DAYS: integer(30, 'how long a line of the crawl log is kept', {
+  CRAWL_LOG_DAYS: integer(30, 'how long lines of the crawl log are kept', {
     unit: 'days',
     min: 1,
     max: 36_500,
   }),
-  DISCOVER_TIMEOUT_MS: integer(
-    5000,
-    'how long a discover may take from its arrival, its wait for a turn included',
-    {
-      unit: 'milliseconds',
-      min: 10,
-      max: 600_000,
-    },
-  ),
+  DISCOVER_TIMEOUT_MS: integer(5000, 'longest time of a discover, waiting included', {
+    unit: 'milliseconds',
+    min: 10,
+    max: 600_000,
+  }),
   DISCOVER_MAX_LAG_MS: integer(
     0,
-    'how long a change may be missing in answers while replicas (DATABASE_READ_URL) have not replayed it; 0 means that a discover sees all that was committed before it',
+    'how long answers may lack a change that replicas (DATABASE_READ_URL) have not replayed; 0 means that a discover sees everything that was committed before it',
     { unit: 'milliseconds', max: 30_000 },
   ),
   SEARCH_INDEX: list(
     'postgres',
-    'what proposes the candidates of searches: postgres, opensearch, or postgres,opensearch, which answers from PostgreSQL while OpenSearch is gone',
+    'index of searches: postgres, opensearch, or postgres,opensearch, which answers from PostgreSQL while OpenSearch does not answer',
     readIndexName,
   ),
   OPENSEARCH_URL: {
     ...list(
       '',
-      'addresses of the nodes of an OpenSearch 2, comma-separated, each with user and password where it asks for them',
+      'addresses of the OpenSearch 2 nodes, comma-separated, with user and password if they are needed',
       readServerAddress,
     ),
     secret: true,
   },
   SEARCH_CACHE_PERCENT: integer(
     100,
-    'size of the caches of searches, in percent of what suits the memory of this machine; 0 does without them',
+    'size of the search caches, in percent of what suits the memory of this machine; 0 switches them off',
     { max: 400 },
   ),
   DISCOVER_CONCURRENCY: integer(
     10,
-    'searches at a time, of all WORKERS together; while others ask, one identity has at most half of them',
+    'searches at a time, of all WORKERS together; one identity gets at most half of them while others search',
     { min: 2, max: 500 },
   ),
   ACCEPT_POSTFIX_FILTERS: flag(
     true,
-    'accept filters in the form of PostgreSQL, $.catalogs[*].resources[*] ? (@.a == 1), beside RFC 9535',
+    'also accept filters in the form of PostgreSQL, $.catalogs[*].resources[*] ? (@.a == 1), not only RFC 9535',
   ),
 
   PUBLISHER_ID: subscriberId(
@@ -300,64 +301,66 @@ export const settings = {
   ),
   CRAWL_HINT_URLS: jsonList(
     '[]',
-    'base addresses of discovery services that are told to look sooner after a publish: ["https://…"]',
+    'base addresses of discovery services that get a hint to crawl after each publish: ["https://…"]',
     readBaseAddress,
   ),
 
   CONSUMER_ID: subscriberId(
     'consumer.signpost.test',
-    'subscriberId of the consumer that "signpost discover" asks as',
+    'subscriberId of the consumer that signs the requests of "signpost discover"',
   ),
   CONSUMER_KEY_ID: name('key-1', 'recordId of its signing key'),
   CONSUMER_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
-  CONSUMER_URL: optional(url('its public base address; empty means wherever it waits for answers')),
+  CONSUMER_URL: optional(
+    url('its public base address; empty means the address where the command waits for answers'),
+  ),
 
-  DEFAULT_NETWORK_ID: networkId('nfh.global/beckn-nodes', 'network of catalogs that name none'),
+  DEFAULT_NETWORK_ID: networkId('nfh.global/beckn-nodes', 'network of catalogs that name no network'),
   MASTER_PUBLISHERS: list('', 'subscriberIds that may publish MASTER catalogs; empty means anyone'),
   NETWORK_MEMBERSHIP: choice(
     ['off', 'enforce'],
     'off',
-    'enforce: publish only to networks that the registry says one is a member of',
+    'enforce: accept catalogs only for networks that their publisher is a member of, by the registry',
   ),
   UNKNOWN_CONTEXT: choice(
     ['accept', 'reject'],
     'accept',
-    'what to do with attributes whose schema nobody knows',
+    'what to do with attributes whose schema is not known',
   ),
   PUBLISH_WARNINGS: flag(
     false,
-    'send warnings on on_publish (results[].warnings); schemas of deployed publishers may refuse them',
+    'send warnings in on_publish (results[].warnings); the schemas of some publishers refuse them',
   ),
   SCHEMA_DIR: optional(text('', 'directory with more domain schemas; empty means only the bundled ones')),
   SCHEMA_HOSTS: list('', 'hosts that unknown domain schemas may be fetched from, comma-separated'),
   HISTORY_DAYS: integer(
     30,
-    'how long the change history, processed publishes, delivered callbacks and withdrawn pushes are kept (the latest change of a catalog for ever)',
+    'how long the change history, processed publishes, delivered callbacks and withdrawn pushes are kept; the latest change of a catalog is kept for ever',
     { unit: 'days', min: 1, max: 36_500 },
   ),
   PARKED_DAYS: integer(
     90,
-    'how long callbacks that were refused or given up are kept for their operator, and pushes that were given up to discovery services that have cancelled their subscriptions',
+    'how long parked callbacks are kept, and parked pushes to discovery services that have cancelled their subscriptions',
     { unit: 'days', min: 1, max: 36_500 },
   ),
   REGISTRY_HISTORY_DAYS: integer(
     1825,
-    'how long past versions of the records of the registry role are kept (the present one for ever)',
+    'how long past versions of registry records are kept; the current one is kept for ever',
     { unit: 'days', min: 1, max: 36_500 },
   ),
-  AUDIT_LOG_DAYS: integer(365, 'how long the audit log keeps what operators changed', {
+  AUDIT_LOG_DAYS: integer(365, 'how long entries of the audit log are kept', {
     unit: 'days',
     min: 1,
     max: 36_500,
   }),
-  HEALTH_DAYS: integer(7, "how long the console's numbers of each minute are kept", {
+  HEALTH_DAYS: integer(7, "how long the console's numbers per minute are kept", {
     unit: 'days',
     min: 1,
     max: 36_500,
   }),
   EMPTY_SEARCH_DAYS: integer(
     7,
-    'how long the console keeps a search that found nothing, at most 1000 of them',
+    'how long the console keeps searches that found nothing, at most 1000 of them',
     { unit: 'days', min: 1, max: 36_500 },
   ),
 
@@ -367,20 +370,18 @@ export const settings = {
     unit: 'seconds',
     max: 3_600,
   }),
-  MAX_SIGNATURE_SECONDS: integer(7200, 'longest time from created to expires of a signature', {
+  MAX_SIGNATURE_SECONDS: integer(7200, 'longest time between created and expires of a signature', {
     unit: 'seconds',
     min: 1,
     max: 604_800,
   }),
   RATE_LIMIT_PER_SECOND: integer(
     200,
-    'requests per second and identity (burst: twice that), a publish counting once per catalog; 0 lifts the limit',
+    'requests per second and identity (burst: twice that); a publish counts once per catalog; 0 means no limit',
   ),
-  MAX_CONNECTIONS: integer(
-    5000,
-    'most open connections per port; those of TRUSTED_PROXIES are counted apart, up to the same number',
-    { min: 1 },
-  ),
+  MAX_CONNECTIONS: integer(5000, 'most open connections per port, and as many again from TRUSTED_PROXIES', {
+    min: 1,
+  }),
   MAX_CONNECTIONS_PER_SOURCE: integer(
     500,
     'most open connections per port and source address (IPv6: /64); behind TRUSTED_PROXIES, requests of one client at a time',
@@ -388,16 +389,16 @@ export const settings = {
   ),
   TIME_LIMIT_MS_PER_SECOND: integer(
     500,
-    'time of the main thread to read requests, per second and identity (burst: 30 times that); 0 lifts the limit',
+    'time of the main thread per second and identity, to read requests (burst: 30 times that); 0 means no limit',
     { unit: 'milliseconds' },
   ),
   BYTE_LIMIT_PER_SECOND: size(
     '64mb',
-    'bytes of bodies per second and identity (burst: 30 times that), and an eighth of it of on_discover (burst: twice that); 0 lifts the limit',
+    'bytes of bodies per second and identity (burst: 30 times that); for on_discover an eighth of it (burst: twice that); 0 means no limit',
   ),
   OVERLOAD_WAITING_CONNECTIONS: integer(
     200,
-    'requests waiting for a database connection above which new ones get NET_OVERLOADED',
+    'waiting requests for a database connection above which new requests get NET_OVERLOADED',
     { min: 1 },
   ),
   OVERLOAD_EVENT_LOOP_MS: integer(1000, 'event-loop delay above which new requests get NET_OVERLOADED', {
@@ -407,7 +408,7 @@ export const settings = {
   }),
   OVERLOAD_BACKLOG: integer(
     10_000,
-    'unprocessed publishes of all publishers above which those with most waiting get NET_OVERLOADED',
+    'unprocessed publishes of all publishers above which those with the most get NET_OVERLOADED',
     { min: 1 },
   ),
   PUBLISHER_BACKLOG: integer(
@@ -429,19 +430,19 @@ export const settings = {
   ),
   CHECK_CALLBACK_ORIGIN: flag(
     true,
-    'callback addresses must have the origin of the url in the registry record',
+    'refuse callback addresses whose origin is not that of the url in the registry record',
   ),
 
-  RETRY_BASE_MS: integer(1000, 'first delay before a delivery is tried again; doubles up to 5 minutes', {
+  RETRY_BASE_MS: integer(1000, 'delay before the first retry of a delivery; doubles up to 5 minutes', {
     unit: 'milliseconds',
     min: 1,
     max: 300_000,
   }),
-  RETRY_HOURS: decimal(24, 'how long a delivery is tried before it is parked', {
+  RETRY_HOURS: decimal(24, 'how long a delivery is retried before it is parked', {
     unit: 'hours',
     max: 8_760,
   }),
-  PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; above it a download is offered'),
+  PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; a larger one becomes a download'),
   DOWNLOAD_TTL_SECONDS: integer(3600, 'how long a download can be fetched', {
     unit: 'seconds',
     min: 1,

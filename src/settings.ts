@@ -38,14 +38,6 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** The text of `.env.example`: every setting with its meaning, unit and default. */
-export function renderEnvExample(settings: Record<string, Kind<unknown>>): string {
-  const entries = Object.entries(settings).map(
-    ([name, { about, unit, fallback }]) => `# ${about}${unit ? ` [${unit}]` : ''}\n#${name}=${fallback}\n`,
-  );
-  return `# Every setting of Signpost with its default. Copy to .env or set them in the environment.\n\n${entries.join('\n')}`;
-}
-
 export function text(fallback: string, about: string): Kind<string> {
   return { fallback, about, parse: (given) => given };
 }
