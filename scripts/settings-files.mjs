@@ -132,7 +132,15 @@ const groups = [
     title: 'Rules for catalogs',
     who: 'catalog, discovery, console',
     often: ['DEFAULT_NETWORK_ID', 'NETWORK_MEMBERSHIP', 'MASTER_PUBLISHERS'],
-    seldom: ['UNKNOWN_CONTEXT', 'SCHEMA_DIR', 'SCHEMA_HOSTS'],
+    seldom: [
+      'UNKNOWN_CONTEXT',
+      'SCHEMA_DIR',
+      'SCHEMA_HOSTS',
+      'INHERITED_RESOURCE_LIMIT',
+      'INHERITED_CATALOG_LIMIT',
+      'INHERITED_PUBLISH_LIMIT',
+      'INHERITED_PUBLISHER_LIMIT',
+    ],
   },
   {
     title: 'Connections',

@@ -365,6 +365,13 @@ export const settings = {
   ),
 
   BODY_SIZE_LIMIT: size('5mb', 'largest body of a publish or another ordinary request'),
+  INHERITED_RESOURCE_LIMIT: size('1mb', 'most that one resource inherits: the size of its template'),
+  INHERITED_CATALOG_LIMIT: size('64mb', 'most that the resources of one catalog inherit together'),
+  INHERITED_PUBLISH_LIMIT: size('128mb', 'most that the resources of one publish inherit together'),
+  INHERITED_PUBLISHER_LIMIT: size(
+    '1gb',
+    'most that the resources of all catalogs of one publisher, or of one crawled node, inherit together',
+  ),
   BULK_BODY_SIZE_LIMIT: size('16mb', 'largest body of a push, an on_pull or an on_discover'),
   CLOCK_SKEW_SECONDS: integer(60, 'how far in the future a signature may have been created', {
     unit: 'seconds',

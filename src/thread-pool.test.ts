@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { patienceMs } from '../tests/support/patience.ts';
 import { DeadlineExceeded, NoTurn } from './fair-turns.ts';
 import { silentLogger } from './logger.ts';
-import { createThreadPool, type ThreadPool } from './thread-pool.ts';
+import { createThreadPool, type ThreadPool, wasEnded } from './thread-pool.ts';
 
 // Tasks whose only job is to succeed, fail, hang or die.
 const tasks = `
@@ -24,6 +24,7 @@ const tasks = `
   export const busy = (ms) => { const end = Date.now() + ms; while (Date.now() < end); return threadId; };
   export const fail = () => { throw Object.assign(new RangeError('too large'), { code: 'SCH_INVALID_JSONPATH', position: 7 }); };
   export const die = () => process.exit(1);
+  export const hoard = () => { const kept = []; for (;;) kept.push(new Array(100_000).fill(kept)); };
   export const unsendable = () => () => {};
 `;
 let directory: string;
@@ -75,6 +76,21 @@ describe('a thread pool', () => {
     expect(new Set(threads).size).toBe(1);
     await runFor('two', 'pass', 'all');
     expect(await Promise.all(held)).toEqual(['all has passed', 'all has passed']);
+  });
+
+  it('ends a thread that takes more memory than it may, or more time, and says which; the next task gets another', async () => {
+    pool = createThreadPool({ size: 1, heapMb: 30, logger: silentLogger() });
+    const endOf = (task: Promise<unknown>) => task.then(() => 'a result', wasEnded);
+    expect(await endOf(run('hoard', 0, patienceMs))).toBe('memory');
+    expect(await run('double', 1)).toBe(2);
+    expect(await endOf(pool.run({ module, name: 'spin', input: 0, deadlineMs: 2_000 }))).toBe('time');
+    expect(await endOf(run('fail'))).toBe(false);
+    expect(await endOf(run('die'))).toBe(false);
+    const held = endOf(pool.run({ module, name: 'spin', input: 0, deadlineMs: 2_000 }));
+    expect(await endOf(pool.run({ module, name: 'double', input: 0, deadlineMs: 2_000, waitMs: 1 }))).toBe(
+      false,
+    );
+    await held;
   });
 
   it('takes parts of the input over instead of copying them', async () => {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { createTurns, DeadlineExceeded, type TurnsOptions } from './fair-turns.ts';
+import { createTurns, DeadlineExceeded, NoTurn, type TurnsOptions } from './fair-turns.ts';
 import type { Logger } from './logger.ts';
 import type { ThreadData, ThreadMessage, ThreadTask } from './thread-entry.ts';
 
@@ -38,6 +38,8 @@ export interface ThreadPoolOptions extends Pick<TurnsOptions, 'size' | 'perOwner
   perThread?: number;
   /** Whether the main thread goes first where there are not enough processors for all; unless told otherwise, it does. */
   givesWay?: boolean;
+  /** Heap of each thread; one that needs more is ended, and its task rejected (`wasEnded`). As much as the process has unless given. */
+  heapMb?: number;
   logger: Logger;
 }
 
@@ -46,6 +48,7 @@ export function createThreadPool({
   perOwner,
   perThread = 1,
   givesWay = true,
+  heapMb,
   logger,
 }: ThreadPoolOptions): ThreadPool {
   const turns = createTurns({ size: size * perThread, perOwner });
@@ -79,7 +82,10 @@ export function createThreadPool({
 
   function hire(): Worker {
     const entry = new URL(builtUrl(new URL(`./thread-entry${ownSuffix}`, import.meta.url).href));
-    const thread = new Worker(entry, { workerData: { givesWay } satisfies ThreadData });
+    const thread = new Worker(entry, {
+      workerData: { givesWay } satisfies ThreadData,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
     threads.set(thread, new Map());
     thread.on('message', (message: ThreadMessage) => {
       if ('started' in message) {
@@ -171,6 +177,12 @@ export function createThreadPool({
       );
     },
   };
+}
+
+/** Whether a task took too much memory or time, so that its thread was ended; false where it failed otherwise, or got no thread. */
+export function wasEnded(error: unknown): 'memory' | 'time' | false {
+  if (error instanceof DeadlineExceeded) return error instanceof NoTurn ? false : 'time';
+  return (error as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY' && 'memory';
 }
 
 interface Job {

@@ -115,7 +115,7 @@ describe('signpost doctor', () => {
     );
   });
 
-  it('finds the masters of other nodes, as crawlers do', async () => {
+  it('finds the masters of other nodes, and says where they are too much to inherit, as crawlers do', async () => {
     const facilitator = await startProvider(network, `facilitator-${number}`);
     try {
       const publishDirectives = [{ catalogId: 'beans', catalogType: 'MASTER' as const }];
@@ -125,6 +125,8 @@ describe('signpost doctor', () => {
       expect(await diagnose()).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
       const others = { MASTER_PUBLISHERS: 'another.example.org' };
       expect(await diagnose([], others)).toMatchObject({ faults: [{ code: 'waiting-for-master' }] });
+      const tight = { INHERITED_RESOURCE_LIMIT: '50' };
+      expect(await diagnose([], tight)).toMatchObject({ faults: [{ code: 'inherits-too-much' }] });
     } finally {
       await facilitator.stop();
     }

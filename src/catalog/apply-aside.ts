@@ -7,13 +7,15 @@ import { createThreadPool } from '../thread-pool.ts';
 import { type ApplyingContext, applySubmission, readMessage } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
 
-// Large publishes are applied in threads: to parse one, hold it against the rules and the schemas, and render its documents takes seconds, in
-// which nobody else would be served. A thread reads the publish from the database and writes to it over a connection of its own, so that nothing
-// large passes between it and the process.
+// Large publishes, and small ones that inherit much, are applied in threads: to parse one, hold it against the rules and the schemas, and render
+// its documents takes seconds, in which nobody else would be served. A thread reads the publish from the database and writes to it over a
+// connection of its own, so that nothing large passes between it and the process.
 
 export interface Aside {
-  /** As `applySubmission`. */
+  /** As `applySubmission`; rejects as a thread pool does. */
   apply(submission: OpenSubmission, turn: AsideTurn): Promise<boolean>;
+  /** The same for a publish during which a process or a thread ended: one at a time, and with as much memory as a publish can need. */
+  applyAlone(submission: OpenSubmission, turn: AsideTurn): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -25,22 +27,31 @@ interface AsideTurn {
 
 /** A publisher has one in work at a time: whoever comes second does not wait for the first. */
 const threadsAtOnce = 2;
-/** So much is never needed; without an end, one fault would keep everything waiting for ever. */
-const deadlineMs = 10 * 60_000;
+/** A transaction is ended at TRANSACTION_LIMIT_SECONDS. So work that takes twice as long does not wait for the database: it is stuck. */
+const transactionLimits = 2;
 
 export function createAside({ config, database, logger }: CatalogContext): Aside {
   const threads = createThreadPool({ size: threadsAtOnce, logger });
+  const alone = createThreadPool({ size: 1, heapMb: heapMbOf(config), logger });
   const where = { config, thread: threadDatabase(database, logger, config) };
+  const runMs = transactionLimits * config.TRANSACTION_LIMIT_SECONDS * 1000;
+  const taskOf = (submission: OpenSubmission, turn: AsideTurn) => ({
+    ...{ module: import.meta.url, name: applyHere.name, input: { ...where, submission, ...turn } },
+    // Both are counted from the call: a task that waited as long as it may still has as much time to run.
+    ...{ waitMs: runMs, deadlineMs: 2 * runMs },
+  });
   return {
-    apply: (submission, turn) =>
-      threads.run<boolean>({
-        module: import.meta.url,
-        name: applyHere.name,
-        input: { ...where, submission, ...turn },
-        deadlineMs,
-      }),
-    close: () => threads.close(),
+    apply: (submission, turn) => threads.run<boolean>(taskOf(submission, turn)),
+    applyAlone: (submission, turn) => alone.run<boolean>(taskOf(submission, turn)),
+    async close() {
+      await Promise.all([threads.close(), alone.close()]);
+    },
   };
+}
+
+/** More than twice what the largest publish takes, of many small members and with all that it may inherit (measured: 450 MB). */
+function heapMbOf({ BODY_SIZE_LIMIT, INHERITED_CATALOG_LIMIT }: Config): number {
+  return Math.ceil(256 + (100 * BODY_SIZE_LIMIT + 4 * INHERITED_CATALOG_LIMIT) / 2 ** 20);
 }
 
 interface ThreadInput extends AsideTurn {

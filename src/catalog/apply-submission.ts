@@ -3,6 +3,7 @@ import type { Logger } from '../logger.ts';
 import { actions } from '../protocol/actions.ts';
 import { type Context, callbackContext } from '../protocol/context.ts';
 import type { PublishMessage } from '../protocol/publish-messages.ts';
+import { type InheritanceSettings, inheritanceLimitsOf } from '../rules/inherited-bytes.ts';
 import { processCatalog } from '../rules/publish.ts';
 import { type Publisher, type Submission, submissionsOf } from '../rules/submission.ts';
 import type { SchemaStore } from '../schemas/schema-store.ts';
@@ -19,7 +20,7 @@ import type { Database, Transaction } from '../storage/database.ts';
 import { DatabaseUnavailable } from '../storage/unavailable.ts';
 import { queueCallback } from '../storage/work/callbacks.ts';
 import { findWarnings } from './find-warnings.ts';
-import { loadKnown } from './load-known.ts';
+import { loadKnown, supplyTemplates } from './load-known.ts';
 import { writeCatalog } from './write-catalog.ts';
 
 // What an accepted publish does: its catalogs one after the other, each in a transaction of its own that also writes its result; with the last
@@ -30,7 +31,8 @@ const maxAttempts = 5;
 
 /** What this works with, in the process or in a thread of it (apply-aside.ts). */
 export interface ApplyingContext {
-  config: Pick<Config, 'REGISTRY_NAME' | 'DEFAULT_NETWORK_ID' | 'RETRY_HOURS' | 'PUBLISH_WARNINGS'>;
+  config: Pick<Config, 'REGISTRY_NAME' | 'DEFAULT_NETWORK_ID' | 'RETRY_HOURS' | 'PUBLISH_WARNINGS'> &
+    InheritanceSettings;
   database: Database;
   schemas: Pick<SchemaStore, 'checker'>;
   logger: Logger;
@@ -43,6 +45,10 @@ export interface Turn {
   attempts: number;
   /** On the clock of performance.now(). */
   endsAt: number;
+  /** A catalog that inherits more bytes throws TooMuchHere. */
+  maxInherited?: number;
+  /** The publish took too much memory or time: what is left of it is rejected. */
+  tooMuch?: 'memory' | 'time';
 }
 
 /** As it is kept: the publisher's own id and address were filled in where it left them out. */
@@ -53,7 +59,7 @@ export async function applySubmission(
   context: ApplyingContext,
   submission: OpenSubmission,
   message: PublishMessage,
-  { signal, attempts, endsAt }: Turn,
+  { signal, attempts, endsAt, maxInherited, tooMuch }: Turn,
 ): Promise<boolean> {
   const { database, config } = context;
   const requestContext: ProviderContext = JSON.parse(submission.context);
@@ -66,6 +72,7 @@ export async function applySubmission(
   };
   const parts = submissionsOf(message, config.DEFAULT_NETWORK_ID);
   const open = parts.filter(({ position }) => !submission.done.includes(position));
+  let { inheritedBytes } = submission;
   for (const part of open) {
     signal.throwIfAborted();
     // At least one catalog a turn, or a short turn would never get anywhere.
@@ -80,44 +87,62 @@ export async function applySubmission(
         .catch((error) => {
           if (!(error instanceof AlreadyApplied)) throw error;
         });
-    await apply((tx) => applyCatalog(tx, context, { submission, part, parts, publisher })).catch((error) => {
+    const giveUp = (err: unknown, problem?: string) => {
+      const { id: catalogId } = part.catalog;
+      context.logger.error({ err, catalogId, problem }, 'a catalog cannot be processed; it is rejected');
+      return apply((tx) => reject(tx, submission.id, part, problem));
+    };
+    if (tooMuch) {
+      await giveUp(undefined, `it takes too much ${tooMuch}. Publish fewer resources at a time`);
+      continue;
+    }
+    let inherited = 0;
+    await apply(async (tx) => {
+      const catalog = { submission, part, parts, publisher, inheritedBytes, maxInherited };
+      inherited = await applyCatalog(tx, context, catalog);
+    }).catch((error) => {
       if (attempts < maxAttempts || error instanceof DatabaseUnavailable || isTransient(error)) throw error;
-      context.logger.error(
-        { err: error, catalogId: part.catalog.id },
-        'a catalog cannot be processed; it is rejected',
-      );
-      return apply((tx) => giveUp(tx, submission.id, part));
+      return giveUp(error);
     });
+    inheritedBytes += inherited;
   }
   return true;
 }
 
 /** What fails again and again, whatever the reason, must not hold up for ever what its publisher sent after it. */
-async function giveUp(
+async function reject(
   tx: Transaction,
   submissionId: number,
   { catalog, position }: Submission,
+  problem: string | undefined,
 ): Promise<void> {
-  const error = { code: 'NET_INTERNAL_ERROR', message: 'The catalog could not be processed.' };
+  const message = `The catalog could not be processed${problem ? `: ${problem}` : ''}.`;
+  const error = { code: 'NET_INTERNAL_ERROR', message };
   const result = JSON.stringify({ catalogId: catalog.id, status: 'REJECTED', errors: [error] });
   await recordResult(tx, submissionId, { position, catalogId: catalog.id, result });
 }
 
-interface OpenCatalog {
+interface OpenCatalog extends Pick<Turn, 'maxInherited'> {
   submission: OpenSubmission;
   part: Submission;
   /** All catalogs of the message. */
   parts: readonly Submission[];
   publisher: Publisher;
+  /** What those before it inherit. */
+  inheritedBytes: number;
 }
 
+/** Returns how many bytes it inherits. */
 async function applyCatalog(
   tx: Transaction,
   context: ApplyingContext,
-  { submission, part, parts, publisher }: OpenCatalog,
-): Promise<void> {
-  const { stored, known } = await loadKnown(tx, part);
-  const { result, change } = processCatalog(part, publisher, known, context.schemas.checker());
+  { submission, part, parts, publisher, inheritedBytes: before, maxInherited }: OpenCatalog,
+): Promise<number> {
+  const { identity } = publisher;
+  const { stored, known } = await loadKnown(tx, part, { publisher: identity, inheritedBytes: before });
+  const rules = { checker: context.schemas.checker(), limits: inheritanceLimitsOf(context.config) };
+  const steps = processCatalog(part, publisher, known, rules);
+  const { result, change, inheritedBytes } = await supplyTemplates(tx, stored, steps, maxInherited);
   // Before it is written: afterwards a FULL would hide what it removes.
   const warnings = await findWarnings(tx, context, { submission, part, parts, stored });
   if (change !== undefined) {
@@ -125,7 +150,8 @@ async function applyCatalog(
     await writeCatalog(tx, {
       stored,
       change,
-      publisher: publisher.identity,
+      replaced: known.extensions,
+      publisher: identity,
       submissionId: submission.id,
       now: context.now(),
       isTakenOver,
@@ -137,7 +163,9 @@ async function applyCatalog(
     catalogId: part.catalog.id,
     result: JSON.stringify(result),
     warnings: warnings.length > 0 ? JSON.stringify(warnings) : undefined,
+    inheritedBytes,
   });
+  return inheritedBytes;
 }
 
 /** One callback per request, after all its catalogs (catalog spec: POST /catalog/on_publish). */

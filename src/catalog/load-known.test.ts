@@ -37,16 +37,18 @@ function regular(id: string, masterResourceId: string): Submission {
   return submission;
 }
 
+const options = { publisher: 'p', inheritedBytes: 0 };
+
 it('two that name MASTERs crosswise, as their own id and as what they extend, do not wait for each other', async () => {
   for (const id of ['m1', 'm2'])
     await seedCatalog(database, { id, type: 'MASTER', resources: [{ id: `${id}-r` }] });
   await database.query('update catalog.resource set is_template = true');
   await database.transaction(async (first) => {
-    const { stored } = await loadKnown(first, regular('m1', 'm2-r'));
+    const { stored } = await loadKnown(first, regular('m1', 'm2-r'), options);
     expect(stored?.type).toBe('MASTER');
     await database.transaction(async (second) => {
       await second.query("set local lock_timeout = '500ms'");
-      const crosswise = await loadKnown(second, regular('m2', 'm1-r'));
+      const crosswise = await loadKnown(second, regular('m2', 'm1-r'), options);
       expect(crosswise.stored?.type).toBe('MASTER');
     });
   });

@@ -1,4 +1,5 @@
-import { variantKey } from '../rules/extends.ts';
+import { variantKey, type WithTemplates } from '../rules/extends.ts';
+import { TooMuchHere } from '../rules/inherited-bytes.ts';
 import {
   type Known,
   masterResourceIdsOf,
@@ -14,9 +15,19 @@ import {
   findMasters,
   findVariants,
   holdMasters,
+  inheritedTable,
   lockMasterIds,
+  sumInherited,
 } from '../storage/catalog/masters.ts';
 import type { Transaction } from '../storage/database.ts';
+import { readTemplates } from '../storage/inherited.ts';
+
+export interface LoadOptions {
+  publisher: string;
+  /** What the catalogs of the same publish inherit that came before this one. */
+  inheritedBytes: number;
+  forChange?: boolean;
+}
 
 /**
  * What storage has to say about a submitted catalog, locked until the transaction ends: the catalog, then the templates that it extends. A
@@ -27,7 +38,7 @@ import type { Transaction } from '../storage/database.ts';
 export async function loadKnown(
   tx: Transaction,
   submission: Submission,
-  { forChange = true }: { forChange?: boolean } = {},
+  { publisher, inheritedBytes, forChange = true }: LoadOptions,
 ): Promise<{ stored: CatalogRow | undefined; known: Known }> {
   if (forChange && submission.catalogType === 'MASTER') await lockMasterIds(tx);
   const readCatalog = forChange ? lockCatalogId : findCatalog;
@@ -42,6 +53,7 @@ export async function loadKnown(
   const masterResourceIds = changesType(stored, submission)
     ? []
     : masterResourceIdsOf(submission, extensions);
+  const isInheriting = masterResourceIds.length > 0 && submission.catalogType === 'REGULAR';
   const known: Known = {
     stored: stored && {
       owner: stored.owner ?? undefined,
@@ -59,8 +71,30 @@ export async function loadKnown(
       isWidened && submission.catalogType === 'MASTER'
         ? await findContestedId(tx, stored, submission.networkIds)
         : undefined,
+    inherited: {
+      catalog: stored?.inheritedBytes ?? 0,
+      publish: inheritedBytes,
+      publisher: isInheriting ? await sumInherited(tx, publisher) : 0,
+    },
   };
   return { stored, known };
+}
+
+/** Runs a rule that asks for templates. Throws TooMuchHere instead of reading more than `maxBytes` of them. */
+export async function supplyTemplates<T>(
+  tx: Transaction,
+  stored: CatalogRow | undefined,
+  steps: WithTemplates<T>,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<T> {
+  let left = maxBytes;
+  let step = steps.next();
+  while (!step.done) {
+    for (const { bytes } of step.value) left -= bytes;
+    if (left < 0) throw new TooMuchHere();
+    step = steps.next(await readTemplates(tx, inheritedTable, stored?.key, step.value));
+  }
+  return step.value;
 }
 
 /**

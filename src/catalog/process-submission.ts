@@ -1,4 +1,5 @@
 import { largeBodyBytes } from '../http/large-bodies.ts';
+import { TooMuchHere } from '../rules/inherited-bytes.ts';
 import {
   type DueLane,
   findOpenSubmission,
@@ -8,13 +9,18 @@ import {
 } from '../storage/catalog/submissions.ts';
 import { type Claim, type Slot, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import { traced } from '../telemetry/tracing.ts';
+import { wasEnded } from '../thread-pool.ts';
 import { type Aside, createAside } from './apply-aside.ts';
-import { applySubmission, readMessage } from './apply-submission.ts';
+import { applySubmission, readMessage, type Turn } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
 import type { FreshMessages } from './fresh-messages.ts';
 
 // Accepted publishes are processed publisher by publisher: what one has submitted, in the order of acceptance, for a turn (apply-submission.ts);
-// large ones in a thread of their own (apply-aside.ts).
+// those that are much work in a thread (apply-aside.ts).
+//
+// A claim counts its attempt before the work begins, and a turn that ends well resets the count. So a count above one says that the last turn did
+// not end: the process was gone, a thread of it was, or the work failed. Then the first publish of the lane is a suspect, and is tried alone in a
+// thread with a heap limit and a deadline. It is rejected only if it reaches one of the two. A kill from outside, or a lost lease, rejects nothing.
 
 /** Publishers whose submissions are worked on at the same time, per process. */
 const lanesAtOnce = 4;
@@ -58,23 +64,56 @@ async function drainLane(
   const { attempts } = claim;
   const endsAt = performance.now() + turnMs;
   let isEmpty = false;
-  while (!isEmpty && performance.now() < endsAt) {
+  /** The publish that was found to be too much for the main thread. */
+  let large: number | undefined;
+  while (!isEmpty && (large !== undefined || performance.now() < endsAt)) {
     signal.throwIfAborted();
     const submission = await findOpenSubmission(database, claim.row.publisher);
     if (submission === undefined) isEmpty = true;
-    else if (submission.bytes >= largeBodyBytes) {
+    else if (attempts > 1) {
+      slot.stepAside();
+      await traceProcessing(submission, (given) => trySuspect(context, aside, given, { signal, attempts }));
+    } else if (submission.bytes >= largeBodyBytes || submission.id === large) {
+      large = undefined;
       slot.stepAside();
       await traceProcessing(submission, (given) => aside.apply(given, { attempts, turnMs }));
     } else {
       const accepted = fresh.take(submission.id) ?? (await readMessage(database, submission.id));
-      const turn = { signal, attempts, endsAt };
-      const apply = (given: OpenSubmission) =>
-        accepted ? applySubmission(context, given, accepted.message, turn) : Promise.resolve(true);
+      const turn = { signal, attempts, endsAt, maxInherited: largeBodyBytes };
+      const apply = async (given: OpenSubmission) => {
+        if (accepted === undefined) return true;
+        return applySubmission(context, given, accepted.message, turn).catch((error) => {
+          if (!(error instanceof TooMuchHere)) throw error;
+          large = given.id;
+          return true;
+        });
+      };
       if (!(await traceProcessing(submission, apply)) && accepted) fresh.keep(submission.id, accepted);
     }
   }
   // A submission that was accepted meanwhile has made the lane due again, and it stays so.
   await settle(database, laneTable, claim, { dueInMs: isEmpty ? null : 0, set: { attempts: 0 } });
+}
+
+async function trySuspect(
+  context: CatalogContext,
+  aside: Aside,
+  submission: OpenSubmission,
+  { signal, attempts }: Pick<Turn, 'signal' | 'attempts'>,
+): Promise<boolean> {
+  try {
+    return await aside.applyAlone(submission, { attempts, turnMs });
+  } catch (error) {
+    const tooMuch = wasEnded(error);
+    if (!tooMuch) throw error;
+    // The catalogs that were applied before stay.
+    const { database } = context;
+    const left = await findOpenSubmission(database, submission.publisher);
+    const read = await readMessage(database, submission.id);
+    if (left?.id !== submission.id || read === undefined) return true;
+    const turn = { signal, attempts, endsAt: Number.POSITIVE_INFINITY, tooMuch };
+    return applySubmission(context, left, read.message, turn);
+  }
 }
 
 /** A span for one turn of a submission, from which its pushes and its callback go on. */

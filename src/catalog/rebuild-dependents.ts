@@ -1,25 +1,39 @@
-import type { Resource } from '../protocol/catalog.ts';
-import { reassembleResource } from '../rules/inherit.ts';
+import { createBreaks } from '../breaks.ts';
+import { contentOf, type Template } from '../rules/extends.ts';
+import { inherit } from '../rules/inherit.ts';
+import {
+  batchesOf,
+  createInheritanceBudget,
+  type InheritanceBudget,
+  inheritanceLimitsOf,
+  withoutPublish,
+} from '../rules/inherited-bytes.ts';
 import { schemaTypesOfResource } from '../rules/match.ts';
 import { type CatalogRow, lockCatalog, updateCatalog } from '../storage/catalog/catalogs.ts';
 import { appendChange } from '../storage/catalog/change-log.ts';
-import { type ResourceRow, writeResources } from '../storage/catalog/documents.ts';
+import { countSchemaUses, type ResourceRow, writeResources } from '../storage/catalog/documents.ts';
 import {
   type DueRebuild,
   findLaggingCatalog,
   findLaggingResources,
   holdMaster,
+  inheritedTable,
   type LaggingResource,
+  noteInLine,
+  readDependents,
   rebuildsChannel,
   rebuildTable,
+  sumInherited,
 } from '../storage/catalog/masters.ts';
 import type { Transaction } from '../storage/database.ts';
+import { changeUses, readTemplates, sumUses } from '../storage/inherited.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import type { CatalogContext } from './context.ts';
-import { addUses, subtractUses } from './write-catalog.ts';
+import { addUses, extensionRow, subtractUses } from './write-catalog.ts';
 
 // When a master changes, what extends it is assembled anew, some resources at a time, each batch with its catalog's next version. The
-// template's values stand, also where the publisher had set others before; what was published stays stored.
+// template's values stand, also where the publisher had set others before; what was published stays stored. A resource whose template is gone,
+// or has grown beyond what may be inherited, keeps what it inherited last.
 
 /** Small, so that a publish of the same catalog never waits long. */
 const resourcesAtOnce = 500;
@@ -38,7 +52,7 @@ export function startRebuildLoop(context: CatalogContext): WorkLoop {
 }
 
 async function rebuild(
-  { database, now }: CatalogContext,
+  { config, database, now }: CatalogContext,
   claim: Claim<DueRebuild>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -47,7 +61,7 @@ async function rebuild(
     signal.throwIfAborted();
     const catalogKey = await findLaggingCatalog(database, masterKey);
     if (catalogKey === undefined) break;
-    await database.transaction((tx) => rebuildBatch(tx, catalogKey, masterKey, now()));
+    await database.transaction((tx) => rebuildBatch(tx, config, catalogKey, masterKey, now()));
   }
   // A new version of the master that was published meanwhile has made the rebuild due again, and it stays so.
   await settle(database, rebuildTable, claim, { dueInMs: null, set: { attempts: 0 } });
@@ -55,6 +69,7 @@ async function rebuild(
 
 async function rebuildBatch(
   tx: Transaction,
+  config: CatalogContext['config'],
   catalogKey: number,
   masterKey: number,
   now: Date,
@@ -68,65 +83,80 @@ async function rebuildBatch(
     masterVersion,
     limit: resourcesAtOnce,
   });
-  const rebuilt = lagging.map((row) => rebuildResource(row, masterKey, masterVersion));
-
-  const version = catalog.version + 1;
-  const target = { key: catalogKey, version, isTemplate: false };
-  const { updated } = await writeResources(
-    tx,
-    target,
-    rebuilt.map(({ row }) => row),
-  );
-  if (updated === 0) return;
-  await updateCatalog(tx, catalogKey, {
-    ...catalog,
-    version,
-    schemaUses: schemaUsesAfter(catalog, rebuilt),
-    now,
+  const [batch = []] = batchesOf(lagging, ({ nextBytes }) => nextBytes ?? 0);
+  const budget = createInheritanceBudget(withoutPublish(inheritanceLimitsOf(config)), {
+    catalog: catalog.inheritedBytes,
+    publish: 0,
+    publisher: await sumInherited(tx, catalog.owner ?? ''),
   });
+  const [moving, staying]: [LaggingResource[], string[]] = [[], []];
+  for (const row of batch) {
+    if (mayMove(row, budget)) moving.push(row);
+    else staying.push(row.id);
+  }
+  await noteInLine(tx, catalogKey, staying, masterVersion);
+  await assembleAgain(tx, catalog, moving, { masterKey, masterVersion, now });
+}
+
+/** The template is there, has changed, and is not too much. */
+function mayMove(
+  { edition, bytes, nextEdition, nextBytes }: LaggingResource,
+  budget: InheritanceBudget,
+): boolean {
+  const isChanged = nextEdition !== null && nextBytes !== null && nextEdition !== edition;
+  return isChanged && budget.take(nextBytes, bytes) === undefined;
+}
+
+interface Move {
+  masterKey: number;
+  masterVersion: number;
+  now: Date;
+}
+
+async function assembleAgain(
+  tx: Transaction,
+  catalog: CatalogRow,
+  moving: readonly LaggingResource[],
+  { masterKey: catalogKey, masterVersion: version, now }: Move,
+): Promise<void> {
+  if (moving.length === 0) return;
+  const ids = moving.map(({ id }) => id);
+  const former: Template[] = [];
+  const templates = new Map<string, Template>();
+  for (const { id, masterResourceId, edition, bytes, nextEdition, nextBytes } of moving) {
+    const master = { id: masterResourceId, catalogKey, version };
+    former.push({ ...master, edition, bytes });
+    templates.set(id, { ...master, edition: nextEdition ?? 0, bytes: nextBytes ?? 0 });
+  }
+  const contents = await readTemplates(tx, inheritedTable, catalog.key, [...templates.values()]);
+  const gone = await countSchemaUses(tx, catalog.key, { resources: ids, offers: [] });
+  const types: string[] = [];
+  const rows: ResourceRow[] = [];
+  const takeBreak = createBreaks();
+  for (const { id, own, directive } of await readDependents(tx, catalog.key, ids)) {
+    const template = templates.get(id);
+    if (template === undefined) continue;
+    const { assembled } = inherit(JSON.parse(own), contentOf(template, contents));
+    types.push(...schemaTypesOfResource(assembled));
+    rows.push({
+      ...{ id, own, assembled: JSON.stringify(assembled), extension: extensionRow(directive, template) },
+    });
+    await takeBreak();
+  }
+  await changeUses(tx, inheritedTable, catalog.key, sumUses([...templates.values()], former), {
+    isWhole: false,
+  });
+  const target = { key: catalog.key, version: catalog.version + 1, isTemplate: false };
+  const { updated } = await writeResources(tx, target, rows);
+  if (updated === 0) return;
+  const schemaUses = addUses(subtractUses(catalog.schemaUses, gone), types);
+  await updateCatalog(tx, catalog.key, { ...catalog, version: target.version, schemaUses, now });
   await appendChange(tx, {
-    catalogKey,
-    version,
+    catalogKey: catalog.key,
+    version: target.version,
     publisher: catalog.owner ?? '',
     kind: 'reassembled',
     at: now,
-    details: JSON.stringify({ resources: { inserted: 0, updated }, masterVersion }),
+    details: JSON.stringify({ resources: { inserted: 0, updated }, masterVersion: version }),
   });
-}
-
-interface Rebuilt {
-  row: ResourceRow;
-  before: Resource;
-  after: Resource;
-}
-
-function rebuildResource(lagging: LaggingResource, masterKey: number, masterVersion: number): Rebuilt {
-  const { id, own, directive, masterResourceId } = lagging;
-  const before: Resource = JSON.parse(lagging.assembled);
-  const template: Resource | undefined = lagging.template === null ? undefined : JSON.parse(lagging.template);
-  const after = reassembleResource({ own: JSON.parse(own), assembled: before }, template);
-  const row = {
-    id,
-    own,
-    assembled: template === undefined ? lagging.assembled : JSON.stringify(after),
-    extension: {
-      directive,
-      masterKey,
-      masterResourceId,
-      masterVersion,
-      inherited: lagging.template ?? lagging.inherited,
-    },
-  };
-  return { row, before, after };
-}
-
-function schemaUsesAfter({ schemaUses }: CatalogRow, rebuilt: readonly Rebuilt[]) {
-  const gone = addUses(
-    {},
-    rebuilt.flatMap(({ before }) => schemaTypesOfResource(before)),
-  );
-  return addUses(
-    subtractUses(schemaUses, gone),
-    rebuilt.flatMap(({ after }) => schemaTypesOfResource(after)),
-  );
 }

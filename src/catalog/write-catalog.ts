@@ -1,3 +1,5 @@
+import type { StoredExtension, Template } from '../rules/extends.ts';
+import { batchesOf } from '../rules/inherited-bytes.ts';
 import { schemaTypesOfOffer, schemaTypesOfResource } from '../rules/match.ts';
 import type { PublishChange } from '../rules/publish.ts';
 import type { ResourceUpsert } from '../rules/submission.ts';
@@ -11,13 +13,15 @@ import {
 import { appendChange } from '../storage/catalog/change-log.ts';
 import {
   countSchemaUses,
+  type ExtensionRow,
   type ResourceRow,
   removeOthers,
   writeOffers,
   writeResources,
 } from '../storage/catalog/documents.ts';
-import { queueRebuild } from '../storage/catalog/masters.ts';
+import { inheritedTable, queueRebuild } from '../storage/catalog/masters.ts';
 import type { Transaction } from '../storage/database.ts';
+import { changeUses, sumUses } from '../storage/inherited.ts';
 
 // Writes what a publish changes: documents, the catalog's row, and the change-log row that everything downstream goes by. A publish that
 // changes nothing gets no new version.
@@ -27,6 +31,8 @@ export interface CatalogWrite {
   /** The id was released and this publisher is its first new one: nothing of the former content stays. */
   isTakenOver: boolean;
   change: PublishChange;
+  /** What the resources of the publish extended before it, by their id. */
+  replaced: ReadonlyMap<string, StoredExtension>;
   publisher: string;
   submissionId: number;
   now: Date;
@@ -40,6 +46,7 @@ export async function writeCatalog(tx: Transaction, write: CatalogWrite): Promis
   const schemaUses = await schemaUsesAfter(tx, write);
   const catalog = describe(write, version, schemaUses);
   const key = stored?.key ?? (await insertCatalog(tx, catalog));
+  await writeInherited(tx, write, key);
   const documents = await writeDocuments(tx, write, key, version);
   if (stored !== undefined) {
     if (!documents.changed && !isHeadChanged(stored, catalog) && !write.isTakenOver) return;
@@ -89,6 +96,17 @@ function describe(
   };
 }
 
+/** Which templates the catalog inherits from now on. */
+async function writeInherited(tx: Transaction, write: CatalogWrite, key: number): Promise<void> {
+  const { stored, change, replaced } = write;
+  const isWhole = change.removesOthers && (stored?.inheritedBytes ?? 0) > 0;
+  const added = change.resources.flatMap(({ template }) => template ?? []);
+  const dropped = change.removesOthers
+    ? []
+    : change.resources.flatMap(({ id }) => replaced.get(id)?.template ?? []);
+  await changeUses(tx, inheritedTable, key, sumUses(added, dropped), { isWhole });
+}
+
 async function writeDocuments(
   tx: Transaction,
   { stored, change }: CatalogWrite,
@@ -113,7 +131,12 @@ async function writeDocuments(
       )
     : 0;
   const target = { key, version, isNew: stored === undefined, isTemplate: change.catalogType === 'MASTER' };
-  const resources = await writeResources(tx, target, change.resources.map(resourceRow));
+  const resources = { inserted: 0, updated: 0 };
+  for (const batch of batchesOf(change.resources, ({ assembled }) => assembled?.length ?? 0)) {
+    const { inserted, updated } = await writeResources(tx, target, batch.map(resourceRow));
+    resources.inserted += inserted;
+    resources.updated += updated;
+  }
   const offers = await writeOffers(
     tx,
     target,
@@ -133,18 +156,14 @@ function resourceRow({ id, own, assembled, extension, template }: ResourceUpsert
   return {
     id,
     own: JSON.stringify(own),
-    assembled: assembled === own ? null : JSON.stringify(assembled),
-    extension:
-      extension && template
-        ? {
-            directive: JSON.stringify(extension),
-            masterKey: template.catalogKey,
-            masterResourceId: extension.extends.masterResourceId,
-            masterVersion: template.version,
-            inherited: JSON.stringify(template.resource),
-          }
-        : null,
+    assembled: assembled ?? null,
+    extension: extension && template ? extensionRow(JSON.stringify(extension), template) : null,
   };
+}
+
+export function extensionRow(directive: string, template: Template): ExtensionRow {
+  const { id: masterResourceId, catalogKey: masterKey, version: masterVersion, edition } = template;
+  return { directive, masterKey, masterResourceId, masterVersion, edition };
 }
 
 function isHeadChanged(stored: CatalogRow, catalog: NewCatalog): boolean {
@@ -159,7 +178,7 @@ function isHeadChanged(stored: CatalogRow, catalog: NewCatalog): boolean {
 /** How often each schema type is used afterwards: what was there, less what is replaced, plus what comes. */
 async function schemaUsesAfter(tx: Transaction, { stored, change }: CatalogWrite): Promise<SchemaUses> {
   const coming = [
-    ...change.resources.flatMap(({ assembled }) => schemaTypesOfResource(assembled)),
+    ...change.resources.flatMap(({ types }) => schemaTypesOfResource({ resourceAttributes: types })),
     ...change.offers.flatMap(schemaTypesOfOffer),
   ];
   if (stored === undefined || change.removesOthers) return addUses({}, coming);

@@ -6,20 +6,42 @@ import type { ResourceDirective } from '../protocol/publish-messages.ts';
 /** What a resource extends, and as which variant: its directive without the resource's id. */
 export type Extension = Omit<ResourceDirective, 'resourceId'>;
 
-/** A resource of a MASTER catalog. */
-export interface MasterResource {
+/** What a resource inherits from, without its content, which may be large and is asked for separately. */
+export interface Template {
+  /** The masterResourceId. */
+  id: string;
   /** Names the MASTER catalog in storage. */
   catalogKey: number;
   /** Version of that catalog. */
   version: number;
+  /** Which content of the template: another number, another content. Kept with who inherits it, because the master may drop it. */
+  edition: number;
+  /** Of its JSON text. */
+  bytes: number;
+}
+
+/** A resource of a MASTER catalog. */
+export interface MasterResource extends Template {
   /** Undefined once an operator has released the catalog. */
   owner: string | undefined;
   networkIds: readonly string[];
-  resource: Resource;
 }
 
-/** The template that a resource was assembled with; kept with it, because the master may drop the resource. */
-export type Template = Pick<MasterResource, 'catalogKey' | 'version' | 'resource'>;
+/** By `templateKey`. */
+export type TemplateContents = ReadonlyMap<string, Resource>;
+
+export function templateKey({ catalogKey, edition, id }: Template): string {
+  return `${catalogKey} ${edition} ${id}`;
+}
+
+export function contentOf(template: Template, contents: TemplateContents): Resource {
+  const content = contents.get(templateKey(template));
+  if (content === undefined) throw new Error(`the content of the template ${template.id} is not there`);
+  return content;
+}
+
+/** A rule that asks for the content of templates by `yield`, some at a time, so that never all of them are in memory. */
+export type WithTemplates<T> = Generator<readonly Template[], T, TemplateContents>;
 
 /** What is stored of a resource beside its content. */
 export interface StoredExtension {

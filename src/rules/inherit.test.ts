@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Resource } from '../protocol/catalog.ts';
-import { assembleResource, inherit, reassembleResource } from './inherit.ts';
+import { assembleResource, inherit } from './inherit.ts';
 
 const typed = {
   '@context': 'https://schema.example/Coffee/v1/context.jsonld',
@@ -126,24 +126,12 @@ describe('assembleResource', () => {
   });
 });
 
-describe('reassembleResource', () => {
+describe('inherit', () => {
   it("lets a new template's value stand where the resource had set another", () => {
-    const { assembled } = inherit(own, template);
     const renewed: Resource = { ...template, resourceAttributes: { ...typed, brand: 'Theirs' } };
-    const again = reassembleResource({ own, assembled }, renewed);
-    expect(again.resourceAttributes).toEqual({ ...typed, brand: 'Theirs', weight: { tolerance: 2 } });
+    const { assembled } = inherit(own, renewed);
+    expect(assembled.resourceAttributes).toEqual({ ...typed, brand: 'Theirs', weight: { tolerance: 2 } });
     expect(own.resourceAttributes).toMatchObject({ brand: 'Ours' });
-  });
-
-  it('drops what only the former template gave', () => {
-    const { assembled } = inherit(own, template);
-    const again = reassembleResource({ own, assembled }, { id: 'master-coffee', resourceAttributes: typed });
-    expect(again).toEqual(own);
-  });
-
-  it('keeps what was inherited last when the template is gone', () => {
-    const { assembled } = inherit(own, template);
-    expect(reassembleResource({ own, assembled }, undefined)).toEqual(assembled);
   });
 });
 

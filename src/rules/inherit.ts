@@ -21,17 +21,6 @@ export type Assembly =
   | { assembled: Resource; faults?: undefined }
   | { assembled?: undefined; faults: ProtocolError[] };
 
-/**
- * The resource under a new version of its template. What it was accepted with stays its own, but the template's value
- * stands. Where the template is gone, the resource keeps what it inherited last.
- */
-export function reassembleResource(
-  { own, assembled }: { own: Resource; assembled: Resource },
-  template: Resource | undefined,
-): Resource {
-  return template === undefined ? assembled : inherit(own, template).assembled;
-}
-
 /** The template's values with what the resource adds, and the places where the resource has another value. */
 export function inherit(own: Resource, template: Resource): { assembled: Resource; overridden: Segments[] } {
   const overridden: Segments[] = [];

@@ -1,4 +1,4 @@
-import type { Catalog, Offer, Resource } from '../protocol/catalog.ts';
+import type { Attributes, Catalog, Offer } from '../protocol/catalog.ts';
 
 // Which catalogs a Discovery Service gets: those whose networks and schema types one of its subscriptions asks for
 // (catalog spec: What the service does; Subscription). Network ids and schema types are compared as text, exactly.
@@ -45,7 +45,7 @@ export function schemaTypesOf({
   return new Set([...resources.flatMap(schemaTypesOfResource), ...offers.flatMap(schemaTypesOfOffer)]);
 }
 
-export function schemaTypesOfResource({ resourceAttributes }: Resource): string[] {
+export function schemaTypesOfResource({ resourceAttributes }: { resourceAttributes?: Named }): string[] {
   return namesOf(resourceAttributes);
 }
 
@@ -53,7 +53,9 @@ export function schemaTypesOfOffer({ offerAttributes, considerations = [] }: Off
   return [offerAttributes, ...considerations.map((item) => item.considerationAttributes)].flatMap(namesOf);
 }
 
-function namesOf(attributes: { '@context': string; '@type': string } | undefined): string[] {
+type Named = Pick<Attributes, '@context' | '@type'>;
+
+function namesOf(attributes: Named | undefined): string[] {
   if (attributes === undefined) return [];
   return [attributes['@context'], `${attributes['@context']}#${attributes['@type']}`];
 }

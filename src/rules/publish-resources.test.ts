@@ -4,6 +4,7 @@ import {
   coffee,
   faults,
   ids,
+  limits,
   master,
   publish,
   publisher,
@@ -12,6 +13,7 @@ import {
 } from '../../tests/support/coffee-publisher.ts';
 import type { Resource } from '../protocol/catalog.ts';
 import type { MasterResource, StoredExtension } from './extends.ts';
+import type { PublishChange } from './publish.ts';
 
 describe('a MASTER catalog', () => {
   const asMaster = { catalogType: 'MASTER' } as const;
@@ -71,6 +73,9 @@ describe('a resource that extends a master resource', () => {
     return { extension: { ...extendsM, ...(variant && { variant }) }, template };
   }
 
+  const assembledOf = (change: PublishChange | undefined) =>
+    JSON.parse(change?.resources[0]?.assembled ?? '{}').resourceAttributes;
+
   it('is checked and kept in its assembled form, beside its own', () => {
     const { result, change } = publish(bare, { masters }, directive);
     expect(result.status).toBe('ACCEPTED');
@@ -78,11 +83,12 @@ describe('a resource that extends a master resource', () => {
       {
         id: 'r1',
         own: bare.resources?.[0],
-        assembled: {
+        assembled: JSON.stringify({
           id: 'r1',
-          descriptor: { name: 'Master', shortDesc: 'short' },
           resourceAttributes: { ...typed, grams: 200, roast: 'dark' },
-        },
+          descriptor: { name: 'Master', shortDesc: 'short' },
+        }),
+        types: typed,
         extension: extendsM,
         template: master(),
       },
@@ -97,7 +103,7 @@ describe('a resource that extends a master resource', () => {
   });
 
   it('is refused where the assembled form does not conform', () => {
-    const roasted = master({ resource: { id: 'm', resourceAttributes: { ...typed, roast: 'burnt' } } });
+    const roasted = master({ content: { id: 'm', resourceAttributes: { ...typed, roast: 'burnt' } } });
     const outcome = publish(catalog(), { masters: new Map([['m', [roasted]]]) }, directive);
     expect(faults(outcome)).toEqual([
       ['SCH_SCHEMA_VALIDATION_FAILED', '$.message.catalogs[0].resources[0].resourceAttributes.roast'],
@@ -131,7 +137,7 @@ describe('a resource that extends a master resource', () => {
       extension: { ...extendsM, variant },
       template: { version: 7 },
     });
-    expect(change?.resources[0]?.assembled.resourceAttributes).toMatchObject({ grams: 200 });
+    expect(assembledOf(change)).toMatchObject({ grams: 200 });
   });
 
   it('loses its variant when its directive is repeated without one', () => {
@@ -143,8 +149,9 @@ describe('a resource that extends a master resource', () => {
   it('extends nothing after a FULL without its directive', () => {
     const extensions = new Map([['r1', extension(master())]]);
     const { change } = publish(catalog(), { masters, stored: stored(), extensions }, { updateMode: 'FULL' });
-    expect(change?.resources[0]).toMatchObject({ id: 'r1', assembled: coffee('r1') });
-    expect(change?.resources[0]?.extension).toBeUndefined();
+    expect(change?.resources).toEqual([
+      { id: 'r1', own: coffee('r1'), types: coffee('r1').resourceAttributes },
+    ]);
   });
 
   it.each([
@@ -153,7 +160,7 @@ describe('a resource that extends a master resource', () => {
   ])('keeps what it inherited last when the master dropped it, whether the request %s', (_, given) => {
     const extensions = new Map([['r1', extension(master())]]);
     const { change } = publish(bare, { stored: stored(), extensions }, given);
-    expect(change?.resources[0]?.assembled.resourceAttributes).toMatchObject({ grams: 200, roast: 'dark' });
+    expect(assembledOf(change)).toMatchObject({ grams: 200, roast: 'dark' });
     expect(change?.resources[0]?.template).toEqual(master());
   });
 
@@ -179,6 +186,85 @@ describe('a resource that extends a master resource', () => {
     expect(faults(publish(bare, { masters }, twice))).toEqual([
       ['BIZ_GENERIC_ERROR', '$.message.publishDirectives[0].resourceDirectives[1]'],
     ]);
+  });
+});
+
+describe('what resources inherit', () => {
+  const extendsM = { extends: { masterResourceId: 'm' } };
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `r${index}`);
+  const bare = (count: number) =>
+    catalog({ resources: names(count).map((id) => ({ id, resourceAttributes: typed })) });
+  const directive = (count: number) => ({
+    resourceDirectives: names(count).map((resourceId) => ({ resourceId, ...extendsM })),
+  });
+  const known = (bytes: number, inherited = { catalog: 0, publish: 0, publisher: 0 }) => ({
+    masters: new Map([['m', [master({ bytes })]]]),
+    inherited,
+  });
+  const heldBefore = (template: MasterResource): StoredExtension => ({ extension: extendsM, template });
+
+  it('is at most the limit of a resource: BIZ_GENERIC_ERROR, with the size', () => {
+    expect(publish(bare(1), known(limits.resource), directive(1)).result.status).toBe('ACCEPTED');
+    const { result } = publish(bare(1), known(limits.resource + 1), directive(1));
+    expect(result).toMatchObject({
+      status: 'REJECTED',
+      errors: [{ code: 'BIZ_GENERIC_ERROR', details: { path: '$.message.catalogs[0].resources[0]' } }],
+    });
+    expect(result.errors?.[0]?.message).toContain('would inherit 1001 bytes of the master resource m');
+  });
+
+  it.each([
+    ['catalog', { catalog: 4_000, publish: 0, publisher: 4_000 }],
+    ['publish', { catalog: 0, publish: 9_000, publisher: 0 }],
+    ['publisher', { catalog: 0, publish: 0, publisher: 19_000 }],
+  ])(
+    'is at most the limit of a %s: the resources beyond it are refused, in the order of the request',
+    (_scope, inherited) => {
+      const outcome = publish(bare(4), { ...known(500, inherited), stored: stored() }, directive(4));
+      expect(ids(outcome).resources).toEqual(['r0', 'r1']);
+      expect(outcome.inheritedBytes).toBe(1_000);
+      expect(faults(outcome).map(([code]) => code)).toEqual(['BIZ_GENERIC_ERROR', 'BIZ_GENERIC_ERROR']);
+    },
+  );
+
+  it('is never read where it is too much', () => {
+    const content = new Proxy({} as Resource, { get: () => expect.unreachable() });
+    const masters = new Map([['m', [master({ bytes: limits.resource + 1, content })]]]);
+    expect(publish(bare(1), { masters }, directive(1)).result.status).toBe('REJECTED');
+  });
+
+  it('counts anew in a FULL, and only for what is new in a MERGE', () => {
+    const full = { catalog: 5_000, publish: 0, publisher: 20_000 };
+    const extensions = new Map(names(2).map((id) => [id, heldBefore(master({ bytes: 500 }))]));
+    const all = { ...known(500, full), stored: stored(), extensions };
+    expect(ids(publish(bare(3), all, directive(3))).resources).toEqual(['r0', 'r1']);
+    const replaced = publish(bare(3), all, { ...directive(3), updateMode: 'FULL' });
+    expect(ids(replaced).resources).toEqual(['r0', 'r1', 'r2']);
+  });
+
+  it('counts also where the resource is refused for another reason: it was assembled for that', () => {
+    const bad = (id: string) => ({ id, resourceAttributes: { ...typed, roast: 'burnt' } });
+    const inherited = { catalog: 0, publish: 9_500, publisher: 0 };
+    const one = catalog({ resources: [bad('r0'), { id: 'r1', resourceAttributes: typed }, coffee('r2')] });
+    const outcome = publish(one, known(500, inherited), directive(2));
+    expect(ids(outcome).resources).toEqual(['r2']);
+    expect(outcome.inheritedBytes).toBe(500);
+  });
+
+  it('stays what it was last where the template has grown too large', () => {
+    const last = master({
+      bytes: 400,
+      edition: 3,
+      content: { id: 'm', resourceAttributes: { ...typed, grams: 1 } },
+    });
+    const extensions = new Map([['r0', heldBefore(last)]]);
+    const grown = { ...known(limits.resource + 1), stored: stored(), extensions };
+    for (const given of [{}, directive(1), { ...directive(1), updateMode: 'FULL' as const }]) {
+      const { change } = publish(bare(1), grown, given);
+      expect(change?.resources[0]?.template).toMatchObject({ edition: 3 });
+      expect(change?.resources[0]?.assembled).toContain('"grams":1');
+    }
+    expect(publish(bare(2), grown, directive(2)).result.status).toBe('PARTIAL');
   });
 });
 

@@ -2,9 +2,20 @@ import type { Resource } from '../protocol/catalog.ts';
 import { type ErrorBody, errorBody } from '../protocol/errors.ts';
 import { faultAt, type Segments } from '../protocol/fault.ts';
 import { type Check, checkResource } from './check-attributes.ts';
-import { findTakenVariants, findTemplate, type MasterResource, sharesNetwork } from './extends.ts';
+import {
+  contentOf,
+  type Extension,
+  findTakenVariants,
+  findTemplate,
+  type MasterResource,
+  sharesNetwork,
+  type Template,
+  type TemplateContents,
+  type WithTemplates,
+} from './extends.ts';
 import type { FaultList } from './fault-list.ts';
 import { assembleResource } from './inherit.ts';
+import { batchesOf, describeExcess, fitTemplate, type InheritanceBudget } from './inherited-bytes.ts';
 import type { Known, Publisher, ResourceUpsert, Submission } from './submission.ts';
 
 export interface ResourcesInQuestion {
@@ -12,26 +23,84 @@ export interface ResourcesInQuestion {
   publisher: Publisher;
   known: Known;
   checker: Check;
+  /** Of what the resources may inherit. */
+  budget: InheritanceBudget;
   /** Gets what is wrong with those that are not accepted. */
   faults: FaultList;
 }
 
-/** The resources of a submitted catalog that are accepted: each for itself, then held against the variants of the others. */
-export function acceptResources(question: ResourcesInQuestion): ResourceUpsert[] {
+/**
+ * The resources of a submitted catalog that are accepted: each for itself, then held against the variants of the others. What is inherited is
+ * bounded before anything is assembled, so that a resource that is refused for another reason counts too.
+ */
+export function* acceptResources(question: ResourcesInQuestion): WithTemplates<ResourceUpsert[]> {
   const { submission, faults } = question;
   const judge = submission.catalogType === 'MASTER' ? judgeMaster : judgeRegular;
-  const accepted = (submission.catalog.resources ?? []).flatMap((resource, index) => {
-    const verdict = judge(resource, [...submission.at, 'resources', index], question);
-    return Array.isArray(verdict) ? faults.refuse(verdict, resource.id) : verdict;
-  });
+  const planned = (submission.catalog.resources ?? []).map((own, index) =>
+    planResource(own, [...submission.at, 'resources', index], question),
+  );
+  const accepted: ResourceUpsert[] = [];
+  for (const batch of batchesOf(planned, ({ template }) => template?.bytes ?? 0)) {
+    const templates = batch.flatMap(({ template }) => template ?? []);
+    const contents = templates.length > 0 ? yield templates : none;
+    for (const one of batch) {
+      const verdict = one.refusal ? [one.refusal] : judge(one, contents, question);
+      if (Array.isArray(verdict)) faults.refuse(verdict, one.own.id);
+      else accepted.push(verdict);
+    }
+  }
   return withoutTakenVariants(accepted, question);
+}
+
+const none: TemplateContents = new Map();
+
+interface PlannedResource {
+  own: Resource;
+  at: Segments;
+  extension?: Extension;
+  template?: Template;
+  refusal?: ErrorBody;
 }
 
 /** What is to be written, or what is wrong. */
 type Verdict = ResourceUpsert | ErrorBody[];
 
+/** What a resource of a REGULAR catalog extends, or why it cannot. */
+function planResource(own: Resource, at: Segments, question: ResourcesInQuestion): PlannedResource {
+  const { submission, known, budget } = question;
+  const given = submission.extensions.get(own.id);
+  if (given?.repeatedAt)
+    return { own, at, refusal: refusal(given.repeatedAt, 'is a second directive for the same resource') };
+  const stored = known.extensions.get(own.id);
+  const isMerge = submission.updateMode === 'MERGE';
+  // A MERGE keeps what a resource extends when its directive is not repeated.
+  const extension = given?.extension ?? (isMerge ? stored?.extension : undefined);
+  if (extension === undefined) return { own, at };
+  const { masterResourceId } = extension.extends;
+  const template = findTemplate({
+    masterResourceId,
+    isGiven: given !== undefined,
+    networkIds: submission.networkIds,
+    candidates: known.masters.get(masterResourceId) ?? [],
+    stored,
+  });
+  if (template === undefined) {
+    const where = given ? [...given.at, 'extends', 'masterResourceId'] : at;
+    const problem = 'names no master resource of a network that this catalog is visible to';
+    return { own, at, refusal: refusal(where, problem) };
+  }
+  const last = stored?.template;
+  const fitting = fitTemplate(template, last, budget, isMerge ? last?.bytes : undefined);
+  if ('scope' in fitting) return { own, at, refusal: refusal(at, describeExcess(fitting, template)) };
+  return { own, at, extension, template: fitting };
+}
+
 /** In a network a master resource id belongs to whoever published it first; being a template, it may be incomplete. */
-function judgeMaster(own: Resource, at: Segments, question: ResourcesInQuestion): Verdict {
+function judgeMaster(
+  { own, at }: PlannedResource,
+  _contents: TemplateContents,
+  question: ResourcesInQuestion,
+): Verdict {
   const { submission, publisher, known, checker, faults } = question;
   const isForeign = ({ owner, networkIds }: MasterResource) =>
     owner !== undefined && owner !== publisher.identity && sharesNetwork(networkIds, submission.networkIds);
@@ -39,37 +108,23 @@ function judgeMaster(own: Resource, at: Segments, question: ResourcesInQuestion)
     return [refusal([...at, 'id'], 'is a master resource of another publisher in the same network')];
   }
   const wrong = checkResource(own, checker, { at, partial: true, brief: faults.isFull() });
-  return wrong.length > 0 ? wrong : { id: own.id, own, assembled: own };
+  return wrong.length > 0 ? wrong : { id: own.id, own, types: own.resourceAttributes };
 }
 
-function judgeRegular(own: Resource, at: Segments, question: ResourcesInQuestion): Verdict {
-  const { submission, known, checker, faults } = question;
-  const given = submission.extensions.get(own.id);
-  if (given?.repeatedAt) return [refusal(given.repeatedAt, 'is a second directive for the same resource')];
-  const stored = known.extensions.get(own.id);
-  // A MERGE keeps what a resource extends when its directive is not repeated.
-  const extension = given?.extension ?? (submission.updateMode === 'MERGE' ? stored?.extension : undefined);
-  const template =
-    extension &&
-    findTemplate({
-      masterResourceId: extension.extends.masterResourceId,
-      isGiven: given !== undefined,
-      networkIds: submission.networkIds,
-      candidates: known.masters.get(extension.extends.masterResourceId) ?? [],
-      stored,
-    });
-  if (given && !template) {
-    return [
-      refusal(
-        [...given.at, 'extends', 'masterResourceId'],
-        'names no master resource of a network that this catalog is visible to',
-      ),
-    ];
-  }
-  const { assembled, faults: contradictions } = assembleResource(own, template?.resource, at);
+function judgeRegular(
+  { own, at, extension, template }: PlannedResource,
+  contents: TemplateContents,
+  { checker, faults }: ResourcesInQuestion,
+): Verdict {
+  const content = template && contentOf(template, contents);
+  const { assembled, faults: contradictions } = assembleResource(own, content, at);
   if (contradictions) return contradictions.map(errorBody);
   const wrong = checkResource(assembled, checker, { at, brief: faults.isFull() });
-  return wrong.length > 0 ? wrong : { id: own.id, own, assembled, extension, template };
+  if (wrong.length > 0) return wrong;
+  if (template === undefined) return { id: own.id, own, types: own.resourceAttributes };
+  const { resourceAttributes: typed } = assembled;
+  const types = typed && { '@context': typed['@context'], '@type': typed['@type'] };
+  return { id: own.id, own, assembled: JSON.stringify(assembled), types, extension, template };
 }
 
 /** A FULL leaves no stored resource that could hold a variant; that a request claims none twice was seen to before. */

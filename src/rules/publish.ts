@@ -4,8 +4,10 @@ import { faultAt, type Segments } from '../protocol/fault.ts';
 import { namesIdentity } from '../protocol/identity.ts';
 import type { PublishResult } from '../protocol/publish-messages.ts';
 import { type Check, checkOffer, checkProvider } from './check-attributes.ts';
+import type { WithTemplates } from './extends.ts';
 import { createFaultList } from './fault-list.ts';
-import { applyPublish, type CatalogChange, type CatalogMembers } from './merge.ts';
+import { createInheritanceBudget, type InheritanceLimits, type InheritedBytes } from './inherited-bytes.ts';
+import { applyPublish, type CatalogChange, type CatalogMembers, type UpdateMode } from './merge.ts';
 import { acceptResources } from './publish-resources.ts';
 import type { Known, Publisher, ResourceUpsert, Submission } from './submission.ts';
 
@@ -16,6 +18,8 @@ export interface PublishOutcome {
   result: PublishResult;
   /** Absent when the catalog is REJECTED: then nothing changes. */
   change?: PublishChange;
+  /** What its resources inherit, or would have inherited. */
+  inheritedBytes: number;
 }
 
 export interface PublishChange extends CatalogChange<ResourceUpsert> {
@@ -25,19 +29,33 @@ export interface PublishChange extends CatalogChange<ResourceUpsert> {
   head: CatalogMembers;
 }
 
-export function processCatalog(
+export interface PublishRules {
+  checker: Check;
+  limits: InheritanceLimits;
+}
+
+export function* processCatalog(
   submission: Submission,
   publisher: Publisher,
   known: Known,
-  checker: Check,
-): PublishOutcome {
+  { checker, limits }: PublishRules,
+): WithTemplates<PublishOutcome> {
   const { catalog, at, catalogType, updateMode, networkIds } = submission;
   const current = known.stored?.owner === undefined ? startAnew(known) : known;
   const refusal = findRefusal(submission, publisher, current, checker);
   if (refusal.length > 0) return rejected(catalog.id, refusal);
 
   const faults = createFaultList();
-  const resources = acceptResources({ submission, publisher, known: current, checker, faults });
+  const budget = createInheritanceBudget(limits, startOf(current.inherited, updateMode));
+  const resources = yield* acceptResources({
+    submission,
+    publisher,
+    known: current,
+    checker,
+    budget,
+    faults,
+  });
+  const inheritedBytes = budget.used.publish - known.inherited.publish;
   const offers = (catalog.offers ?? []).flatMap((offer, index) => {
     const wrong = checkOffer(offer, checker, { at: [...at, 'offers', index], brief: faults.isFull() });
     return wrong.length > 0 ? faults.refuse(wrong) : offer;
@@ -46,7 +64,7 @@ export function processCatalog(
   const change = applyPublish(current.stored?.members, { catalog, resources, offers }, updateMode);
   if (change === undefined) {
     const empty = fault('BIZ_GENERIC_ERROR', at, 'would hold neither a resource nor an offer');
-    return rejected(catalog.id, faults.isEmpty() ? [empty] : faults.list());
+    return rejected(catalog.id, faults.isEmpty() ? [empty] : faults.list(), inheritedBytes);
   }
   const stats = statsOf(change);
   const errors = faults.list((id) => change.removesOthers && current.servedIds.has(id));
@@ -55,12 +73,23 @@ export function processCatalog(
       ? { catalogId: catalog.id, status: 'ACCEPTED', stats }
       : { catalogId: catalog.id, status: 'PARTIAL', stats, errors },
     change: { ...change, catalogType, networkIds, head: headOf(change.members, publisher) },
+    inheritedBytes,
   };
 }
 
 /** A released id has no past: neither content nor type of the former owner's catalog counts. */
 function startAnew(known: Known): Known {
-  return { extensions: new Map(), masters: known.masters, variantHolders: new Map(), servedIds: new Set() };
+  const { masters, inherited } = known;
+  return {
+    ...{ extensions: new Map(), masters, variantHolders: new Map(), servedIds: new Set() },
+    inherited: { ...inherited, catalog: 0 },
+  };
+}
+
+/** What a FULL replaces counts no more. */
+function startOf(inherited: InheritedBytes, updateMode: UpdateMode): InheritedBytes {
+  if (updateMode === 'MERGE') return inherited;
+  return { ...inherited, catalog: 0, publisher: inherited.publisher - inherited.catalog };
 }
 
 /** What refuses a catalog as a whole: it is somebody else's, of another type, or its own members are wrong. */
@@ -97,18 +126,18 @@ function fault(code: ErrorCode, at: Segments, problem: string): ErrorBody {
   return errorBody(faultAt(code, at, problem));
 }
 
-function rejected(catalogId: string, errors: ErrorBody[]): PublishOutcome {
-  return { result: { catalogId, status: 'REJECTED', errors } };
+function rejected(catalogId: string, errors: ErrorBody[], inheritedBytes = 0): PublishOutcome {
+  return { result: { catalogId, status: 'REJECTED', errors }, inheritedBytes };
 }
 
 /** Counts what was accepted: resources, the providers of the catalog and its offers, the types of its resources. */
 function statsOf({ members, resources, offers }: CatalogChange<ResourceUpsert>): PublishResult['stats'] {
   const providers = offers.flatMap(({ provider }) => provider?.id ?? []);
-  const types = resources.flatMap(({ assembled }) => assembled.resourceAttributes?.['@type'] ?? []);
+  const names = resources.flatMap(({ types }) => types?.['@type'] ?? []);
   return {
     itemCount: resources.length,
     providerCount: new Set([members.provider.id, ...providers]).size,
-    categoryCount: new Set(types).size,
+    categoryCount: new Set(names).size,
   };
 }
 

@@ -46,7 +46,7 @@ describe('what storage must know', () => {
   if (submission === undefined) throw new Error('there is one catalog');
 
   it('is about the resources, the variants claimed, and the masters given or kept', () => {
-    const template = { catalogKey: 1, version: 1, resource: { id: 'n' } };
+    const template = { id: 'n', catalogKey: 1, version: 1, edition: 1, bytes: 1 };
     const kept = new Map([['r3', { extension: { extends: { masterResourceId: 'n' } }, template }]]);
     expect(resourceIdsOf(submission)).toEqual(['r1', 'r2', 'r3']);
     expect(variantsOf(submission)).toEqual([

@@ -1,7 +1,8 @@
-import type { Catalog, CatalogType, Resource } from '../protocol/catalog.ts';
+import type { Attributes, Catalog, CatalogType, Resource } from '../protocol/catalog.ts';
 import type { Segments } from '../protocol/fault.ts';
 import type { PublishMessage, ResourceDirective } from '../protocol/publish-messages.ts';
 import type { Extension, MasterResource, StoredExtension, Template } from './extends.ts';
+import type { InheritedBytes } from './inherited-bytes.ts';
 import type { CatalogMembers, UpdateMode } from './merge.ts';
 
 // What a publish is about, as values: what was submitted, who did, and what storage has to say about it.
@@ -54,6 +55,7 @@ export interface Known {
   servedIds: ReadonlySet<string>;
   /** A stored master resource of the catalog that is another publisher's in a network of the submission. */
   contestedId?: string;
+  inherited: InheritedBytes;
 }
 
 export interface StoredCatalog {
@@ -67,8 +69,10 @@ export interface StoredCatalog {
 export interface ResourceUpsert {
   id: string;
   own: Resource;
-  /** As it leaves the service; the same object as `own` when nothing is inherited. */
-  assembled: Resource;
+  /** JSON text, as it leaves the service: a text takes the least memory. Absent when nothing is inherited: then it is `own`. */
+  assembled?: string;
+  /** Of the assembled form. */
+  types: Pick<Attributes, '@context' | '@type'> | undefined;
   extension?: Extension;
   template?: Template;
 }

@@ -1,6 +1,7 @@
 import type { Catalog, Resource } from '../../src/protocol/catalog.ts';
 import type { PublishDirective } from '../../src/protocol/publish-messages.ts';
-import type { MasterResource } from '../../src/rules/extends.ts';
+import { type MasterResource, type TemplateContents, templateKey } from '../../src/rules/extends.ts';
+import type { InheritanceLimits } from '../../src/rules/inherited-bytes.ts';
 import { type PublishOutcome, processCatalog } from '../../src/rules/publish.ts';
 import { type Known, type StoredCatalog, submissionsOf } from '../../src/rules/submission.ts';
 import { createAttributeChecker } from '../../src/rules/typed-attributes.ts';
@@ -35,6 +36,15 @@ const nothing: Known = {
   masters: new Map(),
   variantHolders: new Map(),
   servedIds: new Set(),
+  inherited: { catalog: 0, publish: 0, publisher: 0 },
+};
+
+/** As in the settings, but for small templates. */
+export const limits: InheritanceLimits = {
+  resource: 1_000,
+  catalog: 5_000,
+  publish: 10_000,
+  publisher: 20_000,
 };
 
 export function catalog(members: Partial<Catalog> = {}): Catalog {
@@ -80,7 +90,14 @@ export function publish(
     'default/network',
   );
   if (submission === undefined) throw new Error('there is one catalog');
-  return processCatalog(submission, publisher, { ...nothing, ...known }, checker);
+  const steps = processCatalog(submission, publisher, { ...nothing, ...known }, { checker, limits });
+  let step = steps.next();
+  while (!step.done) step = steps.next(contentsOf(step.value as readonly TestMaster[]));
+  return step.value;
+}
+
+function contentsOf(templates: readonly TestMaster[]): TemplateContents {
+  return new Map(templates.map((template) => [templateKey(template), template.content]));
 }
 
 /** Code and path of each error of the result. */
@@ -96,13 +113,21 @@ export function ids(outcome: PublishOutcome): { resources?: string[]; offers?: s
   };
 }
 
-export function master(members: Partial<MasterResource> = {}): MasterResource {
+/** With its content, which storage keeps apart. */
+export interface TestMaster extends MasterResource {
+  content: Resource;
+}
+
+export function master(members: Partial<TestMaster> = {}): TestMaster {
   return {
+    id: 'm',
     catalogKey: 1,
     version: 7,
+    edition: 6,
+    bytes: 200,
     owner: somebodyElse,
     networkIds: ['default/network'],
-    resource: {
+    content: {
       id: 'm',
       descriptor: { name: 'Master', shortDesc: 'short' },
       resourceAttributes: { ...typed, grams: 200 },

@@ -28,6 +28,7 @@ const large: Record<string, string> = {
     select 'c' || n, 'p' || n, 'REGULAR', '{other.org/network}', 1, 1, ${heads}, ${heads}, true, 1, 1, '{}', '{}', now(), now() from ${series}`,
   'catalog.resource': `(catalog_key, id, own, changed_version) select n, 'r', '{"id": "r"}', 1 from ${series}`,
   'catalog.offer': `(catalog_key, id, own, changed_version) select n, 'o', '{"id": "o"}', 1 from ${series}`,
+  'catalog.inherited': `(catalog_key, master_key, master_resource_id, edition, bytes, uses, template) select n, n, 'm', 1, 2, 1, '{}' from ${series}`,
   'catalog.change_log': `(seq, catalog_key, version, publisher, kind, at, details) select n, n, 1, 'p' || n, 'update', ${lately}, '{}' from ${series};
     update catalog.push_cursor set seq = ${catalogs}`,
   'catalog.push_lane': `(subscriber) select 'd' || n from ${series}`,
@@ -61,8 +62,9 @@ const large: Record<string, string> = {
   'discovery.crawl_index': `(node_id, host_id, url, due_at) select n, n, 'https://h' || n, ${soon} from ${series}`,
   'discovery.crawl_entry': `(index_id, catalog_id, node_id, entry_version, is_master, digest, document) select n, 'c' || n, n, 1, true, '', '{}' from ${series}`,
   'discovery.crawl_target': `(node_id, node, host_id, catalog_id, is_master, index_id) select n, 'p' || n, n, 'c' || n, true, n from ${series}`,
-  'discovery.crawl_extension': `(target_id, resource_id, own, directive, master_resource_id, master_key, master_version, inherited)
-    select n, 'r', '{}', '{}', 'm', n, 1, '{}' from ${series}`,
+  'discovery.crawl_extension': `(target_id, resource_id, own, directive, master_resource_id, master_key, master_version, edition)
+    select n, 'r', '{}', '{}', 'm', n, 1, 1 from ${series}`,
+  'discovery.crawl_inherited': `(target_id, master_key, master_resource_id, edition, bytes, uses, template) select n, n, 'm', 1, 2, 1, '{}' from ${series}`,
   'discovery.crawl_rebuild': `(master_key) select n from ${series}`,
   'discovery.crawl_log': `(key, node, code, message, hint, first_at, at) select sha256(n::text::bytea), 'p' || n, '', '', '', ${lately}, ${lately} from ${series}`,
   'discovery.crawl_stranger': `(node, asked_at) select 'p' || n, now() from ${series}`,

@@ -1,10 +1,11 @@
 import { findWarnings } from '../../catalog/find-warnings.ts';
-import { loadKnown } from '../../catalog/load-known.ts';
+import { loadKnown, supplyTemplates } from '../../catalog/load-known.ts';
 import { type ErrorBody, errorBody, ProtocolError } from '../../protocol/errors.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { isJsonObject } from '../../protocol/json.ts';
 import { checkPublishMessage, PublishMessage, type PublishWarning } from '../../protocol/publish-messages.ts';
 import { findFaults } from '../../protocol/validate.ts';
+import { inheritanceLimitsOf } from '../../rules/inherited-bytes.ts';
 import { processCatalog } from '../../rules/publish.ts';
 import { type Submission, submissionsOf } from '../../rules/submission.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -76,9 +77,14 @@ async function tryPublish(
     networkMemberships: [...new Set(records.flatMap(({ networkMemberships }) => networkMemberships))],
   };
   const parts = submissionsOf(message, config.DEFAULT_NETWORK_ID);
+  const rules = { checker: outside.schemas.checker(), limits: inheritanceLimitsOf(config) };
+  let inherited = 0;
   const tryPart = async (tx: Transaction, part: Submission): Promise<Findings> => {
-    const { stored, known } = await loadKnown(tx, part, { forChange: false });
-    const { result } = processCatalog(part, publisher, known, outside.schemas.checker());
+    const options = { publisher: identity, inheritedBytes: inherited, forChange: false };
+    const { stored, known } = await loadKnown(tx, part, options);
+    const steps = processCatalog(part, publisher, known, rules);
+    const { result, inheritedBytes } = await supplyTemplates(tx, stored, steps);
+    inherited += inheritedBytes;
     const tools = { config, schemas: outside.schemas };
     const warnings = await findWarnings(tx, tools, { submission, part, parts, stored });
     return { errors: (result.errors ?? []) as ErrorBody[], warnings };

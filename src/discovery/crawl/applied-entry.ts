@@ -1,4 +1,4 @@
-import type { ReceivedCatalog } from '../../protocol/catalog.ts';
+import type { ReceivedCatalog, Resource } from '../../protocol/catalog.ts';
 import { type CatalogLevel, catalogOf } from '../../rules/self-hosted/content.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import type { IncomingCatalog } from '../../search/port.ts';
@@ -10,12 +10,15 @@ import type { Applicable } from './assemble.ts';
 /** Under which the index knows what was crawled. */
 export const nodeSource = 'node';
 
-export function incomingOf(row: TargetRow, { entry }: TrustedEntry, reading: Applicable): IncomingCatalog {
-  const isActive = { isActive: entry.isActive };
-  const common = {
-    ...{ source: nodeSource, owner: row.node, type: entry.catalogType },
-    networks: entry.networkIds ?? [],
-  };
+/** @param later resources that the reading lacks, because they come with `laterOf` */
+export function incomingOf(
+  row: TargetRow,
+  trusted: TrustedEntry,
+  reading: Applicable,
+  later: ReadonlySet<string>,
+): IncomingCatalog {
+  const isActive = { isActive: trusted.entry.isActive };
+  const common = { ...originOf(row, trusted), later };
   switch (reading.kind) {
     case 'full': {
       const { members } = reading.content;
@@ -34,6 +37,17 @@ export function incomingOf(row: TargetRow, { entry }: TrustedEntry, reading: App
     case 'nothing':
       return { ...common, catalog: { id: row.catalog_id, ...isActive } as ReceivedCatalog, mode: 'MERGE' };
   }
+}
+
+/** More resources of a catalog of which the rest is there. */
+export function laterOf(row: TargetRow, trusted: TrustedEntry, resources: Resource[]): IncomingCatalog {
+  const catalog = { id: row.catalog_id, resources } as ReceivedCatalog;
+  return { ...originOf(row, trusted), catalog, mode: 'MERGE' };
+}
+
+function originOf(row: TargetRow, { entry }: TrustedEntry) {
+  const { catalogType: type, networkIds: networks = [] } = entry;
+  return { source: nodeSource, owner: row.node, type, networks };
 }
 
 /** Whom to turn to with an order, where the catalog itself does not say. */

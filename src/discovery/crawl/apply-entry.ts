@@ -1,41 +1,19 @@
-import type { Extender } from '../../rules/self-hosted/extend.ts';
-import { TrustFault } from '../../rules/self-hosted/faults.ts';
-import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { type IndexWriter, writeIndex } from '../../search/port.ts';
+import { TooMuchHere } from '../../rules/inherited-bytes.ts';
 import { createBatch } from '../../storage/batch.ts';
-import { hostTable, keepLeases } from '../../storage/crawl/hosts.ts';
-import { writeLog } from '../../storage/crawl/log.ts';
-import { lockArrivals } from '../../storage/crawl/masters.ts';
-import { queueRebuild } from '../../storage/crawl/rebuilds.ts';
-import { countOtherResources, recordApplied, wakeWaiting } from '../../storage/crawl/targets.ts';
-import type { Transaction } from '../../storage/database.ts';
-import { lockPrecedence, settlePrecedence } from '../../storage/feeds/precedence.ts';
-import { LeaseLost } from '../../storage/work/due-work.ts';
-import { cursorOf, incomingOf, resourceIdsOf } from './applied-entry.ts';
+import type { ApplyAside } from './apply-aside.ts';
 import {
-  type Applicable,
-  type Assembly,
-  assembleReading,
-  overriddenFault,
-  recordExtensions,
-} from './assemble.ts';
-import type { CrawlContext } from './context.ts';
-import { type EntryWork, linesOf } from './entry-work.ts';
-import { CrawlFault, endsWork } from './reasons.ts';
-import { nextAttemptMs } from './schedule.ts';
+  type Applied,
+  type ApplyingContext,
+  applyContent,
+  isMaster,
+  type ReadCatalog,
+} from './apply-content.ts';
+import type { Applicable } from './assemble.ts';
+import { applyingOf, type CrawlContext } from './context.ts';
+import { endsWork } from './reasons.ts';
 
-// What was read goes into the index. Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied
-// twice. Small catalogs that are ready at the same time go together, whichever hosts they are of, because the statements of each alone would
-// cost more than their rows.
-
-/** A catalog that was read. */
-export interface ReadCatalog {
-  work: EntryWork;
-  trusted: TrustedEntry;
-  reading: Applicable;
-  /** Whose the MASTER catalogs are that its entry declares. */
-  declared: Extender['declared'];
-}
+// What was read is applied (apply-content.ts). Small catalogs that are ready at the same time go together, whichever hosts they are of, because
+// the statements of each alone would cost more than their rows. What inherits much goes alone, in a thread (apply-aside.ts).
 
 /** Returns the master resources that are missing, where there are some: then nothing has happened. */
 export type ApplyCatalog = (read: ReadCatalog) => Promise<string[]>;
@@ -49,10 +27,11 @@ const lanes = 3;
 const progressEveryMs = 10_000;
 const minLogged = 100;
 
-export function createApplier(context: CrawlContext): ApplyCatalog {
+export function createApplier(context: CrawlContext, aside: ApplyAside): ApplyCatalog {
+  const applying = applyingOf(context);
   const batches = Array.from({ length: lanes }, () =>
     createBatch<ReadCatalog, Outcome>({ maxItems: catalogsTogether, gatherMs: 1 }, (reads) =>
-      applySome(context, reads),
+      applySome(applying, reads),
     ),
   );
   const applied = context.metrics.counter(
@@ -62,12 +41,15 @@ export function createApplier(context: CrawlContext): ApplyCatalog {
   const logProgress = createProgressLog(context);
   return async (read) => {
     const outcome = await batches[read.work.lease.id % lanes]?.(read);
-    if (outcome === undefined || 'error' in outcome) throw outcome?.error;
-    if (outcome.missing.length === 0) {
+    const isTooMuch = outcome !== undefined && 'error' in outcome && outcome.error instanceof TooMuchHere;
+    if (outcome === undefined || ('error' in outcome && !isTooMuch)) throw outcome?.error;
+    // The others of its batch do not wait for it.
+    const missing = 'error' in outcome ? await aside.apply(read) : outcome.missing;
+    if (missing.length === 0) {
       applied.inc();
       logProgress();
     }
-    return outcome.missing;
+    return missing;
   };
 }
 
@@ -83,14 +65,14 @@ function createProgressLog({ logger, now }: CrawlContext): () => void {
   };
 }
 
-type Outcome = { missing: string[] } | { error: unknown };
+type Outcome = Applied | { error: unknown };
 
 /** Where one of several is at fault, each is judged on its own. */
-async function applySome(context: CrawlContext, reads: readonly ReadCatalog[]): Promise<Outcome[]> {
+async function applySome(context: ApplyingContext, reads: readonly ReadCatalog[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const part of partsOf(reads)) {
     try {
-      outcomes.push(...(await applyPart(context, part)));
+      outcomes.push(...(await applyContent(context, part)));
     } catch (error) {
       if (endsWork(error)) throw error;
       if (part.length === 1) outcomes.push({ error });
@@ -126,126 +108,6 @@ function documentsOf({ reading }: ReadCatalog): number {
   return Math.max(1, resources.size + offers.size);
 }
 
-function isMaster({ trusted }: Pick<ReadCatalog, 'trusted'>): boolean {
-  return trusted.entry.catalogType === 'MASTER';
-}
-
 function upsertsOf({ patch }: Extract<Applicable, { kind: 'patch' }>) {
   return { resources: patch.resources.upserts, offers: patch.offers.upserts };
-}
-
-function applyPart(context: CrawlContext, part: readonly ReadCatalog[]): Promise<Outcome[]> {
-  return context.database.transaction((tx) =>
-    writeIndex(tx, context.now(), (writer) => applyTogether(tx, writer, context, part)),
-  );
-}
-
-async function applyTogether(
-  tx: Transaction,
-  writer: IndexWriter,
-  context: CrawlContext,
-  reads: readonly ReadCatalog[],
-): Promise<Outcome[]> {
-  const held = await keepLeases(
-    tx,
-    reads.map(({ work }) => work.lease),
-  );
-  await lockPrecedence(
-    tx,
-    reads.map(({ work }) => refOf(work)),
-  );
-  const outcomes: Outcome[] = [];
-  const ready: Assembled[] = [];
-  for (const read of reads) {
-    const { lease } = read.work;
-    if (!held.has(lease.id)) {
-      outcomes.push({ error: new LeaseLost(hostTable, lease.id) });
-      continue;
-    }
-    const assembly = await assemble(tx, read);
-    outcomes.push({ missing: assembly.kind === 'waiting' ? assembly.missing : [] });
-    if (assembly.kind === 'assembled') ready.push({ ...read, ...assembly });
-  }
-  if (ready.length > 0) await write(tx, writer, context, ready);
-  return outcomes;
-}
-
-type Assembled = ReadCatalog & Extract<Assembly, { kind: 'assembled' }>;
-
-function assemble(tx: Transaction, { work, trusted, reading, declared }: ReadCatalog): Promise<Assembly> {
-  const { row, context } = work;
-  const { networkIds = [] } = trusted.entry;
-  const extender: Extender = { node: row.node, networkIds, declared };
-  return assembleReading(tx, row.id, reading, { extender, checker: context.reader.checker() });
-}
-
-async function write(
-  tx: Transaction,
-  writer: IndexWriter,
-  context: CrawlContext,
-  ready: readonly Assembled[],
-): Promise<void> {
-  const now = context.now();
-  const incoming = ready.map(({ work, trusted, reading }) => incomingOf(work.row, trusted, reading));
-  const applied = await writer.apply(incoming);
-  for (const { work, reading, extended } of ready) await recordExtensions(tx, work.row, reading, extended);
-  const keys = new Map(applied.map(({ owner, id, key }) => [refText({ owner, id }), key]));
-  const keyOf = ({ work }: Assembled) => keys.get(refText(refOf(work))) ?? 0;
-
-  const resources = await judgeSizes(tx, writer, ready, keyOf, context.config.CRAWL_MAX_RESOURCES);
-  await recordApplied(
-    tx,
-    ready.map(({ work: { row }, trusted, reading }, index) => {
-      const dueInMs = reading.complete ? null : nextAttemptMs(row.failures + 1, Math.random());
-      return { ...cursorOf(row, trusted, reading), resources: resources[index] ?? 0, due_in_ms: dueInMs };
-    }),
-  );
-  await settlePrecedence(tx, applied);
-  const lines = ready.flatMap(({ work, reading, extended }) =>
-    linesOf(work, [...reading.faults, ...overriddenFault(work.row.catalog_id, extended)]),
-  );
-  await writeLog(tx, lines, now);
-
-  for (const master of ready.filter(isMaster)) {
-    const { work, reading } = master;
-    await queueRebuild(tx, keyOf(master));
-    await lockArrivals(tx);
-    await wakeWaiting(tx, work.lease, [work.row.catalog_id, ...resourceIdsOf(reading)]);
-  }
-}
-
-/** How many resources each has. Throws when one would be empty, or a node have too much: then nothing of them is applied. */
-async function judgeSizes(
-  tx: Transaction,
-  writer: IndexWriter,
-  ready: readonly Assembled[],
-  keyOf: (one: Assembled) => number,
-  maxResources: number,
-): Promise<number[]> {
-  const counts = await writer.count(ready.map(keyOf));
-  const others = await countOtherResources(
-    tx,
-    ready.map(({ work }) => work.row),
-  );
-  return ready.map((one) => {
-    const { node, node_id: nodeId, catalog_id: catalogId } = one.work.row;
-    const { resources = 0, offers = 0 } = counts.get(keyOf(one)) ?? {};
-    if (resources + offers === 0) {
-      throw new TrustFault('change', 'empty-catalog', `Nothing would be left of ${catalogId}.`);
-    }
-    const all = (others.get(nodeId) ?? 0) + resources;
-    others.set(nodeId, all);
-    if (all > maxResources) {
-      throw new CrawlFault('too-many-resources', `${node} has ${all} resources; ${maxResources} are kept.`);
-    }
-    return resources;
-  });
-}
-
-function refOf({ row }: EntryWork): { owner: string; id: string } {
-  return { owner: row.node, id: row.catalog_id };
-}
-
-function refText({ owner, id }: { owner: string; id: string }): string {
-  return JSON.stringify([owner, id]);
 }

@@ -1,10 +1,14 @@
-import { setImmediate } from 'node:timers/promises';
+import { createBreaks } from '../../breaks.ts';
 import type { Resource } from '../../protocol/catalog.ts';
 import type { FileDirective } from '../../protocol/signed-files.ts';
 import { type Check, checkResource } from '../../rules/check-attributes.ts';
+import { contentOf, type StoredExtension, type Template } from '../../rules/extends.ts';
+import { batchesOf, createInheritanceBudget, type InheritanceLimits } from '../../rules/inherited-bytes.ts';
 import {
+  boundTemplates,
   type ExtendedResource,
   type Extender,
+  type ExtendingResource,
   extendTemplate,
   findHostedTemplate,
 } from '../../rules/self-hosted/extend.ts';
@@ -13,15 +17,18 @@ import {
   findExtensions,
   findRepeatedVariant,
   holdTemplates,
+  inheritedTable,
+  sumInherited,
   writeExtensions,
 } from '../../storage/crawl/extensions.ts';
 import type { TargetRow } from '../../storage/crawl/targets.ts';
 import type { Transaction } from '../../storage/database.ts';
+import { changeUses, readTemplates, sumUses } from '../../storage/inherited.ts';
 import type { ContentReading } from './read-content.ts';
 import { CrawlFault } from './reasons.ts';
 
 // What a catalog becomes with what it inherits: its resources are served in their assembled form, and checked in it. Without all of its
-// templates, a catalog is not served at all: it waits for them.
+// templates, a catalog is not served at all: it waits for them. Nor is it where they are too much, which is known before one of them is read.
 
 export type Applicable = Exclude<ContentReading, { kind: 'rollback' }>;
 
@@ -32,45 +39,98 @@ export function extendingOf(reading: Applicable): ReadonlyMap<string, FileDirect
 }
 
 export type Assembly =
-  | { kind: 'assembled'; reading: Applicable; extended: ExtendedResource[] }
+  | Inheriting
   /** The master resources that are not there. */
   | { kind: 'waiting'; missing: string[] };
 
-/** Holds the templates as they are until the transaction ends. */
-export async function assembleReading(
+/** All templates are there, and together they are not too much. */
+export interface Inheriting {
+  kind: 'inheriting';
+  extending: ExtendingResource[];
+  /** Templates of the resources that the reading replaces. */
+  former: Template[];
+  /** By how many bytes its node inherits more. */
+  growth: number;
+}
+
+/**
+ * Finds the templates, and holds them as they are until the transaction ends. Throws where they are too much.
+ *
+ * @param grown by how many bytes the node inherits more in the same transaction
+ */
+export async function findTemplates(
   tx: Transaction,
-  targetId: number,
+  row: Pick<TargetRow, 'id' | 'catalog_id' | 'inherited_bytes'>,
   reading: Applicable,
-  { extender, checker }: { extender: Extender; checker: Check },
+  { extender, limits, grown }: { extender: Extender; limits: InheritanceLimits; grown: number },
 ): Promise<Assembly> {
   const directives = extendingOf(reading);
+  const changed = changedBy(reading);
+  const before = changed ?? [...directives.keys()];
+  const hasInherited = row.inherited_bytes > 0 && before.length > 0;
+  const stored = hasInherited ? await findExtensions(tx, row.id, before) : new Map<string, StoredExtension>();
+  const former = changed ? [...stored.values()].map(({ template }) => template) : [];
   if (directives.size === 0 || reading.kind === 'nothing')
-    return { kind: 'assembled', reading, extended: [] };
+    return { kind: 'inheriting', extending: [], former, growth: 0 };
   const masterIds = new Set([...directives.values()].map((directive) => directive.extends.masterResourceId));
-  const stored = await findExtensions(tx, targetId, [...directives.keys()]);
   const formerKeys = new Set([...stored.values()].map(({ template }) => template.catalogKey));
   const templates = await holdTemplates(tx, [...masterIds], [...formerKeys]);
 
   const resources = reading.kind === 'full' ? reading.content.resources : reading.patch.resources.upserts;
-  const extended: ExtendedResource[] = [];
+  const extending: ExtendingResource[] = [];
   const missing = new Set<string>();
-  let done = 0;
-  for (const [id, directive] of directives) {
+  for (const [id, { resourceId: _id, ...extension }] of directives) {
     const own = resources.get(id);
-    const { masterResourceId } = directive.extends;
+    const { masterResourceId } = extension.extends;
     const candidates = templates.get(masterResourceId) ?? [];
     const template = findHostedTemplate(masterResourceId, candidates, extender, stored.get(id));
     if (template === undefined) missing.add(masterResourceId);
-    else if (own) extended.push(conforming(extendTemplate(own, directive, template), reading, checker));
-    done += 1;
-    if (done % resourcesAtOnce === 0) await setImmediate();
+    else if (own) extending.push({ own, extension, template });
   }
   if (missing.size > 0) return { kind: 'waiting', missing: [...missing] };
-  return { kind: 'assembled', reading: withAssembled(reading, extended), extended };
+  const { catalog, publisher } = await sumInherited(tx, row.id);
+  const gone = changed ? sumBytes(former) : catalog;
+  const start = { catalog: catalog - gone, publish: 0, publisher: publisher + grown - gone };
+  const budget = createInheritanceBudget(limits, start);
+  const excess = boundTemplates(extending, budget, stored);
+  if (excess !== undefined)
+    throw new CrawlFault('inherits-too-much', `${row.catalog_id} inherits too much: ${excess}.`);
+  const growth = budget.used.publisher - (publisher + grown);
+  return { kind: 'inheriting', extending, former, growth };
 }
 
-/** Then others get their turn. */
-const resourcesAtOnce = 500;
+export function sumBytes(templates: readonly Template[]): number {
+  return templates.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** The resources that a reading writes or removes; undefined: all that there are. */
+function changedBy(reading: Applicable): string[] | undefined {
+  if (reading.kind === 'nothing') return [];
+  if (reading.kind === 'full') return undefined;
+  const { removals, upserts } = reading.patch.resources;
+  return [...removals, ...upserts.keys()];
+}
+
+/** Resources with what they inherit, some at a time: all together they may be too much for the memory. */
+export async function* assembleBatches(
+  tx: Transaction,
+  targetId: number,
+  reading: Applicable,
+  extending: readonly ExtendingResource[],
+  checker: Check,
+): AsyncGenerator<ExtendedResource[], undefined> {
+  const takeBreak = createBreaks();
+  for (const batch of batchesOf(extending, ({ template }) => template.bytes)) {
+    const templates = batch.map(({ template }) => template);
+    const contents = await readTemplates(tx, inheritedTable, targetId, templates);
+    const extended: ExtendedResource[] = [];
+    for (const one of batch) {
+      extended.push(conforming(extendTemplate(one, contentOf(one.template, contents)), reading, checker));
+      await takeBreak();
+    }
+    yield extended;
+  }
+}
 
 /** "A file fails the domain schema check: discard; never partially apply" (self-hosted spec: Errors). */
 export function conforming(
@@ -88,10 +148,16 @@ export function conforming(
   );
 }
 
-function withAssembled(reading: Applicable, extended: readonly ExtendedResource[]): Applicable {
+/** The reading with these resources in their assembled form; without those that come later. */
+export function withAssembled(
+  reading: Applicable,
+  extended: readonly ExtendedResource[],
+  later: ReadonlySet<string>,
+): Applicable {
   const assembled = (resources: ReadonlyMap<string, Resource>) => {
     const served = new Map(resources);
     for (const resource of extended) served.set(resource.own.id, resource.assembled);
+    for (const id of later) served.delete(id);
     return served;
   };
   switch (reading.kind) {
@@ -110,18 +176,18 @@ function withAssembled(reading: Applicable, extended: readonly ExtendedResource[
 /** Keeps what was published of the resources that extend others, so that they can be assembled anew. */
 export async function recordExtensions(
   tx: Transaction,
-  target: Pick<TargetRow, 'id' | 'version'>,
+  target: Pick<TargetRow, 'id' | 'version' | 'inherited_bytes'>,
   reading: Applicable,
-  extended: readonly ExtendedResource[],
+  { extending, former }: Inheriting,
 ): Promise<void> {
-  const hasNone = target.version === null && extended.length === 0;
+  const hasNone = target.version === null && extending.length === 0;
   if (hasNone || reading.kind === 'nothing') return;
-  const changed =
-    reading.kind === 'full'
-      ? undefined
-      : [...reading.patch.resources.removals, ...reading.patch.resources.upserts.keys()];
-  await writeExtensions(tx, target.id, changed, extended);
-  const repeated = extended.length > 0 ? await findRepeatedVariant(tx, target.id) : undefined;
+  const changed = changedBy(reading);
+  await writeExtensions(tx, target.id, changed, extending);
+  const added = extending.map(({ template }) => template);
+  const isWhole = changed === undefined && target.inherited_bytes > 0;
+  await changeUses(tx, inheritedTable, target.id, sumUses(added, former), { isWhole });
+  const repeated = extending.length > 0 ? await findRepeatedVariant(tx, target.id) : undefined;
   if (repeated === undefined) return;
   const message = `The variant of ${repeated} is that of another resource of the catalog, too.`;
   throw new TrustFault(fileOf(reading), 'bad-directive', message);
@@ -132,13 +198,23 @@ function fileOf({ kind }: Applicable): 'baseline' | 'change' {
   return kind === 'full' ? 'baseline' : 'change';
 }
 
+/** A resource that has other values than its template. */
+export interface Overriding {
+  id: string;
+  /** The first of them, as JSONPaths. */
+  paths: string[];
+}
+
+export function overridingOf(extended: readonly ExtendedResource[]): Overriding[] {
+  return extended
+    .filter(({ overridden }) => overridden.length > 0)
+    .map(({ own, overridden }) => ({ id: own.id, paths: overridden.slice(0, maxShown) }));
+}
+
 /** Where resources have other values than their templates, which stand; one line, however many they are. */
-export function overriddenFault(catalogId: string, extended: readonly ExtendedResource[]): CrawlFault[] {
-  const overriding = extended.filter(({ overridden }) => overridden.length > 0);
+export function overriddenFault(catalogId: string, overriding: readonly Overriding[]): CrawlFault[] {
   if (overriding.length === 0) return [];
-  const shown = overriding
-    .slice(0, maxShown)
-    .map(({ own, overridden }) => `${own.id} (${overridden.slice(0, maxShown).join(', ')})`);
+  const shown = overriding.slice(0, maxShown).map(({ id, paths }) => `${id} (${paths.join(', ')})`);
   const more = overriding.length > maxShown ? ` and ${overriding.length - maxShown} more` : '';
   const message = `Resources of ${catalogId} have other values than their templates, whose values stand: ${shown.join(', ')}${more}.`;
   return [new CrawlFault('master-overridden', message)];

@@ -2,6 +2,7 @@ import { createLookupCache, type LookupCache } from '../../registry/lookup-cache
 import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
 import { limitConnections } from '../../storage/limit-connections.ts';
 import type { DiscoveryContext } from '../context.ts';
+import type { ApplyingContext } from './apply-content.ts';
 import { createFetcher } from './fetch.ts';
 import { createHostWork, type HostWork } from './host-work.ts';
 import type { HintedIndex } from './read-hint.ts';
@@ -11,7 +12,8 @@ import { createRoom, type Room } from './room.ts';
 import type { Polling } from './schedule.ts';
 import { policyOf, readerOf } from './settings.ts';
 import { createSparedHosts, type SparedHosts } from './spared-hosts.ts';
-import type { Aside } from './verify-aside.ts';
+import { lineOf } from './tell.ts';
+import { type Aside, asideBytes } from './verify-aside.ts';
 
 /** What the crawler works with. */
 export interface CrawlContext extends DiscoveryContext {
@@ -32,6 +34,16 @@ export interface CrawlContext extends DiscoveryContext {
 const connectionShare = 0.3;
 const hintsKeptMs = 60_000;
 const maxHints = 1_000;
+
+/** What content is applied with in the process itself. */
+export function applyingOf(context: CrawlContext): ApplyingContext {
+  const { config, database, now, reader } = context;
+  return {
+    ...{ database, now, checker: reader.checker, limits: reader.limits.inherited },
+    ...{ maxResources: config.CRAWL_MAX_RESOURCES, maxInherited: asideBytes },
+    tell: (about, fault) => lineOf(context, about, fault),
+  };
+}
 
 export function createCrawlContext(context: DiscoveryContext, aside: Aside): CrawlContext {
   const { config, client, metrics, now, registry, schemas } = context;

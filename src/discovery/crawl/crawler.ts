@@ -4,6 +4,7 @@ import { crawlChannel, type HostRow, hostTable } from '../../storage/crawl/hosts
 import { pullCrawlForward } from '../../storage/crawl/pull-forward.ts';
 import { startWorkLoop } from '../../storage/work/due-work.ts';
 import type { DiscoveryContext } from '../context.ts';
+import { createApplyAside } from './apply-aside.ts';
 import { createApplier } from './apply-entry.ts';
 import { createCrawlContext } from './context.ts';
 import { crawlHost } from './crawl-host.ts';
@@ -26,7 +27,8 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
   const { logger } = discovery;
   const aside = createAside({ logger, deadlineMs: verifyTimeoutMs });
   const context = createCrawlContext(discovery, aside);
-  const apply = createApplier(context);
+  const applyAside = createApplyAside(context);
+  const apply = createApplier(context, applyAside);
   countFaultsFromZero(context.metrics);
   await startOrClose(() => configureCrawl(context), aside.close);
   const waits = {
@@ -35,7 +37,7 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
   };
   const loops = [
     startEnumeration(context),
-    startRebuilds(context),
+    startRebuilds(context, applyAside),
     startWorkLoop<HostRow>({
       // Leases are prolonged however much waits to be written.
       database: discovery.database,
@@ -54,7 +56,7 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
   return {
     async close() {
       await Promise.all(loops.map((loop) => loop.close()));
-      await aside.close();
+      await Promise.all([aside.close(), applyAside.close()]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { ProtocolError } from '../../protocol/errors.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import type { Check } from '../../rules/check-attributes.ts';
+import type { InheritanceLimits } from '../../rules/inherited-bytes.ts';
 import { findClaimedKeys } from '../../rules/self-hosted/claims.ts';
 import { type HostedDocument, TrustFault } from '../../rules/self-hosted/faults.ts';
 import {
@@ -40,6 +41,7 @@ export interface ReadLimits extends IndexLimits {
   maxIndexBytes: number;
   maxInflatedBytes: number;
   maxIndexes: number;
+  inherited: InheritanceLimits;
 }
 
 export type OpenedAnswer = Exclude<Fetched, { kind: 'file' }> | OpenedFile;

@@ -59,6 +59,8 @@ const driverHints = {
   'waiting-for-master': 'Publish the MASTER catalog, or name the index that has it in dependencies.masters.',
   'master-hint-failed': 'Correct the indexUrl in dependencies.masters; meanwhile the registry is used.',
   'master-overridden': 'Remove the value from the resource: that of the template stands.',
+  'inherits-too-much':
+    'Extend smaller templates, or fewer times: templates count again for each resource that extends them.',
   'internal-error': 'Tell the operator of this discovery service: its own log says what happened.',
   'too-many-resources': 'Publish fewer resources from this node, or ask the operator for more room.',
 } as const satisfies Record<string, string>;

@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import { inheritanceLimitsOf, withoutPublish } from '../../rules/inherited-bytes.ts';
 import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
 import type { Reader } from './reader.ts';
 
@@ -30,6 +31,7 @@ export function readerOf(config: Config, parts: Pick<Reader, 'fetcher' | 'regist
       maxEntries: config.CRAWL_MAX_ENTRIES,
       maxChanges: config.CRAWL_MAX_CHANGES,
       maxMasters: config.CRAWL_MAX_MASTERS,
+      inherited: withoutPublish(inheritanceLimitsOf(config)),
     },
   };
 }

@@ -19,18 +19,26 @@ function faultCounter(metrics: Metrics) {
   ]);
 }
 
+type Teller = Pick<CrawlContext, 'metrics' | 'logger'>;
+
 /** A fault as a line of the crawl log; it is counted, too. */
-export function lineOf(
-  { metrics, logger }: Pick<CrawlContext, 'metrics' | 'logger'>,
-  about: About,
-  fault: ReadingFault,
-): LogLine {
+export function lineOf(teller: Teller, about: About, fault: ReadingFault): LogLine {
+  const line = renderLine(about, fault);
+  if (fault.code === 'internal-error')
+    teller.logger.error({ ...about, err: fault.cause }, 'crawling failed; it will be tried again');
+  countLine(teller, line);
+  return line;
+}
+
+export function countLine({ metrics, logger }: Teller, { hint: _hint, ...line }: LogLine): void {
+  const { code, document = '' } = line;
+  faultCounter(metrics).inc({ code, document });
+  logger.debug(line, 'not taken');
+}
+
+export function renderLine(about: About, fault: ReadingFault): LogLine {
   const document = fault instanceof TrustFault ? fault.document : undefined;
   const url = fault instanceof CrawlFault ? fault.url : undefined;
-  faultCounter(metrics).inc({ code: fault.code, document: document ?? '' });
-  if (fault.code === 'internal-error')
-    logger.error({ ...about, err: fault.cause }, 'crawling failed; it will be tried again');
-  else logger.debug({ ...about, code: fault.code, document, url, reason: fault.message }, 'not taken');
   return {
     ...about,
     ...(url !== undefined && { url }),

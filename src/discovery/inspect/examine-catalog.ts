@@ -1,9 +1,11 @@
 import { counted } from '../../counted.ts';
-import type { CatalogType } from '../../protocol/catalog.ts';
+import type { CatalogType, Resource } from '../../protocol/catalog.ts';
 import type { IndexEntry } from '../../protocol/signed-files.ts';
+import type { Template } from '../../rules/extends.ts';
+import { createInheritanceBudget } from '../../rules/inherited-bytes.ts';
 import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
 import type { CatalogContent } from '../../rules/self-hosted/content.ts';
-import { extendTemplate } from '../../rules/self-hosted/extend.ts';
+import { boundTemplates, extendTemplate } from '../../rules/self-hosted/extend.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import { isValidAt } from '../../rules/time-period.ts';
@@ -91,16 +93,34 @@ async function examineMasters(
   const about: About = { document: 'catalog', catalogId };
   if (content.directives.size === 0) return [];
   const { found, missing, warnings } = await masters.find(entry, content);
+  const templates = new Map([...found].map(([id, resource]) => [id, templateOf(resource)]));
   if (missing.length > 0) {
     const message = `${catalogId} extends what is in no MASTER catalog that can be found: ${missing.join(', ')}.`;
     return [...warnings, complaint('fault', about, 'waiting-for-master', message)];
   }
-  for (const [id, directive] of content.directives) {
+  const extending = [...content.directives].flatMap(([id, { resourceId: _id, ...extension }]) => {
     const own = content.resources.get(id);
-    const template = found.get(directive.extends.masterResourceId);
-    if (own && template) conforming(extendTemplate(own, directive, template), reading, reader.checker());
+    const template = templates.get(extension.extends.masterResourceId);
+    return own && template ? [{ own, extension, template }] : [];
+  });
+  // What its node's other catalogs inherit is not known here.
+  const budget = createInheritanceBudget(reader.limits.inherited, { catalog: 0, publish: 0, publisher: 0 });
+  const excess = boundTemplates(extending, budget);
+  if (excess !== undefined) {
+    const message = `${catalogId} inherits too much: ${excess}.`;
+    return [...warnings, complaint('fault', about, 'inherits-too-much', message)];
+  }
+  for (const one of extending) {
+    const content = found.get(one.template.id);
+    if (content) conforming(extendTemplate(one, content), reading, reader.checker());
   }
   return warnings;
+}
+
+/** It is in no storage: only its size counts. */
+function templateOf(content: Resource): Template {
+  const bytes = Buffer.byteLength(JSON.stringify(content));
+  return { id: content.id, catalogKey: 0, version: 0, edition: 0, bytes };
 }
 
 function appearance(type: CatalogType, content: CatalogContent, networkIds: readonly string[]): string {

@@ -1,6 +1,7 @@
+import type { Resource } from '../../protocol/catalog.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import type { IndexEntry } from '../../protocol/signed-files.ts';
-import { networksMeet, type Template } from '../../rules/extends.ts';
+import { networksMeet } from '../../rules/extends.ts';
 import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
 import type { CatalogContent } from '../../rules/self-hosted/content.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
@@ -23,7 +24,7 @@ export interface MasterSearch {
 
 export interface FoundMasters {
   /** By the id of the master resource. */
-  found: Map<string, Template>;
+  found: Map<string, Resource>;
   missing: string[];
   /** Hints that lead nowhere. */
   warnings: Finding[];
@@ -50,14 +51,14 @@ export function createMasterSearch(
 
   async function find(entry: IndexEntry, content: CatalogContent): Promise<FoundMasters> {
     const wanted = new Set([...content.directives.values()].map((one) => one.extends.masterResourceId));
-    const found = new Map<string, Template>();
+    const found = new Map<string, Resource>();
     const warnings: Finding[] = [];
     for await (const master of candidates(entry, warnings)) {
       if (!isTaken(master, entry)) continue;
       const resources = (await once(contents, master.trusted, () => read(master)))?.resources;
       for (const id of wanted) {
         const resource = found.has(id) ? undefined : resources?.get(id);
-        if (resource) found.set(id, { catalogKey: 0, version: 0, resource });
+        if (resource) found.set(id, resource);
       }
       if (found.size === wanted.size) break;
     }

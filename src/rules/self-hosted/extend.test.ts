@@ -13,7 +13,7 @@ function master(
   catalogId: string,
   networkIds: string[] = ['a'],
 ): HostedMaster {
-  return { catalogKey, version: 1, owner, catalogId, networkIds, resource: { id: 'bean' } };
+  return { id: 'bean', catalogKey, version: 1, edition: 1, bytes: 1, owner, catalogId, networkIds };
 }
 
 const declared = master(9, 'facilitator/r', 'declared');
@@ -55,11 +55,10 @@ describe('the template of a crawled resource', () => {
 
 describe('a crawled resource under its template', () => {
   it('has the values of the template, and says which of its own they replace', () => {
-    const template = { ...first, resource: coffee({ roast: 'dark', origin: { country: 'IN' } }) };
+    const own = coffee({ roast: 'light', origin: { country: 'ET', farm: 'Kaldi' } });
     const { assembled, overridden } = extendTemplate(
-      coffee({ roast: 'light', origin: { country: 'ET', farm: 'Kaldi' } }),
-      { resourceId: 'bean', ...extension },
-      template,
+      { own, extension, template: first },
+      coffee({ roast: 'dark', origin: { country: 'IN' } }),
     );
     expect(assembled).toEqual(coffee({ roast: 'dark', origin: { country: 'IN', farm: 'Kaldi' } }));
     expect(overridden).toEqual(['$.resourceAttributes.roast', '$.resourceAttributes.origin.country']);

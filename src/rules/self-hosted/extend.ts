@@ -1,6 +1,5 @@
 import type { Resource } from '../../protocol/catalog.ts';
 import { jsonPath } from '../../protocol/json.ts';
-import type { FileDirective } from '../../protocol/signed-files.ts';
 import {
   type Extension,
   type MasterResource,
@@ -9,6 +8,7 @@ import {
   type Template,
 } from '../extends.ts';
 import { inherit } from '../inherit.ts';
+import { describeExcess, fitTemplate, type InheritanceBudget } from '../inherited-bytes.ts';
 
 // Resources in a node's files that extend those of a MASTER catalog (self-hosted spec: "template values are immutable and inherited as they
 // are, the REGULAR resource's own added fields take precedence only for fields the template does not define"). Nobody waits for an
@@ -49,21 +49,38 @@ export function findHostedTemplate(
   return first ?? last;
 }
 
-/** A resource that extends another, as it was published and as it becomes. */
-export interface ExtendedResource {
+/** A resource that extends another, as it was published. */
+export interface ExtendingResource {
   own: Resource;
   extension: Extension;
   template: Template;
+}
+
+/**
+ * Counts what resources inherit. One that the template has outgrown gets what it inherited last. Returns why it is too much: the first resource
+ * that would pass a limit.
+ */
+export function boundTemplates(
+  extending: readonly ExtendingResource[],
+  budget: InheritanceBudget,
+  stored: ReadonlyMap<string, StoredExtension> = new Map(),
+): string | undefined {
+  for (const one of extending) {
+    const fitting = fitTemplate(one.template, stored.get(one.own.id)?.template, budget);
+    if ('scope' in fitting) return `${one.own.id} ${describeExcess(fitting, one.template)}`;
+    one.template = fitting;
+  }
+  return undefined;
+}
+
+/** The same as it becomes. */
+export interface ExtendedResource extends ExtendingResource {
   assembled: Resource;
   /** Where it has another value than its template, as JSONPaths. */
   overridden: string[];
 }
 
-export function extendTemplate(
-  own: Resource,
-  { resourceId: _id, ...extension }: FileDirective,
-  template: Template,
-): ExtendedResource {
-  const { assembled, overridden } = inherit(own, template.resource);
-  return { own, extension, template, assembled, overridden: overridden.map(jsonPath) };
+export function extendTemplate(extending: ExtendingResource, content: Resource): ExtendedResource {
+  const { assembled, overridden } = inherit(extending.own, content);
+  return { ...extending, assembled, overridden: overridden.map(jsonPath) };
 }

@@ -1,4 +1,4 @@
-import { setImmediate as immediate } from 'node:timers/promises';
+import { createBreaks } from '../../breaks.ts';
 import type { Offer, Resource } from '../../protocol/catalog.ts';
 import { schemaTypesOfOffer, schemaTypesOfResource } from '../../rules/match.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -23,8 +23,6 @@ import { type Target, validityRow } from './target.ts';
 
 /** How many documents are read, indexed and written at a time: bounds memory. */
 const documentsAtOnce = 2_000;
-/** So many documents are taken apart without a break: bounds how long other requests wait. */
-const documentsWithoutBreak = 50;
 
 type Step = DocumentStep | HeadStep;
 
@@ -89,9 +87,10 @@ async function prepareSteps(
   const stored = await readReplaced(tx, documents);
   const changes = createIndexChanges();
   for (const { target } of heads) addHead(changes, target);
-  for (const [index, step] of documents.entries()) {
-    if (index % documentsWithoutBreak === documentsWithoutBreak - 1) await immediate();
+  const takeBreak = createBreaks();
+  for (const step of documents) {
     addDocument(changes, step, stored.get(step.key));
+    await takeBreak();
   }
   return async () => {
     const packed = await changes.write(tx, removals);
@@ -174,7 +173,8 @@ function countSchemaTypes(
   document: Resource | Offer,
   by: 1 | -1,
 ): void {
-  const types = kind === 'resource' ? schemaTypesOfResource(document) : schemaTypesOfOffer(document as Offer);
+  const types =
+    kind === 'resource' ? schemaTypesOfResource(document as Resource) : schemaTypesOfOffer(document as Offer);
   for (const type of types) {
     const count = (uses[type] ?? 0) + by;
     if (count > 0) uses[type] = count;

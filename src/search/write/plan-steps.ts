@@ -1,13 +1,10 @@
-import { setImmediate as immediate } from 'node:timers/promises';
+import { createBreaks } from '../../breaks.ts';
 import type { Offer, Resource } from '../../protocol/catalog.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { type DocumentKind, readDigests, type StoredDocument } from '../documents/documents.ts';
 import { keyOf, lastNumbers } from '../documents/keys.ts';
 import { hash53 } from './attribute-entries.ts';
 import type { Target } from './target.ts';
-
-/** So many documents are compared without a break: bounds how long other requests wait. */
-const comparedWithoutBreak = 1_000;
 
 /** What happens to one document: written, with its text, or removed. */
 export interface DocumentStep {
@@ -34,14 +31,14 @@ export async function planSteps(
 ): Promise<DocumentStep[]> {
   const stored = await readStored(tx, kind, targets);
   const steps: DocumentStep[] = [];
-  let compared = 0;
+  const takeBreak = createBreaks();
   for (const target of targets) {
     const { incoming, row } = target;
     const ofCatalog = stored.get(row.key) ?? new Map<string, StoredDocument>();
     const sent: readonly (Resource | Offer)[] = incoming.catalog[`${kind}s` as const] ?? [];
     const documents = new Map(sent.map((document) => [document.id, document]));
     for (const [id, document] of documents) {
-      if (++compared % comparedWithoutBreak === 0) await immediate();
+      await takeBreak();
       const text = JSON.stringify(document);
       const digest = hash53(text);
       const current = ofCatalog.get(id);
@@ -52,7 +49,8 @@ export async function planSteps(
       target.written += 1;
     }
     // Of a MERGE, only what it sends or removes was read.
-    const leaving = [...ofCatalog.values()].filter(({ id }) => !documents.has(id));
+    const later = kind === 'resource' ? incoming.later : undefined;
+    const leaving = [...ofCatalog.values()].filter(({ id }) => !documents.has(id) && !later?.has(id));
     for (const { id, key } of leaving) steps.push({ kind, target, key, id, replaces: true });
     target.removed += leaving.length;
   }

@@ -19,6 +19,8 @@ export interface IncomingCatalog {
   replacesMembers?: boolean;
   /** Ids that go, where a MERGE names some. */
   removals?: { resources?: readonly string[]; offers?: readonly string[] };
+  /** Resources that come with a MERGE of the same transaction: until then they stay as they are. */
+  later?: ReadonlySet<string>;
   /** context.timestamp of the push, or when the pull was sent, that brought it. */
   pushedAt?: Date;
   pulledAt?: Date;

@@ -19,6 +19,8 @@ export interface CatalogRow {
   resourceCount: number;
   offerCount: number;
   schemaUses: SchemaUses;
+  /** Of all its resources (storage/inherited.ts). */
+  inheritedBytes: number;
   publishedAt: Date;
   updatedAt: Date;
 }
@@ -28,7 +30,7 @@ export type SchemaUses = Record<string, number>;
 
 const columns = `key, id, owner, type, visible_to as "visibleTo", version, full_version as "fullVersion", members, head,
   is_active as "isActive", resource_count as "resourceCount", offer_count as "offerCount", schema_uses as "schemaUses",
-  published_at as "publishedAt", updated_at as "updatedAt"`;
+  inherited_bytes as "inheritedBytes", published_at as "publishedAt", updated_at as "updatedAt"`;
 
 /** The catalog of an id, locked, with the id itself: two first publishes of one id at the same moment come one after the other. */
 export async function lockCatalogId(tx: Transaction, id: string): Promise<CatalogRow | undefined> {
@@ -55,7 +57,7 @@ export async function findCatalog(queryable: Queryable, id: string): Promise<Cat
   return rows[0];
 }
 
-export type NewCatalog = Omit<CatalogRow, 'key' | 'publishedAt' | 'updatedAt'> & {
+export type NewCatalog = Omit<CatalogRow, 'key' | 'inheritedBytes' | 'publishedAt' | 'updatedAt'> & {
   now: Date;
   /** Of the span that changes it, where it is traced. */
   traceparent?: string | null;

@@ -19,8 +19,7 @@ export interface ExtensionRow {
   masterKey: number;
   masterResourceId: string;
   masterVersion: number;
-  /** The template as it was inherited. */
-  inherited: string;
+  edition: number;
 }
 
 export interface OfferRow {
@@ -50,10 +49,12 @@ export async function writeResources(
     await tx.query<Written>(
       `with written as (
          insert into catalog.resource as resource
-           (catalog_key, changed_version, is_template, id, own, assembled, directive, master_key, master_resource_id, master_version, inherited)
-         select $1, $2, $3, id, own::json, assembled::json, directive::json, master_key, master_resource_id, master_version, inherited::json
-         from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::integer[], $11::text[])
-           as incoming (id, own, assembled, directive, master_key, master_resource_id, master_version, inherited)
+           (catalog_key, changed_version, is_template, template_bytes, id, own, assembled, directive,
+            master_key, master_resource_id, master_version, edition)
+         select $1, $2, $3, case when $3 then octet_length(own) end, id, own::json, assembled::json, directive::json,
+           master_key, master_resource_id, master_version, edition
+         from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::integer[], $11::bigint[])
+           as incoming (id, own, assembled, directive, master_key, master_resource_id, master_version, edition)
          ${catalog.isNew ? '' : updateResource}
          returning xmax = 0 as inserted, changed_version = $2 as changed
        )
@@ -67,7 +68,7 @@ export async function writeResources(
         column(rows, ({ extension }) => extension?.masterKey),
         textArray(column(rows, ({ extension }) => extension?.masterResourceId)),
         column(rows, ({ extension }) => extension?.masterVersion),
-        textArray(column(rows, ({ extension }) => extension?.inherited)),
+        column(rows, ({ extension }) => extension?.edition),
       ],
     ),
   );
@@ -78,14 +79,14 @@ const updateResource = `
   on conflict (catalog_key, id) do update
     set own = excluded.own, assembled = excluded.assembled, directive = excluded.directive, master_key = excluded.master_key,
         master_resource_id = excluded.master_resource_id, master_version = excluded.master_version,
-        inherited = excluded.inherited, is_template = excluded.is_template,
+        edition = excluded.edition, is_template = excluded.is_template, template_bytes = excluded.template_bytes,
         changed_version = case
           when coalesce(resource.assembled, resource.own)::text = coalesce(excluded.assembled, excluded.own)::text
           then resource.changed_version else excluded.changed_version end
     where (resource.own::text, resource.assembled::text, resource.directive::text,
-        resource.master_key, resource.master_version, resource.is_template)
+        resource.master_key, resource.master_version, resource.edition, resource.is_template)
       is distinct from (excluded.own::text, excluded.assembled::text, excluded.directive::text,
-        excluded.master_key, excluded.master_version, excluded.is_template)`;
+        excluded.master_key, excluded.master_version, excluded.edition, excluded.is_template)`;
 
 /** Empty where no row has a value: most resources extend nothing, and what is missing from an array is unnested as null. */
 function column<T>(

@@ -1,6 +1,6 @@
-import type { Resource } from '../../protocol/catalog.ts';
 import type { Extension, MasterResource, StoredExtension } from '../../rules/extends.ts';
 import type { Queryable, Transaction } from '../database.ts';
+import type { InheritedTable } from '../inherited.ts';
 
 // Templates and who extends them. A dependent is assembled while it holds a shared lock on its master's row, which the master's own publish
 // needs for itself: so a dependent either sees the new template, or is committed before the new template is, and is found by the rebuild.
@@ -11,6 +11,23 @@ export const rebuildsChannel = 'rebuilds';
 
 export interface DueRebuild {
   master_key: number;
+}
+
+export const inheritedTable: InheritedTable = {
+  name: 'catalog.inherited',
+  heir: 'catalog_key',
+  heirs: { name: 'catalog.catalog', key: 'key' },
+  current: `select catalog_key as master_key, id as master_resource_id, changed_version::bigint as edition, template_bytes as bytes,
+    own as template from catalog.resource where is_template`,
+};
+
+/** What the catalogs of a publisher inherit together. */
+export async function sumInherited(queryable: Queryable, publisher: string): Promise<number> {
+  const { rows } = await queryable.query<{ sum: number }>(
+    'select coalesce(sum(inherited_bytes), 0)::bigint as sum from catalog.catalog where owner = $1 and inherited_bytes > 0',
+    [publisher],
+  );
+  return rows[0]?.sum ?? 0;
 }
 
 /** MASTER catalogs are published one at a time, so that a master resource id has one first publisher. */
@@ -25,25 +42,24 @@ export async function findExtensions(
   resourceIds: readonly string[],
 ): Promise<Map<string, StoredExtension>> {
   const { rows } = await queryable.query<ExtendingRow>(
-    `select id, directive, master_key as "masterKey", master_version as "masterVersion", inherited
-     from catalog.resource where catalog_key = $1 and id = any ($2) and master_key is not null`,
+    `select resource.id, directive, master_resource_id as "masterResourceId", master_key as "catalogKey",
+       master_version as version, edition, coalesce(kept.bytes, 0) as bytes
+     from catalog.resource left join catalog.inherited as kept using (catalog_key, master_key, master_resource_id, edition)
+     where catalog_key = $1 and resource.id = any ($2) and master_key is not null`,
     [catalogKey, resourceIds],
   );
-  return new Map(rows.map((row) => [row.id, storedExtension(row)]));
+  return new Map(
+    rows.map(({ id, directive, masterResourceId, ...template }) => [
+      id,
+      { extension: JSON.parse(directive), template: { id: masterResourceId, ...template } },
+    ]),
+  );
 }
 
-interface ExtendingRow {
+interface ExtendingRow extends Omit<StoredExtension['template'], 'id'> {
   id: string;
   directive: string;
-  masterKey: number;
-  masterVersion: number;
-  inherited: string;
-}
-
-function storedExtension({ directive, masterKey, masterVersion, inherited }: ExtendingRow): StoredExtension {
-  const extension: Extension = JSON.parse(directive);
-  const resource: Resource = JSON.parse(inherited);
-  return { extension, template: { catalogKey: masterKey, version: masterVersion, resource } };
+  masterResourceId: string;
 }
 
 /** The resources of a catalog that are one of these variants, which its index of variants knows by their hash. */
@@ -83,29 +99,28 @@ export async function holdMasters(
   return findMasters(tx, masterResourceIds);
 }
 
-/** The master resources of these ids, in the order in which their catalogs were first published. */
+/** The master resources of these ids, without their content, in the order in which their catalogs were first published. */
 export async function findMasters(
   queryable: Queryable,
   masterResourceIds: readonly string[],
 ): Promise<Map<string, MasterResource[]>> {
   const { rows } = await queryable.query<TemplateRow>(
-    `select resource.id, key as "catalogKey", version, owner, visible_to as "networkIds", own
+    `select resource.id, key as "catalogKey", version, changed_version as edition, template_bytes as bytes, owner,
+       visible_to as "networkIds"
      from catalog.resource join catalog.catalog on key = catalog_key
      where is_template and resource.id = any ($1) order by key`,
     [masterResourceIds],
   );
   const masters = new Map<string, MasterResource[]>();
-  for (const { id, own, owner, ...row } of rows) {
-    const master = { ...row, owner: owner ?? undefined, resource: JSON.parse(own) };
-    masters.set(id, [...(masters.get(id) ?? []), master]);
+  for (const { owner, ...template } of rows) {
+    const master = { ...template, owner: owner ?? undefined };
+    masters.set(master.id, [...(masters.get(master.id) ?? []), master]);
   }
   return masters;
 }
 
-interface TemplateRow extends Omit<MasterResource, 'owner' | 'resource'> {
-  id: string;
+interface TemplateRow extends Omit<MasterResource, 'owner'> {
   owner: string | null;
-  own: string;
 }
 
 /** A master resource of this catalog that another publisher has in one of the networks; wants `lockMasterIds`. */
@@ -159,13 +174,13 @@ export async function holdMaster(tx: Transaction, masterKey: number): Promise<nu
 
 export interface LaggingResource {
   id: string;
-  own: string;
-  assembled: string;
-  directive: string;
   masterResourceId: string;
-  inherited: string;
+  /** What it has inherited. */
+  edition: number;
+  bytes: number;
   /** The template as it is now; null when the master has dropped it, or has gone to other networks. */
-  template: string | null;
+  nextEdition: number | null;
+  nextBytes: number | null;
 }
 
 /**
@@ -182,9 +197,10 @@ export async function findLaggingResources(
   }: { catalogKey: number; masterKey: number; masterVersion: number; limit: number },
 ): Promise<LaggingResource[]> {
   const { rows } = await queryable.query<LaggingResource>(
-    `select dependent.id, dependent.own, coalesce(dependent.assembled, dependent.own) as assembled, dependent.directive,
-       dependent.master_resource_id as "masterResourceId", dependent.inherited, template.own as template
+    `select dependent.id, dependent.master_resource_id as "masterResourceId", dependent.edition, coalesce(kept.bytes, 0) as bytes,
+       template.changed_version as "nextEdition", template.template_bytes as "nextBytes"
      from catalog.resource as dependent
+     left join catalog.inherited as kept using (catalog_key, master_key, master_resource_id, edition)
      left join catalog.resource as template
        on template.catalog_key = $2 and template.id = dependent.master_resource_id and template.is_template
        and (select visible_to from catalog.catalog where key = $1) && (select visible_to from catalog.catalog where key = $2)
@@ -193,4 +209,31 @@ export async function findLaggingResources(
     [catalogKey, masterKey, masterVersion, limit],
   );
   return rows;
+}
+
+/** Resources of a catalog as they were published; JSON texts. */
+export async function readDependents(
+  queryable: Queryable,
+  catalogKey: number,
+  ids: readonly string[],
+): Promise<{ id: string; own: string; directive: string }[]> {
+  const { rows } = await queryable.query<{ id: string; own: string; directive: string }>(
+    'select id, own, directive from catalog.resource where catalog_key = $1 and id = any ($2)',
+    [catalogKey, ids],
+  );
+  return rows;
+}
+
+/** These resources are in line with this version of the master as they are. */
+export async function noteInLine(
+  tx: Transaction,
+  catalogKey: number,
+  ids: readonly string[],
+  masterVersion: number,
+): Promise<void> {
+  await tx.query('update catalog.resource set master_version = $3 where catalog_key = $1 and id = any ($2)', [
+    catalogKey,
+    ids,
+    masterVersion,
+  ]);
 }

@@ -34,6 +34,8 @@ export interface OpenSubmission extends Omit<NewSubmission, 'body'> {
   bytes: number;
   /** Catalogs of it that have a result already, by their position in the message. */
   done: number[];
+  /** What the resources of these inherit, or would have inherited. */
+  inheritedBytes: number;
 }
 
 export interface DueLane {
@@ -112,7 +114,8 @@ export async function findOpenSubmission(
   const { rows } = await queryable.query<OpenSubmission>(
     `select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
        network_memberships as "networkMemberships", context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl", traceparent,
-       octet_length(body) as bytes, array(select position from catalog.submission_result where submission_id = submission.id) as done
+       octet_length(body) as bytes, array(select position from catalog.submission_result where submission_id = submission.id) as done,
+       (select coalesce(sum(inherited_bytes), 0)::bigint from catalog.submission_result where submission_id = submission.id) as "inheritedBytes"
      from catalog.submission where publisher = $1 and done_at is null order by id limit 1`,
     [publisher],
   );
@@ -138,12 +141,12 @@ export async function readSubmissionBody(
 export async function recordResult(
   tx: Transaction,
   submissionId: number,
-  { position, catalogId, result, warnings }: NewResult,
+  { position, catalogId, result, warnings, inheritedBytes = 0 }: NewResult,
 ): Promise<void> {
   const { rowCount } = await tx.query(
-    `insert into catalog.submission_result (submission_id, position, catalog_id, result, warnings) values ($1, $2, $3, $4, $5)
-     on conflict (submission_id, position) do nothing`,
-    [submissionId, position, catalogId, result, warnings ?? null],
+    `insert into catalog.submission_result (submission_id, position, catalog_id, result, warnings, inherited_bytes)
+     values ($1, $2, $3, $4, $5, $6) on conflict (submission_id, position) do nothing`,
+    [submissionId, position, catalogId, result, warnings ?? null, inheritedBytes],
   );
   if (rowCount === 0) throw new AlreadyApplied();
 }
@@ -154,6 +157,7 @@ export interface NewResult {
   /** JSON texts. */
   result: string;
   warnings?: string;
+  inheritedBytes?: number;
 }
 
 export class AlreadyApplied extends Error {

@@ -1,13 +1,35 @@
-import type { Resource } from '../../protocol/catalog.ts';
 import type { StoredExtension } from '../../rules/extends.ts';
-import type { ExtendedResource, HostedMaster } from '../../rules/self-hosted/extend.ts';
+import type { ExtendingResource, HostedMaster } from '../../rules/self-hosted/extend.ts';
 import type { Queryable, Transaction } from '../database.ts';
+import type { InheritedTable } from '../inherited.ts';
 
 // The templates of crawled MASTER catalogs, and the crawled resources that extend them (migrations/0007-crawl.sql). A template is a resource
 // of a MASTER catalog in the index; what extends it is there in its assembled form, its own form is kept here.
 
+export const inheritedTable: InheritedTable = {
+  name: 'discovery.crawl_inherited',
+  heir: 'target_id',
+  heirs: { name: 'discovery.crawl_target', key: 'id' },
+  current: `select catalog_key as master_key, id as master_resource_id, digest as edition, octet_length(document::text) as bytes,
+    document::text as template from discovery.resource`,
+};
+
+/** What a target inherits, and all targets of its node together. */
+export async function sumInherited(
+  queryable: Queryable,
+  targetId: number,
+): Promise<{ catalog: number; publisher: number }> {
+  const { rows } = await queryable.query<{ catalog: number; publisher: number }>(
+    `select coalesce(sum(inherited_bytes) filter (where id = $1), 0)::bigint as catalog,
+       coalesce(sum(inherited_bytes), 0)::bigint as publisher
+     from discovery.crawl_target where node_id = (select node_id from discovery.crawl_target where id = $1)`,
+    [targetId],
+  );
+  return rows[0] ?? { catalog: 0, publisher: 0 };
+}
+
 /**
- * The master resources of these ids, in the order in which their catalogs came, and held as they are until the transaction ends. So are the
+ * The master resources of these ids, without their content, in the order in which their catalogs came, and held as they are until the transaction ends. So are the
  * catalogs that had some of them before: they may have them again.
  */
 export async function holdTemplates(
@@ -23,18 +45,16 @@ export async function holdTemplates(
     [masterResourceIds, formerKeys],
   );
   // A statement of its own: it sees what was committed while the lock was waited for.
-  const { rows } = await tx.query<Omit<HostedMaster, 'resource'> & { id: string; document: string }>(
-    `select resource.id, catalog.key as "catalogKey", owner, catalog.id as "catalogId", networks as "networkIds", target.version,
-       document::text as document
+  const { rows } = await tx.query<HostedMaster>(
+    `select resource.id, catalog.key as "catalogKey", target.version, resource.digest as edition, octet_length(document::text) as bytes,
+       owner, catalog.id as "catalogId", networks as "networkIds"
      from discovery.resource as resource join discovery.catalog as catalog on catalog.key = catalog_key
        join discovery.crawl_target as target on target.node = owner and target.catalog_id = catalog.id and shown
      where resource.id = any ($1) and source = 'node' and type = 'MASTER' order by catalog.key`,
     [masterResourceIds],
   );
   const templates = new Map<string, HostedMaster[]>();
-  for (const { id, document, ...master } of rows) {
-    templates.set(id, [...(templates.get(id) ?? []), { ...master, resource: JSON.parse(document) }]);
-  }
+  for (const master of rows) templates.set(master.id, [...(templates.get(master.id) ?? []), master]);
   return templates;
 }
 
@@ -45,27 +65,25 @@ export async function findExtensions(
   resourceIds: readonly string[],
 ): Promise<Map<string, StoredExtension>> {
   const { rows } = await queryable.query<ExtensionRow>(
-    `select resource_id as id, directive, master_key as "masterKey", master_version as "masterVersion", inherited
-     from discovery.crawl_extension where target_id = $1 and resource_id = any ($2)`,
+    `select resource_id as id, directive, master_resource_id as "masterResourceId", master_key as "catalogKey",
+       master_version as version, edition, coalesce(kept.bytes, 0) as bytes
+     from discovery.crawl_extension
+       left join discovery.crawl_inherited as kept using (target_id, master_key, master_resource_id, edition)
+     where target_id = $1 and resource_id = any ($2)`,
     [targetId, resourceIds],
   );
-  return new Map(rows.map((row) => [row.id, storedExtension(row)]));
+  return new Map(
+    rows.map(({ id, directive, masterResourceId, ...template }) => [
+      id,
+      { extension: JSON.parse(directive), template: { id: masterResourceId, ...template } },
+    ]),
+  );
 }
 
-interface ExtensionRow {
+interface ExtensionRow extends Omit<StoredExtension['template'], 'id'> {
   id: string;
   directive: string;
-  masterKey: number;
-  masterVersion: number;
-  inherited: string;
-}
-
-function storedExtension({ directive, masterKey, masterVersion, inherited }: ExtensionRow): StoredExtension {
-  const resource: Resource = JSON.parse(inherited);
-  return {
-    extension: JSON.parse(directive),
-    template: { catalogKey: masterKey, version: masterVersion, resource },
-  };
+  masterResourceId: string;
 }
 
 const rowsAtOnce = 500;
@@ -75,29 +93,27 @@ export async function writeExtensions(
   tx: Transaction,
   targetId: number,
   resourceIds: readonly string[] | undefined,
-  extended: readonly ExtendedResource[],
+  extending: readonly ExtendingResource[],
 ): Promise<void> {
   await tx.query(
     'delete from discovery.crawl_extension where target_id = $1 and ($2::text[] is null or resource_id = any ($2))',
     [targetId, resourceIds ?? null],
   );
-  for (let start = 0; start < extended.length; start += rowsAtOnce) {
+  for (let start = 0; start < extending.length; start += rowsAtOnce) {
     await tx.query(
       `insert into discovery.crawl_extension
-         (target_id, resource_id, own, directive, master_resource_id, master_key, master_version, inherited)
-       select $1, id, own, directive, "masterResourceId", "masterKey", "masterVersion", inherited
-       from json_to_recordset($2::json) as extended (
-         id text, own json, directive json, "masterResourceId" text, "masterKey" bigint, "masterVersion" bigint, inherited json)`,
-      [targetId, JSON.stringify(extended.slice(start, start + rowsAtOnce).map(rowOf))],
+         (target_id, resource_id, own, directive, master_resource_id, master_key, master_version, edition)
+       select $1, id, own, directive, "masterResourceId", "masterKey", "masterVersion", edition
+       from json_to_recordset($2::json) as extending (
+         id text, own json, directive json, "masterResourceId" text, "masterKey" bigint, "masterVersion" bigint, edition bigint)`,
+      [targetId, JSON.stringify(extending.slice(start, start + rowsAtOnce).map(rowOf))],
     );
   }
 }
 
-function rowOf({ own, extension, template }: ExtendedResource) {
-  return {
-    ...{ id: own.id, own, directive: extension, masterResourceId: extension.extends.masterResourceId },
-    ...{ masterKey: template.catalogKey, masterVersion: template.version, inherited: template.resource },
-  };
+function rowOf({ own, extension, template }: ExtendingResource) {
+  const { id: masterResourceId, catalogKey: masterKey, version: masterVersion, edition } = template;
+  return { id: own.id, own, directive: extension, masterResourceId, masterKey, masterVersion, edition };
 }
 
 /** A resource whose variant another resource of the same catalog is, too. */

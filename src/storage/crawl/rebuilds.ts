@@ -1,3 +1,4 @@
+import type { Template } from '../../rules/extends.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
 // Crawled catalogs that extend a master which has moved since: what lags behind, and the work that brings it in line.
@@ -70,10 +71,10 @@ export async function findLaggingCatalog(
 
 export interface LaggingResource {
   id: string;
-  own: string;
-  directive: string;
-  /** The template as it is now; null when the master has dropped it. */
-  template: string | null;
+  masterResourceId: string;
+  /** What it has inherited. */
+  edition: number;
+  bytes: number;
 }
 
 /** In the order of the index, so that a batch costs the same however many dependents have been rebuilt, or wait. */
@@ -83,9 +84,9 @@ export async function findLaggingResources(
   { masterKey, masterVersion, limit }: { masterKey: number; masterVersion: number; limit: number },
 ): Promise<LaggingResource[]> {
   const { rows } = await queryable.query<LaggingResource>(
-    `select dependent.resource_id as id, own, directive, template.document::text as template
-     from discovery.crawl_extension as dependent
-       left join discovery.resource as template on template.id = master_resource_id and template.catalog_key = master_key
+    `select resource_id as id, master_resource_id as "masterResourceId", edition, coalesce(kept.bytes, 0) as bytes
+     from discovery.crawl_extension
+       left join discovery.crawl_inherited as kept using (target_id, master_key, master_resource_id, edition)
      where master_key = $2 and master_version < $3 and target_id = $1
      order by master_version, target_id limit $4`,
     [targetId, masterKey, masterVersion, limit],
@@ -93,18 +94,45 @@ export async function findLaggingResources(
   return rows;
 }
 
-/** Resources are in line with this version of the master; those without a template keep what they inherited last. */
+/** Templates of a master as they are now, by their ids; those that it has dropped are missing. */
+export async function findTemplates(
+  queryable: Queryable,
+  { masterKey, masterVersion, ids }: { masterKey: number; masterVersion: number; ids: readonly string[] },
+): Promise<Map<string, Template>> {
+  const { rows } = await queryable.query<Pick<Template, 'id' | 'edition' | 'bytes'>>(
+    `select id, digest as edition, octet_length(document::text) as bytes from discovery.resource
+     where catalog_key = $1 and id = any ($2)`,
+    [masterKey, ids],
+  );
+  return new Map(rows.map((row) => [row.id, { ...row, catalogKey: masterKey, version: masterVersion }]));
+}
+
+/** Resources as they were published; JSON texts. */
+export async function readDependents(
+  queryable: Queryable,
+  targetId: number,
+  ids: readonly string[],
+): Promise<{ id: string; own: string; directive: string }[]> {
+  const { rows } = await queryable.query<{ id: string; own: string; directive: string }>(
+    `select resource_id as id, own, directive from discovery.crawl_extension
+     where target_id = $1 and resource_id = any ($2)`,
+    [targetId, ids],
+  );
+  return rows;
+}
+
+/** Resources are in line with this version of the master; those without another edition keep what they inherited last. */
 export async function noteRebuilt(
   tx: Transaction,
   targetId: number,
-  resources: readonly { id: string; template: string | null }[],
+  resources: readonly { id: string; edition?: number }[],
   masterVersion: number,
 ): Promise<void> {
   await tx.query(
-    `update discovery.crawl_extension
-     set master_version = $2, inherited = coalesce(template::json, inherited)
-     from unnest($3::text[], $4::text[]) as rebuilt (id, template)
+    `update discovery.crawl_extension as extension
+     set master_version = $2, edition = coalesce(rebuilt.edition, extension.edition)
+     from unnest($3::text[], $4::bigint[]) as rebuilt (id, edition)
      where target_id = $1 and resource_id = rebuilt.id`,
-    [targetId, masterVersion, resources.map(({ id }) => id), resources.map(({ template }) => template)],
+    [targetId, masterVersion, resources.map(({ id }) => id), resources.map(({ edition }) => edition ?? null)],
   );
 }

@@ -30,6 +30,8 @@ export interface TargetRow {
   retired_at: Date | null;
   unverified_since: Date | null;
   waiting_for: string[] | null;
+  /** Of all its resources (storage/inherited.ts). */
+  inherited_bytes: number;
   failures: number;
   stir: number;
   fetched_today: number;
@@ -58,7 +60,7 @@ export async function takeDueTargets(
   const { rows } = await queryable.query<TargetRow>(
     `select target.id, target.node_id, target.node, subscriber_id, key_names, node.url, network_memberships, target.catalog_id,
        target.is_master, target.index_id, item.url as index_url, entry.document, entry.digest, applied_entry_version, version,
-       applied_master, entry_key, content_keys, retired_at, unverified_since, waiting_for, target.failures, target.stir,
+       applied_master, entry_key, content_keys, retired_at, unverified_since, waiting_for, inherited_bytes, target.failures, target.stir,
        ${fetchedToday('node', '$3')}
      from (
        select * from discovery.crawl_target where host_id = $1 and due_at <= now() and index_id is not null
@@ -128,22 +130,26 @@ export interface AppliedTarget {
   due_in_ms: number | null;
 }
 
-/** The cursors of these targets move; each stays due when something stirred it meanwhile. */
+/** In the order in which everybody locks them. */
+export async function lockTargets(tx: Transaction, ids: readonly number[]): Promise<void> {
+  await tx.query('select from discovery.crawl_target where id = any ($1) order by id for no key update', [
+    ids,
+  ]);
+}
+
+/** The cursors of these targets move; wants them locked (`lockTargets`); each stays due when something stirred it meanwhile. */
 export async function recordApplied(tx: Transaction, applied: readonly AppliedTarget[]): Promise<void> {
   await tx.query(
-    `with done as materialized (
-       select done.* from json_to_recordset($1::json) as done (
-         id bigint, stir bigint, settled_digest text, applied_entry_version bigint, version bigint, applied_master boolean, resources bigint,
-         entry_key text, content_keys text[], reread boolean, failures integer, last_code text, due_in_ms float8)
-       join discovery.crawl_target as target using (id) order by id for no key update of target
-     )
-     update discovery.crawl_target as target
+    `update discovery.crawl_target as target
      set settled_digest = coalesce(done.settled_digest, target.settled_digest), applied_entry_version = done.applied_entry_version,
        version = done.version, applied_master = done.applied_master, resources = done.resources, entry_key = done.entry_key,
        content_keys = done.content_keys, unverified_since = case when not reread then target.unverified_since end,
        failures = done.failures, last_code = done.last_code, relevant = true, waiting_for = null,
        due_at = ${dueUnlessStirred('done.stir', 'done.due_in_ms')}
-     from done where target.id = done.id`,
+     from json_to_recordset($1::json) as done (
+       id bigint, stir bigint, settled_digest text, applied_entry_version bigint, version bigint, applied_master boolean, resources bigint,
+       entry_key text, content_keys text[], reread boolean, failures integer, last_code text, due_in_ms float8)
+     where target.id = done.id`,
     [JSON.stringify(applied)],
   );
 }

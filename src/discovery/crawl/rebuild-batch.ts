@@ -1,0 +1,103 @@
+import { createBreaks } from '../../breaks.ts';
+import type { ReceivedCatalog } from '../../protocol/catalog.ts';
+import { contentOf, networksMeet, type Template } from '../../rules/extends.ts';
+import { batchesOf, createInheritanceBudget, TooMuchHere } from '../../rules/inherited-bytes.ts';
+import { type ExtendedResource, extendTemplate } from '../../rules/self-hosted/extend.ts';
+import { type IndexWriter, writeIndex } from '../../search/port.ts';
+import { inheritedTable, sumInherited } from '../../storage/crawl/extensions.ts';
+import { writeLog } from '../../storage/crawl/log.ts';
+import {
+  type Dependent,
+  findLaggingResources,
+  findTemplates,
+  holdMaster,
+  type LaggingResource,
+  noteRebuilt,
+  readDependents,
+} from '../../storage/crawl/rebuilds.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { lockPrecedence, settlePrecedence } from '../../storage/feeds/precedence.ts';
+import { changeUses, readTemplates, sumUses } from '../../storage/inherited.ts';
+import { nodeSource } from './applied-entry.ts';
+import type { ApplyingContext } from './apply-content.ts';
+import { overriddenFault, overridingOf, sumBytes } from './assemble.ts';
+
+/** Small, so that the crawl of the same catalog never waits long. */
+const resourcesAtOnce = 500;
+
+/** Some resources of a catalog are assembled with the templates of today. Throws TooMuchHere where they are much work. */
+export function rebuildBatch(
+  context: ApplyingContext,
+  dependent: Dependent,
+  masterKey: number,
+): Promise<void> {
+  return context.database.transaction((tx) =>
+    writeIndex(tx, context.now(), (writer) => rebuildSome(tx, writer, context, dependent, masterKey)),
+  );
+}
+
+async function rebuildSome(
+  tx: Transaction,
+  writer: IndexWriter,
+  context: ApplyingContext,
+  { targetId, node: owner, catalogId: id }: Dependent,
+  masterKey: number,
+): Promise<void> {
+  await lockPrecedence(tx, [{ owner, id }]);
+  const master = await holdMaster(tx, masterKey);
+  const [catalog] = await writer.hold([{ source: nodeSource, owner, id }]);
+  if (master === undefined || !catalog?.known) return;
+  const { type, networks } = catalog;
+  const { version } = master;
+  const lagging = await findLaggingResources(tx, targetId, {
+    ...{ masterKey, masterVersion: version, limit: resourcesAtOnce },
+  });
+  const ids = [...new Set(lagging.map(({ masterResourceId }) => masterResourceId))];
+  const templates = networksMeet(master.networks, networks)
+    ? await findTemplates(tx, { masterKey, masterVersion: version, ids })
+    : new Map<string, Template>();
+  const templateOf = ({ masterResourceId }: LaggingResource) => templates.get(masterResourceId);
+  const [batch = []] = batchesOf(lagging, (row) => templateOf(row)?.bytes ?? 0);
+  const sums = await sumInherited(tx, targetId);
+  const budget = createInheritanceBudget(context.limits, { ...sums, publish: 0 });
+  const moving = new Map<string, Template>();
+  const former: Template[] = [];
+  for (const row of batch) {
+    const template = templateOf(row);
+    // What is gone, or has grown beyond what may be inherited, is kept as it was inherited last.
+    if (!template || template.edition === row.edition || budget.take(template.bytes, row.bytes)) continue;
+    moving.set(row.id, template);
+    former.push({ ...template, edition: row.edition });
+  }
+  if (sumBytes([...moving.values()]) > context.maxInherited) throw new TooMuchHere();
+  const extended = await assembleAgain(tx, targetId, moving);
+  const changed = { id, resources: extended.map(({ assembled }) => assembled) } as ReceivedCatalog;
+  if (extended.length > 0)
+    await writer.apply([{ source: nodeSource, owner, type, networks, catalog: changed, mode: 'MERGE' }]);
+  await changeUses(tx, inheritedTable, targetId, sumUses([...moving.values()], former), { isWhole: false });
+  const rebuilt = batch.map((row) => ({ id: row.id, edition: moving.get(row.id)?.edition }));
+  await noteRebuilt(tx, targetId, rebuilt, version);
+  await settlePrecedence(tx, [{ owner, id }]);
+  const lines = overriddenFault(id, overridingOf(extended)).map((fault) =>
+    context.tell({ node: owner, catalogId: id }, fault),
+  );
+  await writeLog(tx, lines, context.now());
+}
+
+async function assembleAgain(
+  tx: Transaction,
+  targetId: number,
+  moving: ReadonlyMap<string, Template>,
+): Promise<ExtendedResource[]> {
+  const contents = await readTemplates(tx, inheritedTable, targetId, [...moving.values()]);
+  const extended: ExtendedResource[] = [];
+  const takeBreak = createBreaks();
+  for (const { id, own, directive } of await readDependents(tx, targetId, [...moving.keys()])) {
+    const template = moving.get(id);
+    if (template === undefined) continue;
+    const extending = { own: JSON.parse(own), extension: JSON.parse(directive), template };
+    extended.push(extendTemplate(extending, contentOf(template, contents)));
+    await takeBreak();
+  }
+  return extended;
+}

@@ -1,0 +1,124 @@
+import type { Config } from '../config.ts';
+import type { Template } from './extends.ts';
+
+// What inheritance adds is bounded like what is sent (protocol decision: publish). Without a bound, a publish of 50 kB that extends one template
+// 500 times becomes gigabytes. A resource inherits the bytes of its template's JSON text, also those that it repeats. The bound is judged by
+// sizes alone, before any template is read.
+
+export type Scope = 'resource' | 'catalog' | 'publish' | 'publisher';
+
+/** Bytes that may be inherited. */
+export type InheritanceLimits = Readonly<Record<Scope, number>>;
+
+/** Bytes that are inherited already: by all resources of the catalog, of this publish, of the publisher. */
+export type InheritedBytes = Readonly<Record<Exclude<Scope, 'resource'>, number>>;
+
+export interface InheritanceBudget {
+  /** Counts what a resource inherits, in place of the bytes that it inherited before. A resource that would pass a limit is not counted: the limit is returned. */
+  take(bytes: number, before?: number): Excess | undefined;
+  readonly used: InheritedBytes;
+}
+
+export interface Excess {
+  scope: Scope;
+  bytes: number;
+  limit: number;
+}
+
+export function createInheritanceBudget(limits: InheritanceLimits, start: InheritedBytes): InheritanceBudget {
+  let used = start;
+  return {
+    take(bytes, before = 0) {
+      const growth = bytes - before;
+      const after = {
+        catalog: used.catalog + growth,
+        publish: used.publish + bytes,
+        publisher: used.publisher + growth,
+      };
+      const sizes: Record<Scope, number> = { resource: bytes, ...after };
+      // After a limit was lowered, a resource that does not grow can still be replaced.
+      const grows = (scope: Scope) => growth > 0 || scope === 'resource' || scope === 'publish';
+      const scope = scopes.find((one) => sizes[one] > limits[one] && grows(one));
+      if (scope !== undefined) return { scope, bytes: sizes[scope], limit: limits[scope] };
+      used = after;
+      return undefined;
+    },
+    get used() {
+      return used;
+    },
+  };
+}
+
+/**
+ * Counts a template, or what the resource inherited last of the same master resource where the template has grown too large since. Returns the
+ * one that counts, or the limit that the template would pass.
+ */
+export function fitTemplate(
+  template: Template,
+  last: Template | undefined,
+  budget: InheritanceBudget,
+  before?: number,
+): Template | Excess {
+  const excess = budget.take(template.bytes, before);
+  if (excess === undefined) return template;
+  const isKept = last?.id === template.id && last.catalogKey === template.catalogKey;
+  return isKept && budget.take(last.bytes, before) === undefined ? last : excess;
+}
+
+const scopes: readonly Scope[] = ['resource', 'catalog', 'publish', 'publisher'];
+
+/** The rest of a sentence whose subject is the resource. */
+export function describeExcess({ scope, bytes, limit }: Excess, template: { id: string }): string {
+  const whose = {
+    resource: `would inherit ${bytes} bytes of the master resource ${template.id}`,
+    catalog: `would make its catalog inherit ${bytes} bytes`,
+    publish: `would make this publish inherit ${bytes} bytes`,
+    publisher: `would make the catalogs of its publisher inherit ${bytes} bytes`,
+  };
+  return `${whose[scope]}; at most ${limit} are allowed`;
+}
+
+export function inheritanceLimitsOf(config: InheritanceSettings): InheritanceLimits {
+  return {
+    resource: config.INHERITED_RESOURCE_LIMIT,
+    catalog: config.INHERITED_CATALOG_LIMIT,
+    publish: config.INHERITED_PUBLISH_LIMIT,
+    publisher: config.INHERITED_PUBLISHER_LIMIT,
+  };
+}
+
+/** The limits of what is stored: no publish is under way. */
+export function withoutPublish(limits: InheritanceLimits): InheritanceLimits {
+  return { ...limits, publish: Number.POSITIVE_INFINITY };
+}
+
+export type InheritanceSettings = Pick<
+  Config,
+  | 'INHERITED_RESOURCE_LIMIT'
+  | 'INHERITED_CATALOG_LIMIT'
+  | 'INHERITED_PUBLISH_LIMIT'
+  | 'INHERITED_PUBLISHER_LIMIT'
+>;
+
+/** More is inherited than the main thread assembles: it would serve nobody meanwhile. */
+export class TooMuchHere extends Error {
+  override readonly name = 'TooMuchHere';
+}
+
+/** Assembled at a time. Until it is written, a template of many small members takes up to a hundred times its bytes of memory. */
+export const bytesAtOnce = 1024 * 1024;
+
+/** Parts of a list, each with as much inherited as is assembled at a time; one resource alone may inherit more. */
+export function* batchesOf<T>(items: readonly T[], bytesOf: (item: T) => number): Generator<T[]> {
+  let [batch, bytes]: [T[], number] = [[], 0];
+  for (const item of items) {
+    const more = bytesOf(item);
+    if (batch.length > 0 && bytes + more > bytesAtOnce) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(item);
+    bytes += more;
+  }
+  if (batch.length > 0) yield batch;
+}
