@@ -123,6 +123,8 @@ async function startParticipant({ id, seed, url }, answeredBy) {
   const theirKey = createPublicKey(privateKeyFromSeed(answeredBy.seed));
   const waiting = new Map();
   const server = createServer(async (request, response) => {
+    // A crawler that looks for a manifest.
+    if (request.method === 'GET') return response.writeHead(404).end();
     const raw = await buffer(request);
     const header = parseSignatureHeader(request.headers.authorization);
     const { messageId } = JSON.parse(raw).context;

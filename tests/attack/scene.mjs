@@ -47,7 +47,7 @@ export async function prepareScenes({ inOne = false } = {}) {
     const template = await createDatabase(postgres.url, `signpost_attack_${process.pid}`);
     closers.push(template.drop);
     const ports = [];
-    while (ports.length < 9) ports.push(await freePort());
+    while (ports.length < 11) ports.push(await freePort());
     const people = nameParticipants(ports);
     await registerAll(template.url, people);
     const honest = await startHonestClient(people);
@@ -142,7 +142,18 @@ async function openScene({ dataDir, people, honest, names }, database, options) 
 }
 
 /** Everybody's names, keys and addresses, which stay the same in all scenes. */
-function nameParticipants([registry, catalog, discovery, shopper, roaster, mallory, eve, operator]) {
+function nameParticipants([
+  registry,
+  catalog,
+  discovery,
+  shopper,
+  roaster,
+  mallory,
+  eve,
+  operator,
+  ivy,
+  oscar,
+]) {
   const participant = (name, port, host = '127.0.0.1') => ({
     id: `${name}.attack.test`,
     seed: generateSeed(),
@@ -158,6 +169,8 @@ function nameParticipants([registry, catalog, discovery, shopper, roaster, mallo
     mallory: participant('mallory', mallory, attackerHost),
     eve: participant('eve', eve, attackerHost),
     sloth: participant('sloth', eve, `receiver${slowZone}`),
+    ivy: participant('ivy', ivy, attackerHost),
+    oscar: participant('oscar', oscar, attackerHost),
   };
 }
 
