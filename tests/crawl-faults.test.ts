@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SigningKey } from '../src/protocol/keys.ts';
 import type { Body } from './support/actor.ts';
+import { star } from './support/costly-geometries.ts';
 import { catalogOf, openScene, type Scene, teas, useScenes } from './support/crawl-scene.ts';
 import { forge } from './support/forged-node.ts';
 import { describeFaults, type Fault } from './support/planted-faults.ts';
@@ -84,6 +85,13 @@ describeFaults('a baseline or change file', network, [
     what: 'has one resource that its domain schema refuses, among good ones',
     spoil: forged((file) => {
       resourcesIn(file)[0].resourceAttributes = { ...charger, id: 'x', type: 'EV_TOASTER' };
+    }),
+  },
+  {
+    code: 'schema-violation',
+    what: 'has one resource with a ring that crosses itself more than 100 times, among good ones',
+    spoil: forged((file) => {
+      resourcesIn(file)[0].area = star(17);
     }),
   },
   {

@@ -5,6 +5,7 @@ import type { Catalog } from '../src/protocol/catalog.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
 import { findCatalog } from '../src/storage/catalog/catalogs.ts';
 import type { Actor, Body, SendOptions } from './support/actor.ts';
+import { comb, star } from './support/costly-geometries.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { type Directive, publish as publishAs, searched } from './support/publish.ts';
 import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
@@ -27,6 +28,33 @@ const publish = (
   directive?: Directive,
   { as = provider, ...options }: SendOptions & { as?: Actor } = {},
 ) => publishAs(as, one, directive, options);
+
+describe('a geometry that is too costly to search among', () => {
+  it('SCH_SCHEMA_VALIDATION_FAILED: is refused with its resource, and the others are published', async () => {
+    const area = { ...plain('area'), zones: [{ area: star(17) }] };
+    const large = { ...plain('large'), area: comb(12_500) };
+    const result = await publish(catalog('areas', { resources: [plain('good'), area, large] }));
+    expect(result).toMatchObject({ status: 'PARTIAL', stats: { itemCount: 1 } });
+    const resources = '$.message.catalogs[0].resources';
+    expect(result.errors.map(({ code, details }: Body) => [code, details.path])).toEqual([
+      ['SCH_SCHEMA_VALIDATION_FAILED', `${resources}[1].zones[0].area.coordinates[0]`],
+      ['SCH_SCHEMA_VALIDATION_FAILED', `${resources}[2].area`],
+    ]);
+  });
+
+  it("SCH_SCHEMA_VALIDATION_FAILED: is refused with the whole catalog where it is the provider's", async () => {
+    const provider = { id: 'p', descriptor: { name: 'P' }, availableAt: [{ geo: star(17) }] };
+    expect(await publish(catalog('tangled', { provider }))).toMatchObject({
+      status: 'REJECTED',
+      errors: [
+        {
+          code: 'SCH_SCHEMA_VALIDATION_FAILED',
+          details: { path: '$.message.catalogs[0].provider.availableAt[0].geo.coordinates[0]' },
+        },
+      ],
+    });
+  });
+});
 
 describe('a publish', () => {
   it('is acknowledged with its messageId, by a signed answer, and answered once on on_publish', async () => {

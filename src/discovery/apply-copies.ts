@@ -1,3 +1,4 @@
+import type { Logger } from '../logger.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { type AppliedCatalog, type IncomingCatalog, type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
@@ -20,8 +21,7 @@ export function ownerOf({ bppId }: { bppId?: string }, service: string, registry
  * another one, the old owner's catalog goes.
  */
 export async function applyCopies(
-  tx: Transaction,
-  writer: IndexWriter,
+  { tx, writer, logger }: { tx: Transaction; writer: IndexWriter; logger: Logger },
   incoming: readonly IncomingCatalog[],
   held: ReadonlyMap<string, HeldCopy>,
 ): Promise<AppliedCatalog[]> {
@@ -34,8 +34,21 @@ export async function applyCopies(
   await removeCopies(tx, writer, replaced);
   const applied = await writer.apply(incoming);
   await settlePrecedence(tx, applied);
+  for (const one of applied) logUnindexed(logger, one);
   return applied;
 }
+
+/** Another catalog service may accept geometries that are too costly to search among. Their resources and offers are found by everything else. */
+function logUnindexed(logger: Logger, { source, owner, id, unindexed }: AppliedCatalog): void {
+  if (unindexed.length === 0) return;
+  const geometries = unindexed.slice(0, maxLogged);
+  logger.warn(
+    { source, owner, catalogId: id, count: unindexed.length, geometries },
+    'geometries are not indexed: they have more than 50,000 vertices, or a ring that crosses itself more than 100 times',
+  );
+}
+
+const maxLogged = 20;
 
 /** Has copies leave a network, some in each transaction, and takes those out of the index that `leave` returns: they are in none any more. */
 export async function leaveInParts(

@@ -128,8 +128,7 @@ function applyWhole(
 ): Promise<PageOutcome> {
   return inTransaction(context, page, catalogs, (tx, writer, incoming, held) =>
     applyCopies(
-      tx,
-      writer,
+      { tx, writer, logger: context.logger },
       incoming.map((one) => ({ ...one, mode: 'FULL' })),
       held,
     ),
@@ -154,7 +153,7 @@ async function applyPart(
   const { feedId } = page;
   return inTransaction(context, page, [catalog], async (tx, writer, incoming, held) => {
     const parts = incoming.map((one) => ({ ...one, mode: 'MERGE' as const, replacesMembers: true }));
-    const applied = await applyCopies(tx, writer, parts, held);
+    const applied = await applyCopies({ tx, writer, logger: context.logger }, parts, held);
     const [part] = parts;
     const [{ key } = { key: undefined }] = applied;
     if (part === undefined || key === undefined) return applied;

@@ -143,8 +143,7 @@ async function applyPush(
     logger.info({ service, messageId: request.context.messageId }, 'an older push came after a newer one');
 
   const applied = await applyCopies(
-    tx,
-    writer,
+    { tx, writer, logger },
     current.map(({ catalog, directive }) => ({
       source,
       owner: ownerOf(catalog, service, config.REGISTRY_NAME),

@@ -1,21 +1,36 @@
 import type { Catalog, Offer, OfferProvider, Resource } from '../protocol/catalog.ts';
-import type { ErrorBody } from '../protocol/errors.ts';
+import { type ErrorBody, errorBody } from '../protocol/errors.ts';
+import { faultAt } from '../protocol/fault.ts';
+import type { Json } from '../protocol/json.ts';
+import { findExcess } from './geometry/complexity.ts';
+import { findGeometries } from './geometry/find-geometries.ts';
 import type { AttributeChecker, CheckOptions } from './typed-attributes.ts';
 
-// Where typed attributes stand in a catalog: on its provider, its resources, its offers with their considerations and
-// add-ons, and on a provider that an offer names. Each is checked at its place, so that a fault has the whole path.
+// What is checked of a provider, a resource and an offer: typed attributes, also those of considerations, of add-ons and of a provider that an offer names; and geometries at any depth. Each is
+// checked at its place, so that a fault has the whole path.
 
 export type Check = Pick<AttributeChecker, 'check'>;
 
-export function checkProvider(provider: OfferProvider, checker: Check, options: CheckOptions): ErrorBody[] {
-  return checkMember(provider, 'providerAttributes', checker, options);
+export interface PartOptions extends CheckOptions {
+  /** The geometries were checked before. */
+  skipsGeometries?: boolean;
 }
 
-export function checkResource(resource: Resource, checker: Check, options: CheckOptions): ErrorBody[] {
-  return checkMember(resource, 'resourceAttributes', checker, options);
+export function checkProvider(provider: OfferProvider, checker: Check, options: PartOptions): ErrorBody[] {
+  return [
+    ...checkMember(provider, 'providerAttributes', checker, options),
+    ...checkGeometries(provider, options),
+  ];
 }
 
-export function checkOffer(offer: Offer, checker: Check, options: CheckOptions): ErrorBody[] {
+export function checkResource(resource: Resource, checker: Check, options: PartOptions): ErrorBody[] {
+  return [
+    ...checkMember(resource, 'resourceAttributes', checker, options),
+    ...checkGeometries(resource, options),
+  ];
+}
+
+export function checkOffer(offer: Offer, checker: Check, options: PartOptions): ErrorBody[] {
   const { provider, considerations = [], addOns = [] } = offer;
   const below = (...segments: (string | number)[]) => ({
     ...options,
@@ -23,7 +38,7 @@ export function checkOffer(offer: Offer, checker: Check, options: CheckOptions):
   });
   return [
     ...checkMember(offer, 'offerAttributes', checker, options),
-    ...(provider ? checkProvider(provider, checker, below('provider')) : []),
+    ...(provider ? checkMember(provider, 'providerAttributes', checker, below('provider')) : []),
     ...considerations.flatMap((item, index) =>
       checkMember(item, 'considerationAttributes', checker, below('considerations', index)),
     ),
@@ -31,7 +46,20 @@ export function checkOffer(offer: Offer, checker: Check, options: CheckOptions):
       ...checkMember(item, 'resourceAttributes', checker, below('addOns', index)),
       ...checkMember(item, 'offerAttributes', checker, below('addOns', index)),
     ]),
+    ...checkGeometries(offer, options),
   ];
+}
+
+/** Geometries that are too costly to search among. */
+export function checkGeometries(
+  part: object,
+  { at = [], skipsGeometries = false }: PartOptions,
+): ErrorBody[] {
+  if (skipsGeometries) return [];
+  return findGeometries(part as Json).flatMap(({ at: place, geometry }) => {
+    const excess = findExcess(geometry);
+    return excess ? [errorBody(faultAt(excess.code, [...at, ...place, ...excess.at], excess.message))] : [];
+  });
 }
 
 /**

@@ -9,6 +9,8 @@ import {
   stored,
   typed,
 } from '../../tests/support/coffee-publisher.ts';
+import { star } from '../../tests/support/costly-geometries.ts';
+import type { Offer, Resource } from '../protocol/catalog.ts';
 import type { PublishOutcome } from './publish.ts';
 
 describe('a catalog that is accepted', () => {
@@ -126,6 +128,15 @@ describe('a catalog that is refused as a whole', () => {
       publish(catalog({ provider })),
       'SCH_SCHEMA_VALIDATION_FAILED',
       '$.message.catalogs[0].provider.providerAttributes.grams',
+    );
+  });
+
+  it('has a provider with a ring that crosses itself too often: SCH_SCHEMA_VALIDATION_FAILED', () => {
+    const provider = { id: 'p', descriptor: { name: 'P' }, availableAt: [{ geo: star(101) }] };
+    expectRejected(
+      publish(catalog({ provider })),
+      'SCH_SCHEMA_VALIDATION_FAILED',
+      '$.message.catalogs[0].provider.availableAt[0].geo.coordinates[0]',
     );
   });
 
@@ -247,4 +258,24 @@ describe('a catalog of which parts are refused', () => {
       message: 'at least 2000 more faults are not listed',
     });
   });
+});
+
+it('a resource or an offer with a ring that crosses itself too often, at any depth, is refused alone', () => {
+  const area = { zones: [{}, { area: star(101) }] };
+  const outcome = publish(
+    catalog({
+      resources: [coffee('r1'), coffee('r2', area), { id: 'r3', deep: area } as Resource],
+      offers: [{ id: 'o1' }, { id: 'o2', provider: { id: 'p', area } } as Offer],
+    }),
+  );
+  expect(outcome.result.status).toBe('PARTIAL');
+  expect(ids(outcome)).toEqual({ resources: ['r1'], offers: ['o1'] });
+  const inside = 'zones[1].area.coordinates[0]';
+  expect(faults(outcome)).toEqual(
+    [
+      `resources[1].resourceAttributes.${inside}`,
+      `resources[2].deep.${inside}`,
+      `offers[1].provider.area.${inside}`,
+    ].map((path) => ['SCH_SCHEMA_VALIDATION_FAILED', `$.message.catalogs[0].${path}`]),
+  );
 });

@@ -55,7 +55,7 @@ beforeAll(async () => {
     network,
     [{ catalogUrl: service.actor.url, networkIds: [retail] }],
     { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) },
-    now,
+    { now },
   );
   node = await startProvider(network, 'node');
   node.spoil(() => refuse('crawls'));

@@ -1,5 +1,5 @@
 import { type Config, readConfig } from '../../src/config.ts';
-import { silentLogger } from '../../src/logger.ts';
+import { type Logger, silentLogger } from '../../src/logger.ts';
 import { type Process, startProcess } from '../../src/main.ts';
 import { identityOf, splitIdentity } from '../../src/protocol/identity.ts';
 import { publicKeyOf } from '../../src/protocol/keys.ts';
@@ -34,7 +34,7 @@ export async function startDiscovery(
   network: TestNetwork,
   subscriptions: readonly SubscriptionSetting[],
   settings: Record<string, string> = {},
-  now?: () => Date,
+  { logger = silentLogger(), now }: { logger?: Logger; now?: () => Date } = {},
 ): Promise<TestDiscovery> {
   const port = await freePort();
   const configure = (wanted: readonly SubscriptionSetting[]) =>
@@ -66,7 +66,7 @@ export async function startDiscovery(
   const { database } = network;
   let running: Process | undefined;
   const start = async (wanted = subscriptions) => {
-    running = await startProcess(configure(wanted), { logger: silentLogger(), now });
+    running = await startProcess(configure(wanted), { logger, now });
   };
   const settled = async (timeoutMs?: number): Promise<void> => {
     await until(

@@ -43,13 +43,7 @@ export interface EdgeIndex {
 
 export function indexEdges({ lines, areas }: Pick<Shape, 'lines' | 'areas'>): EdgeIndex {
   const rings = areas.flatMap((area, number) => area.map(({ spots }) => ({ spots, number })));
-  const chains = [...lines.map((spots) => ({ spots, number: -1 })), ...rings];
-  const start = chains.reduce(
-    (west, { spots }) => Math.min(west, westernmost(spots)),
-    Number.POSITIVE_INFINITY,
-  );
-  const edges: Edge[] = [];
-  for (const { spots, number } of chains) addEdges(edges, spots, number, start);
+  const edges = listEdges([...lines.map((spots) => ({ spots, number: -1 })), ...rings]);
   let [west, east, width] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
   for (const { a, b } of edges) {
     west = Math.min(west, a.x);
@@ -84,6 +78,17 @@ export function indexEdges({ lines, areas }: Pick<Shape, 'lines' | 'areas'>): Ed
     bands,
     bandWidth,
   };
+}
+
+/** The edges of lines and rings, each with the number of its area. */
+export function listEdges(chains: readonly { spots: readonly Spot[]; number: number }[]): Edge[] {
+  const start = chains.reduce(
+    (west, { spots }) => Math.min(west, westernmost(spots)),
+    Number.POSITIVE_INFINITY,
+  );
+  const edges: Edge[] = [];
+  for (const { spots, number } of chains) addEdges(edges, spots, number, start);
+  return edges;
 }
 
 function isAroundNorthPole(area: Area): boolean {

@@ -48,6 +48,7 @@ export class Nodes {
     const place = canonical(spot);
     const known = this.cells.get(cellOf(place.x))?.find((node) => isSame(node.spot, place));
     if (known) return known;
+    if (this.all.length === maxNodes) throw new TooManyMeetings();
     const node: Node = { spot: place, members: [unreached(), unreached()] };
     this.all.push(node);
     // The same place, computed in another way, may be rounded into the next cell.
@@ -57,6 +58,17 @@ export class Nodes {
       else this.cells.set(cell, [node]);
     }
     return node;
+  }
+}
+
+/** So many take seconds to make, and 150 MB. Geometries of 50,000 vertices each that are one the other have fewer. */
+const maxNodes = 150_000;
+
+export class TooManyMeetings extends RangeError {
+  readonly code = 'TOO_MANY_MEETINGS';
+
+  constructor() {
+    super(`two geometries meet in more than ${maxNodes} places`);
   }
 }
 

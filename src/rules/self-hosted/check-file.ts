@@ -1,7 +1,13 @@
 import type { Offer, Provider, Resource } from '../../protocol/catalog.ts';
 import type { ErrorBody } from '../../protocol/errors.ts';
 import type { BaselineFile, ChangeFile, FileDirective, IndexEntry } from '../../protocol/signed-files.ts';
-import { type Check, checkOffer, checkProvider, checkResource } from '../check-attributes.ts';
+import {
+  type Check,
+  checkGeometries,
+  checkOffer,
+  checkProvider,
+  checkResource,
+} from '../check-attributes.ts';
 import { variantKey } from '../extends.ts';
 import { type HostedDocument, TrustFault, type TrustFaultCode } from './faults.ts';
 import { type HostingNode, namesNode } from './signer.ts';
@@ -10,7 +16,8 @@ import { type HostingNode, namesNode } from './signer.ts';
 // discard; never partially apply" (self-hosted spec: Errors), so the first fault ends it. What a resource inherits is not
 // known here: a resource that extends another, and a template, may lack what their schema requires.
 //
-// The checks are generators, which pause now and then: a large file must not stop everything else.
+// The checks are generators, which pause now and then: a large file must not stop everything else. Geometries are checked before, where the file is verified, because one of them alone may
+// take tenths of a second.
 
 export interface FileContext {
   node: HostingNode;
@@ -31,18 +38,15 @@ export function inOne<T>(steps: Steps<T>): T {
 const itemsPerStep = 500;
 
 export function* checkBaseline(file: BaselineFile, context: FileContext): Steps {
-  const { provider, bppId, resources = [], offers = [] } = file.catalog;
-  if (resources.length + offers.length === 0) {
+  const content = contentOfBaseline(file);
+  if (content.resources.length + content.offers.length === 0) {
     throw fault('baseline', 'empty-catalog', 'holds neither a resource nor an offer');
   }
-  yield* checkContent('baseline', context, {
-    ...{ provider, bppId, resources, offers, directives: file.directives ?? [] },
-    at: ['catalog'],
-  });
+  yield* checkContent('baseline', context, content);
 }
 
 export function* checkChange(file: ChangeFile, context: FileContext): Steps {
-  const { catalog = {}, resources, offers, directives = [] } = file;
+  const { catalog = {}, resources, offers } = file;
   const { id = file.catalogId } = catalog as { id?: unknown };
   if (id !== file.catalogId) {
     throw fault('change', 'catalog-mismatch', `of ${file.catalogId} changes the id of its catalog to ${id}`);
@@ -58,11 +62,36 @@ export function* checkChange(file: ChangeFile, context: FileContext): Steps {
   }
   requireUnique('change', 'removal', [...resources.removals]);
   requireUnique('change', 'removal', [...offers.removals]);
-  yield* checkContent('change', context, {
-    ...{ provider: catalog.provider, bppId: catalog.bppId, directives },
-    ...{ resources: resources.upserts, offers: offers.upserts },
-    at: [],
-  });
+  yield* checkContent('change', context, contentOfChange(file));
+}
+
+export function checkBaselineGeometries(file: BaselineFile): void {
+  checkAllGeometries('baseline', contentOfBaseline(file));
+}
+
+export function checkChangeGeometries(file: ChangeFile): void {
+  checkAllGeometries('change', contentOfChange(file));
+}
+
+function checkAllGeometries(kind: HostedDocument, { provider, resources, offers, at, lists }: Content): void {
+  if (provider) requireConforming(kind, checkGeometries(provider, { at: providerAt }));
+  for (const [index, resource] of resources.entries())
+    requireConforming(kind, checkGeometries(resource, { at: [...at, 'resources', ...lists, index] }));
+  for (const [index, offer] of offers.entries())
+    requireConforming(kind, checkGeometries(offer, { at: [...at, 'offers', ...lists, index] }));
+}
+
+const providerAt = ['catalog', 'provider'];
+
+function contentOfBaseline({ catalog, directives = [] }: BaselineFile): Content {
+  const { provider, bppId, resources = [], offers = [] } = catalog;
+  return { provider, bppId, resources, offers, directives, at: ['catalog'], lists: [] };
+}
+
+function contentOfChange({ catalog = {}, resources, offers, directives = [] }: ChangeFile): Content {
+  const { provider, bppId } = catalog;
+  const upserts = { resources: resources.upserts, offers: offers.upserts };
+  return { provider, bppId, ...upserts, directives, at: [], lists: ['upserts'] };
 }
 
 interface Content {
@@ -71,12 +100,13 @@ interface Content {
   resources: readonly Resource[];
   offers: readonly Offer[];
   directives: readonly FileDirective[];
-  /** Where the lists stand in the file. */
+  /** Where the lists are in the file: below a name each, and below this one there. */
   at: readonly string[];
+  lists: readonly string[];
 }
 
 function* checkContent(kind: HostedDocument, { node, entry, checker }: FileContext, content: Content): Steps {
-  const { provider, bppId, resources, offers, directives, at } = content;
+  const { provider, bppId, resources, offers, directives, at, lists } = content;
   const isMaster = entry.catalogType === 'MASTER';
   if (bppId !== undefined && !namesNode(bppId, node)) {
     throw fault(kind, 'foreign-owner', `names ${bppId} as its bppId, which is not ${node.identity}`);
@@ -95,16 +125,18 @@ function* checkContent(kind: HostedDocument, { node, entry, checker }: FileConte
   );
   const extending = checkDirectives(kind, directives, resources, isMaster);
 
-  const lists = kind === 'baseline' ? [] : ['upserts'];
-  if (provider) requireConforming(kind, checkProvider(provider, checker, { at: ['catalog', 'provider'] }));
+  const skipsGeometries = true;
+  if (provider)
+    requireConforming(kind, checkProvider(provider, checker, { at: providerAt, skipsGeometries }));
   for (const [index, resource] of resources.entries()) {
     const partial = isMaster || extending.has(resource.id);
     const place = [...at, 'resources', ...lists, index];
-    requireConforming(kind, checkResource(resource, checker, { at: place, partial }));
+    requireConforming(kind, checkResource(resource, checker, { at: place, partial, skipsGeometries }));
     if (index % itemsPerStep === itemsPerStep - 1) yield;
   }
   for (const [index, offer] of offers.entries()) {
-    requireConforming(kind, checkOffer(offer, checker, { at: [...at, 'offers', ...lists, index] }));
+    const place = [...at, 'offers', ...lists, index];
+    requireConforming(kind, checkOffer(offer, checker, { at: place, skipsGeometries }));
     if (index % itemsPerStep === itemsPerStep - 1) yield;
   }
 }
@@ -149,7 +181,7 @@ function requireUnique(kind: HostedDocument, what: string, ids: readonly string[
 
 function requireConforming(kind: HostedDocument, [first]: ErrorBody[]): void {
   if (first === undefined) return;
-  throw fault(kind, 'schema-violation', `does not conform to its domain schema: ${first.message}`);
+  throw fault(kind, 'schema-violation', `does not conform: ${first.message}`);
 }
 
 function fault(kind: HostedDocument, code: TrustFaultCode, problem: string): TrustFault {

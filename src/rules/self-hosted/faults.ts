@@ -69,7 +69,8 @@ export const trustHints = {
   'bad-directive': 'Let each directive name one resource of its own file, and each variant be there once.',
   'empty-catalog': 'Publish at least one resource or offer; retire a catalog that is no longer offered.',
   'master-with-offers': 'Move the offers into a REGULAR catalog: a MASTER holds templates only.',
-  'schema-violation': 'Correct the attributes, so that they conform to the schema that their @context names.',
+  'schema-violation':
+    'Correct what the message names: attributes conform to the schema of their @context, and a ring crosses itself at most 100 times.',
 } as const satisfies Record<string, string>;
 
 export type TrustFaultCode = keyof typeof trustHints;

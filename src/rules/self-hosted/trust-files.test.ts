@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryChange } from '../../../tests/support/arbitrary-change.ts';
+import { star } from '../../../tests/support/costly-geometries.ts';
 import { sampleCatalog } from '../../../tests/support/hosted-documents.ts';
 import { hostedNode, reference, served } from '../../../tests/support/hosted-node.ts';
 import type { JsonObject } from '../../protocol/json.ts';
@@ -151,6 +152,13 @@ describe('a baseline file', () => {
       'bad providerAttributes',
       withCatalog({ provider: { ...sampleCatalog.provider, providerAttributes: typed('Bad') } }),
     ],
+    [
+      'schema-violation',
+      'a ring that crosses itself too often, on an offer',
+      withCatalog({
+        offers: [{ id: 'o', offerAttributes: { ...typed('Good'), zones: [{ area: star(101) }] } }],
+      }),
+    ],
   ])('%s: with %s is refused', (code, _what, file) => {
     expect(() => readBaseline(file)).toThrow(fault('baseline', code));
   });
@@ -224,6 +232,11 @@ describe('a change file', () => {
       hosted.change({ directives: [directive('r1')] }),
     ],
     ['schema-violation', 'bad attributes', upserting({ id: 'r', resourceAttributes: typed('Bad') })],
+    [
+      'schema-violation',
+      'a ring that crosses itself too often',
+      upserting({ id: 'r', deep: { area: star(101) } }),
+    ],
   ])('%s: with %s is refused', (code, _what, file) => {
     expect(() => readChange(file)).toThrow(fault('change', code));
   });

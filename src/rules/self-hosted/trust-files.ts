@@ -1,7 +1,14 @@
 import { parseBaselineFile, parseChangeFile } from '../../protocol/read-signed-files.ts';
 import type { BaselineFile, ChangeFile, ChangeReference } from '../../protocol/signed-files.ts';
 import type { Check } from '../check-attributes.ts';
-import { checkBaseline, checkChange, inOne, type Steps } from './check-file.ts';
+import {
+  checkBaseline,
+  checkBaselineGeometries,
+  checkChange,
+  checkChangeGeometries,
+  inOne,
+  type Steps,
+} from './check-file.ts';
 import { type HostedDocument, TrustFault } from './faults.ts';
 import type { OpenedDocument } from './open-document.ts';
 import { type HostingNode, type Keys, verifySigner } from './signer.ts';
@@ -89,6 +96,7 @@ export function verifyBaseline(
   requireCatalog('baseline', file.catalogId, catalogId);
   requireCatalog('baseline', file.catalog.id, catalogId);
   requireVersion('baseline', 'version', file.version, baseline.version);
+  checkBaselineGeometries(file);
   return { file, signedBy, [genuine]: 'baseline' };
 }
 
@@ -105,6 +113,7 @@ export function verifyChange(
   requireCatalog('change', file.catalogId, catalogId);
   requireVersion('change', 'fromVersion', file.fromVersion, reference.fromVersion);
   requireVersion('change', 'toVersion', file.toVersion, reference.toVersion);
+  checkChangeGeometries(file);
   return { file, signedBy, [genuine]: 'change' };
 }
 

@@ -1,5 +1,6 @@
-import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
-import { isJsonObject, type Json, quoteName } from '../../protocol/json.ts';
+import type { Geometry } from '../../protocol/geojson.ts';
+import { type Json, quoteName } from '../../protocol/json.ts';
+import { findGeometries } from '../../rules/geometry/find-geometries.ts';
 import { parseQuery } from '../../rules/jsonpath/parse.ts';
 
 // Geometries at any depth of a document, each under its path: the text that `targets` of an intent must equal (catalog spec: POST
@@ -17,36 +18,11 @@ export const roots = {
   offer: '$.catalogs[*].offers[*]',
 } as const;
 
-/** What looks like a geometry and has impossible coordinates is none. */
 export function geometriesOf(document: Json, root: string): FoundGeometry[] {
-  const found: FoundGeometry[] = [];
-  collect(document, root, found);
-  return found;
-}
-
-function collect(value: Json, path: string, found: FoundGeometry[]): void {
-  if (Array.isArray(value)) {
-    for (const element of value) collect(element, `${path}[*]`, found);
-  } else if (isJsonObject(value)) {
-    if (isGeometry(value)) found.push({ path, geometry: value });
-    else for (const name of Object.keys(value)) collect(value[name] as Json, path + pathStep(name), found);
-  }
-}
-
-const geometryTypes: ReadonlySet<unknown> = new Set([
-  ...[
-    'Point',
-    'MultiPoint',
-    'LineString',
-    'MultiLineString',
-    'Polygon',
-    'MultiPolygon',
-    'GeometryCollection',
-  ],
-]);
-
-function isGeometry(value: object): value is Geometry {
-  return 'type' in value && geometryTypes.has(value.type) && findGeometryFault(value) === undefined;
+  return findGeometries(document).map(({ at, geometry }) => ({
+    path: root + at.map((step) => (typeof step === 'number' ? '[*]' : pathStep(step))).join(''),
+    geometry,
+  }));
 }
 
 /** A step of a path to the member of this name, as paths are spelled here. */

@@ -8,7 +8,7 @@ import { type ListRemovals, lockSiblings } from '../lists/remove.ts';
 import { type RenumberedPart, renumberPart } from '../reindex/renumber.ts';
 import { applyDocuments } from './apply-documents.ts';
 import type { IndexUnit } from './index-unit.ts';
-import { type IncomingCatalog, type Target, targetOf } from './target.ts';
+import { type IncomingCatalog, type Target, targetOf, type UnindexedGeometry } from './target.ts';
 
 // How catalogs come into the index, in one transaction of the caller:
 //
@@ -28,6 +28,7 @@ export interface AppliedCatalog extends CatalogRef {
   /** Resources and offers that were new or changed, and those that went. */
   written: number;
   removed: number;
+  unindexed: readonly UnindexedGeometry[];
 }
 
 /** Applies catalogs, no (source, owner, id) twice in a call. Afterwards they are served. */
@@ -54,9 +55,9 @@ export async function applyCatalogs(
     if (before.known) await moveOffers(tx, row.key, row.provider_id);
   }
   await writeRows(tx, targets, now);
-  return targets.map(({ before: { source, owner, id, key, known }, written, removed }) => ({
+  return targets.map(({ before: { source, owner, id, key, known }, written, removed, unindexed }) => ({
     ...{ source, owner, id, key, known },
-    ...{ written, removed },
+    ...{ written, removed, unindexed },
   }));
 }
 

@@ -86,10 +86,10 @@ async function prepareSteps(
   const documents = steps.filter((step) => step.kind !== 'catalog');
   const stored = await readReplaced(tx, documents);
   const changes = createIndexChanges();
-  for (const { target } of heads) addHead(changes, target);
   const takeBreak = createBreaks();
-  for (const step of documents) {
-    addDocument(changes, step, stored.get(step.key));
+  for (const step of [...heads, ...documents]) {
+    if (step.kind === 'catalog') addHead(changes, step.target);
+    else addDocument(changes, step, stored.get(step.key));
     await takeBreak();
   }
   return async () => {
@@ -111,24 +111,28 @@ async function readReplaced(
   ]);
 }
 
-function addHead(changes: IndexChanges, { before, row, formatOf }: Target): void {
+function addHead(changes: IndexChanges, { before, row, formatOf, unindexed }: Target): void {
+  const entries = entriesOfDocument(formatOf(), 'catalog', row.head);
   changes.add(
     formatOf(),
     keyOf(row.key, 0),
     before.known ? readHeadEntries(before.words) : undefined,
-    entriesOfDocument(formatOf(), 'catalog', row.head),
+    entries,
   );
+  unindexed.push(...entries.unindexed.map((path) => ({ path })));
 }
 
 function addDocument(
   changes: IndexChanges,
-  { kind, target, key, written }: DocumentStep,
+  { kind, target, key, id, written }: DocumentStep,
   stored: IndexedDocument | undefined,
 ): void {
   const old: Resource | Offer | undefined = stored && JSON.parse(stored.document);
   const format = target.formatOf(numberOf(key));
   const before = stored && old && readEntries(format, kind, stored, old);
-  changes.add(format, key, before, written && entriesOfDocument(format, kind, written.document));
+  const entries = written && entriesOfDocument(format, kind, written.document);
+  changes.add(format, key, before, entries);
+  for (const path of entries?.unindexed ?? []) target.unindexed.push({ id, path });
   if (old) countSchemaTypes(kind, target, old, -1);
   if (written) countSchemaTypes(kind, target, written.document, 1);
 }

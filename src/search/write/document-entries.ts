@@ -1,5 +1,6 @@
 import type { Catalog, Offer, Resource } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
+import { findExcess } from '../../rules/geometry/complexity.ts';
 import type { WordWeights } from '../../rules/text/word-weights.ts';
 import type { IndexFormat } from '../format/index-format.ts';
 import { type FoundGeometry, roots } from '../spatial/geometry-paths.ts';
@@ -10,6 +11,8 @@ export interface DocumentEntries extends AttributeEntries {
   /** With what each counts where it is found. */
   words: WordWeights;
   geometries: FoundGeometry[];
+  /** The paths of geometries that are too costly to search among: no search finds the document by them. */
+  unindexed: string[];
   /** Whether it is a standing offer, whose words have lists of their own. */
   isStanding: boolean;
 }
@@ -21,13 +24,16 @@ type IndexedKind = 'catalog' | 'resource' | 'offer';
 export function entriesOfDocument(format: IndexFormat, kind: IndexedKind, document: object): DocumentEntries {
   const { attributes, geometries } = format;
   const { provider } = document as { provider?: Json };
+  const found =
+    kind === 'catalog'
+      ? geometries.find(provider ?? null, roots.provider)
+      : geometries.find(document as Json, roots[kind]);
+  const costly = new Set(found.filter(({ geometry }) => findExcess(geometry)));
   return {
     ...(kind === 'resource' ? attributes.entries(document as Json) : noAttributes),
     words: weighWords(format, kind, document),
-    geometries:
-      kind === 'catalog'
-        ? geometries.find(provider ?? null, roots.provider)
-        : geometries.find(document as Json, roots[kind]),
+    geometries: found.filter((each) => !costly.has(each)),
+    unindexed: Array.from(costly, ({ path }) => path),
     isStanding: kind === 'offer' && format.isStanding(document as Offer),
   };
 }

@@ -36,6 +36,14 @@ export interface Target {
   row: CatalogRow;
   written: number;
   removed: number;
+  unindexed: UnindexedGeometry[];
+}
+
+/** A geometry that is too costly to search among, accepted by another catalog service. No search finds its document by it. */
+export interface UnindexedGeometry {
+  /** Of the resource or offer; none: of the provider. */
+  id?: string;
+  path: string;
 }
 
 export function targetOf(incoming: IncomingCatalog, before: HeldCatalog, formats: IndexFormats): Target {
@@ -58,7 +66,15 @@ export function targetOf(incoming: IncomingCatalog, before: HeldCatalog, formats
     pulled_at: incoming.pulledAt ?? before.pulled_at,
     words: null,
   };
-  return { incoming, before, formatOf: formatsOf(before, formats), row, written: 0, removed: 0 };
+  return {
+    incoming,
+    before,
+    formatOf: formatsOf(before, formats),
+    row,
+    written: 0,
+    removed: 0,
+    unindexed: [],
+  };
 }
 
 /** A catalog keeps the version that it has, until it is rebuilt: so all its entries are found by the lookups of that version. */

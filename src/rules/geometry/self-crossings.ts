@@ -1,0 +1,128 @@
+import type { Position } from '../../protocol/geojson.ts';
+import { meetings } from './edge-meetings.ts';
+import { type Edge, listEdges } from './edges.ts';
+import { isSameVertex, moved, type Spot } from './spot.ts';
+import { SweepLine, type SweptPart, side } from './sweep-line.ts';
+import { unwrapRing } from './unwrap.ts';
+
+// How often a ring crosses itself, counted up to a limit by a sweep (Shamos and Hoey): from west to east, the edges at the sweep line are kept in order from south to north, and only
+// neighbours in this order are compared. Where two of them cross, one leaves the sweep, and its crossings with all that are left are counted: so the order of those that stay is right. A ring
+// of n edges takes n log n steps, and n more for each edge that leaves, of which there are no more than the limit and one.
+
+/** Counts the pairs of edges that share more than an end. Stops when there are more than the limit. */
+export function countSelfCrossings(positions: readonly Position[], limit: number): number {
+  const ring = new RingEdges(positions);
+  const parts = ring.parts();
+  const indexes = [...parts.keys()];
+  const [startOf, endOf] = [(part = -1) => parts[part]?.a, (part = -1) => parts[part]?.b];
+  const edgeOf = (part = -1) => parts[part]?.edge ?? -1;
+  const starts = indexes.toSorted((one, other) => comparePlaces(startOf(one), startOf(other)));
+  const ends = indexes.toSorted((one, other) => comparePlaces(endOf(one), endOf(other)));
+  const line = new SweepLine(parts);
+  let count = 0;
+
+  /** Compares what lies at a position with what is south of it. Tells whether an edge left the sweep for it. */
+  function compareAt(position: number): boolean {
+    const [south, north] = [edgeOf(line.at(position - 1)), edgeOf(line.at(position))];
+    if (count > limit || south < 0 || north < 0 || !ring.doCross(south, north)) return false;
+    count += ring.takeOut(north);
+    for (const part of line.delete(north)) compareNorthOf(part);
+    return true;
+  }
+
+  function compareNorthOf(part: number | undefined): void {
+    const position = part === undefined ? -1 : line.positionOf(part);
+    if (position >= 0) compareAt(position + 1);
+  }
+
+  for (let [start, end] = [0, 0]; end < ends.length && count <= limit; ) {
+    const [nextStart, nextEnd] = [startOf(starts[start]), endOf(ends[end])];
+    const place = (comparePlaces(nextStart, nextEnd) < 0 ? nextStart : nextEnd) as Spot;
+    const isHere = (spot?: Spot) => spot !== undefined && comparePlaces(spot, place) === 0;
+    const first = start;
+    while (isHere(startOf(starts[start]))) start += 1;
+    while (isHere(endOf(ends[end]))) end += 1;
+    const starting = starts.slice(first, start).filter((part) => ring.has(edgeOf(part)));
+    const { from, parts: through } = line.replaceAt(place, (before) =>
+      [...before.filter((part) => !isHere(endOf(part))), ...starting].sort((one, other) =>
+        side(place, endOf(other) ?? place, endOf(one) ?? place),
+      ),
+    );
+    let areMoved = false;
+    for (const [offset, south] of [line.at(from - 1), ...through].entries()) {
+      if (areMoved) compareNorthOf(south);
+      else areMoved = compareAt(from + offset);
+    }
+  }
+  return count;
+}
+
+/** From west to east, on one meridian from south to north; none comes last. */
+function comparePlaces(p: Spot | undefined, q: Spot | undefined): number {
+  if (p === undefined || q === undefined) return p === q ? 0 : p === undefined ? 1 : -1;
+  return p.x - q.x || p.y - q.y;
+}
+
+/** The edges of a ring. Some leave it while it is looked at. */
+class RingEdges {
+  private readonly edges: readonly Edge[];
+  private readonly hasLeft: boolean[];
+  private readonly west: number;
+  /** Where it leads round the world, edges may also meet others a turn away. */
+  private readonly turns: readonly number[];
+
+  constructor(positions: readonly Position[]) {
+    const { spots } = unwrapRing(positions);
+    this.edges = listEdges([{ spots, number: 0 }]);
+    this.hasLeft = this.edges.map(({ isPole }) => isPole);
+    this.west = this.edges.reduce((west, { a }) => Math.min(west, a.x), Number.POSITIVE_INFINITY);
+    this.turns = this.edges.some((edge) => this.isBeyondTurn(edge)) ? [-1, 0, 1] : [0];
+  }
+
+  /** One of each edge, and a second one of those that lead beyond a turn, where that turn begins. */
+  parts(): SweptPart[] {
+    return this.edges.flatMap((edge) => {
+      const { number, a, b, isPole } = edge;
+      if (isPole) return [];
+      const again = this.isBeyondTurn(edge) ? [{ edge: number, a: moved(a, -1), b: moved(b, -1) }] : [];
+      return [{ edge: number, a, b }, ...again];
+    });
+  }
+
+  has(edge: number): boolean {
+    return this.hasLeft[edge] === false;
+  }
+
+  /** Takes an edge out. Returns how many of those that are left cross it. */
+  takeOut(edge: number): number {
+    this.hasLeft[edge] = true;
+    return this.edges.filter(({ number }) => this.has(number) && this.doCross(edge, number)).length;
+  }
+
+  doCross(first: number, second: number): boolean {
+    const [edge, other] = [this.edges[first] as Edge, this.edges[second] as Edge];
+    return this.turns.some((turns) => mayMeet(edge, other, turns) && shareMoreThanEnds(edge, other, turns));
+  }
+
+  private isBeyondTurn({ b }: Edge): boolean {
+    return b.x >= this.west + 360;
+  }
+}
+
+function mayMeet({ a, b }: Edge, other: Edge, turns: number): boolean {
+  const by = 360 * turns;
+  if (other.b.x + by < a.x - margin || other.a.x + by > b.x + margin) return false;
+  if (Math.max(other.a.y, other.b.y) < Math.min(a.y, b.y)) return false;
+  return Math.min(other.a.y, other.b.y) <= Math.max(a.y, b.y);
+}
+
+/** Two places are a stretch that they share; a single one may be an end of both. */
+function shareMoreThanEnds(edge: Edge, other: Edge, turns: number): boolean {
+  const [first, ...more] = meetings(edge, other, turns);
+  if (first === undefined || more.some((spot) => !isSameVertex(spot, first))) return first !== undefined;
+  const ends = [edge.a, edge.b].some((end) => isSameVertex(first, end));
+  return !ends || ![other.a, other.b].some((end) => isSameVertex(first, moved(end, turns)));
+}
+
+/** Degrees; more than rounding adds to a longitude. */
+const margin = 1e-9;
