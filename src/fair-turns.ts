@@ -1,9 +1,17 @@
 /**
- * A semaphore whose permits are given out by fair queueing, one queue per owner (an identity): of all that wait, the owner comes next whose
- * turns took the least time lately. Nobody waits for what another owner has asked for before:
+ * A semaphore with fair queueing, one queue per owner (an identity). The next turn goes to the waiting owner whose turns took the least time in the last minute: processor time, where a turn is a thread.
  *
- *   - while others ask as well, one owner holds at most half of the turns;
- *   - an owner that holds none gets one beyond the size, up to twice that: a turn is not taken away from who has it.
+ * With `shortMs`, for work that can begin again, long turns make way for short ones:
+ *
+ *   - A turn is long after `shortMs`. While an owner waits whose turn may be short, at most half of the turns may be long. One more is taken away, from the owner who has used the most; owners
+ *     known for short turns lose theirs last.
+ *   - An owner who lost a turn is known for long ones, until one of its turns was short. While others ask, such owners share half of the turns.
+ *   - The last turn is kept for owners known for short ones. While others ask as well, any other owner has at most half of the turns.
+ *
+ * So short work waits for a short time, however many owners have long work. Without `shortMs`, an owner keeps its turn until the work is done:
+ *
+ *   - While others ask as well, one owner has at most half of the turns.
+ *   - An owner that has none gets one beyond the size, up to twice that.
  */
 export interface Turns {
   /** Rejects with NoTurn when none comes in time, or when too many of the owner wait already. No owner: work of the process itself. */
@@ -13,8 +21,14 @@ export interface Turns {
 }
 
 export interface Turn {
+  /** Has it counted by a meter of milliseconds, instead of by the time that passes, until the returned function is called. */
+  meter(read: () => number): () => void;
   /** To be called once; a second call does nothing. */
   end(): void;
+  /** Gives its place to others before its end, for work that is done elsewhere. It still counts among those of its owner. */
+  leave(): void;
+  /** Aborted with TurnLost when the turn is taken away. */
+  readonly lost: AbortSignal;
 }
 
 export class DeadlineExceeded extends Error {
@@ -26,6 +40,11 @@ export class NoTurn extends DeadlineExceeded {
   override readonly name = 'NoTurn';
 }
 
+/** The turn was taken away. What was done in it may begin again. */
+export class TurnLost extends Error {
+  override readonly name = 'TurnLost';
+}
+
 export interface TurnsOptions {
   /** Turns at a time. */
   size: number;
@@ -33,96 +52,163 @@ export interface TurnsOptions {
   perOwner?: number;
   /** How many of one owner may wait. */
   maxWaiting?: number;
+  /** Turns that last longer make way for others. */
+  shortMs?: number;
   /** Milliseconds of a steady clock. */
   now?: () => number;
 }
-
-/** What an owner has used counts half as much after this time. */
-const halfLifeMs = 10_000;
-/** Then hardly anything of it counts. */
-const forgetAfterMs = 6 * halfLifeMs;
 
 export function createTurns({
   size,
   perOwner,
   maxWaiting = Number.POSITIVE_INFINITY,
+  shortMs,
   now = () => performance.now(),
 }: TurnsOptions): Turns {
   const accounts = new Map<string | undefined, Account>();
   const queues = new Set<Account>();
-  let held = 0;
+  /** Turns that have a place. */
+  const held = new Set<HeldTurn>();
+  const half = Math.max(1, Math.floor(size / 2));
   let sweptAt = now();
+  let alarm: NodeJS.Timeout | undefined;
   let closed: Error | undefined;
 
   function accountOf(owner: string | undefined): Account {
     const known = accounts.get(owner);
     if (known) return known;
-    const account: Account = { owner, usedMs: 0, atMs: now(), startedAt: new Set(), waiting: [] };
+    const account: Account = { owner, spent: new Map(), turns: new Set(), waiting: [] };
     accounts.set(owner, account);
     return account;
   }
 
-  function mayStart({ owner, startedAt }: Account): boolean {
-    if (startedAt.size === 0) return held < size * 2;
+  function mayStart({ owner, turns, known }: Account): boolean {
     const isAlone = owner === undefined || accounts.size === 1;
-    const most = perOwner ?? (isAlone ? size : Math.max(1, Math.floor(size / 2)));
-    return held < size && startedAt.size < most;
+    if (shortMs !== undefined) {
+      if (isAlone || known === 'short') return held.size < size;
+      const ofOthers = [...held].filter(({ account }) => account.known !== 'short');
+      return (
+        turns.size < half &&
+        ofOthers.length < size - 1 &&
+        held.size < size &&
+        (known !== 'long' || findLong(shortMs).length < half)
+      );
+    }
+    if (turns.size === 0) return held.size < size * 2;
+    return held.size < size && turns.size < (perOwner ?? (isAlone ? size : half));
   }
 
   function start(account: Account): Turn {
-    const turn = { at: now() };
-    account.startedAt.add(turn);
-    held += 1;
+    const losing = new AbortController();
+    const release = () => {
+      if (held.delete(turn)) charge(turn);
+    };
+    const lose = () => {
+      account.turns.delete(turn);
+      account.known = 'long';
+      release();
+      losing.abort(new TurnLost('the turn was taken away'));
+    };
+    const turn: HeldTurn = { account, at: now(), isLong: account.known === 'long', lose };
+    account.turns.add(turn);
+    held.add(turn);
     return {
+      lost: losing.signal,
+      meter(read) {
+        const before = lengthOf(turn);
+        const readAll = () => before + read();
+        turn.read = readAll;
+        return () => {
+          if (turn.read === readAll) Object.assign(turn, { at: now() - readAll(), read: undefined });
+        };
+      },
+      leave() {
+        release();
+        assign();
+      },
       end() {
-        if (!account.startedAt.delete(turn)) return;
-        held -= 1;
-        charge(account, turn.at);
+        if (account.turns.delete(turn) && lengthOf(turn) < (shortMs ?? 0)) account.known = 'short';
+        release();
         assign();
       },
     };
   }
 
-  function charge(account: Account, sinceMs: number): void {
-    account.usedMs = decayed(account) + now() - sinceMs;
-    account.atMs = now();
+  function charge(turn: HeldTurn): void {
+    const { spent } = turn.account;
+    const slot = Math.floor(now() / slotMs);
+    spent.set(slot, (spent.get(slot) ?? 0) + lengthOf(turn));
   }
 
-  function decayed({ usedMs, atMs }: Account): number {
-    return usedMs * 0.5 ** ((now() - atMs) / halfLifeMs);
+  function lengthOf({ at, read }: HeldTurn): number {
+    return read?.() ?? now() - at;
+  }
+
+  /** In the last minute, by turns that are over. */
+  function spentBy({ spent }: Account): number {
+    let sum = 0;
+    for (const [slot, ms] of spent) {
+      if (slot > now() / slotMs - slots) sum += ms;
+      else spent.delete(slot);
+    }
+    return sum;
   }
 
   /** Turns that are not over yet count as well. */
   function used(account: Account): number {
-    let sum = decayed(account);
-    for (const { at } of account.startedAt) sum += now() - at;
+    let sum = spentBy(account);
+    for (const turn of account.turns) if (held.has(turn)) sum += lengthOf(turn);
     return sum;
   }
 
   function assign(): void {
-    for (let next = findNext(); next; next = findNext()) {
+    for (let next = findLeast(mayStart); next; next = findLeast(mayStart)) {
       const waiter = next.waiting.shift();
       if (next.waiting.length === 0) queues.delete(next);
       waiter?.begin(start(next));
     }
+    if (shortMs !== undefined) giveWay(shortMs);
   }
 
-  function findNext(): Account | undefined {
+  function findLeast(fits: (account: Account) => boolean): Account | undefined {
     let [best, least] = [undefined as Account | undefined, Number.POSITIVE_INFINITY];
     for (const account of queues) {
       const ms = used(account);
-      if (ms < least && mayStart(account)) [best, least] = [account, ms];
+      const isLess = ms < least || (ms === least && account.turns.size < (best?.turns.size ?? 0));
+      if (isLess && fits(account)) [best, least] = [account, ms];
     }
     return best;
   }
 
+  function findLong(afterMs: number): HeldTurn[] {
+    return [...held].filter((turn) => turn.isLong || lengthOf(turn) >= afterMs);
+  }
+
+  /** Takes a long turn away for somebody who waits for a short one, or looks again soon. */
+  function giveWay(afterMs: number): void {
+    if (findLeast(({ known }) => known !== 'long') === undefined) return;
+    const long = findLong(afterMs);
+    const [most] = long.toSorted(
+      ({ account: a, at: aAt }, { account: b, at: bAt }) =>
+        Number(a.known === 'short') - Number(b.known === 'short') || spentBy(b) - spentBy(a) || bAt - aAt,
+    );
+    if (most !== undefined && long.length > half) {
+      most.lose();
+      assign();
+      return;
+    }
+    alarm ??= setTimeout(() => {
+      alarm = undefined;
+      assign();
+    }, afterMs / looksPerShortTurn).unref();
+  }
+
   /** Rarely, so that the sweep is paid for by many. */
   function forgetIdle(): void {
-    if (now() - sweptAt < halfLifeMs) return;
+    if (now() - sweptAt < slotMs) return;
     sweptAt = now();
-    for (const [owner, { atMs, startedAt, waiting }] of accounts)
-      if (startedAt.size === 0 && waiting.length === 0 && now() - atMs > forgetAfterMs)
-        accounts.delete(owner);
+    for (const [owner, account] of accounts)
+      if (account.turns.size + account.waiting.length === 0 && spentBy(account) === 0) accounts.delete(owner);
   }
 
   function wait(account: Account, withinMs: number): Promise<Turn> {
@@ -132,6 +218,7 @@ export function createTurns({
         account.waiting.splice(account.waiting.indexOf(waiter), 1);
         if (account.waiting.length === 0) queues.delete(account);
         reject(reason);
+        assign();
       };
       const timer = setTimeout(() => leave(new NoTurn(`no turn came within ${withinMs} ms`)), withinMs);
       const waiter: Waiter = {
@@ -143,6 +230,7 @@ export function createTurns({
       };
       account.waiting.push(waiter);
       queues.add(account);
+      assign();
     });
   }
 
@@ -157,18 +245,37 @@ export function createTurns({
     },
     close(reason) {
       closed = reason;
+      clearTimeout(alarm);
       for (const { waiting } of queues) for (const waiter of [...waiting]) waiter.leave(reason);
     },
   };
 }
 
+/** While somebody waits, long turns are looked for this often in the time of a short one. */
+const looksPerShortTurn = 4;
+/** What was used counts for a minute, in slots of ten seconds. */
+const slotMs = 10_000;
+const slots = 6;
+
 interface Account {
   owner: string | undefined;
-  /** As of `atMs`. */
-  usedMs: number;
-  atMs: number;
-  startedAt: Set<{ at: number }>;
+  /** Milliseconds, by the number of the slot in which a turn ended. */
+  spent: Map<number, number>;
+  /** One of its turns was short, or was taken away, whichever came last. */
+  known?: 'short' | 'long';
+  /** Those that are not over, with a place or without. */
+  turns: Set<HeldTurn>;
   waiting: Waiter[];
+}
+
+interface HeldTurn {
+  account: Account;
+  at: number;
+  /** From the start. */
+  isLong: boolean;
+  /** Its length, where it is not the time since then. */
+  read?: () => number;
+  lose(): void;
 }
 
 interface Waiter {

@@ -87,10 +87,16 @@ export interface StartOptions {
   operationsStart?: OperationsStart;
 }
 
-/** For evaluations that take long. One that is built to take longest holds one of them until its deadline. */
-function countEvaluatingThreads({ WORKERS }: Config): number {
-  return Math.max(2, Math.ceil(availableParallelism() / WORKERS));
+/** For the evaluations of searches. One that is built to take longest may hold a thread until its deadline, and such ones together half of them (fair-turns.ts). */
+function evaluatingThreads({ WORKERS }: Config) {
+  const size = Math.max(5, Math.ceil(availableParallelism() / WORKERS));
+  return { size, maxWaiting: maxWaitingEvaluations, shortMs: shortEvaluationMs };
 }
+
+/** Of one identity: more than its searches that may wait. */
+const maxWaitingEvaluations = 100;
+/** Of processor time; most evaluations take less. */
+const shortEvaluationMs = 50;
 
 /** A registry that takes longer to answer is not waited for. */
 const firstLookMs = 2_000;
@@ -163,11 +169,11 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     let search: SearchService | undefined;
     const openSearch = async () => {
       if (search) return search;
-      const threads = createThreadPool({ size: countEvaluatingThreads(config), logger });
+      const threads = createThreadPool({ ...evaluatingThreads(config), logger });
       closers.push(() => threads.close());
       const replicas = await openConfiguredReplicas(config, { database: needed(database), logger, metrics });
       if (replicas) closers.push(() => replicas.close());
-      search = createSearch({ config, database: needed(database), replicas, threads, now });
+      search = createSearch({ config, database: needed(database), replicas, threads, logger, now });
       return search;
     };
 

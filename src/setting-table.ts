@@ -222,11 +222,15 @@ export const settings = {
     min: 1,
     max: 36_500,
   }),
-  DISCOVER_TIMEOUT_MS: integer(5000, 'longest time of a discover, waiting included', {
-    unit: 'milliseconds',
-    min: 10,
-    max: 600_000,
-  }),
+  DISCOVER_TIMEOUT_MS: integer(
+    5000,
+    'how long the evaluation of a discover may take; waiting for its turns may take as long again',
+    {
+      unit: 'milliseconds',
+      min: 10,
+      max: 600_000,
+    },
+  ),
   DISCOVER_MAX_LAG_MS: integer(
     0,
     'how long answers may lack a change that replicas (DATABASE_READ_URL) have not replayed; 0 means that a discover sees everything that was committed before it',

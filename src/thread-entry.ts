@@ -1,5 +1,6 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { findThreadName } from './processor-time.ts';
 
 // What runs in each thread of the pool: loads the named function once, calls it for each task, and posts back what came of it.
 
@@ -16,8 +17,9 @@ export interface ThreadData {
   givesWay: boolean;
 }
 
-/** A task has begun; then what came of it. */
-export type ThreadMessage = { number: number } & ({ started: true } | ThreadResult);
+/** A task has begun, with what the system calls the thread; then what came of it. */
+export type ThreadMessage = { number: number } & (ThreadStart | ThreadResult);
+type ThreadStart = { started: string | undefined };
 export type ThreadResult = { value: unknown } | { error: Record<string, unknown> };
 
 // Everybody is served by the main thread, which goes first where there are not enough processors for all, unless what a thread does is as urgent. Only on Linux has each thread a
@@ -27,11 +29,13 @@ const { givesWay } = (workerData ?? {}) as Partial<ThreadData>;
 if (parentPort && givesWay && process.platform === 'linux')
   setPriority(Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW));
 
+const threadName = findThreadName();
+
 parentPort?.on('message', async (task: ThreadTask) => {
   tell(task, await perform(task));
 });
 
-function tell({ number }: ThreadTask, what: { started: true } | ThreadResult): void {
+function tell({ number }: ThreadTask, what: ThreadStart | ThreadResult): void {
   parentPort?.postMessage({ number, ...what } satisfies ThreadMessage);
 }
 
@@ -40,7 +44,7 @@ async function perform(task: ThreadTask): Promise<ThreadResult> {
   try {
     const work = (await import(module))[name];
     if (typeof work !== 'function') throw new Error(`${module} exports no function "${name}"`);
-    tell(task, { started: true });
+    tell(task, { started: threadName });
     return { value: await work(input) };
   } catch (error) {
     return { error: describe(error) };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { patienceMs } from '../tests/support/patience.ts';
-import { DeadlineExceeded, NoTurn } from './fair-turns.ts';
+import { DeadlineExceeded, NoTurn, type Turn, TurnLost } from './fair-turns.ts';
 import { silentLogger } from './logger.ts';
 import { createThreadPool, type ThreadPool, wasEnded } from './thread-pool.ts';
 
@@ -21,6 +21,7 @@ const tasks = `
   export const waitFor = async (name) => { await passing(name).over; return name + ' has passed'; };
   export const pass = (name) => passing(name).end();
   export const spin = () => { for (;;); };
+  export const spinUntilTold = (told) => { const begun = Atomics.add(told, 1, 1) + 1; while (Atomics.load(told, 0) === 0); return begun; };
   export const busy = (ms) => { const end = Date.now() + ms; while (Date.now() < end); return threadId; };
   export const fail = () => { throw Object.assign(new RangeError('too large'), { code: 'SCH_INVALID_JSONPATH', position: 7 }); };
   export const die = () => process.exit(1);
@@ -133,6 +134,28 @@ describe('a thread pool', () => {
     expect(await run('double', 4, patienceMs, 'modest')).toBe(8);
     await pool.close();
     await outcomes;
+  });
+
+  it('ends a long task for the short one of another owner, and begins it again', async () => {
+    pool = createThreadPool({ size: 4, shortMs: 50, logger: silentLogger() });
+    const told = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+    const long = ['a', 'b', 'c'].map((owner) => runFor(owner, 'spinUntilTold', told));
+    expect(await runFor('modest', 'double', 4)).toBe(8);
+    Atomics.store(told, 0, 1);
+    const begun = await Promise.all(long);
+    expect(Math.max(...(begun as number[]))).toBeGreaterThan(long.length);
+  });
+
+  it('ends what runs under a turn that is taken away, and says so', async () => {
+    pool = createThreadPool({ size: 4, shortMs: 50, logger: silentLogger() });
+    const turns = await Promise.all(['a', 'b', 'c'].map((owner) => pool.take(owner, patienceMs)));
+    const under = (turn: Turn) =>
+      pool.run({ module, name: 'spin', input: undefined, deadlineMs: patienceMs, turn });
+    const outcomes = turns.map((turn) => under(turn).catch((error) => error));
+    expect(await runFor('modest', 'double', 4)).toBe(8);
+    expect(await Promise.race(outcomes)).toBeInstanceOf(TurnLost);
+    const [lost] = turns.filter((turn) => turn.lost.aborted) as [Turn];
+    await expect(under(lost)).rejects.toThrow(TurnLost);
   });
 
   it('tells a task that got no thread from one that took too long', async () => {

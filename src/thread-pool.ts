@@ -1,6 +1,15 @@
 import { Worker } from 'node:worker_threads';
-import { createTurns, DeadlineExceeded, NoTurn, type TurnsOptions } from './fair-turns.ts';
+import {
+  createTurns,
+  DeadlineExceeded,
+  NoTurn,
+  type Turn,
+  TurnLost,
+  type Turns,
+  type TurnsOptions,
+} from './fair-turns.ts';
 import type { Logger } from './logger.ts';
+import { meterThread } from './processor-time.ts';
 import type { ThreadData, ThreadMessage, ThreadTask } from './thread-entry.ts';
 
 // Threads for work that would stop everything else: filters, geometry, canonical forms and checks of large documents. They are given out
@@ -10,8 +19,10 @@ import type { ThreadData, ThreadMessage, ThreadTask } from './thread-entry.ts';
 export { DeadlineExceeded } from './fair-turns.ts';
 
 export interface ThreadPool {
-  /** Rejects with DeadlineExceeded when there is no result in time, counted from this call: with NoTurn when no thread was free. */
+  /** Rejects with DeadlineExceeded when there is no result in time: with NoTurn when no thread was free. */
   run<T>(task: Task): Promise<T>;
+  /** A turn for several tasks, one at a time, which come with it. */
+  take: Turns['take'];
   /** Ends all threads; what is still under way or waiting is rejected. */
   close(): Promise<void>;
 }
@@ -24,16 +35,18 @@ export interface Task {
   input: unknown;
   /** Parts of the input that are handed over instead of copied. */
   transfer?: readonly ArrayBuffer[];
+  /** From when it has a thread. */
   deadlineMs: number;
-  /** A thread is waited for no longer than this. */
+  /** A thread is waited for no longer than this; unless given, as long as the deadline. */
   waitMs?: number;
   /** The identity that the work is done for; none: the process itself. */
   owner?: string;
-  /** Told at the end how long it waited for its turn, and how long it ran. */
-  onEnd?(times: { waitedMs: number; ranMs: number }): void;
+  /** Unless given, the task waits for one of its own, and begins again where that is taken away; with one, it rejects with TurnLost then. */
+  turn?: Turn;
 }
 
-export interface ThreadPoolOptions extends Pick<TurnsOptions, 'size' | 'perOwner'> {
+export interface ThreadPoolOptions
+  extends Pick<TurnsOptions, 'size' | 'perOwner' | 'maxWaiting' | 'shortMs'> {
   /** Tasks that a thread works on at a time, because they mostly wait; one unless given. With more, there are never more threads than `size`. */
   perThread?: number;
   /** Whether the main thread goes first where there are not enough processors for all; unless told otherwise, it does. */
@@ -45,13 +58,13 @@ export interface ThreadPoolOptions extends Pick<TurnsOptions, 'size' | 'perOwner
 
 export function createThreadPool({
   size,
-  perOwner,
   perThread = 1,
   givesWay = true,
   heapMb,
   logger,
+  ...fairness
 }: ThreadPoolOptions): ThreadPool {
-  const turns = createTurns({ size: size * perThread, perOwner });
+  const turns = createTurns({ ...fairness, size: size * perThread });
   /** With their jobs, by number. */
   const threads = new Map<Worker, Map<number, Job>>();
   let lastNumber = 0;
@@ -89,8 +102,7 @@ export function createThreadPool({
     threads.set(thread, new Map());
     thread.on('message', (message: ThreadMessage) => {
       if ('started' in message) {
-        const job = threads.get(thread)?.get(message.number);
-        if (job) job.startedAt = performance.now();
+        threads.get(thread)?.get(message.number)?.onStart(message.started);
         return;
       }
       const job = finish(thread, message.number);
@@ -109,9 +121,12 @@ export function createThreadPool({
     jobs?.delete(number);
     if (jobs?.size !== 0) return job;
     thread.unref();
-    const idle = [...threads.values()].filter(({ size: jobs }) => jobs === 0);
-    if (idle.length > size) void end(thread); // it was one beyond the size
+    if (findIdle().length > size) void end(thread); // it was one beyond the size
     return job;
+  }
+
+  function findIdle(): Worker[] {
+    return [...threads].flatMap(([thread, { size: jobs }]) => (jobs === 0 ? [thread] : []));
   }
 
   function end(thread: Worker): Promise<unknown> {
@@ -125,43 +140,63 @@ export function createThreadPool({
     for (const job of jobs?.values() ?? []) job.reject(reason);
   }
 
-  function expire(job: Job): void {
-    const { name, deadlineMs } = job.task;
+  /** Ends a job with its thread. */
+  function abandon(job: Job, reason: Error): void {
     const [thread] = [...threads].find(([, jobs]) => [...jobs.values()].includes(job)) ?? [];
-    logger.warn({ task: name, deadlineMs }, 'ended a thread that took too long');
     if (!thread) return;
-    dismiss(thread, new DeadlineExceeded(`${name} took longer than ${deadlineMs} ms`));
-    // The next task does not wait until a thread has started.
-    if (!closed && threads.size < size) hire().unref();
+    dismiss(thread, reason);
+    // The next task does not wait until a thread has started. Where turns are taken away, that one needs a thread at once, and the one after it soon.
+    const wanted = fairness.shortMs === undefined ? 1 : 2;
+    for (let idle = findIdle().length; idle < wanted && !closed && threads.size <= size; idle += 1)
+      hire().unref();
   }
 
-  async function perform(task: Task, endsAt: number, waitedMs: number): Promise<unknown> {
+  async function perform<T>(task: Task, turn: Turn): Promise<T> {
     if (closed) throw closed;
+    const { lost } = turn;
+    lost.throwIfAborted();
+    const { name, deadlineMs } = task;
+    // While a new thread starts and loads its module, nothing counts.
+    let read = () => 0;
+    const onStart = (name?: string) => {
+      read = meterThread(name);
+    };
+    const stopMeter = fairness.shortMs === undefined ? undefined : turn.meter(() => read());
+    let lose: (() => void) | undefined;
     let timer: NodeJS.Timeout | undefined;
-    let job: Job | undefined;
     try {
-      return await new Promise((resolve, reject) => {
-        job = { task, resolve, reject };
-        timer = setTimeout(expire, endsAt - performance.now(), job);
+      return await new Promise<T>((resolve, reject) => {
+        const job: Job = { task, onStart, resolve: resolve as Job['resolve'], reject };
+        lose = () => abandon(job, lost.reason);
+        lost.addEventListener('abort', lose, { once: true });
+        timer = setTimeout(() => {
+          logger.warn({ task: name, deadlineMs }, 'ended a thread that took too long');
+          abandon(job, new DeadlineExceeded(`${name} took longer than ${deadlineMs} ms`));
+        }, deadlineMs);
         start(job);
       });
     } finally {
+      stopMeter?.();
       clearTimeout(timer);
-      // While a new thread loads its module, the task neither waits for its turn nor runs.
-      const ranMs = job?.startedAt === undefined ? 0 : performance.now() - job.startedAt;
-      task.onEnd?.({ waitedMs, ranMs });
+      if (lose) lost.removeEventListener('abort', lose);
     }
   }
 
   return {
+    take: turns.take,
+
     async run<T>(task: Task): Promise<T> {
-      const askedAt = performance.now();
-      const turn = await turns.take(task.owner, task.waitMs ?? task.deadlineMs);
-      const waitedMs = performance.now() - askedAt;
-      try {
-        return (await perform(task, askedAt + task.deadlineMs, waitedMs)) as T;
-      } finally {
-        turn.end();
+      if (task.turn) return perform<T>(task, task.turn);
+      const waitsUntil = performance.now() + (task.waitMs ?? task.deadlineMs);
+      for (;;) {
+        const turn = await turns.take(task.owner, waitsUntil - performance.now());
+        try {
+          return await perform<T>(task, turn);
+        } catch (error) {
+          if (!(error instanceof TurnLost)) throw error;
+        } finally {
+          turn.end();
+        }
       }
     },
 
@@ -187,9 +222,10 @@ export function wasEnded(error: unknown): 'memory' | 'time' | false {
 
 interface Job {
   task: Task;
+  /** With the name of its thread. */
+  onStart(name?: string): void;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
-  startedAt?: number;
 }
 
 function rebuild({ message, ...members }: Record<string, unknown>): Error {

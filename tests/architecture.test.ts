@@ -33,6 +33,7 @@ const leaves = [
   'fair-turns.ts',
   'group.ts',
   'own-text.ts',
+  'processor-time.ts',
   'program-version.ts',
   'lru-cache.ts',
   'secret-file.ts',

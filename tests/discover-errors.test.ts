@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import type { Actor } from './support/actor.ts';
+import { comb, star } from './support/costly-geometries.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 
 // What is wrong with an intent is said by one code and the path of the culprit (catalog spec: POST /discover, Error codes).
@@ -9,7 +10,7 @@ let network: TestNetwork;
 let consumer: Actor;
 
 beforeAll(async () => {
-  network = await startNetwork();
+  network = await startNetwork({ settings: { DISCOVER_TIMEOUT_MS: '60000' } });
   consumer = await network.actor('shopper');
 });
 afterAll(() => network.close());
@@ -101,6 +102,21 @@ describe('discover refuses', () => {
       'a geometry without coordinates',
       place({ geometry: { type: 'Point' } }),
       { code: 'SCH_REQUIRED_FIELD_MISSING', path: `${entry}.geometry.coordinates` },
+    ],
+    [
+      'a ring that crosses itself more than 100 times',
+      place({ geometry: star(17) }),
+      { code: 'SCH_SCHEMA_VALIDATION_FAILED', path: `${entry}.geometry.coordinates[0]` },
+    ],
+    [
+      'a large ring that crosses itself more than 100 times, in a collection',
+      place({ geometry: { type: 'GeometryCollection', geometries: [near.geometry, star(2_001)] } }),
+      { code: 'SCH_SCHEMA_VALIDATION_FAILED', path: `${entry}.geometry.geometries[1].coordinates[0]` },
+    ],
+    [
+      'a geometry of more than 50,000 vertices',
+      place({ geometry: comb(12_500) }),
+      { code: 'SCH_SCHEMA_VALIDATION_FAILED', path: `${entry}.geometry` },
     ],
     [
       'a ring that is not closed',

@@ -86,16 +86,17 @@ async function search(
   const destination = callbackAddress(request, actions.onDiscover, context.config);
   const held: Turn[] = [];
   const take = async (turns: Turns) => {
-    const askedAt = performance.now();
-    held.push(await withinDeadline(deadline, () => turns.take(request.identity, deadline.turnMs())));
-    deadline.spent.waitingMs += performance.now() - askedAt;
+    const wait = () => deadline.waitForTurn((withinMs) => turns.take(request.identity, withinMs));
+    held.push(await withinDeadline(wait));
   };
+  // While a search waits for a thread, it needs no turn here.
+  const onWait = () => held[0]?.leave();
   const beforePage = async (resources: number) => {
     if (resources > largePage.resources && held.length === 1) await take(context.largeTurns);
   };
   try {
     await take(context.turns);
-    return await answer(context, request, { ...options, beforePage, destination });
+    return await answer(context, request, { ...options, onWait, beforePage, destination });
   } finally {
     for (const turn of held) turn.end();
   }

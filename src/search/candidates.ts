@@ -1,10 +1,11 @@
-import type { ThreadPool } from '../thread-pool.ts';
 import type { IndexReader } from './cache/caches.ts';
 import type { Deadline } from './deadline.ts';
+import type { Evaluation } from './evaluation.ts';
 import type { DocumentCheck } from './filter/check-documents.ts';
 import type { DocumentVersions } from './format/formats-in-use.ts';
 import type { IndexFormat } from './format/index-format.ts';
 import type { Plan } from './plan.ts';
+import type { KeyedShape } from './spatial/read-geometries.ts';
 import type { SpatialSearch } from './spatial/spatial-search.ts';
 import type { TextSearch } from './text/text-search.ts';
 import type { Trace } from './trace.ts';
@@ -18,15 +19,16 @@ export interface Search {
   versions?: DocumentVersions;
   /** Its statements end with the deadline. */
   database: IndexReader;
-  threads: ThreadPool;
-  /** The identity that asks; none: the operator. */
-  owner?: string;
   deadline: Deadline;
+  /** Of what takes long, in threads. */
+  evaluation: Evaluation;
   trace: Trace;
   /** Proposes candidates instead of our own lists, where it can. */
   index?: CandidateIndex;
   /** Waits until a page of so many resources may be read. */
   beforePage?(resources: number): Promise<void>;
+  /** Names, in the log, the geometry that was being compared when the time was over. */
+  logCostly(geometry: KeyedShape): Promise<void>;
   /** Counts candidates that the filter looked at, and how many of them passed. */
   count(candidates: number, passed: number): void;
 }

@@ -19,6 +19,8 @@ export interface Plan {
 
 export interface SpatialPlan {
   constraint: SpatialConstraint;
+  /** Among those of the intent. */
+  position: number;
   /** As geometries are indexed; a target that no indexed path can equal has none. */
   paths: string[];
 }
@@ -40,8 +42,9 @@ export function planQuestion(
       filter: planFilter(expression, { acceptPostfix, formats }),
       filterSource: { expression, acceptPostfix },
     }),
-    spatial: spatialConstraints(intent).map((constraint) => ({
+    spatial: spatialConstraints(intent).map((constraint, position) => ({
       constraint,
+      position,
       paths: [...new Set(constraint.targets.flatMap((target) => findPaths(target, formats)))],
     })),
   };

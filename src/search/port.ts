@@ -102,7 +102,7 @@ export function createSearch(context: SearchContext): SearchService {
     async confirm({ freshness }, deadline) {
       if (freshness === undefined) return;
       const reader = openReader(engine, deadline);
-      if (!(await withinDeadline(deadline, () => isStillFresh(reader, freshness)))) throw new Stale();
+      if (!(await withinDeadline(() => isStillFresh(reader, freshness)))) throw new Stale();
     },
 
     findNearMisses: (missed) => findNearMisses(engine, missed),

@@ -1,4 +1,5 @@
 import type { ServiceContext } from '../delivery/service.ts';
+import type { Logger } from '../logger.ts';
 import type { Context } from '../protocol/context.ts';
 import type { DiscoverMessage } from '../protocol/discover-messages.ts';
 import { ProtocolError } from '../protocol/errors.ts';
@@ -11,10 +12,12 @@ import { type CacheName, type Caches, createCaches, type IndexReader } from './c
 import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalidation.ts';
 import { type CandidateIndex, IndexGone, type Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
+import { type Evaluation, evaluating } from './evaluation.ts';
 import { findCandidates } from './find-candidates.ts';
 import { isAlike, readDocumentVersions, readFormatsInUse } from './format/formats-in-use.ts';
 import { type IndexFormat, type IndexFormats, indexFormats, newestOf } from './format/index-format.ts';
 import { type Plan, planQuestion } from './plan.ts';
+import { logCostlyIn } from './spatial/log-costly.ts';
 import { createTrace, type Trace } from './trace.ts';
 
 // A search, step by step:
@@ -28,6 +31,7 @@ import { createTrace, type Trace } from './trace.ts';
 /** What a search needs of its process. */
 export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> & {
   threads: ThreadPool;
+  logger?: Logger;
   /** Searches read from these, as far as they are up to date. */
   replicas?: Replicas;
   /** Those of this program, unless another one is tried. */
@@ -61,6 +65,8 @@ export interface SearchOptions {
   deadline?: Deadline;
   /** The identity that asks: threads are given out fairly among those. */
   owner?: string;
+  /** Told that the search waits for a thread. */
+  onWait?(): void;
   /** Waited for before a page of so many resources is read. */
   beforePage?(resources: number): Promise<void>;
 }
@@ -72,14 +78,33 @@ export interface Found {
   freshness?: CacheFreshness;
 }
 
-/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. `snapshot`: instead of the newest state, through the caches. */
+/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
 export async function evaluateIntent(
   engine: SearchEngine,
-  { message, scope }: Question,
+  question: Question,
   options: SearchOptions = {},
-  snapshot?: IndexReader,
 ): Promise<Found> {
-  const { optimistic = false, deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS), owner } = options;
+  const { deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS), owner, onWait } = options;
+  return withinDeadline(() =>
+    evaluating(engine.threads, { deadline, owner, onWait }, (evaluation) =>
+      evaluate(engine, question, { ...options, deadline, evaluation }),
+    ),
+  );
+}
+
+type EvaluateOptions = SearchOptions & {
+  deadline: Deadline;
+  evaluation: Evaluation;
+  /** Instead of the newest state, through the caches. */
+  snapshot?: IndexReader;
+};
+
+async function evaluate(
+  engine: SearchEngine,
+  { message, scope }: Question,
+  options: EvaluateOptions,
+): Promise<Found> {
+  const { optimistic = false, deadline, evaluation, snapshot } = options;
   const trace = createTrace();
   const reader = snapshot ?? openReader(engine, deadline);
   const { formats = indexFormats } = engine;
@@ -91,13 +116,13 @@ export async function evaluateIntent(
     plan,
     formats: newest,
     database: reader,
-    threads: engine.threads,
-    owner,
     deadline,
+    evaluation,
     trace,
     // Within a snapshot of PostgreSQL, what another index has may be newer.
     index: snapshot ? undefined : engine.index,
     beforePage: options.beforePage,
+    logCostly: logCostlyIn(engine),
     count(candidates, passed) {
       counts.candidates += candidates;
       counts.passed += passed;
@@ -105,24 +130,22 @@ export async function evaluateIntent(
   };
   // What takes long would often have to be done again.
   const isQuick = plan.filter?.exact !== false;
-  return withinDeadline(deadline, async () => {
-    for (let attempt = 1, repeats = 0; ; ) {
-      const isFirst = attempt + repeats === 1;
-      const freshness = optimistic && isQuick && isFirst ? assumeFresh(reader.caches) : undefined;
-      if (freshness === undefined) await refreshCaches(reader, { mayLag: isFirst });
-      await useFormats(search, formats, (inUse) => planQuestion(engine, { message, scope }, inUse));
-      const { answer, isOutdated } = await findPage(search);
-      trace.note('found', { ...counts, resources: answer.resourceCount });
-      if (search.versions && !freshness && !(await search.versions.areStill())) {
-        if (repeats++ < maxRebuildRepeats) continue;
-        return evaluateInSnapshot(engine, { message, scope }, { ...options, deadline });
-      }
-      if (isOutdated && attempt++ < maxAttempts) continue;
-      if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))
-        trace.note('cut', { leftOut: answer.leftOut });
-      return { answer, trace, ...(freshness && { freshness }) };
+  for (let attempt = 1, repeats = 0; ; ) {
+    const isFirst = attempt + repeats === 1;
+    const freshness = optimistic && isQuick && isFirst ? assumeFresh(reader.caches) : undefined;
+    if (freshness === undefined) await refreshCaches(reader, { mayLag: isFirst });
+    await useFormats(search, formats, (inUse) => planQuestion(engine, { message, scope }, inUse));
+    const { answer, isOutdated } = await findPage(search);
+    trace.note('found', { ...counts, resources: answer.resourceCount });
+    if (search.versions && !freshness && !(await search.versions.areStill())) {
+      if (repeats++ < maxRebuildRepeats) continue;
+      return evaluateInSnapshot(engine, { message, scope }, options);
     }
-  });
+    if (isOutdated && attempt++ < maxAttempts) continue;
+    if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))
+      trace.note('cut', { leftOut: answer.leftOut });
+    return { answer, trace, ...(freshness && { freshness }) };
+  }
 }
 
 /** Where another index is gone, our own lists propose, unless that one shall be the only one. */
@@ -148,14 +171,14 @@ const retryAfterSeconds = 2;
 async function evaluateInSnapshot(
   engine: SearchEngine,
   question: Question,
-  options: SearchOptions & { deadline: Deadline },
+  options: EvaluateOptions,
 ): Promise<Found> {
   const { database } = engine;
   const { remainingMs } = options.deadline;
   return database.transaction(
     async (tx) => {
-      const reader = { ...withinTime(tx, remainingMs), caches: createCaches({ percent: 0 }) };
-      return evaluateIntent(engine, question, { ...options, optimistic: false }, reader);
+      const snapshot = { ...withinTime(tx, remainingMs), caches: createCaches({ percent: 0 }) };
+      return evaluate(engine, question, { ...options, optimistic: false, snapshot });
     },
     { isolation: 'repeatable read', waitMs: remainingMs() },
   );

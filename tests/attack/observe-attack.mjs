@@ -2,6 +2,7 @@
 // (attacker.mjs), so that its work delays nobody's clock.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const attackerProgram = fileURLToPath(new URL('./attacker.mjs', import.meta.url));
@@ -44,6 +45,7 @@ async function observe(scene, { name, row, bounds }) {
   const before = await honest.ask(scene, perSecond, (samples) => countDiscovers(samples) >= requests);
   row.before = await sumUp(honest, before, bounds);
 
+  const health = watchHealth(roles, bounds);
   const attacker = startAttacker(name, scene);
   let since = Number.POSITIVE_INFINITY;
   attacker.underWay.then(() => {
@@ -60,6 +62,7 @@ async function observe(scene, { name, row, bounds }) {
   });
   if (since === Number.POSITIVE_INFINITY) row.broken.push('the attack did not get under way');
   row.told = await attacker.stop();
+  row.broken.push(...(await health.stop()));
   row.recoveryMs = await measureRecovery(scene, bounds, row.before);
   row.during = await sumUp(honest, during, bounds);
 
@@ -72,6 +75,32 @@ async function observe(scene, { name, row, bounds }) {
   for (const [role, process] of Object.entries(roles)) {
     if (!process.isRunning()) row.broken.push(`${role} ended: ${process.log.slice(-3).join(' ')}`);
   }
+}
+
+/** Asks every role once in a while whether it is up, as whoever restarts it would. */
+function watchHealth(roles, { p99Ms }) {
+  const stopping = new AbortController();
+  const silent = new Map();
+  const timeoutMs = Math.min(p99Ms * 5, 60_000);
+  const watch = async ([role, { url }]) => {
+    while (!stopping.signal.aborted) {
+      const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {});
+      if (!answer?.ok) silent.set(role, (silent.get(role) ?? 0) + 1);
+      await delay(500, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  const watching = Promise.all(Object.entries(roles).map(watch));
+  return {
+    /** What was not answered, in words. */
+    async stop() {
+      stopping.abort();
+      await watching;
+      return Array.from(
+        silent,
+        ([role, times]) => `/health of ${role} not answered in ${timeoutMs} ms, ${times} times`,
+      );
+    },
+  };
 }
 
 function countDiscovers(samples) {

@@ -171,12 +171,14 @@ function nameParticipants([
     sloth: participant('sloth', eve, `receiver${slowZone}`),
     ivy: participant('ivy', ivy, attackerHost),
     oscar: participant('oscar', oscar, attackerHost),
+    /** They all receive their callbacks where mallory does. */
+    crowd: Array.from({ length: 20 }, (_, index) => participant(`crowd-${index}`, mallory, attackerHost)),
   };
 }
 
-async function registerAll(url, { registry: _registry, console: _console, ...participants }) {
+async function registerAll(url, { registry: _registry, console: _console, crowd, ...participants }) {
   const database = await openDatabase({ url, logger: silentLogger(), maxConnections: 2 });
-  for (const { id, seed, url } of Object.values(participants)) {
+  for (const { id, seed, url } of [...crowd, ...Object.values(participants)]) {
     await registerParticipant(database, {
       ...{ namespace: id, registryName, subscriberId: id, url, networkIds: [network] },
       key: { recordId: 'key-1', publicKey: publicKeyOf(privateKeyFromSeed(seed)) },

@@ -28,3 +28,8 @@ export function watchFor(ms: number): Promise<void> {
 export function takeTime(ms: number): Promise<void> {
   return delay(ms);
 }
+
+/** A time by the fake timers of vitest, which a test advances. */
+export function fakeTime(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -33,7 +33,7 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'discovery/pull-client.ts': [/^with due .*"discovery"."feed"/],
   'discovery/services.ts': [/^select .* from discovery.feed where configured/],
   'discovery/sync.ts': [/^insert into discovery.presence/, /^delete from discovery.unsettled/],
-  'fair-turns.ts': ['part of a request'],
+  'fair-turns.ts': ['part of a request', 'part of a request'],
   'housekeeping.ts': [/^delete from console.empty_search/],
   'main.ts': ['once, at a start'],
   'registry/gate.ts': ['part of a request'],

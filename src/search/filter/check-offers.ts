@@ -1,7 +1,6 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import { Parameters } from '../../storage/parameters.ts';
 import type { Search } from '../candidates.ts';
-import { runInThread } from '../deadline.ts';
 import { catalogKeyOf, inBatches } from '../documents/keys.ts';
 import { appliesCondition } from '../documents/offers.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
@@ -67,9 +66,9 @@ export function selectByOffers(search: Search): (keys: readonly number[]) => Pro
 export async function testOffers(search: Search, offers: Keys): Promise<Keys> {
   const passing: number[] = [];
   for (const part of inBatches(offers, offersAtOnce)) {
-    search.deadline.check();
+    await search.evaluation.begin();
     const { keys, text } = await readOfferList(search.database, part);
-    const positions = await runInThread<number[]>(search, 'filterMs', {
+    const positions = await search.evaluation.run<number[]>('filter', {
       module: evaluateUrl,
       name: testDocuments.name,
       input: { ...search.plan.filterSource, list: 'offers', texts: [text] },

@@ -1,6 +1,5 @@
 import { neededCount } from '../../rules/discover/page-answer.ts';
 import { type Candidates, gather, type Search } from '../candidates.ts';
-import { runInThread } from '../deadline.ts';
 import { countDocuments } from '../documents/documents.ts';
 import { catalogKeyOf, inBatches } from '../documents/keys.ts';
 import { expandMembers, hasCatalogs } from '../documents/members.ts';
@@ -79,6 +78,7 @@ async function* filterByResources(
 ): AsyncGenerator<number[]> {
   for await (const part of gather(keys, documentsAtOnce))
     for (const batch of inBatches(part, documentsAtOnce)) {
+      if (!filter.cheap) await search.evaluation.begin();
       const candidates = await readPassingDocuments(search.database, { keys: batch, check });
       const texts = candidates.map(({ document }) => document);
       const positions = await testResources(search, filter, texts);
@@ -93,7 +93,7 @@ async function testResources(search: Search, filter: FilterPlan, texts: string[]
   if (filter.cheap && characters <= maxInlineCharacters) {
     return texts.flatMap((text, position) => (filter.test?.(JSON.parse(text)) ? [position] : []));
   }
-  return runInThread<number[]>(search, 'filterMs', {
+  return search.evaluation.run<number[]>('filter', {
     module: evaluateUrl,
     name: testDocuments.name,
     input: { ...search.plan.filterSource, list: 'resources', texts },
@@ -128,9 +128,9 @@ async function selectInBatches(
 ): Promise<Map<number, ReadonlySet<number>>> {
   const selected = new Map<number, ReadonlySet<number>>();
   for (const keys of await batchCatalogs(search, catalogKeys)) {
-    search.deadline.check();
+    await search.evaluation.begin();
     const { catalogs, offers } = await readCatalogTexts(search.database, keys, search.plan.scope);
-    const positions = await runInThread<Uint32Array[]>(search, 'filterMs', {
+    const positions = await search.evaluation.run<Uint32Array[]>('filter', {
       module: evaluateUrl,
       name: selectInCatalogs.name,
       input: { ...search.plan.filterSource, catalogs, offers },

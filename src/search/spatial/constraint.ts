@@ -1,18 +1,20 @@
+import { hasCode } from '../../error-code.ts';
 import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
-import type { Geometry } from '../../protocol/geojson.ts';
+import { faultAt } from '../../protocol/fault.ts';
+import type { Geometry, GeometryFault } from '../../protocol/geojson.ts';
 import type { Tally } from '../../rules/discover/quantify.ts';
+import { countPairs, findExcess } from '../../rules/geometry/complexity.ts';
 import { prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
 import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { Search } from '../candidates.ts';
-import { runInThread } from '../deadline.ts';
 import type { SpatialPlan } from '../plan.ts';
 import { isAll, type KeyedShape, type Nearby, type Region, readGeometries } from './read-geometries.ts';
 
 // A spatial constraint of a search, and what it says of stored geometries.
 //
-// The geometry of a query may have tens of thousands of parts. Then everything that looks at all of them runs in threads. They get it as text: to copy it as an object would block the main thread
-// for as long as to parse it.
+// The geometry of a query may have tens of thousands of parts, and so may stored ones. What looks at all of them then, or at many pairs of their edges, runs in threads, under the deadline: `judge` and `findBox`
+// decide on that, and nobody else compares geometries. Threads get texts: to copy an object would block the main thread for as long as to parse it.
 
 /** A spatial constraint, with the region in which geometries can satisfy it. */
 export interface LocatedConstraint extends SpatialPlan {
@@ -98,43 +100,56 @@ export interface Judgement {
   distance?: number;
 }
 
-/** More than so many characters of stored geometry are judged in a thread. */
+/** More characters of stored geometries, or more pairs of edges, are judged in a thread: fewer take some milliseconds. */
 const maxInlineShapes = 200_000;
+const maxInlinePairs = 10_000;
 
 /** Judges stored geometries, in the given order. */
 export async function judge(
   search: Search,
   constraint: SpatialConstraint,
-  stored: readonly Pick<KeyedShape, 'shape'>[],
+  stored: readonly KeyedShape[],
 ): Promise<Judgement[]> {
   search.deadline.check();
   const largeText = findLargeText(constraint);
   const isShort = stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
-  if (largeText === undefined && isShort)
-    return stored.map(({ shape }) => JSON.parse(shape)).map(prepare(constraint));
-  return runInThread<Judgement[]>(search, 'spatialMs', {
-    module: import.meta.url,
-    name: judgeShapes.name,
-    input: {
-      constraint: largeText === undefined ? constraint : { ...constraint, geometry: largeText },
-      shapes: stored.map(({ shape }) => shape),
-    } satisfies Question,
+  if (largeText === undefined && isShort) {
+    const geometries = stored.map(({ shape }): Geometry => JSON.parse(shape));
+    if (countPairs(constraint.operator, constraint.geometry, geometries) <= maxInlinePairs)
+      return geometries.map(prepare(constraint));
+  }
+  const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const input: Question = {
+    constraint: largeText === undefined ? constraint : { ...constraint, geometry: largeText },
+    shapes: stored.map(({ shape }) => shape),
+    progress,
+  };
+  const task = { module: import.meta.url, name: judgeShapes.name, input };
+  return search.evaluation.run<Judgement[]>('spatial', task).catch(async (error) => {
+    const last = stored[Atomics.load(progress, 0)];
+    if (last && hasCode(error, 'NET_TIMEOUT')) await search.logCostly(last);
+    throw error;
   });
 }
 
 interface Question {
   constraint: Omit<SpatialConstraint, 'geometry'> & { geometry: Geometry | string };
   shapes: string[];
+  /** The index of the shape that is being judged. */
+  progress: Int32Array;
 }
 
 /** The same in a thread, of GeoJSON texts. */
-export function judgeShapes({ constraint, shapes }: Question): Judgement[] {
+export function judgeShapes({ constraint, shapes, progress }: Question): Judgement[] {
   const { geometry } = constraint;
   const say = prepare({
     ...constraint,
     geometry: typeof geometry === 'string' ? JSON.parse(geometry) : geometry,
   });
-  return shapes.map((shape) => say(JSON.parse(shape)));
+  return shapes.map((shape, index) => {
+    Atomics.store(progress, 0, index);
+    return say(JSON.parse(shape));
+  });
 }
 
 function prepare({
@@ -153,17 +168,29 @@ function prepare({
   };
 }
 
-/** The box around the geometry of a constraint. */
-export async function findBox(search: Search, constraint: SpatialConstraint): Promise<SphereBox> {
+/** The box around the geometry of a constraint. Throws SCH_SCHEMA_VALIDATION_FAILED for a geometry that is too costly to search with. */
+export async function findBox(search: Search, { constraint, position }: SpatialPlan): Promise<SphereBox> {
   const input = findLargeText(constraint);
-  if (input === undefined) return sphereBox(constraint.geometry);
-  const task = { module: import.meta.url, name: boxOfText.name, input };
-  return runInThread<SphereBox>(search, 'spatialMs', task);
+  const task = { module: import.meta.url, name: measureText.name, input };
+  const { excess, box } =
+    input === undefined
+      ? measure(constraint.geometry)
+      : await search.evaluation.run<Measured>('spatial', task);
+  if (box) return box;
+  const at = ['message', 'intent', 'spatial', position, 'geometry', ...excess.at];
+  throw faultAt(excess.code, at, excess.message);
 }
 
+type Measured = { excess: GeometryFault; box?: undefined } | { excess?: undefined; box: SphereBox };
+
 /** Runs in the thread. */
-export function boxOfText(text: string): SphereBox {
-  return sphereBox(JSON.parse(text) as Geometry);
+export function measureText(text: string): Measured {
+  return measure(JSON.parse(text));
+}
+
+function measure(geometry: Geometry): Measured {
+  const excess = findExcess(geometry);
+  return excess ? { excess } : { box: sphereBox(geometry) };
 }
 
 /** More characters of a geometry are left to a thread. */

@@ -51,7 +51,7 @@ export async function prepareSpatial(search: Search, { isCounted = true } = {}):
 async function locateConstraint(search: Search, spatial: SpatialPlan): Promise<LocatedConstraint> {
   const { operator, distanceMeters, quantifier } = spatial.constraint;
   // NONE is satisfied by what is far away.
-  const around = await findBox(search, spatial.constraint);
+  const around = await findBox(search, spatial);
   const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
   const region = { paths: spatial.paths, ...(box && { box }) };
   return { ...spatial, around, region, count: Number.POSITIVE_INFINITY };

@@ -4,10 +4,12 @@ import { streamPassing } from '../build-page.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
 import type { Search } from '../candidates.ts';
 import { createDeadline, withinDeadline } from '../deadline.ts';
+import { type Evaluation, evaluating } from '../evaluation.ts';
 import { findCandidates } from '../find-candidates.ts';
 import { indexFormats, newestOf } from '../format/index-format.ts';
 import { planQuestion } from '../plan.ts';
 import { openReader, type Question, type SearchEngine, useFormats } from '../search.ts';
+import { logCostlyIn } from '../spatial/log-costly.ts';
 import { createTrace } from '../trace.ts';
 import { type AskedResource, findIndexed, type IndexedResource } from './asked-resource.ts';
 import { checkFilter, checkSpatial, checkText } from './check-parts.ts';
@@ -50,8 +52,8 @@ export async function explainResource(
   asked: AskedResource,
 ): Promise<Why> {
   const deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS);
-  return withinDeadline(deadline, async () => {
-    const search = await openSearch(engine, question, deadline);
+  const explain = async (evaluation: Evaluation): Promise<Why> => {
+    const search = await openSearch(engine, question, { deadline, evaluation });
     const [resource, ...others] = await findIndexed(search.database, asked);
     if (!resource) return { checks: [notIndexed(asked)] };
     const { catalogId, owner } = resource;
@@ -66,14 +68,15 @@ export async function explainResource(
     if (checks.some(({ ok }) => !ok)) return why;
     const rank = await findRank(search, resource.key);
     return { ...why, checks: [...checks, checkPage(search, rank)], ...(rank !== undefined && { rank }) };
-  });
+  };
+  return withinDeadline(() => evaluating(engine.threads, { deadline }, explain));
 }
 
 /** Our own lists propose, also where there is another index: it finds the same. */
 async function openSearch(
   engine: SearchEngine,
   question: Question,
-  deadline: Search['deadline'],
+  { deadline, evaluation }: Pick<Search, 'deadline' | 'evaluation'>,
 ): Promise<Search> {
   const { formats = indexFormats } = engine;
   const newest = [newestOf(formats)];
@@ -81,9 +84,10 @@ async function openSearch(
     plan: planQuestion(engine, question, newest),
     formats: newest,
     database: openReader(engine, deadline),
-    threads: engine.threads,
     deadline,
+    evaluation,
     trace: createTrace(),
+    logCostly: logCostlyIn(engine),
     count: () => undefined,
   };
   await refreshCaches(search.database, { mayLag: false });

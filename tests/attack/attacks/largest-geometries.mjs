@@ -1,10 +1,10 @@
-// Searches with a MultiPolygon of 20,000 parts, and publishes with a polygon of 50,000 points, rightly signed.
+// Searches with a MultiPolygon of 12,500 parts, and publishes with a polygon of 50,000 vertices, which are as many as are accepted, rightly signed.
 
 export const leavesData = true;
 
 export async function attack({ catalogUrl, discoveryUrl, send, actions, keepDoing, underWay, pause }) {
   const targets = '$.catalogs[*].provider.availableAt[*].geo';
-  const intent = { spatial: [{ op: 'S_INTERSECTS', targets, geometry: manyParts(20_000) }] };
+  const intent = { spatial: [{ op: 'S_INTERSECTS', targets, geometry: manyParts(12_500) }] };
   let sent = 0;
   const publish = () => {
     const catalog = {

@@ -3,7 +3,8 @@ import { patienceMs } from '../../tests/support/patience.ts';
 import { silentLogger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { createThreadPool } from '../thread-pool.ts';
-import { createDeadline, runInThread } from './deadline.ts';
+import { createDeadline } from './deadline.ts';
+import { evaluating } from './evaluation.ts';
 import { evaluateUrl, testDocuments } from './filter/evaluate.ts';
 
 it('SCH_INVALID_JSONPATH: a filter that selects too much is refused as well where a thread evaluates it', async () => {
@@ -16,9 +17,11 @@ it('SCH_INVALID_JSONPATH: a filter that selects too much is refused as well wher
     list: 'resources',
     texts: [JSON.stringify({ id: 'wide', grid: Array(110).fill(row) })],
   };
-  const search = { threads, deadline: createDeadline(patienceMs), owner: 'somebody' };
+  const options = { deadline: createDeadline(patienceMs), owner: 'somebody' };
   const task = { module: evaluateUrl, name: testDocuments.name, input };
-  const refused = await runInThread(search, 'filterMs', task).catch((error) => error);
+  const refused = await evaluating(threads, options, ({ run }) => run('filter', task)).catch(
+    (error) => error,
+  );
   await threads.close();
   expect(refused).toBeInstanceOf(ProtocolError);
   expect(refused).toMatchObject({

@@ -1,0 +1,73 @@
+import { hasCode } from '../error-code.ts';
+import { DeadlineExceeded, NoTurn, type Turn, TurnLost } from '../fair-turns.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import type { Task, ThreadPool } from '../thread-pool.ts';
+import type { Deadline } from './deadline.ts';
+
+// What a search has to evaluate in a thread. A search takes a turn of the threads when it first needs one, and keeps it until its end: so nobody waits for a thread with documents in memory. A turn
+// that lasts may be taken away for others (fair-turns.ts); then the search begins again.
+
+export interface Evaluation {
+  /** Waits for the turn, unless the search has it: before documents are read that a thread evaluates. */
+  begin(): Promise<unknown>;
+  /** Throws NET_TIMEOUT at the deadline, and SCH_INVALID_JSONPATH for a filter that shows only there to be too costly. */
+  run<T>(part: EvaluatedPart, task: Pick<Task, 'module' | 'name' | 'input'>): Promise<T>;
+}
+
+export type EvaluatedPart = 'filter' | 'spatial';
+
+export interface EvaluationOptions {
+  deadline: Deadline;
+  /** The identity that asks; none: the operator. */
+  owner?: string;
+  /** Told that a turn of the threads is waited for. */
+  onWait?(): void;
+}
+
+/** Does work that may need a thread, again where its turn was taken away. */
+export async function evaluating<T>(
+  threads: ThreadPool,
+  { deadline, owner, onWait }: EvaluationOptions,
+  work: (evaluation: Evaluation) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    let taking: Promise<Turn> | undefined;
+    const begin = () => {
+      if (taking) return taking;
+      onWait?.();
+      taking = deadline.waitForTurn((withinMs) => threads.take(owner, withinMs));
+      return taking;
+    };
+    const run = async <R>(part: EvaluatedPart, task: Pick<Task, 'module' | 'name' | 'input'>): Promise<R> => {
+      const turn = await begin();
+      deadline.check();
+      const deadlineMs = deadline.remainingMs();
+      return threads.run<R>({ ...task, turn, deadlineMs }).catch((error) => explain(error, part));
+    };
+    try {
+      return await work({ begin, run });
+    } catch (error) {
+      if (!(error instanceof TurnLost)) throw error;
+      deadline.beginAgain();
+    } finally {
+      void taking?.then(
+        (turn) => turn.end(),
+        () => undefined,
+      );
+    }
+  }
+}
+
+const paths = { filter: '$.message.intent.filters.expression', spatial: '$.message.intent.spatial' };
+
+function explain(error: unknown, part: EvaluatedPart): never {
+  const path = paths[part];
+  const isLate = error instanceof DeadlineExceeded && !(error instanceof NoTurn);
+  if (isLate || hasCode(error, 'TOO_MANY_MEETINGS')) {
+    const says = `The ${part === 'filter' ? 'filter' : 'geometry'} is too costly: it was not evaluated in time.`;
+    throw new ProtocolError('NET_TIMEOUT', says, { path, cause: error });
+  }
+  // The class of an error stays behind in its thread.
+  if (!hasCode(error, 'SCH_INVALID_JSONPATH')) throw error;
+  throw new ProtocolError('SCH_INVALID_JSONPATH', error.message, { path, cause: error });
+}

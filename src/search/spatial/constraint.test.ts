@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { comb } from '../../../tests/support/costly-geometries.ts';
+import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
+import type { Geometry, Position } from '../../protocol/geojson.ts';
+import type { Search } from '../candidates.ts';
+import { createDeadline } from '../deadline.ts';
+import { judge } from './constraint.ts';
+
+// Which comparisons are made on the main thread: a search whose threads only count what they are asked.
+
+const point: Geometry = { type: 'Point', coordinates: [0, 0] };
+
+it.each<[string, SpatialConstraint['operator'], Geometry, Geometry[], isInThread: boolean]>([
+  ['a hundred edges with a hundred edges', 'S_INTERSECTS', zigzag(100), [zigzag(100)], true],
+  ['fifty edges with fifty edges', 'S_INTERSECTS', zigzag(50), [zigzag(50)], false],
+  ['a hundred edges with a hundred edges, by distance', 'S_DWITHIN', zigzag(100), [zigzag(100)], false],
+  [
+    'a hundred edges with those of two lines, by distance',
+    'S_DWITHIN',
+    zigzag(100),
+    [zigzag(100), zigzag(1)],
+    true,
+  ],
+  ['a few edges with a line that may cross itself', 'S_INTERSECTS', zigzag(1), [zigzag(150)], true],
+  ['a polygon with four hundred points', 'S_WITHIN', comb(15), Array(400).fill(point), false],
+  ['a point with fifty polygons', 'S_CONTAINS', point, Array(50).fill(comb(15)), false],
+])(
+  'compares %s in a thread only where there are more than 10,000 pairs',
+  async (_, operator, geometry, stored, isInThread) => {
+    const asked: string[] = [];
+    const search = {
+      deadline: createDeadline(60_000),
+      evaluation: {
+        run: async (_part: string, { name }: { name: string }) => {
+          asked.push(name);
+          return [];
+        },
+      },
+    } as unknown as Search;
+    const constraint = { operator, geometry, quantifier: 'ANY' as const, targets: [], distanceMeters: 1 };
+    await judge(
+      search,
+      constraint,
+      stored.map((shape, key) => ({ key, shape: JSON.stringify(shape) })),
+    );
+    expect(asked).toEqual(isInThread ? ['judgeShapes'] : []);
+  },
+);
+
+function zigzag(edges: number): Geometry {
+  const coordinates = Array.from({ length: edges + 1 }, (_, index): Position => [index / 1000, index % 2]);
+  return { type: 'LineString', coordinates };
+}
