@@ -1,76 +1,120 @@
--- What every role shares: the memory of requests, callbacks on their way, and the log of changes.
+-- Schema work: what every role shares. Requests that were answered, callbacks on their way, requests that wait for a callback.
+-- (The migrator makes work.migration itself: src/storage/migrate.ts.)
 --
--- A table of due work has the columns due_at (null: nothing to do), lease_token, leased_until and attempts, and an index on due_at,
--- led by the columns that claims select and group by.
+-- Due work. In every schema, a table of due work has these columns (src/storage/work/leases.ts):
+--   due_at        when the row is worked on next; null: nothing to do
+--   lease_token   the lease of the process that works on the row; null: nobody does
+--   leased_until  when that lease ends; another process may take the row then
+--   attempts      how often the row was taken since this was last set to 0
+-- and an index on due_at, led by the columns that claims select and group by. The index on leased_until finds leases that a jump of the clock has
+-- made too long (src/storage/work/pull-forward.ts).
 
 create schema if not exists work;
 
--- Requests that were accepted, with the answer they got: the same request again gets the same answer, and nothing is done twice.
+-- Requests that were accepted, with the answer they got. The same request again gets the same answer, and its work is not done twice.
 create table work.request (
   id bigint generated always as identity primary key,
-  -- SHA-256 over role, identity, method, url, action and message_id: an address may be longer than an index entry.
-  key bytea not null unique,
-  role text not null,
-  identity text not null,
-  method text not null,
-  url text not null,
-  action text not null,
+  key bytea not null unique,       -- SHA-256 of role, identity, method, url, action and message_id: a url may be longer than an index entry
+  role text not null,              -- the role that received it
+  identity text not null,          -- who signed it
+  method text not null,            -- HTTP method
+  url text not null,               -- path, with the part of the query that counts
+  action text not null,            -- as in context.action
   message_id text not null,
-  digest text not null,
-  status integer not null,
-  body text not null,
-  expires timestamptz not null,
-  -- While its work is open, a request is remembered even after its signature has expired.
-  open boolean not null,
-  created_at timestamptz not null default now()
+  digest text not null,            -- of the raw body: another body under the same key is refused
+  status integer not null,         -- HTTP status of the answer
+  body text not null,              -- the answer
+  expires timestamptz not null,    -- when the last signature under which it came expires
+  open boolean not null            -- its work is not done: it is remembered even after its signature has expired
 );
 create index request_forgettable on work.request (expires) where not open;
+-- A signature of a request without body covers neither method nor url, so its other uses are found by message_id.
+create index request_without_body on work.request (message_id) where method <> 'POST';
 
--- Callbacks as stored bytes: what was promised with an ACK, and is sent again unchanged until it is delivered.
+-- Callbacks: promised with an ACK, and sent with the same bytes until they are delivered. Due work.
 create table work.callback (
   id bigint generated always as identity primary key,
-  role text not null,
-  action text not null,
+  role text not null,               -- the role that sends it
+  action text not null,             -- on_publish, on_pull, ...
   message_id text not null,
-  destination text not null,
-  -- The origin of the destination: one slow receiver must not take the places of all others.
-  receiver text not null,
-  body bytea not null,
-  -- The signature of the request that this answers, verbatim: part of what the callback's own signature covers.
-  request_signature text not null,
+  recipient text not null default '', -- identity of the receiver
+  destination text not null,        -- URL
+  receiver text not null,           -- origin of the destination: one slow receiver must not take the slots of all others
+  body bytea not null,              -- empty once it is delivered or skipped
+  request_signature text not null,  -- signature of the request that this answers: the signature of the callback covers it
   request_id bigint references work.request on delete set null,
+  traceparent text,                 -- W3C trace context; null: not traced
   created_at timestamptz not null default now(),
-  give_up_at timestamptz not null,
-  state text not null default 'open' check (state in ('open', 'delivered', 'refused', 'parked')),
-  last_status integer,
-  last_error text,
-  settled_at timestamptz,
+  give_up_at timestamptz not null,  -- it is parked if it has not been delivered by then
+  state text not null default 'open' check (state in ('open', 'delivered', 'refused', 'parked', 'skipped')),
+  form text,                        -- form of the body that was sent last: full or strict; null: nothing was sent
+  parts jsonb,                      -- how far its parts have come, if the receiver accepts it only in parts (src/rules/strict-parts.ts)
+  last_status integer,              -- HTTP status of the last attempt
+  last_error text,                  -- what went wrong with it
+  settled_at timestamptz,           -- when it left the state open
   due_at timestamptz,
   lease_token uuid,
   leased_until timestamptz,
   attempts integer not null default 0
 );
+-- A callback is sent a moment after it is stored, and its body is emptied then: compressing it would take longer than storing it.
+alter table work.callback alter column body set storage external;
 create index callback_due on work.callback (role, due_at) where due_at is not null;
 create index callback_due_by_receiver on work.callback (role, receiver, due_at) where due_at is not null;
 create index callback_in_work on work.callback (leased_until) where leased_until is not null;
 create index callback_of_request on work.callback (request_id) where request_id is not null;
 create index callback_by_state on work.callback (state, id);
+create index callback_parked on work.callback (id) where state in ('refused', 'parked');
+create index callback_parked_by_receiver on work.callback (receiver, id) where state in ('refused', 'parked');
 
-create schema if not exists catalog;
-
--- A change commits together with its row here, still without a number; committed rows are numbered afterwards, one numbering at a
--- time, and readers see numbered rows only. So whoever has read up to a number has missed nothing below it.
-create table catalog.change_log (
-  id bigint generated always as identity primary key,
-  seq bigint unique,
-  catalog_key bigint not null,
-  version integer not null,
-  publisher text not null,
-  submission_id bigint,
-  kind text not null,
-  at timestamptz not null,
-  details json not null
+-- Which forms a receiver accepts instead of the usual one (src/delivery/receiver-forms.ts), so that every process begins with them.
+create table work.receiver_form (
+  receiver text not null,       -- identity
+  form text not null check (form in ('plain', 'strict')), -- plain: callbacks with a three-line signature; strict: messages in strict form
+  until timestamptz not null,   -- from then on the usual form is tried first again
+  primary key (receiver, form)
 );
-create index change_log_unnumbered on catalog.change_log (id) where seq is null;
-create index change_log_of_catalog on catalog.change_log (catalog_key, version);
-create index change_log_at on catalog.change_log using brin (at);
+create index receiver_form_until on work.receiver_form (until);
+
+-- Requests that were sent and whose callback has not come: any process may accept it, also after a restart.
+create table work.sent_request (
+  role text not null,           -- the role that sent it
+  message_id text not null,
+  action text not null,
+  digest text not null,         -- of the raw body: a callback repeats it
+  signatures text[] not null,   -- how a callback may name the request: of each attempt, the text of the signature and the Authorization header
+  expires timestamptz not null, -- its callback is accepted until then
+  primary key (role, message_id)
+);
+create index sent_request_forgettable on work.sent_request (expires);
+
+-- Callbacks that were accepted: the same callback again does nothing. They are deleted with the request that they answer.
+create table work.taken_callback (
+  role text not null,
+  message_id text not null,
+  signer text not null,         -- identity
+  action text not null,
+  digest text not null,         -- of the raw body
+  primary key (role, message_id, signer, action, digest),
+  foreign key (role, message_id) references work.sent_request on delete cascade
+);
+
+-- Signing keys of running roles that the registry does not have. Each process writes its own whenever it looks at the registry, and deletes the row
+-- once the key is registered. A row that was not written for two minutes belongs to a process that has ended.
+create table work.unregistered_key (
+  role text not null,
+  subscriber_id text not null,
+  record_id text not null,
+  public_key text not null,     -- Ed25519, in Base64
+  problem text not null,        -- a sentence for the operator
+  since timestamptz not null,
+  seen_at timestamptz not null,
+  primary key (role, subscriber_id, record_id, public_key)
+);
+
+-- One row. The process that moves its due time does the housekeeping of the database (src/housekeeping.ts).
+create table work.housekeeping (
+  only_row boolean primary key default true check (only_row),
+  due_at timestamptz not null default now()
+);
+insert into work.housekeeping default values;

@@ -55,8 +55,8 @@ const planted: Record<string, Aged> = {
     where: "state in ('refused', 'parked')",
   },
   'work.sent_request': {
-    plant: `insert into work.sent_request (role, message_id, action, digest, signatures, sent_at, expires)
-      select 'discovery', day, 'pull', '', '{}', ${at}, ${at} from ${days};
+    plant: `insert into work.sent_request (role, message_id, action, digest, signatures, expires)
+      select 'discovery', day, 'pull', '', '{}', ${at} from ${days};
       insert into work.taken_callback (role, message_id, signer, action, digest) select 'discovery', day, 'a', 'on_pull', '' from ${days}`,
     time: 'expires',
     keptDays: 0,
@@ -117,8 +117,10 @@ const planted: Record<string, Aged> = {
     plant: `insert into registry.participant (namespace, registry_name, subscriber_id) values ('a', 'r', 'a');
       insert into registry.signing_key (namespace, registry_name, record_id, public_key, state, ttl_seconds) values ('a', 'r', 'k', '', 'live', 1);
       update registry.record_version set version = 366;
-      insert into registry.record_version select namespace, registry_name, record_id, subscriber_id, url, type, domain, public_key, state, valid_from,
-        valid_until, ttl_seconds, catalog_index_urls, network_memberships, created_at, 366 - day, ${at} from registry.record_version, ${days}`,
+      insert into registry.record_version (namespace, registry_name, record_id, subscriber_id, public_key, state, ttl_seconds, catalog_index_urls,
+        network_memberships, created_at, version, recorded_at)
+      select namespace, registry_name, record_id, subscriber_id, public_key, state, ttl_seconds, catalog_index_urls, network_memberships, created_at,
+        366 - day, ${at} from registry.record_version, ${days}`,
     time: 'recorded_at',
     keptDays: 30,
     // What the record was 30 days ago was written before that.
@@ -131,7 +133,8 @@ const planted: Record<string, Aged> = {
     keptDays: 30,
   },
   'discovery.change': {
-    plant: `insert into discovery.change (at, catalogs) select ${at}, '{1}' from ${days}`,
+    plant: `insert into discovery.change (at, catalogs) select ${at}, '{1}' from ${days};
+      insert into discovery.change (catalogs) values ('{1}')`,
     time: 'at',
     keptDays: 1 / 24,
   },

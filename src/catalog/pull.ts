@@ -48,7 +48,7 @@ export function addPullRoute(server: FastifyInstance, service: SignedService, co
 }
 
 async function accept(
-  { config, database, now }: CatalogContext,
+  { config, database }: CatalogContext,
   request: VerifiedRequest<typeof actions.pull>,
 ): Promise<Answer> {
   const { identity: owner, context, message, digest } = request;
@@ -70,7 +70,6 @@ async function accept(
       requestSignature: request.signature,
       requestId: await rememberAnswer(tx, request, answer, { open: true }),
       callbackUrl,
-      acceptedAt: now(),
     });
   });
   return answer;

@@ -54,7 +54,7 @@ export async function sendPage(
 ): Promise<void> {
   const { database, now } = context;
   const { catalog_url: catalogUrl, subscription_id: subscriptionId, page_offset: offset } = claim.row;
-  const sentAt = now();
+  const expires = after(now(), answerExpiryMs);
   await askService(context, {
     action: actions.pull,
     catalogUrl,
@@ -63,8 +63,7 @@ export async function sendPage(
     // The callback may be here before the acknowledgement, and find another process.
     beforeSending: ({ messageId, body, authorization }) =>
       database.transaction(async (tx) => {
-        const expires = new Date(sentAt.getTime() + answerExpiryMs);
-        const sent = { role: 'discovery', messageId, action: actions.pull.name, sentAt, expires };
+        const sent = { role: 'discovery', messageId, action: actions.pull.name, expires };
         await rememberSent(tx, { ...sent, digest: bodyDigest(body) }, authorization);
         await updateFeed(tx, claim, messageId);
       }),

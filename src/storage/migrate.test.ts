@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { silentLogger } from '../logger.ts';
+import { openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 
 let home: TestDatabase;
@@ -46,11 +47,24 @@ describe('migrations', () => {
     await run();
   });
 
-  it('never change once they were applied', async () => {
-    await run();
-    await write('0001-first.sql', 'create table vegetable (name text)');
-    await expect(run()).rejects.toThrow(/0001-first.sql is not what was applied/);
-  });
+  it.each([
+    ['with another text', '0001-first.sql', []],
+    ['with another number', '0002-second.sql', ['0003-third.sql']],
+    ['with another text, and more of them', '0001-first.sql', ['0250-last.sql']],
+  ])(
+    'refuse a database that an unreleased version made, %s, and say what to do',
+    async (_how, changed, more) => {
+      for (const name of [changed, ...more]) await write(name, 'select 1');
+      await run();
+      for (const name of [changed, ...more]) await rm(join(directory, name));
+      await write('0001-first.sql', 'create table fruit (name text)');
+      await write('0004-fourth.sql', 'create table vegetable (name text)');
+      await expect(run()).rejects.toThrow(
+        /^PostgreSQL at .* was made by an unreleased version of signpost \(its 000\d-\w+\.sql is different\), and there is no upgrade from those\. Set DATA_DIR to a new directory, or DATABASE_URL to an empty database; then register, publish and crawl again\.$/,
+      );
+      expect(await query("select to_regclass('vegetable') as vegetable")).toEqual([{ vegetable: null }]);
+    },
+  );
 
   it('are refused by an older version than the one that applied them', async () => {
     await write('0002-second.sql', 'select 1');
@@ -66,6 +80,37 @@ describe('migrations', () => {
       await expect(run()).rejects.toThrow('NNNN-name.sql');
     },
   );
+});
+
+it('a release with a further migration upgrades a database while a process of the release before uses it', async () => {
+  const used = await createTestDatabase();
+  const before = await openDatabase({ url: used.url, logger: silentLogger() });
+  const store = (receiver: string) =>
+    before.query(
+      "insert into work.receiver_form (receiver, form, until) values ($1, 'plain', now() + interval '1 hour')",
+      [receiver],
+    );
+  try {
+    await store('one');
+    await cp(new URL('../../migrations/', import.meta.url), directory, { recursive: true });
+    await rm(join(directory, '0001-first.sql'));
+    await write(
+      '9000-next.sql',
+      "alter table work.receiver_form add column note text not null default 'none'",
+    );
+    await migrate({ ...used, logger: silentLogger(), directory: pathToFileURL(`${directory}/`) });
+    await store('two');
+    expect((await before.query('select receiver, note from work.receiver_form order by 1')).rows).toEqual([
+      { receiver: 'one', note: 'none' },
+      { receiver: 'two', note: 'none' },
+    ]);
+    await expect(migrate({ ...used, logger: silentLogger() })).rejects.toThrow(
+      /was migrated to 9000-next.sql by a later version/,
+    );
+  } finally {
+    await before.close();
+    await used.drop();
+  }
 });
 
 function write(name: string, text: string): Promise<void> {

@@ -6,15 +6,16 @@ import { checkClients, describeServer } from './connection.ts';
 import { connectFirst, type FirstConnectionOptions, plainReason } from './first-connection.ts';
 import { refusePooler } from './refuse-pooler.ts';
 
-// Brings a database to the schema of this version: migrations/NNNN-name.sql in the order of their numbers, forward only, each
-// in a transaction of its own, all under one lock, so that any number of processes may start at once.
+// Brings a database to the schema of this version: migrations/NNNN-name.sql in the order of their numbers, forward only, each in a separate
+// transaction, all under one lock, so that any number of processes may start at once. The files of a release never change. Before the first
+// release they do, and a database with other files is refused.
 
 const migrationsDirectory = new URL('../../migrations/', import.meta.url);
 const oldestServer = 14;
 /** Any constant will do, as long as it stays: the key of the advisory lock. */
 const migrationLock = 7_206_113_001;
 
-/** Throws a plain sentence when the server cannot be reached, is too old, or is ahead of this version. */
+/** Throws a plain sentence when the server cannot be reached or is too old, or when its tables are those of another version. */
 export async function migrate(options: FirstConnectionOptions & { directory?: URL }): Promise<Server> {
   const { url, logger, directory = migrationsDirectory } = options;
   const migrations = await readMigrations(directory);
@@ -82,25 +83,28 @@ async function readApplied(client: pg.Client): Promise<Map<number, Applied>> {
       digest text not null,
       applied_at timestamptz not null default now()
     )`);
-  const { rows } = await client.query<Applied>('select number, name, digest from work.migration');
+  const { rows } = await client.query<Applied>(
+    'select number, name, digest from work.migration order by number',
+  );
   return new Map(rows.map((row) => [row.number, row]));
 }
 
-/** What stands in the database must be what this version knows: an older version or an edited file is refused. */
+/** Refuses a database to which migrations were applied that this version does not have. */
 function refuseStrangers(applied: Map<number, Applied>, migrations: readonly Migration[], url: string): void {
-  const known = new Map(migrations.map((migration) => [migration.number, migration]));
+  const known = new Map(migrations.map(({ number, digest }) => [number, digest]));
+  const newest = migrations.at(-1)?.number ?? 0;
   for (const { number, name, digest } of applied.values()) {
-    const migration = known.get(number);
-    if (migration === undefined) {
-      throw new Error(`${describeServer(url)} was migrated to ${name} by a later version of signpost.`);
-    }
-    if (migration.digest !== digest) {
-      throw new Error(
-        `${migration.name} is not what was applied to ${describeServer(url)}: migrations never change, add another one.`,
-      );
-    }
+    if (known.get(number) === digest) continue;
+    throw new Error(
+      number > newest
+        ? `${describeServer(url)} was migrated to ${name} by a later version of signpost.`
+        : `${describeServer(url)} was made by an unreleased version of signpost (its ${name} is different), and there is no upgrade from those. ${startAgain}`,
+    );
   }
 }
+
+const startAgain =
+  'Set DATA_DIR to a new directory, or DATABASE_URL to an empty database; then register, publish and crawl again.';
 
 async function apply(client: pg.Client, { number, name, text, digest }: Migration): Promise<void> {
   await client.query('begin');

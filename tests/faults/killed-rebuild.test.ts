@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { it } from 'vitest';
 import { takeTime, until } from '../support/time.ts';
 import { type FaultRun, faultOptions, type Outcome, strikes, times } from './fault-run.ts';
-import { restoreOldIndex } from './old-index.ts';
+import { createOutdatedIndex } from './outdated-index.ts';
 
 // An index of an older version is rebuilt by processes that are killed, one after the other. Searches find what they found before, whatever is rebuilt; at the end the
 // index is what the documents make of it.
@@ -18,7 +18,7 @@ it(
 async function killRebuilds(run: FaultRun): Promise<Outcome> {
   const total = { acknowledged: 0, lost: 0, appliedTwice: 0 };
   for (let left = times(2, 40); left > 0; ) {
-    const index = await restoreOldIndex();
+    const index = await createOutdatedIndex();
     try {
       let killedAt: number | undefined;
       for (let isDone = false; !isDone; ) {

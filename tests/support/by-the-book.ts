@@ -68,9 +68,9 @@ export async function holdAgainstTheBook(runs: {
         arbitraryIndex,
         fc.array(arbitraryQuestion, { minLength: runs.questions, maxLength: runs.questions }),
         async (index, questions) => {
-          if (runs.byChanges) await fillByChanges({ database }, index);
-          else if (runs.catchUp) await replaceAll(database, index, runs.catchUp);
-          else await fill({ database }, index);
+          if (runs.catchUp) await replaceAll(database, index, runs.catchUp);
+          else await fill({ database }, runs.byChanges ? [] : index);
+          if (runs.byChanges) await applyByChanges(database, index);
           for (const question of questions) await ask(index, question);
           if (runs.catchUp === undefined) return;
           await runs.catchUp(database);
@@ -141,12 +141,7 @@ export async function apply(database: Database, catalogs: readonly KnownCatalog[
 }
 
 /** Catalog by catalog, each with what others say first; in between and afterwards lists are compacted. */
-async function fillByChanges(
-  evaluator: Pick<SearchContext, 'database'>,
-  index: readonly KnownCatalog[],
-): Promise<void> {
-  const { database } = evaluator;
-  await fill(evaluator, []);
+export async function applyByChanges(database: Database, index: readonly KnownCatalog[]): Promise<void> {
   for (const [position, known] of index.entries()) {
     const { resources, offers, id } = known.catalog;
     const catalog = {

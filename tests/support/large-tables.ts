@@ -34,14 +34,14 @@ const large: Record<string, string> = {
   'catalog.push_lane': `(subscriber) select 'd' || n from ${series}`,
   'catalog.push': `(subscriber, catalog_key, wanted_version, acknowledged_version, needs_full, state, sent_timestamp)
     select 'd1', n, 1, 1, false, 'acknowledged', now() from ${series}`,
-  'catalog.pull': `(owner, subscription_id, page_limit, page_offset, context, digest, request_signature, callback_url, accepted_at)
-    select 'd' || n, gen_random_uuid(), 1, 0, '{}', '', '', '', now() from ${series}`,
+  'catalog.pull': `(owner, subscription_id, page_limit, page_offset, context, digest, request_signature, callback_url)
+    select 'd' || n, gen_random_uuid(), 1, 0, '{}', '', '', '' from ${series}`,
   'catalog.rebuild': `(master_key) select n from ${series}`,
   'catalog.download': `(id, owner, expires_at, size_bytes, checksum) select gen_random_uuid(), 'd' || n, ${inAnHour}, 1, '' from ${series}`,
   'catalog.download_piece': `(download_id, position, bytes) select id, 0, '' from catalog.download`,
   'discovery.catalog': `(key, source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at, index_version)
     select n, 'node', 'p' || n, 'c' || n, 'REGULAR', ${heads}, n, 'p', '{}', '{}', true, now(), (select version from discovery.index_state) from ${series}`,
-  'discovery.resource': `(key, id, document, digest, words, entries) select (n::bigint << 26) + 1, 'r' || n, '{}', n, '', '' from ${series}`,
+  'discovery.resource': `(key, id, document, digest, words) select (n::bigint << 26) + 1, 'r' || n, '{}', n, '' from ${series}`,
   'discovery.offer': `(key, id, owner, provider_id, resource_ids, document, digest)
     select (n::bigint << 26) + (1 << 25), 'o' || n, 'p' || n, 'p', '{r}', '{}', n from ${series}`,
   'discovery.offer_target': `(owner, resource_id, offer_key) select 'p' || n, 'r' || n, (n::bigint << 26) + (1 << 25) from ${series}`,
@@ -72,7 +72,7 @@ const large: Record<string, string> = {
     select sha256(n::text::bytea), 'catalog', 'p' || n, 'POST', '/', 'publish', n, '', 200, '', ${inAnHour}, false from ${series}`,
   'work.callback': `(role, action, message_id, destination, receiver, body, request_signature, give_up_at, state, settled_at)
     select 'catalog', 'on_publish', n, '', 'https://p' || n, '', '', now(), 'delivered', now() from ${series}`,
-  'work.sent_request': `(role, message_id, action, digest, signatures, sent_at, expires) select 'discovery', n, 'pull', '', '{}', now(), ${inAnHour} from ${series}`,
+  'work.sent_request': `(role, message_id, action, digest, signatures, expires) select 'discovery', n, 'pull', '', '{}', ${inAnHour} from ${series}`,
   'work.taken_callback': `(role, message_id, signer, action, digest) select 'discovery', n, '', 'on_pull', '' from ${series}`,
   'work.receiver_form': `(receiver, form, until) select 'p' || n, 'plain', ${inAnHour} from ${series}`,
   'console.audit': `(at, action, target, outcome, address) select ${lately}, '', '', '', '' from ${series}`,

@@ -13,7 +13,7 @@ export const longest = [
   'tests/restart.test.ts',
   'tests/faults/killed-crawlers.test.ts',
   'tests/conform.test.ts',
-  'tests/index-upgrade.test.ts',
+  'tests/index-rebuild.test.ts',
   'tests/crawl-large.test.ts',
   'tests/discovery-large.test.ts',
   'tests/replicas.test.ts',

@@ -175,7 +175,7 @@ function* readIndexOf(read: IndexReading, nextUpdate: Date | undefined): Steps<R
   const isFinal = !faults.some(({ fault }) => keyFaults.includes(fault.code));
   return {
     ...(isFinal && { etag, modified, digest }),
-    ...{ nextUpdate, signedBy: index.signedBy, entries: digested },
+    ...{ nextUpdate, entries: digested },
     discarded: faults.map(({ catalogId }) => catalogId).filter((id) => id !== undefined),
   };
 }

@@ -96,7 +96,7 @@ export async function writeResources(tx: Transaction, rows: readonly ResourceRow
      from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[])
        as incoming (key, id, digest, document, words)
      on conflict (key) do update
-     set document = excluded.document, digest = excluded.digest, words = excluded.words, entries = null`,
+     set document = excluded.document, digest = excluded.digest, words = excluded.words`,
     [
       bigintArray(rows.map(({ key }) => key)),
       textArray(rows.map(({ id }) => id)),

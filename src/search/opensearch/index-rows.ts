@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Database, Queryable } from '../../storage/database.ts';
 import { isNewsTo } from '../../storage/freshness.ts';
 
-// The indexes of OpenSearch as PostgreSQL knows them (migrations/0040-opensearch.sql): one row for each, with the watermark up to which it has what was committed, and the lease of the process that
+// The indexes of OpenSearch as PostgreSQL knows them (migrations/0004-discovery.sql): one row for each, with the watermark up to which it has what was committed, and the lease of the process that
 // writes it. What was committed after a watermark is told by the keys in discovery.document_change.
 
 export interface IndexRow {

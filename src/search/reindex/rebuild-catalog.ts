@@ -199,9 +199,9 @@ async function storeEntries(
   for (const kind of ['resource', 'offer'] as const) {
     const keys = documents.filter((each) => each.kind === kind).map(({ key }) => key);
     if (keys.length === 0) continue;
-    const own = kind === 'resource' ? 'entries = null' : 'is_standing = stored.is_standing';
+    const standing = kind === 'offer' ? ', is_standing = stored.is_standing' : '';
     await tx.query(
-      `update discovery.${kind} as document set words = stored.words, ${own}
+      `update discovery.${kind} as document set words = stored.words${standing}
        from unnest($1::bigint[], $2::bytea[], $3::boolean[]) as stored (key, words, is_standing)
        where document.key = stored.key`,
       [

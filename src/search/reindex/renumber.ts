@@ -20,7 +20,7 @@ import { lockCatalog } from './rebuild-catalog.ts';
 // then they get the lowest numbers, in the same order. The catalog keeps its own key, so that its position in answers stays. Some documents at a time are moved, in one
 // transaction, and the index is whole after each.
 
-/** Catalogs that have used three quarters of their numbers (migrations/0025-index-keys.sql has the same bounds). */
+/** Catalogs that have used three quarters of their numbers (migrations/0004-discovery.sql has the same bounds). */
 export async function findShortOfNumbers(queryable: Queryable): Promise<number[]> {
   const { rows } = await queryable.query<{ key: number }>(
     `select key from discovery.catalog
@@ -141,13 +141,13 @@ async function moveRows(
   const keys = documents.map(({ key }) => key);
   const newKeys = documents.map(({ newKey }) => newKey);
   if (kind === 'offer') await forgetTargets(tx, bigintArray(keys));
-  const own = kind === 'resource' ? 'entries = null' : 'is_standing = renumbered.is_standing';
+  const standing = kind === 'offer' ? ', is_standing = renumbered.is_standing' : '';
   // By way of keys that no document has: of two that follow each other, one may get the key of the other.
   await tx.query(`update discovery.${kind} set key = -key where key = any ($1::bigint[])`, [
     bigintArray(keys),
   ]);
   await tx.query(
-    `update discovery.${kind} as document set key = renumbered.new_key, words = renumbered.words, ${own}
+    `update discovery.${kind} as document set key = renumbered.new_key, words = renumbered.words${standing}
      from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::boolean[]) as renumbered (key, new_key, words, is_standing)
      where document.key = -renumbered.key`,
     [

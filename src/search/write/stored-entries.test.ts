@@ -60,17 +60,6 @@ describe('the facts and numbers of a document', () => {
     await apply({ ...catalogWith(1), resources: [] }, [...indexFormats, otherFacts]);
     expect(await readLists(1)).toEqual([]);
   });
-
-  it('are not stored: what another program stored is neither read nor left when the document changes', async () => {
-    await apply(catalogWith(1), indexFormats);
-    await database.query("update discovery.resource set entries = '\\x0000000000000000'");
-    await apply(catalogWith(2), indexFormats);
-    expect((await database.query('select entries from discovery.resource')).rows).toEqual([
-      { entries: null },
-    ]);
-    await apply({ ...catalogWith(1), resources: [] }, indexFormats);
-    expect(await readLists(1)).toEqual([]);
-  });
 });
 
 describe('the entries of a document', () => {

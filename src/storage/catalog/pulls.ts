@@ -19,7 +19,6 @@ export interface NewPull {
   requestSignature: string;
   requestId: number;
   callbackUrl: string;
-  acceptedAt: Date;
 }
 
 /** The row of a claimed pull. */
@@ -39,11 +38,11 @@ export async function insertPull(tx: Transaction, pull: NewPull): Promise<void> 
   const { owner, subscriptionId, limit, offset, context, digest, requestSignature, requestId } = pull;
   await tx.query(
     `insert into catalog.pull (owner, subscription_id, page_limit, page_offset, context, digest, request_signature,
-       request_id, callback_url, accepted_at, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now())`,
+       request_id, callback_url, due_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())`,
     [
       ...[owner, subscriptionId, limit, offset, context, digest, requestSignature],
-      ...[requestId, pull.callbackUrl, pull.acceptedAt],
+      ...[requestId, pull.callbackUrl],
     ],
   );
   tx.hint(pullsChannel);

@@ -3,7 +3,7 @@ import type { ExtendingResource, HostedMaster } from '../../rules/self-hosted/ex
 import type { Queryable, Transaction } from '../database.ts';
 import type { InheritedTable } from '../inherited.ts';
 
-// The templates of crawled MASTER catalogs, and the crawled resources that extend them (migrations/0007-crawl.sql). A template is a resource
+// The templates of crawled MASTER catalogs, and the crawled resources that extend them (migrations/0005-discovery-sources.sql). A template is a resource
 // of a MASTER catalog in the index; what extends it is there in its assembled form, its own form is kept here.
 
 export const inheritedTable: InheritedTable = {

@@ -2,7 +2,7 @@ import type { Transaction } from '../database.ts';
 import { type Claim, LeaseLost } from '../work/due-work.ts';
 import { dueAfter, dueIn, markSettled } from '../work/leases.ts';
 
-// Hosts that are crawled: the rows of due work of the crawler (migrations/0007-crawl.sql). Whoever holds a host does what is due of its
+// Hosts that are crawled: the rows of due work of the crawler (migrations/0005-discovery-sources.sql). Whoever holds a host does what is due of its
 // nodes, indexes and targets, and writes under its lease.
 
 export const hostTable = 'discovery.crawl_host';

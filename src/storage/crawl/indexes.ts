@@ -100,7 +100,6 @@ export interface ReadIndex {
   digest?: string;
   /** Undefined where it announces none. */
   nextUpdate: Date | undefined;
-  signedBy?: string;
   entries: readonly ReadEntry[];
   /** Catalogs whose entry is there but was discarded: they are not absent. */
   discarded: readonly string[];
@@ -145,12 +144,12 @@ export async function recordIndex(
   await tx.query('select from discovery.crawl_node where id = $1 for no key update', [row.node_id]);
   await tx.query(
     `update discovery.crawl_index
-     set etag = case when listed then $3 end, modified = case when listed then $4 end, served_digest = case when listed then $9 end,
-       next_update = $5, signed_by = $6, read_at = $7, failures = $10, due_at = ${dueUnlessStirred('$2', '$8')}
+     set etag = case when listed then $3 end, modified = case when listed then $4 end, served_digest = case when listed then $8 end,
+       next_update = $5, read_at = $6, failures = $9, due_at = ${dueUnlessStirred('$2', '$7')}
      where id = $1`,
     [
       ...[row.id, row.stir, read.etag ?? null, read.modified ?? null, read.nextUpdate ?? null],
-      ...[read.signedBy ?? null, now, dueInMs, read.digest ?? null, failures],
+      ...[now, dueInMs, read.digest ?? null, failures],
     ],
   );
   await writeEntries(tx, row, read);

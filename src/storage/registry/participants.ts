@@ -45,7 +45,7 @@ export async function registerParticipant(database: Database, registration: Regi
        on conflict (namespace, registry_name) do update
          set subscriber_id = excluded.subscriber_id, url = coalesce(excluded.url, p.url),
              type = coalesce(excluded.type, p.type), domain = coalesce(excluded.domain, p.domain),
-             countries = coalesce(excluded.countries, p.countries), updated_at = now()`,
+             countries = coalesce(excluded.countries, p.countries)`,
       [namespace, registryName, subscriberId, url ?? null, type ?? null, domain ?? null, countries ?? null],
     );
     await putKey(tx, registration, registration.key, registration.replaceKey ?? false);
@@ -61,7 +61,7 @@ export async function addKey(
   key: KeyRegistration,
 ): Promise<void> {
   await database.transaction(async (tx) => {
-    await touch(tx, subscriber);
+    await lockParticipant(tx, subscriber);
     await putKey(tx, subscriber, key, false);
   });
 }
@@ -95,7 +95,7 @@ export async function setKeyState(
       throw revokedForEver(recordId);
     }
     await tx.query(
-      `update registry.signing_key set state = $3, updated_at = now()
+      `update registry.signing_key set state = $3
         where namespace = $1 and registry_name = $2 and record_id = any($4::text[])`,
       [namespace, registryName, state, movable],
     );
@@ -109,7 +109,7 @@ export async function addMembership(
   networkId: string,
 ): Promise<void> {
   await database.transaction(async (tx) => {
-    await touch(tx, subscriber);
+    await lockParticipant(tx, subscriber);
     await insertMembership(tx, subscriber, networkId);
   });
 }
@@ -121,7 +121,7 @@ export async function removeMembership(
   networkId: string,
 ): Promise<boolean> {
   return database.transaction(async (tx) => {
-    await touch(tx, subscriber);
+    await lockParticipant(tx, subscriber);
     const { rowCount } = await tx.query(
       'delete from registry.membership where namespace = $1 and registry_name = $2 and network_id = $3',
       [subscriber.namespace, subscriber.registryName, networkId],
@@ -137,7 +137,7 @@ export async function setCatalogIndexUrls(
   urls: readonly string[],
 ): Promise<void> {
   const { rowCount } = await database.query(
-    `update registry.participant set catalog_index_urls = $3, updated_at = now()
+    `update registry.participant set catalog_index_urls = $3
       where namespace = $1 and registry_name = $2`,
     [namespace, registryName, urls],
   );
@@ -188,7 +188,7 @@ async function putKey(
      values ($1, $2, $3, $4, coalesce($5, 'live'), $6, $7, coalesce($8::integer, $9::integer))
      on conflict (namespace, registry_name, record_id) do update
        set state = coalesce($5, k.state), valid_from = coalesce($6, k.valid_from),
-           valid_until = coalesce($7, k.valid_until), ttl_seconds = coalesce($8::integer, k.ttl_seconds), updated_at = now()`,
+           valid_until = coalesce($7, k.valid_until), ttl_seconds = coalesce($8::integer, k.ttl_seconds)`,
     [
       namespace,
       registryName,
@@ -210,10 +210,10 @@ async function insertMembership(tx: Queryable, subscriber: Subscriber, networkId
   );
 }
 
-/** Marks the participant's records as changed; refuses a participant that is not there. */
-async function touch(tx: Queryable, subscriber: Subscriber): Promise<void> {
+/** Refuses a participant that is not there. At commit, its versions are written under the same lock. */
+async function lockParticipant(tx: Queryable, subscriber: Subscriber): Promise<void> {
   const { rowCount } = await tx.query(
-    'update registry.participant set updated_at = now() where namespace = $1 and registry_name = $2',
+    'select from registry.participant where namespace = $1 and registry_name = $2 for no key update',
     [subscriber.namespace, subscriber.registryName],
   );
   if (rowCount === 0) throw unknown(subscriber);

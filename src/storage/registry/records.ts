@@ -5,7 +5,7 @@ import type { Subscriber } from './participants.ts';
 /**
  * Reading the registry: one record is one key, together with what is known of its participant.
  *
- * The present is read from the tables themselves, the past from the versions that their triggers keep (migration 0016).
+ * The present is read from the tables themselves, the past from the versions that their triggers keep (migrations/0002-registry.sql).
  */
 export interface KeyRecord extends Subscriber {
   recordId: string;

@@ -14,7 +14,6 @@ export interface SentRequest {
   action: string;
   /** Of the raw body. */
   digest: string;
-  sentAt: Date;
   /** Until when its callback is waited for. */
   expires: Date;
 }
@@ -25,12 +24,12 @@ export async function rememberSent(
   request: SentRequest,
   authorization: string,
 ): Promise<void> {
-  const { role, messageId, action, digest, sentAt, expires } = request;
+  const { role, messageId, action, digest, expires } = request;
   await queryable.query(
-    `insert into work.sent_request as sent (role, message_id, action, digest, signatures, sent_at, expires)
-     values ($1, $2, $3, $4, $5, $6, $7)
+    `insert into work.sent_request as sent (role, message_id, action, digest, signatures, expires)
+     values ($1, $2, $3, $4, $5, $6)
      on conflict (role, message_id) do update set signatures = sent.signatures || excluded.signatures, expires = excluded.expires`,
-    [role, messageId, action, digest, chainValues(authorization), sentAt, expires],
+    [role, messageId, action, digest, chainValues(authorization), expires],
   );
 }
 

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { expect, it } from 'vitest';
 import { takeTime, until } from '../../support/time.ts';
 import { type FaultRun, faultOptions, type Outcome, strikes } from '../fault-run.ts';
-import { restoreOldIndex } from '../old-index.ts';
+import { createOutdatedIndex } from '../outdated-index.ts';
 
 const stops = 5;
 const maxSteps = 12;
@@ -17,7 +17,7 @@ it(
 async function stopRebuilds(run: FaultRun): Promise<Outcome> {
   const total = { acknowledged: 0, lost: 0, appliedTwice: 0 };
   for (let stop = 0; stop < stops; stop++) {
-    const index = await restoreOldIndex();
+    const index = await createOutdatedIndex();
     try {
       const stopped = index.startRebuilding();
       const steps = run.between(1, maxSteps);

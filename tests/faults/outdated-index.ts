@@ -1,33 +1,56 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import pg from 'pg';
 import { readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { Catalog } from '../../src/protocol/catalog.ts';
-import { indexFormats, newestOf } from '../../src/search/format/index-format.ts';
+import {
+  type IndexFormat,
+  type IndexFormats,
+  indexFormats,
+  newestOf,
+} from '../../src/search/format/index-format.ts';
 import { createSearch, maintainIndex } from '../../src/search/port.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
 import type { Body } from '../support/actor.ts';
+import { sampleIndex } from '../support/arbitrary-index.ts';
+import { applyByChanges } from '../support/by-the-book.ts';
 import { endWithUs } from '../support/child-process.ts';
-import { createEmptyDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { filter } from '../support/discover.ts';
-import { migrateUntil } from '../support/old-schema.ts';
 import type { Outcome } from './fault-run.ts';
 
-// An index of the oldest version, which processes rebuild in steps of one document while searches go on.
+// An index that processes of a later version rebuild in steps of one document, while searches go on.
 
-const lastBefore = 22;
-const fixture = new URL('../fixtures/index-version-0.sql', import.meta.url);
+/** With a later version, in which facts and numbers have other lists. The processes run its text, so it uses nothing from outside. */
+function addLater(known: IndexFormats): IndexFormats {
+  const newest = known[known.length - 1] as IndexFormat;
+  const other = (hash: number) => (hash + 2) % 2 ** 53;
+  const attributes: IndexFormat['attributes'] = {
+    ...newest.attributes,
+    entries(document) {
+      const { facts, numbers, objects } = newest.attributes.entries(document);
+      return {
+        facts: new Set(Array.from(facts, other)),
+        numbers: new Map(Array.from(numbers, ([path, values]) => [other(path), values])),
+        objects,
+      };
+    },
+    valueFact: (path, value) => other(newest.attributes.valueFact(path, value)),
+    numberPath: (path) => other(newest.attributes.numberPath(path)),
+  };
+  return [...known, { ...newest, version: newest.version + 1, attributes }];
+}
+
+const formats = addLater(indexFormats);
 /** Longer than a search takes: one that began before the next version was announced does not know of it. */
 const graceMs = 2_000;
 /** Of the log of a process that failed. */
 const shownLines = 15;
-/** Offers of the fixture apply at some hours of some days, and their words count then: searches at two moments may find different resources. */
+/** Offers of the index apply at some hours of some days, and their words count then: searches at two moments may find different resources. */
 const at = new Date('2026-11-17T11:30:00Z');
-/** All versions make the same words and facts, so that searches find the same in the same order. */
+/** Both versions make the same words, so that searches find the same in the same order. */
 const searches: Body[] = [
   ...['teas', 'greens tea', 'green', 'the blacks'].map((textSearch) => ({ intent: { textSearch } })),
   ...['@.id == "r1"', '@.id == "r4"', '@.c.b >= 0', '@.a == "ab"'].map((condition) =>
@@ -35,7 +58,7 @@ const searches: Body[] = [
   ),
 ];
 
-export interface OldIndex {
+export interface OutdatedIndex {
   /** How many searches were made, and found something, before anything was rebuilt. */
   searches: number;
   /** How many of them find something else now. */
@@ -46,15 +69,12 @@ export interface OldIndex {
   close(): Promise<void>;
 }
 
-export async function restoreOldIndex(): Promise<OldIndex> {
-  const home = await createEmptyDatabase();
-  await migrateUntil(lastBefore, home.url);
-  const client = new pg.Client({ connectionString: home.url });
-  await client.connect();
-  await client.query(readFileSync(fixture, 'utf8')).finally(() => client.end());
+export async function createOutdatedIndex(): Promise<OutdatedIndex> {
+  const home = await createTestDatabase();
   const database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
+  await applyByChanges(database, sampleIndex());
   const threads = createThreadPool({ size: 1, logger: silentLogger() });
-  const service = createSearch({ config: readConfig({}), database, threads, now: () => at });
+  const service = createSearch({ config: readConfig({}), database, threads, formats, now: () => at });
   const find = () =>
     Promise.all(
       searches.map(async (message) => {
@@ -78,10 +98,10 @@ export async function restoreOldIndex(): Promise<OldIndex> {
     startRebuilding: () => startRebuilding(home.url),
     async compare(total) {
       const { rowCount } = await database.query('select from discovery.catalog where index_version <> $1', [
-        newestOf(indexFormats).version,
+        newestOf(formats).version,
       ]);
       total.lost += rowCount;
-      await maintainIndex(database, indexFormats).check({
+      await maintainIndex(database, formats).check({
         onDifference({ kind }) {
           if (kind === 'surplus') total.appliedTwice += 1;
           else total.lost += 1;
@@ -117,17 +137,19 @@ function startRebuilding(url: string): RebuildingProcess {
     import { advanceVersion } from ${built('search/reindex/index-state.js')};
     import { rebuildNext } from ${built('search/reindex/rebuild.js')};
     const database = await openDatabase({ url: ${JSON.stringify(url)}, logger: silentLogger(), maxConnections: 3 });
-    const { version: newest } = newestOf(indexFormats);
+    ${addLater}
+    const formats = addLater(indexFormats);
+    const { version: newest } = newestOf(formats);
     let version;
     while (version !== newest) {
-      ({ version } = await advanceVersion(database, indexFormats, { graceMs: ${graceMs} }));
+      ({ version } = await advanceVersion(database, formats, { graceMs: ${graceMs} }));
       await database.query('select pg_sleep(0.05)');
     }
     const isLeft = async () =>
       (await database.query('select from discovery.catalog where index_version <> $1 limit 1', [version])).rowCount > 0;
     do {
       console.log('step');
-      if (!(await rebuildNext(database, indexFormats, version, 1))) await database.query('select pg_sleep(0.1)');
+      if (!(await rebuildNext(database, formats, version, 1))) await database.query('select pg_sleep(0.1)');
     } while (await isLeft());
     console.log('done');
     await database.close();

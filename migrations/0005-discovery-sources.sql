@@ -1,0 +1,305 @@
+-- Schema discovery, second part: the feeds and the crawler that bring the catalogs of 0004-discovery.sql.
+-- due_at, lease_token, leased_until and attempts: due work, see 0001-work.sql.
+
+-- Feeds: how the discovery service stays in step with the catalog services that it subscribes to.
+
+-- A feed is one subscription at a catalog service: one per service and network, so that the networks of what it brings are known. Its row is the due
+-- work of subscribing and pulling.
+create table discovery.feed (
+  id bigint generated always as identity primary key,
+  catalog_url text not null,        -- of the catalog service
+  network_id text not null,         -- '' for a subscription to every network
+  schema_types text[] not null,     -- empty: every type
+  position integer not null,        -- order in the settings: of several services that hold a catalog, the first counts
+  configured boolean not null default true, -- false once the settings do not name it any more: it is cancelled then
+  service text,                     -- identity of the service: from the settings, or learned from whoever answers at catalog_url
+  subscription_id uuid,
+  cancelled_ids uuid[] not null default '{}', -- subscriptions that the current one replaced and that are still to be deactivated
+  check_at timestamptz,             -- when to check next that the subscription is ACTIVE: anybody who has seen the signature of a DELETE may deactivate it; null: at once
+  pull_at timestamptz,              -- when everything is pulled next
+  run uuid,                         -- the pull that is under way: all its pages have the same run
+  run_started_at timestamptz,
+  page_offset bigint not null default 0, -- catalogs before the current page
+  run_skipped boolean not null default false, -- a catalog could not be compared in this run, because a push of it came meanwhile
+  message_id text,                  -- request of the current page; null: it is still to be sent
+  sent_at timestamptz,              -- when that request was sent
+  completed_at timestamptz,         -- end of the last complete pull
+  out_of_step_since timestamptz default now(), -- from the first start, a failure or the loss of the subscription until the next pull completes; null: in step
+  failures integer not null default 0, -- of the current step, in a row
+  last_error text,                  -- the last of them
+  last_status integer,              -- its HTTP status, until a step of that kind succeeds
+  due_at timestamptz,
+  lease_token uuid,
+  leased_until timestamptz,
+  attempts integer not null default 0,
+  unique (catalog_url, network_id)
+);
+create index feed_due on discovery.feed (due_at) where due_at is not null;
+create index feed_in_work on discovery.feed (leased_until) where leased_until is not null;
+
+-- An on_pull that was acknowledged and is still to be applied.
+create table discovery.pull_answer (
+  feed_id bigint primary key references discovery.feed on delete cascade,
+  message_id text not null,
+  body bytea not null               -- raw bytes
+);
+
+-- Which catalogs a feed lists.
+create table discovery.listing (
+  feed_id bigint not null references discovery.feed on delete cascade,
+  catalog_key bigint not null references discovery.catalog on delete cascade,
+  run uuid,                         -- the last pull that listed it; null: never listed
+  missing_pulls integer not null default 0, -- complete pulls in a row that should have listed it and did not
+  primary key (feed_id, catalog_key)
+);
+create index listing_of_catalog on discovery.listing (catalog_key);
+
+-- Ids of a catalog that is too large to be applied at once: after its last part, everything else is removed. Unlogged, because after a crash the page
+-- is applied again from its beginning.
+create unlogged table discovery.pulled_item (
+  feed_id bigint not null,
+  kind text not null,               -- resource or offer
+  id text not null,
+  primary key (feed_id, kind, id)
+);
+
+-- Catalogs for which it is still to be decided which source's copy is served, because one transaction changed more of them than it could lock
+-- (src/storage/feeds/precedence.ts).
+create table discovery.unsettled (
+  number bigint generated always as identity primary key, -- they are settled in this order
+  owner text not null,              -- of the catalog
+  id text not null                  -- of the catalog
+);
+
+-- One row: when a process of this service was last up. After an absence, pushes may have been missed.
+create table discovery.presence (
+  only_row boolean primary key default true check (only_row),
+  seen_at timestamptz not null
+);
+
+-- The crawler: whom it reads, what it has read, and what is still to do.
+--
+-- Work is done host by host. A host is leased as a whole: however many processes crawl, one at a time asks it, and every result is written under its
+-- lease. Nodes, indexes and targets have only due times; the due time of a host is the first of theirs. `stir` counts what made a row due from
+-- outside: a process that finishes the row and finds another count leaves it due.
+
+-- One row: the settings under which entries were judged. Under others, all are judged again.
+create table discovery.crawl_policy (
+  only_row boolean primary key default true check (only_row),
+  policy text not null
+);
+
+-- Where nodes are named: a network of the settings, a node that the operator named by its subscriberId or by its base address, or a network in which
+-- MASTER catalogs are looked for that crawled catalogs extend.
+create table discovery.crawl_source (
+  id bigint generated always as identity primary key,
+  kind text not null check (kind in ('network', 'subscriber', 'address', 'masters')),
+  name text not null,
+  failures integer not null default 0, -- in a row
+  due_at timestamptz,
+  lease_token uuid,
+  leased_until timestamptz,
+  attempts integer not null default 0,
+  unique (kind, name)
+);
+create index crawl_source_due on discovery.crawl_source (due_at) where due_at is not null;
+create index crawl_source_in_work on discovery.crawl_source (leased_until) where leased_until is not null;
+
+create table discovery.crawl_host (
+  id bigint generated always as identity primary key,
+  host text not null unique,        -- with its port
+  failures integer not null default 0, -- how often in a row it could not be reached
+  rest_until timestamptz,           -- it is not asked before then
+  due_at timestamptz,
+  lease_token uuid,
+  leased_until timestamptz,
+  attempts integer not null default 0
+);
+create index crawl_host_due on discovery.crawl_host (due_at) where due_at is not null;
+create index crawl_host_in_work on discovery.crawl_host (leased_until) where leased_until is not null;
+-- This one and the indexes named ..._by_due find what a jump of the clock has left too far ahead (src/storage/crawl/pull-forward.ts).
+create index crawl_host_resting on discovery.crawl_host (rest_until) where rest_until is not null;
+
+create table discovery.crawl_node (
+  id bigint generated always as identity primary key,
+  node text not null unique,        -- identity
+  host_id bigint not null references discovery.crawl_host,
+  subscriber_id text,               -- details.subscriber_id of its registry record, which its catalogs are served with
+  url text,                         -- details.url of the same record
+  network_memberships text[] not null default '{}',
+  configured_url text,              -- the address that the operator wrote; null: the node was not named by one
+  named boolean not null default true, -- a source of the settings names it: what nobody asks for is not served
+  has_masters boolean not null default false, -- it may have MASTER catalogs that others extend: these are read even if nothing names the node
+  manifest_url text,                -- where the manifest was found; null: there was none
+  manifest_etag text,               -- validators of the manifest for conditional requests
+  manifest_modified text,
+  key_names jsonb not null default '[]', -- names that the manifest gives to keys of the registry: pairs of a name and a record id
+  next_update timestamptz,          -- the earlier of the next updates that its manifest and its record announce
+  checked_at timestamptz,           -- last look, successful or not
+  hinted_at timestamptz,            -- last crawl hint
+  fetched_on date,                  -- the day that fetched_bytes counts
+  fetched_bytes bigint not null default 0,
+  failures integer not null default 0, -- in a row
+  stir bigint not null default 0,
+  due_at timestamptz
+);
+create index crawl_node_due on discovery.crawl_node (host_id, due_at) where due_at is not null;
+create index crawl_node_by_due on discovery.crawl_node (due_at) where due_at is not null;
+create index crawl_node_failing on discovery.crawl_node (id) where failures > 0;
+
+-- Which sources name a node.
+create table discovery.crawl_naming (
+  source_id bigint not null references discovery.crawl_source on delete cascade,
+  node_id bigint not null references discovery.crawl_node on delete cascade,
+  present boolean not null,         -- also when the source was last asked; a node that a source does not name any more stays known
+  primary key (source_id, node_id)
+);
+create index crawl_naming_of_node on discovery.crawl_naming (node_id);
+
+-- Names that came in crawl hints and that nothing named before. Each is looked up in the registry, so all processes together accept a limited number
+-- per minute.
+create table discovery.crawl_stranger (
+  node text primary key,            -- identity
+  asked_at timestamptz not null
+);
+
+create table discovery.crawl_index (
+  id bigint generated always as identity primary key,
+  node_id bigint not null references discovery.crawl_node on delete cascade,
+  host_id bigint not null references discovery.crawl_host,
+  url text not null,
+  listed boolean not null default true, -- the record of the node lists it
+  etag text,                        -- validators for conditional requests
+  modified text,
+  served_digest text,               -- SHA-256 of the index as it was served last: some hosts serve the same bytes to conditional requests
+  next_update timestamptz,          -- as the index announces it
+  read_at timestamptz,              -- when it was last verified; null: never
+  failures integer not null default 0, -- in a row
+  stir bigint not null default 0,
+  due_at timestamptz,
+  unique (node_id, url)
+);
+create index crawl_index_due on discovery.crawl_index (host_id, due_at) where due_at is not null;
+create index crawl_index_by_due on discovery.crawl_index (due_at) where due_at is not null;
+create index crawl_index_url on discovery.crawl_index using hash (url);
+create index crawl_index_failing on discovery.crawl_index (node_id) where failures > 0;
+
+-- The entries of each index, as received and verified.
+create table discovery.crawl_entry (
+  index_id bigint not null references discovery.crawl_index on delete cascade,
+  catalog_id text not null,
+  node_id bigint not null,
+  entry_version bigint not null,
+  is_master boolean not null,
+  digest text not null,             -- SHA-256 of the document
+  document json not null,
+  primary key (index_id, catalog_id)
+);
+create index crawl_entry_of_catalog on discovery.crawl_entry (node_id, catalog_id);
+create index crawl_entry_paused on discovery.crawl_entry (index_id, catalog_id) where document ->> 'isActive' = 'false';
+
+-- A catalog of a node: the entry that counts, and how far the crawler has come (the cursor).
+create table discovery.crawl_target (
+  id bigint generated always as identity primary key,
+  node_id bigint not null references discovery.crawl_node on delete cascade,
+  node text not null,               -- its identity
+  host_id bigint not null references discovery.crawl_host,
+  catalog_id text not null,
+  is_master boolean not null,
+  -- The entry that counts: of several indexes, the one with the highest entryVersion.
+  index_id bigint references discovery.crawl_index on delete set null, -- null: no index has it any more
+  entry_version bigint,
+  digest text,                      -- of the entry
+  -- The cursor: the entry that was processed last, and what is applied.
+  settled_digest text,
+  applied_entry_version bigint,
+  version bigint,                   -- content version; null: nothing is applied
+  applied_master boolean,           -- it was applied as a MASTER catalog
+  resources bigint not null default 0, -- how many it has
+  inherited_bytes bigint not null default 0, -- bytes of the templates that its resources inherit, counted for each resource
+  entry_key text,                   -- the key that signed the applied entry
+  content_keys text[] not null default '{}', -- the keys that signed the applied content
+  -- Its state.
+  retired_at timestamptz,           -- once any retiredAt was seen, it is retired for ever
+  unconfirmed_since timestamptz,    -- absent from every index of its node
+  unverified_since timestamptz,     -- a key that signed it was revoked
+  relevant boolean not null default true, -- it is in our networks
+  named boolean not null default true, -- the settings ask for it, or it is a MASTER catalog that others may extend
+  hidden boolean not null default false, -- it is unconfirmed, and the settings hide such catalogs
+  waiting_for text[],               -- MASTER catalogs and resources that it waits for
+  shown boolean not null generated always as (
+    version is not null and retired_at is null and unverified_since is null and relevant and named and not hidden
+  ) stored,
+  failures integer not null default 0, -- in a row
+  last_code text,                   -- error code of the last of them
+  stir bigint not null default 0,
+  due_at timestamptz,
+  unique (node_id, catalog_id)
+);
+create index crawl_target_due on discovery.crawl_target (host_id, is_master desc, due_at) where due_at is not null;
+create index crawl_target_by_due on discovery.crawl_target (due_at) where due_at is not null;
+create index crawl_target_due_of_node on discovery.crawl_target (node_id, due_at) where due_at is not null and index_id is not null;
+create index crawl_target_of_node on discovery.crawl_target (node, catalog_id);
+create index crawl_target_by_catalog on discovery.crawl_target (catalog_id);
+create index crawl_master on discovery.crawl_target (catalog_id) where is_master;
+create index crawl_target_of_index on discovery.crawl_target (index_id);
+create index crawl_target_waiting on discovery.crawl_target using gin (waiting_for) where waiting_for is not null;
+create index crawl_target_failing on discovery.crawl_target (node_id) where failures > 0;
+
+-- Resources that extend one of a MASTER catalog. A dependent is assembled under a shared lock on the row of its master in discovery.catalog, which a
+-- change of the master locks exclusively: the dependent either sees the new template, or is found by the rebuild.
+create table discovery.crawl_extension (
+  target_id bigint not null references discovery.crawl_target on delete cascade,
+  resource_id text not null,
+  own json not null,                -- as published
+  directive json not null,          -- what it extends and as which variant, as published
+  master_resource_id text not null, -- the template
+  master_key bigint not null,       -- the MASTER catalog, in discovery.catalog
+  master_version bigint not null,   -- content version of the MASTER catalog that it was assembled with
+  edition bigint not null,          -- of the template as it was inherited last: discovery.crawl_inherited
+  primary key (target_id, resource_id)
+);
+create index crawl_extension_of_master on discovery.crawl_extension (master_key, master_version, target_id);
+
+-- Templates as the resources of a crawled catalog inherited them last, as in catalog.inherited.
+create table discovery.crawl_inherited (
+  target_id bigint not null references discovery.crawl_target on delete cascade,
+  master_key bigint not null,       -- in discovery.catalog
+  master_resource_id text not null,
+  edition bigint not null,          -- digest of the template
+  bytes integer not null,           -- length of the JSON text
+  uses integer not null,            -- resources of the catalog that inherit it
+  template json not null,
+  primary key (target_id, master_key, master_resource_id, edition)
+);
+
+-- MASTER catalogs whose dependents may be outdated.
+create table discovery.crawl_rebuild (
+  id bigint generated always as identity primary key,
+  master_key bigint not null unique, -- in discovery.catalog
+  due_at timestamptz,
+  lease_token uuid,
+  leased_until timestamptz,
+  attempts integer not null default 0
+);
+create index crawl_rebuild_due on discovery.crawl_rebuild (due_at) where due_at is not null;
+create index crawl_rebuild_in_work on discovery.crawl_rebuild (leased_until) where leased_until is not null;
+
+-- The crawl log: what went wrong, and what to do about it. The same line again counts, and moves to the end.
+create table discovery.crawl_log (
+  id bigint generated always as identity primary key,
+  key bytea not null unique,        -- SHA-256 of everything that makes two lines the same
+  node text not null,               -- identity
+  index_url text,
+  catalog_id text,
+  url text,                         -- of the file that it is about
+  document text,                    -- of what kind that file is
+  code text not null,
+  message text not null,
+  hint text not null,               -- what to do about it
+  first_at timestamptz not null,
+  at timestamptz not null,          -- the last time
+  times bigint not null default 1
+);
+create index crawl_log_of_node on discovery.crawl_log (node, at desc, id desc);
+create index crawl_log_at on discovery.crawl_log (at desc, id desc);

@@ -1,0 +1,35 @@
+-- Schema console: what the console keeps. Who changed what, how each process did minute by minute, and searches that found nothing.
+
+create schema if not exists console;
+
+-- The audit log: every action of an operator that changes something, also if it failed.
+create table console.audit (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  actor text not null default 'console' check (actor in ('console', 'cli')),
+  address text not null,            -- console: where the request came from; cli: the user of the system that ran the command
+  action text not null,             -- such as deliveries.replay
+  target text not null,
+  outcome text not null             -- done, or why not
+);
+create index audit_at on console.audit (at);
+
+-- One row per minute and process.
+create table console.minute (
+  at timestamptz not null,          -- a whole minute
+  process text not null,            -- '' for what all processes share (sizes, queues)
+  numbers jsonb not null,           -- of that minute alone, histograms as counts per bucket: rows of several processes can be added up
+  primary key (at, process)
+);
+
+-- Searches that found nothing. The same search again counts, and moves to the end.
+create table console.empty_search (
+  key bytea primary key,            -- SHA-256 of network and intent
+  network_id text,                  -- null: the search named none
+  intent json not null,
+  near_misses json not null,        -- what came close
+  first_at timestamptz not null,
+  at timestamptz not null,          -- the last time
+  times bigint not null
+);
+create index empty_search_at on console.empty_search (at desc);
