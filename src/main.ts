@@ -10,7 +10,7 @@ import { createTroubles } from './delivery/troubles.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
-import type { ShareLimit } from './http/shared-limits.ts';
+import type { ShareLimit } from './http/rate-limit.ts';
 import { connectionLimits } from './http/signed-limits.ts';
 import type { Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';

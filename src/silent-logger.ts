@@ -1,4 +1,4 @@
-import type { Logger } from './logger.ts';
+import type { Logger } from 'pino';
 
 /** A logger that says nothing, for tests and for commands whose output is their answer: these load no logger for it. */
 export function silentLogger(): Logger {

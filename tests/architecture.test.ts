@@ -57,6 +57,7 @@ const maxNamesOfDoor = 25;
 
 const root = 'src';
 const clientSource = join('packages', 'client', 'src');
+const pageSource = join('web', 'src');
 const files = readdirSync(root, { recursive: true })
   .map(String)
   .filter((name) => name.endsWith('.ts'));
@@ -82,6 +83,24 @@ describe('the architecture', () => {
         .map((target) => `${file} imports ${target}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('sees files that import each other, and not those that only lead there', () => {
+    const graph = { a: ['b'], b: ['c'], c: ['b', 'd'], d: [], e: ['e'] };
+    expect(findCircles(new Map(Object.entries(graph)))).toEqual(['b', 'c', 'e']);
+  });
+
+  it('has no circle of imports, not even of types', () => {
+    const sources = [root, clientSource, pageSource].flatMap((folder) =>
+      readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))),
+    );
+    const graph = sources
+      .filter((file) => /\.tsx?$/.test(file))
+      .map((file): [string, string[]] => [
+        file,
+        importsIn(readFileSync(file, 'utf8')).map((target) => normalize(join(dirname(file), target))),
+      ]);
+    expect(findCircles(new Map(graph))).toEqual([]);
   });
 
   it('lets the owners in storage use its base and due work, never each other', () => {
@@ -230,12 +249,11 @@ const layersOfPage = [
 ];
 
 describe('the architecture of the page', () => {
-  const web = join('web', 'src');
-  const files = readdirSync(web, { recursive: true }).map(String);
+  const files = readdirSync(pageSource, { recursive: true }).map(String);
   const sources = files.filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'));
   const layerOf = (path: string) => layersOfPage.findIndex((layer) => layer.includes(roomOf(path)));
   const imports = sources.flatMap((file) =>
-    importsIn(readFileSync(join(web, file), 'utf8'))
+    importsIn(readFileSync(join(pageSource, file), 'utf8'))
       .filter((target) => target.startsWith('.') && /\.tsx?$/.test(target))
       .map((target) => ({ file, target: normalize(join(dirname(file), target)) })),
   );
@@ -254,7 +272,7 @@ describe('the architecture of the page', () => {
   it('shows texts of others as text: nothing in it makes markup of a string, but for the labels of the map', () => {
     const makesMarkup =
       /innerHTML|outerHTML|insertAdjacentHTML|document\.write|bindPopup|bindTooltip|\bhtml:/;
-    const found = sources.filter((file) => makesMarkup.test(readFileSync(join(web, file), 'utf8')));
+    const found = sources.filter((file) => makesMarkup.test(readFileSync(join(pageSource, file), 'utf8')));
     expect(found.toSorted()).toEqual(
       ['city.ts', 'clusters.ts', 'graticule.ts'].map((name) => join('map', name)),
     );
@@ -262,7 +280,9 @@ describe('the architecture of the page', () => {
 
   it('keeps files short: none passes 300 lines', () => {
     const written = [...sources, ...files.filter((name) => name.endsWith('.css'))];
-    const long = written.filter((file) => readFileSync(join(web, file), 'utf8').split('\n').length > 300);
+    const long = written.filter(
+      (file) => readFileSync(join(pageSource, file), 'utf8').split('\n').length > 300,
+    );
     expect(long).toEqual([]);
   });
 });
@@ -287,6 +307,19 @@ const formsOfImport = [
 
 function importsIn(text: string): string[] {
   return formsOfImport.flatMap((form) => [...text.matchAll(form)].map(([, target]) => target ?? ''));
+}
+
+/** Files that are part of a circle of imports, or between two: those are left when files that import none of the others, or that none imports, are taken away. */
+function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const left = new Map(graph);
+  for (;;) {
+    const imported = new Set([...left.values()].flat());
+    const free = [...left].filter(
+      ([file, targets]) => !imported.has(file) || !targets.some((target) => left.has(target)),
+    );
+    if (free.length === 0) return [...left.keys()];
+    for (const [file] of free) left.delete(file);
+  }
 }
 
 /** What of the search engine a file outside of it imports beside its door. */

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import type { PublishWarning } from '../protocol/publish-messages.ts';
 import {
   findContextWarnings,
@@ -9,12 +10,12 @@ import {
   strangeNetworks,
 } from '../rules/publish-warnings.ts';
 import type { Submission } from '../rules/submission.ts';
+import type { SchemaStore } from '../schemas/schema-store.ts';
 import type { CatalogRow } from '../storage/catalog/catalogs.ts';
 import { findResourceIds, findResourceIdsOf } from '../storage/catalog/documents.ts';
 import type { OpenSubmission } from '../storage/catalog/submissions.ts';
 import { findSubscribedNetworks } from '../storage/catalog/subscriptions.ts';
 import type { Transaction } from '../storage/database.ts';
-import type { ApplyingContext } from './apply-submission.ts';
 
 interface WarningsOf {
   submission: Pick<OpenSubmission, 'publisher' | 'networkMemberships'>;
@@ -28,7 +29,7 @@ interface WarningsOf {
 /** What the publisher of a catalog should know although it is no error; storage is asked only about what the message leaves open. */
 export async function findWarnings(
   tx: Transaction,
-  { config, schemas }: Pick<ApplyingContext, 'config' | 'schemas'>,
+  { config, schemas }: { config: Pick<Config, 'DEFAULT_NETWORK_ID'>; schemas: Pick<SchemaStore, 'checker'> },
   { submission, part, parts, stored }: WarningsOf,
 ): Promise<PublishWarning[]> {
   const strange = strangeNetworks(part, {

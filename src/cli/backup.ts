@@ -1,11 +1,6 @@
 import type { Command } from 'commander';
+import type { BackupOptions } from './backup/run.ts';
 import type { CommandContext } from './command.ts';
-
-export interface BackupOptions {
-  /** False with --no-database. */
-  database: boolean;
-  json?: boolean;
-}
 
 export function registerBackupCommands(program: Command, context: CommandContext): void {
   program

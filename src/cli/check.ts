@@ -1,16 +1,7 @@
 import type { Command } from 'commander';
 import { collectTexts, parseSeconds } from './arguments.ts';
+import type { CheckOptions } from './check/run.ts';
 import type { CommandContext } from './command.ts';
-
-export interface CheckOptions {
-  discoveryDatabase?: string;
-  tree?: string[];
-  key?: string[];
-  /** False with --no-index. */
-  index: boolean;
-  wait: number;
-  json?: boolean;
-}
 
 export function registerCheckCommand(program: Command, context: CommandContext): void {
   program

@@ -3,15 +3,18 @@ import type { CommandContext } from './command.ts';
 import { type Shell, shells } from './completion/shells.ts';
 import { describeCommands } from './completion/tree.ts';
 
-export function registerCompletionCommand(program: Command, context: CommandContext): void {
+export function registerCompletionCommand(
+  program: Command,
+  context: CommandContext,
+  buildWholeProgram: (context: CommandContext) => Promise<Command>,
+): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'whose script').choices(Object.keys(shells)))
     .addHelpText('after', help)
-    .action(async (shell: Shell) => {
-      const { buildWholeProgram } = await import('./program.ts');
-      context.print(shells[shell](describeCommands(await buildWholeProgram(context))).trimEnd());
-    });
+    .action(async (shell: Shell) =>
+      context.print(shells[shell](describeCommands(await buildWholeProgram(context))).trimEnd()),
+    );
 }
 
 const help = `

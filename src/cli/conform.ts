@@ -11,29 +11,7 @@ import {
   usualWaitSeconds,
 } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import type { ListenAddress } from './send/callback.ts';
-
-export interface ConformOptions {
-  role?: 'catalog' | 'discovery' | 'tree';
-  as?: string;
-  keyId?: string;
-  key?: string;
-  other?: string;
-  otherKeyId?: string;
-  otherKey?: string;
-  network?: string;
-  bodyLimit: number;
-  text?: string;
-  node?: string;
-  profile: 'spec' | 'nfh014';
-  only?: string[];
-  wait: number;
-  crawlWait: number;
-  listen?: ListenAddress;
-  uri?: string;
-  junit?: string;
-  json?: boolean;
-}
+import type { ConformOptions } from './conform/run.ts';
 
 export function registerConformCommand(program: Command, context: CommandContext): void {
   program

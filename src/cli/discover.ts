@@ -12,21 +12,8 @@ import {
   usualWaitSeconds,
 } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import { collectTargets, type IntentOptions, parseDistance, parsePlace } from './discover/intent.ts';
-import type { ListenAddress } from './send/callback.ts';
-import type { SignerOptions } from './send/signer.ts';
-
-export interface DiscoverOptions extends IntentOptions, Omit<SignerOptions, 'as'> {
-  network?: string;
-  schema?: string[];
-  to?: string;
-  as?: string;
-  wait: number;
-  listen?: ListenAddress;
-  uri?: string;
-  json?: boolean;
-  explain?: boolean;
-}
+import { collectTargets, parseDistance, parsePlace } from './discover/intent.ts';
+import type { DiscoverOptions } from './discover/run.ts';
 
 export function registerDiscoverCommand(program: Command, context: CommandContext): void {
   program

@@ -1,12 +1,7 @@
 import type { Command } from 'commander';
 import { collectNetworks, parseSubscriber, parseUrl } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-
-export interface DoctorOptions {
-  network?: string[];
-  catalog?: string;
-  json?: boolean;
-}
+import type { DoctorOptions } from './doctor/run.ts';
 
 export function registerDoctorCommand(program: Command, context: CommandContext): void {
   program

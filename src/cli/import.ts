@@ -1,17 +1,9 @@
 import { type Command, Option } from 'commander';
-import { type PerUnit, perUnits } from '../import/station.ts';
+import { perUnits } from '../import/station.ts';
 import { collectNetworks } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 import { listBundledMappings } from './import/bundled.ts';
-
-export interface ImportOptions {
-  out?: string;
-  report?: string;
-  per?: PerUnit;
-  network?: string[];
-  dryRun?: boolean;
-  json?: boolean;
-}
+import type { ImportOptions } from './import/run.ts';
 
 export function registerImportCommand(program: Command, context: CommandContext): void {
   const group = program.command('import').addHelpText('after', help);

@@ -1,18 +1,8 @@
 import { type Command, Option } from 'commander';
-import { endpoints } from '../protocol/endpoints.ts';
+import { endpoints, receivedActions } from '../protocol/endpoints.ts';
 import { parseCount, parseListen, parseSubscriber } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import type { ListenAddress } from './send/callback.ts';
-
-export interface ListenOptions {
-  as?: string;
-  listen: ListenAddress;
-  count?: number;
-  json?: boolean;
-}
-
-/** Every callback, and pushes. */
-export const receivedActions = ['onPublish', 'onPull', 'onDiscover', 'push'] as const;
+import type { ListenOptions } from './listen/run.ts';
 
 export function registerListenCommand(program: Command, context: CommandContext): void {
   program

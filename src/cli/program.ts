@@ -134,7 +134,10 @@ export const commandFiles: readonly CommandFile[] = [
   },
   {
     commands: { completion: 'print a script that has bash, zsh or fish complete commands and options' },
-    load: async () => (await import('./completion.ts')).registerCompletionCommand,
+    load: async () => {
+      const { registerCompletionCommand } = await import('./completion.ts');
+      return (program, context) => registerCompletionCommand(program, context, buildWholeProgram);
+    },
   },
 ];
 

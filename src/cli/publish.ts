@@ -12,16 +12,7 @@ import {
   usualWaitSeconds,
 } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import type { DirectiveOptions } from './publish/input.ts';
-import type { PublishToOptions } from './publish/to.ts';
-
-export interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions, 'to'> {
-  to?: string;
-  self?: boolean;
-  index?: string;
-  forceBaseline?: boolean;
-  json?: boolean;
-}
+import type { PublishOptions } from './publish/run.ts';
 
 export function registerPublishCommand(program: Command, context: CommandContext): void {
   program

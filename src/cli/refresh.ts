@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from './command.ts';
+import type { RefreshOptions } from './refresh/run.ts';
 
 export function registerRefreshCommand(program: Command, context: CommandContext): void {
   program
@@ -29,10 +30,4 @@ Examples:
 function parseVersions(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.');
   return Number(text);
-}
-
-export interface RefreshOptions {
-  resign?: boolean;
-  skipVersions?: number;
-  json?: boolean;
 }

@@ -1,13 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from './command.ts';
-
-export interface ListOptions {
-  json?: boolean;
-}
-
-export interface CheckOptions extends ListOptions {
-  template?: boolean;
-}
+import type { CheckOptions, ListOptions } from './schema/run.ts';
 
 export function registerSchemaCommand(program: Command, context: CommandContext): void {
   const schema = program.command('schema');

@@ -9,22 +9,7 @@ import {
   usualWaitSeconds,
 } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import type { ListenAddress } from './send/callback.ts';
-import type { Method } from './send/request.ts';
-import type { SignerOptions } from './send/signer.ts';
-
-export interface SendOptions extends SignerOptions {
-  to: string;
-  action?: string;
-  method: Method;
-  verbatim?: boolean;
-  uri?: string;
-  /** Seconds, or true for the usual time. */
-  wait?: number | true;
-  listen?: ListenAddress;
-  answering?: string;
-  json?: boolean;
-}
+import type { SendOptions } from './send/run.ts';
 
 export function registerSendCommand(program: Command, context: CommandContext): void {
   program

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { workersHelp } from './arguments.ts';
 import type { CommandContext } from './command.ts';
+import type { UpOptions } from './up/run.ts';
 
 export function registerUpCommand(program: Command, context: CommandContext): void {
   program
@@ -10,12 +11,6 @@ export function registerUpCommand(program: Command, context: CommandContext): vo
     .option('--json', 'print the addresses as one JSON object, once everything is up')
     .addHelpText('after', help)
     .action(async (options: UpOptions) => (await import('./up/run.ts')).runUp(options, context));
-}
-
-export interface UpOptions {
-  empty?: boolean;
-  workers?: string;
-  json?: boolean;
 }
 
 const help = `

@@ -1,13 +1,7 @@
 import type { Command } from 'commander';
 import { collectTexts, parseSubscriber } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-
-export interface VerifyOptions {
-  key?: string[];
-  node?: string;
-  quiet?: boolean;
-  json?: boolean;
-}
+import type { VerifyOptions } from './verify/run.ts';
 
 export function registerVerifyCommand(program: Command, context: CommandContext): void {
   program

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { OperationsServer } from '../http/operations.ts';
-import type { ShareLimit } from '../http/shared-limits.ts';
+import type { ShareLimit } from '../http/rate-limit.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { RegistryClient } from '../registry/client.ts';

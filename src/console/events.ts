@@ -6,7 +6,6 @@ import { sourceOf } from '../http/source.ts';
 import type { Logger } from '../logger.ts';
 import { type Markers, readMarkers } from '../storage/console/markers.ts';
 import type { Database } from '../storage/database.ts';
-import type { ConsoleContext } from './context.ts';
 import { ConsoleError } from './errors.ts';
 import { sealIn } from './operator-token.ts';
 
@@ -34,7 +33,7 @@ const maxStreamsPerReader = 10;
 /** A reader that takes nothing is cut off when so much waits for it. */
 const maxWaitingBytes = 64 * 1024;
 
-export function addEventRoute(server: FastifyInstance, { events }: ConsoleContext): void {
+export function addEventRoute(server: FastifyInstance, { events }: { events: ConsoleEvents }): void {
   server.get('/api/events', { config: { operation, stays: true } }, async (request, reply) => {
     events.add(reply.raw, readerOf(request));
     return reply.hijack();

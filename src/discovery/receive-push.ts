@@ -16,7 +16,6 @@ import { doubtSubscriptions, requestPull, type SubscribedFeed } from '../storage
 import { traced } from '../telemetry/tracing.ts';
 import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
 import type { DiscoveryContext } from './context.ts';
-import type { PushAside } from './push-aside.ts';
 import { findFeedsOf } from './services.ts';
 import { checkEveryMs } from './subscription-steps.ts';
 
@@ -31,7 +30,7 @@ export function addPushRoute(
   server: FastifyInstance,
   service: SignedService,
   context: DiscoveryContext,
-  aside: Pick<PushAside, 'receive'>,
+  aside: { receive(request: VerifiedRequest<typeof actions.push>): Promise<Answer> },
 ): void {
   const ingest = (request: VerifiedRequest<typeof actions.push>) =>
     traced(

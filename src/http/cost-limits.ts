@@ -1,5 +1,4 @@
-import { charge, createRateLimit, ofThisProcess } from './rate-limit.ts';
-import type { ShareLimit } from './shared-limits.ts';
+import { charge, createRateLimit, ofThisProcess, type ShareLimit } from './rate-limit.ts';
 
 /**
  * What the requests of an identity cost, beside their number: bytes, and milliseconds of the main thread, on which everybody is served. (Threads are

@@ -1,6 +1,5 @@
 import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import type { ShareLimit } from './shared-limits.ts';
 
 /**
  * Token buckets, one per key (an identity, or a source address). The time is an argument in milliseconds of any steady
@@ -109,6 +108,9 @@ export function createRateLimits(
     exempt,
   };
 }
+
+/** A limit that holds for all workers together. Each has one of that name. */
+export type ShareLimit = (name: string, limit: RateLimit) => RateLimit;
 
 /** A limit that no other process shares. */
 export const ofThisProcess: ShareLimit = (_name, limit) => limit;

@@ -1,4 +1,4 @@
-import { type RateLimit, unlimited } from './rate-limit.ts';
+import { type RateLimit, type ShareLimit, unlimited } from './rate-limit.ts';
 
 // Rate limits of several workers behind one port. Each worker has buckets of its own and tells the others, every 20 ms while there is something to tell, how many tokens
 // it has taken; they take as many from theirs (gossip). Between two messages a burst may be exceeded by what the others take meanwhile. That is paid back:
@@ -12,9 +12,6 @@ export interface SpendingPeers {
   tell(spent: readonly Spent[]): void;
   onTold(listener: (spent: readonly Spent[]) => void): void;
 }
-
-/** A limit that holds for all workers together. Each has one of that name. */
-export type ShareLimit = (name: string, limit: RateLimit) => RateLimit;
 
 const tellEveryMs = 20;
 

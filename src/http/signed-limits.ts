@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { type CostLimits, createCostLimits } from './cost-limits.ts';
-import type { ShareLimit } from './shared-limits.ts';
+import type { ShareLimit } from './rate-limit.ts';
 import type { SignedService } from './signed-route.ts';
 
 /** What the settings say of signed requests, the same for every role. */

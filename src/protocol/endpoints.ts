@@ -63,3 +63,6 @@ export const endpoints = {
   onDiscover: { name: 'on_discover', method: 'POST', path: '/on_discover', kind: 'callback' },
   crawlLog: { name: 'crawl-log', method: 'GET', path: '/crawl-log', kind: 'request' },
 } as const satisfies Record<string, Endpoint>;
+
+/** What is sent to a participant: the answers to its requests, and catalogs that it subscribed to. */
+export const receivedActions = ['onPublish', 'onPull', 'onDiscover', 'push'] as const;

@@ -4,10 +4,9 @@ import type { Evaluation } from './evaluation.ts';
 import type { DocumentCheck } from './filter/check-documents.ts';
 import type { DocumentVersions } from './format/formats-in-use.ts';
 import type { IndexFormat } from './format/index-format.ts';
+import type { Keys } from './lists/key-sets.ts';
 import type { Plan } from './plan.ts';
-import type { KeyedShape } from './spatial/read-geometries.ts';
-import type { SpatialSearch } from './spatial/spatial-search.ts';
-import type { TextSearch } from './text/text-search.ts';
+import type { KeyedShape, Region } from './spatial/read-geometries.ts';
 import type { Trace } from './trace.ts';
 
 /** One search under way: what it needs, and what it has done so far. */
@@ -65,9 +64,25 @@ export class IndexGone extends Error {
   override readonly name = 'IndexGone';
 }
 
+/** What another index has to know of the parts of an intent. */
 export interface IndexedParts {
-  text?: TextSearch;
-  spatial?: SpatialSearch;
+  text?: { isRankedTogether: boolean; lookup?: WordLookup };
+  spatial?: { located: readonly LocatedPart[] };
+}
+
+/** A spatial constraint: where resources that satisfy it have a geometry. */
+export interface LocatedPart {
+  paths: string[];
+  region: Region;
+}
+
+/** What leads to all resources that have one of the words. */
+export interface WordLookup {
+  /** The numbers of words of the resource, its catalog, its provider, and of the offers in its own catalog. */
+  ids: readonly number[];
+  /** Catalogs that list offers of others with one of the words, and resources that such offers are on. */
+  heads: Keys;
+  others: Keys;
 }
 
 /** A part that proposes more is not selective. */

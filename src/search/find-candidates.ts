@@ -5,8 +5,9 @@ import { proposeByFilter } from './filter/propose.ts';
 import { type Hit, sortHits } from './order.ts';
 import type { Plan } from './plan.ts';
 import { prepareSpatial, type SpatialSearch } from './spatial/spatial-search.ts';
+import type { TextSearch } from './text/join-texts.ts';
 import { findRanked } from './text/rank-candidates.ts';
-import { prepareText, type TextSearch } from './text/text-search.ts';
+import { prepareText } from './text/text-search.ts';
 
 // Candidate generation. Each part of an intent (text, geometries, filter) can propose candidates, and check those of others. The most selective part proposes. Geometries come nearest
 // first and words rarest first, so that an answer in that order can end before all candidates were looked at.

@@ -1,10 +1,21 @@
-import { type SpatialConstraint, spatialConstraints } from '../protocol/discover-messages.ts';
+import type { ServiceContext } from '../delivery/service.ts';
+import type { Context } from '../protocol/context.ts';
+import {
+  type DiscoverMessage,
+  type SpatialConstraint,
+  spatialConstraints,
+} from '../protocol/discover-messages.ts';
 import type { Paging } from '../rules/discover/page-answer.ts';
 import type { Scope } from './documents/scope.ts';
 import type { FilterSource } from './filter/evaluate.ts';
 import { type FilterPlan, planFilter } from './filter/plan.ts';
 import type { IndexFormat } from './format/index-format.ts';
-import type { Question, SearchContext } from './search.ts';
+
+export interface Question {
+  message: DiscoverMessage;
+  /** What narrows the search as a whole. */
+  scope: Pick<Context, 'networkId' | 'schemaContext'>;
+}
 
 /** The query plan of an intent: what the index is asked, and what is left to evaluate. */
 export interface Plan {
@@ -27,7 +38,7 @@ export interface SpatialPlan {
 
 /** Throws SCH_INVALID_JSONPATH for a filter that cannot be read. `formats` are those of which the index has entries. */
 export function planQuestion(
-  { config, now }: SearchContext,
+  { config, now }: Pick<ServiceContext, 'config' | 'now'>,
   { message: { intent, limit, offset }, scope: { networkId, schemaContext = [] } }: Question,
   formats: readonly IndexFormat[],
 ): Plan {

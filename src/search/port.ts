@@ -13,17 +13,18 @@ import { loadCatalogs } from './documents/load-catalogs.ts';
 import { type DocumentSample, sampleDocuments } from './documents/sample-documents.ts';
 import { indexFormats, UnknownIndexVersion } from './format/index-format.ts';
 import { startCompactor } from './lists/walk-lists.ts';
-import { findNearMisses, type Missed, type NearMiss } from './near-misses/near-misses.ts';
+import { findNearMisses, type Missed } from './near-misses/near-misses.ts';
+import type { NearMiss } from './near-misses/unknown-paths.ts';
 import { rebuildIndex, startFollower } from './opensearch/follower.ts';
 import { forgetAbandoned } from './opensearch/index-rows.ts';
 import { createOpenSearchIndex } from './opensearch/opensearch-index.ts';
+import type { Question } from './plan.ts';
 import { type AnnouncedProcess, announceProcess } from './reindex/processes.ts';
 import { startRebuild } from './reindex/rebuild.ts';
 import {
   evaluateIntent,
   type Found,
   openReader,
-  type Question,
   type SearchContext,
   type SearchEngine,
   type SearchOptions,

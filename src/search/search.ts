@@ -1,7 +1,5 @@
 import type { ServiceContext } from '../delivery/service.ts';
 import type { Logger } from '../logger.ts';
-import type { Context } from '../protocol/context.ts';
-import type { DiscoverMessage } from '../protocol/discover-messages.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { withinTime } from '../storage/database.ts';
@@ -16,7 +14,7 @@ import { type Evaluation, evaluating } from './evaluation.ts';
 import { findCandidates } from './find-candidates.ts';
 import { isAlike, readDocumentVersions, readFormatsInUse } from './format/formats-in-use.ts';
 import { type IndexFormat, type IndexFormats, indexFormats, newestOf } from './format/index-format.ts';
-import { type Plan, planQuestion } from './plan.ts';
+import { type Plan, planQuestion, type Question } from './plan.ts';
 import { logCostlyIn } from './spatial/log-costly.ts';
 import { createTrace, type Trace } from './trace.ts';
 
@@ -51,12 +49,6 @@ export interface SearchEngine extends SearchContext {
 const maxAttempts = 3;
 /** And when a catalog was rebuilt meanwhile. Then it is evaluated in one snapshot: a search that takes longer than a step of the rebuild would never end. */
 const maxRebuildRepeats = 2;
-
-export interface Question {
-  message: DiscoverMessage;
-  /** What narrows the search as a whole. */
-  scope: Pick<Context, 'networkId' | 'schemaContext'>;
-}
 
 export interface SearchOptions {
   /** The search does not ask what has changed since this process last asked: the caller sees to it afterwards that nothing has. */

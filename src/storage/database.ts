@@ -8,11 +8,12 @@ import { createHints, type Listening } from './hints.ts';
 import { type LendingPool, readCursor, withConnection } from './lend-connection.ts';
 import { migrate } from './migrate.ts';
 import { observePool } from './observe-pool.ts';
-import { runStatement } from './statement.ts';
+import { type Queryable, type QueryOptions, runStatement } from './statement.ts';
 import { cancelAfter, startTime } from './time-limit.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 export { WriteConflict } from './connection.ts';
+export type { Queryable, QueryOptions } from './statement.ts';
 
 // The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, cursors and hints.
 
@@ -28,23 +29,6 @@ const connectionWaitMs = 30_000;
 const pingTimeoutMs = 5_000;
 /** A connection knows its tables and has its statements planned; a new one takes fifty milliseconds of the processors until it has. */
 const idleConnectionMs = 10 * 60_000;
-
-export interface Queryable {
-  query<R extends object = Record<string, unknown>>(
-    text: string,
-    values?: readonly unknown[],
-    options?: QueryOptions,
-  ): Promise<{ rows: R[]; rowCount: number }>;
-}
-
-export interface QueryOptions {
-  /** Each connection keeps the statement's plan: for texts of which there are few, and which are asked often. */
-  prepared?: boolean;
-  /** A statement that takes longer is ended in the server, and fails with DeadlineExceeded; with NoTurn where no connection became free. */
-  timeoutMs?: number;
-  /** Not answered by a replica, where searches read from some (replicas.ts). */
-  onPrimary?: boolean;
-}
 
 declare const insideTransaction: unique symbol;
 

@@ -1,6 +1,23 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 
+export interface Queryable {
+  query<R extends object = Record<string, unknown>>(
+    text: string,
+    values?: readonly unknown[],
+    options?: QueryOptions,
+  ): Promise<{ rows: R[]; rowCount: number }>;
+}
+
+export interface QueryOptions {
+  /** Each connection keeps the statement's plan: for texts of which there are few, and which are asked often. */
+  prepared?: boolean;
+  /** A statement that takes longer is ended in the server, and fails with DeadlineExceeded; with NoTurn where no connection became free. */
+  timeoutMs?: number;
+  /** Not answered by a replica, where searches read from some (replicas.ts). */
+  onPrimary?: boolean;
+}
+
 /** Runs a statement on a connection. `prepared`: the connection keeps its plan. `readTimeoutMs`: it fails after that, and the connection is of no use any more. */
 export async function runStatement<R extends object>(
   client: pg.PoolClient,

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { DeadlineExceeded } from '../fair-turns.ts';
-import type { Queryable, QueryOptions } from './database.ts';
-import { runStatement } from './statement.ts';
+import { type Queryable, type QueryOptions, runStatement } from './statement.ts';
 
 // Statements and transactions that take too long are ended in the server, over another connection.
 

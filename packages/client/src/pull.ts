@@ -8,7 +8,7 @@ import { validator } from '../../../src/protocol/validate.ts';
 import { askAndWait, type CallOptions, type Core } from './core.ts';
 import { asSignpostError, SignpostError } from './errors.ts';
 import { chooseFetch } from './fetch-public.ts';
-import { readBytes } from './send.ts';
+import { readBytes } from './read-bytes.ts';
 
 export interface PullOptions extends Omit<CallOptions, 'messageId'> {
   /** How many catalogs are asked for at a time (1 to 100, default 20). */

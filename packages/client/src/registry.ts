@@ -9,7 +9,7 @@ import {
   parseQueryAnswer,
   unusableReason,
 } from '../../../src/protocol/registry-record.ts';
-import { readBytes } from './send.ts';
+import { readBytes } from './read-bytes.ts';
 
 /**
  * Who is who, from a DeDi registry (catalog spec: Authentication, rule 1). A key is kept for as long as its record allows and judged anew at

@@ -17,6 +17,7 @@ import {
 } from '../../../src/protocol/request-signature.ts';
 import { SignpostError } from './errors.ts';
 import type { Settings } from './options.ts';
+import { readBytes } from './read-bytes.ts';
 
 // One signed request and its synchronous answer. What could not be delivered is sent again: the same bytes under the same messageId, each time
 // with a fresh signature, so that a service that had received it already does nothing twice (catalog spec: Idempotence).
@@ -109,20 +110,6 @@ async function tryAt(settings: Settings, request: Outgoing, at: Date): Promise<T
   }
   const signer = await findSigner(settings, request, response.headers.get('signature'), bytes, authorization);
   return { answer: { status: response.status, body: document ?? {}, signer } };
-}
-
-export async function readBytes(
-  { body }: { body: AsyncIterable<Uint8Array> | null },
-  maxBytes: number,
-): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function unreachable(error: unknown, url: string, messageId: string | undefined): SignpostError {

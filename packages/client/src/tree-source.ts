@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { ServedFile } from '../../../src/rules/self-hosted/open-document.ts';
 import type { FetchFile } from './fetch-public.ts';
-import { readBytes } from './send.ts';
+import { readBytes } from './read-bytes.ts';
 
 // Where published files are read from: the host that serves them, or a directory, before it is uploaded.
 

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { type Action, actions } from '../../../src/protocol/actions.ts';
 import type { Context } from '../../../src/protocol/context.ts';
 import type { OnDiscoverMessage } from '../../../src/protocol/discover-messages.ts';
+import { receivedActions } from '../../../src/protocol/endpoints.ts';
 import { parseEnvelope } from '../../../src/protocol/envelope.ts';
 import { ProtocolError } from '../../../src/protocol/errors.ts';
 import { identityOf, namesIdentity } from '../../../src/protocol/identity.ts';
@@ -20,8 +21,7 @@ import {
 import { asSignpostError } from './errors.ts';
 import { defaultRegistryName } from './registry.ts';
 
-/** What is sent to a participant: the answers to its requests, and catalogs that it subscribed to. */
-export const receivable = [actions.onPublish, actions.onPull, actions.onDiscover, actions.push] as const;
+export const receivable = receivedActions.map((name) => actions[name]);
 
 /** A message whose signature, form and sender were verified. */
 export type ReceivedMessage = Verified &

@@ -9,14 +9,13 @@ import { forgetTransactions } from '../../search/port.ts';
 import { pushEverything } from '../../storage/catalog/push-planning.ts';
 import { connectionSettings, describeServer } from '../../storage/connection.ts';
 import { pullEverything } from '../../storage/feeds/feeds.ts';
-import type { BackupOptions } from '../backup.ts';
 import { type CommandContext, CommandError, counted, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { withProgress } from '../progress.ts';
 import { verifyChecksums } from './checksums.ts';
 import { type BackupFacts, isInside, pathsIn, readFacts } from './layout.ts';
 import { restoreDatabase } from './postgres-programs.ts';
-import { copyDirectory } from './run.ts';
+import { type BackupOptions, copyDirectory } from './run.ts';
 
 export async function restore(
   directory: string | undefined,

@@ -4,12 +4,17 @@ import type { Config } from '../../config.ts';
 import { hasCode } from '../../error-code.ts';
 import { programVersion } from '../../program-version.ts';
 import { withFileLock } from '../../storage/file-lock.ts';
-import type { BackupOptions } from '../backup.ts';
 import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { writeChecksums } from './checksums.ts';
 import { type BackupFacts, isInside, isUnder, pathsIn } from './layout.ts';
 import { dumpDatabase } from './postgres-programs.ts';
+
+export interface BackupOptions {
+  /** False with --no-database. */
+  database: boolean;
+  json?: boolean;
+}
 
 /** As long as a publish of the largest catalogs may take. */
 const lockWaitMs = 120_000;

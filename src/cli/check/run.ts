@@ -9,7 +9,6 @@ import { listActive, listMissedPushes } from '../../storage/catalog/consistency.
 import { listCrawledBehind } from '../../storage/crawl/consistency.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { listFeedStates } from '../../storage/feeds/feeds.ts';
-import type { CheckOptions } from '../check.ts';
 import { type CommandContext, CommandError, counted } from '../command.ts';
 import { noteWarnings, withDatabase } from '../database.ts';
 import { withProgress } from '../progress.ts';
@@ -24,6 +23,16 @@ import {
   type Suspect,
   troubleDifference,
 } from './difference.ts';
+
+export interface CheckOptions {
+  discoveryDatabase?: string;
+  tree?: string[];
+  key?: string[];
+  /** False with --no-index. */
+  index: boolean;
+  wait: number;
+  json?: boolean;
+}
 
 /** Of each kind. The rest is of the same. */
 const maxListed = 10_000;

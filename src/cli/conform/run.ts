@@ -18,11 +18,10 @@ import { identityOf } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import { createChainReader } from '../chain-reader.ts';
 import { type CommandContext, CommandError } from '../command.ts';
-import type { ConformOptions } from '../conform.ts';
 import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
 import { readSchemaSources } from '../schema/sources.ts';
 import { chooseAddress } from '../send/address.ts';
-import { explainListening } from '../send/callback.ts';
+import { explainListening, type ListenAddress } from '../send/callback.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { resolveSigner } from '../send/signer.ts';
 import { httpSource } from '../verify/source.ts';
@@ -37,6 +36,28 @@ import {
   renderVerdict,
   toJson,
 } from './report.ts';
+
+export interface ConformOptions {
+  role?: 'catalog' | 'discovery' | 'tree';
+  as?: string;
+  keyId?: string;
+  key?: string;
+  other?: string;
+  otherKeyId?: string;
+  otherKey?: string;
+  network?: string;
+  bodyLimit: number;
+  text?: string;
+  node?: string;
+  profile: 'spec' | 'nfh014';
+  only?: string[];
+  wait: number;
+  crawlWait: number;
+  listen?: ListenAddress;
+  uri?: string;
+  junit?: string;
+  json?: boolean;
+}
 
 export async function conform(url: string, options: ConformOptions, context: CommandContext): Promise<void> {
   const config = context.config();

@@ -1,15 +1,26 @@
 import { nothingMatches, type OnDiscoverMessage } from '../../protocol/discover-messages.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
 import { type CommandContext, CommandError } from '../command.ts';
-import type { DiscoverOptions } from '../discover.ts';
 import { chooseAddress } from '../send/address.ts';
-import { listenForCallback } from '../send/callback.ts';
+import { type ListenAddress, listenForCallback } from '../send/callback.ts';
 import { exchange, waitForCallback, withRegistry } from '../send/exchange.ts';
 import { isAccepted, type ReceivedAnswer, readRefusal, requireAck } from '../send/report.ts';
 import { buildRequest, prepareDraft } from '../send/request.ts';
-import { resolveSigner } from '../send/signer.ts';
-import { buildMessage, usualMeters } from './intent.ts';
+import { resolveSigner, type SignerOptions } from '../send/signer.ts';
+import { buildMessage, type IntentOptions, usualMeters } from './intent.ts';
 import { renderDistance, renderFound } from './report.ts';
+
+export interface DiscoverOptions extends IntentOptions, Omit<SignerOptions, 'as'> {
+  network?: string;
+  schema?: string[];
+  to?: string;
+  as?: string;
+  wait: number;
+  listen?: ListenAddress;
+  uri?: string;
+  json?: boolean;
+  explain?: boolean;
+}
 
 export async function discover(
   words: readonly string[],

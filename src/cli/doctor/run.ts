@@ -11,7 +11,6 @@ import { identityOf, isSubscriberId } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import { createChainFetcher, createChainReader } from '../chain-reader.ts';
 import { type CommandContext, CommandError } from '../command.ts';
-import type { DoctorOptions } from '../doctor.ts';
 import { listLocalKeys } from '../local-keys.ts';
 import { withRegistry } from '../send/exchange.ts';
 import {
@@ -22,6 +21,12 @@ import {
   renderDiagnosis,
   renderLine,
 } from './report.ts';
+
+export interface DoctorOptions {
+  network?: string[];
+  catalog?: string;
+  json?: boolean;
+}
 
 export async function diagnose(name: string, options: DoctorOptions, context: CommandContext): Promise<void> {
   const config = context.config();

@@ -7,7 +7,6 @@ import type { PerUnit } from '../../import/station.ts';
 import type { Json } from '../../protocol/json.ts';
 import { createAttributeChecker } from '../../rules/typed-attributes.ts';
 import { type CommandContext, CommandError, counted } from '../command.ts';
-import type { ImportOptions } from '../import.ts';
 import { withProgress } from '../progress.ts';
 import { readInput, readJsonInput } from '../read-input.ts';
 import { readSchemaSources } from '../schema/sources.ts';
@@ -18,6 +17,15 @@ import { previewAll, renderPreviews } from './preview.ts';
 import { keepOperatorsWork, readPublished, renderKept } from './published.ts';
 import { renderReport, renderSummary } from './report.ts';
 import { type RowSource, readGeoJson } from './rows.ts';
+
+export interface ImportOptions {
+  out?: string;
+  report?: string;
+  per?: PerUnit;
+  network?: string[];
+  dryRun?: boolean;
+  json?: boolean;
+}
 
 export async function importCsv(
   mapping: string,

@@ -3,12 +3,19 @@ import { createBareServer } from '../../http/bare-server.ts';
 import { signedRoute, type VerifiedRequest } from '../../http/signed-route.ts';
 import { ack } from '../../protocol/acknowledgement.ts';
 import { actions } from '../../protocol/actions.ts';
+import { receivedActions } from '../../protocol/endpoints.ts';
 import { paint } from '../colour.ts';
 import type { CommandContext } from '../command.ts';
-import { type ListenOptions, receivedActions } from '../listen.ts';
-import { describeReceiver, explainListening } from '../send/callback.ts';
+import { describeReceiver, explainListening, type ListenAddress } from '../send/callback.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { resolveSigner } from '../send/signer.ts';
+
+export interface ListenOptions {
+  as?: string;
+  listen: ListenAddress;
+  count?: number;
+  json?: boolean;
+}
 
 export async function listen(
   { as, listen: address, count, json }: ListenOptions,

@@ -3,13 +3,26 @@ import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 import { type CommandContext, CommandError, counted, joinSome } from '../command.ts';
 import { withProgress } from '../progress.ts';
-import type { PublishOptions } from '../publish.ts';
 import { readJsonInput } from '../read-input.ts';
 import type { PublicCheck } from './check.ts';
-import { countCatalogs, listCatalogIds, readPublishFile, splitRequest } from './input.ts';
+import {
+  countCatalogs,
+  type DirectiveOptions,
+  listCatalogIds,
+  readPublishFile,
+  splitRequest,
+} from './input.ts';
 import { renderResults } from './report.ts';
 import { publishHere } from './self.ts';
 import type { PublishToOptions } from './to.ts';
+
+export interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions, 'to'> {
+  to?: string;
+  self?: boolean;
+  index?: string;
+  forceBaseline?: boolean;
+  json?: boolean;
+}
 
 export async function publish(
   files: readonly string[],

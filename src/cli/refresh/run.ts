@@ -6,7 +6,12 @@ import { type CommandContext, counted } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { withPublisher } from '../publish/directory.ts';
 import { renderResults } from '../publish/report.ts';
-import type { RefreshOptions } from '../refresh.ts';
+
+export interface RefreshOptions {
+  resign?: boolean;
+  skipVersions?: number;
+  json?: boolean;
+}
 
 /** Signs with the key in use what announces its next update, and with --resign the rest too. */
 export async function refreshHere(

@@ -1,9 +1,16 @@
 import { createAttributeChecker } from '../../rules/typed-attributes.ts';
 import { type CommandContext, renderTable } from '../command.ts';
 import { readJsonInput } from '../read-input.ts';
-import type { CheckOptions, ListOptions } from '../schema.ts';
 import { checkDocument } from './check.ts';
 import { areSound, readSchemaSources } from './sources.ts';
+
+export interface ListOptions {
+  json?: boolean;
+}
+
+export interface CheckOptions extends ListOptions {
+  template?: boolean;
+}
 
 export async function listTypes({ json }: ListOptions, context: CommandContext): Promise<void> {
   const sources = await readSchemaSources(context.config());

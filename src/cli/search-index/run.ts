@@ -4,7 +4,17 @@ import { silentLogger } from '../../silent-logger.ts';
 import type { Database } from '../../storage/database.ts';
 import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
-import type { CheckOptions, RebuildOptions } from '../search-index.ts';
+
+export interface RebuildOptions {
+  catalog?: string;
+  opensearch?: boolean;
+  json?: boolean;
+}
+
+export interface CheckOptions {
+  mend?: boolean;
+  json?: boolean;
+}
 
 export async function rebuild(
   context: CommandContext,

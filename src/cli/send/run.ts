@@ -2,13 +2,26 @@ import { describeClockDifference, findServerClock } from '../../delivery/bodiles
 import { usualWaitSeconds } from '../arguments.ts';
 import type { CommandContext } from '../command.ts';
 import { readInput } from '../read-input.ts';
-import type { SendOptions } from '../send.ts';
 import { chooseAddress } from './address.ts';
+import type { ListenAddress } from './callback.ts';
 import { exchange, isCallbackDue, waitForCallback, withRegistry } from './exchange.ts';
 import { openListener } from './relay.ts';
 import { findShortcomings, isAccepted, renderAnswer, renderCallback, renderJson } from './report.ts';
-import { buildRequest, prepareDraft } from './request.ts';
-import { resolveSigner } from './signer.ts';
+import { buildRequest, type Method, prepareDraft } from './request.ts';
+import { resolveSigner, type SignerOptions } from './signer.ts';
+
+export interface SendOptions extends SignerOptions {
+  to: string;
+  action?: string;
+  method: Method;
+  verbatim?: boolean;
+  uri?: string;
+  /** Seconds, or true for the usual time. */
+  wait?: number | true;
+  listen?: ListenAddress;
+  answering?: string;
+  json?: boolean;
+}
 
 export async function send(
   file: string | undefined,

@@ -10,7 +10,6 @@ import { explainUnwritable } from '../../storage/explain-unwritable.ts';
 import { acquireFileLock, LockNotFree } from '../../storage/file-lock.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { runProcess } from '../run-process.ts';
-import type { UpOptions } from '../up.ts';
 import { renderBanner } from './banner.ts';
 import { startConsumer } from './consumer.ts';
 import { publishHostedCatalogs, serveSecondPublisher } from './hosted-nodes.ts';
@@ -18,6 +17,12 @@ import { offerPage } from './open-page.ts';
 import { registerOthers, registerOwn } from './participants.ts';
 import { type Playing, playDemo } from './play.ts';
 import { readUpConfig } from './settings.ts';
+
+export interface UpOptions {
+  empty?: boolean;
+  workers?: string;
+  json?: boolean;
+}
 
 export async function runUp(options: UpOptions, context: CommandContext): Promise<void> {
   const config = readUpConfig(context, options);

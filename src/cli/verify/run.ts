@@ -9,10 +9,16 @@ import { identityOf } from '../../protocol/identity.ts';
 import { createChainReader } from '../chain-reader.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { withRegistry } from '../send/exchange.ts';
-import type { VerifyOptions } from '../verify.ts';
 import { givenKeys, type KeySource } from './keys.ts';
 import { addFinding, createReport, renderFinding, renderVerdict, type VerifyReport } from './report.ts';
 import { directorySource, httpSource } from './source.ts';
+
+export interface VerifyOptions {
+  key?: string[];
+  node?: string;
+  quiet?: boolean;
+  json?: boolean;
+}
 
 export async function verify(
   place: string | undefined,

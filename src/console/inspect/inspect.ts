@@ -17,7 +17,7 @@ import { gatherIssues, type Issue } from './issues.ts';
 import { examinationOf, linkToIndex, recordFetches, type WalkTools, walkChain } from './self-hosted.ts';
 import { findSubject, type Subject } from './subject.ts';
 import { findOwnCopy, linkCatalog, linkRegistration } from './through-service.ts';
-import { type CatalogVerdict, judge, type Verdict } from './verdict.ts';
+import { type CatalogVerdict, judge, type SeenCatalog, type Verdict } from './verdict.ts';
 
 // Why something is, or is not, to be found: a node, a catalog or a resource, walked link by link from the registry to the index.
 
@@ -111,13 +111,6 @@ interface Seen {
   catalogs: SeenCatalog[];
   issues: Issue[];
   copies: PushedCopy[];
-}
-
-export interface SeenCatalog {
-  catalogId: string;
-  source: 'crawl' | 'service';
-  indexedVersion?: number;
-  liveVersion?: number;
 }
 
 const nothingSeen: Seen = { chain: [], catalogs: [], issues: [], copies: [] };

@@ -1,5 +1,4 @@
 import type { ChainLink } from './chain.ts';
-import type { SeenCatalog } from './inspect.ts';
 
 // Whether what was inspected can be found, from its chain. Pure.
 
@@ -9,6 +8,13 @@ export interface Verdict {
   because?: string;
   /** What to do about it. */
   nextStep?: string;
+}
+
+export interface SeenCatalog {
+  catalogId: string;
+  source: 'crawl' | 'service';
+  indexedVersion?: number;
+  liveVersion?: number;
 }
 
 export interface CatalogVerdict extends SeenCatalog, Verdict {}

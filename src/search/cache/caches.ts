@@ -4,8 +4,8 @@ import { LruCache } from '../../lru-cache.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Position } from '../../storage/freshness.ts';
 import { parseState } from '../documents/catalog-state.ts';
-import type { ListOutline } from '../lists/outlines.ts';
-import type { WholeList } from '../lists/read-whole.ts';
+import type { ListRest, WholeList } from '../lists/posting-list.ts';
+import type { RunKey } from '../lists/runs.ts';
 import { CatalogTable } from './catalog-table.ts';
 import { ProviderCache } from './provider-cache.ts';
 import { VersionCache } from './version-cache.ts';
@@ -92,6 +92,26 @@ export interface Caches {
   words: WordCache;
   providers: ProviderCache;
   versions: VersionCache;
+}
+
+/** What is cached of a list. It is invalidated when the list has changed; that runs of it were merged changes nothing. */
+export interface ListOutline {
+  /** All of it, or what its first run holds of a long one. */
+  part: FirstPart;
+  /** How many keys it has, about. */
+  count: number;
+  directory?: Directory;
+}
+
+export interface FirstPart extends WholeList {
+  /** Where the next part begins; undefined where this is all. */
+  rest?: ListRest;
+}
+
+/** The runs of a list that begin up to a key, in the order of their first keys. */
+export interface Directory {
+  upTo: number;
+  runs: readonly RunKey[];
 }
 
 interface RefreshState {

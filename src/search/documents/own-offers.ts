@@ -1,7 +1,7 @@
 import type { Queryable } from '../../storage/database.ts';
 import { Parameters } from '../../storage/parameters.ts';
-import type { KeyList } from '../lists/posting-list.ts';
-import { divideHeads, type WholeList } from '../lists/read-whole.ts';
+import type { KeyList, WholeList } from '../lists/posting-list.ts';
+import { divideHeads } from '../lists/read-whole.ts';
 import { addLists, type BestRow, listBest } from './offers.ts';
 import { addMoment, type Scope, validCondition } from './scope.ts';
 

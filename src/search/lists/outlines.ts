@@ -1,35 +1,12 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import { type IndexReader, readForCache } from '../cache/caches.ts';
+import { type FirstPart, type IndexReader, type ListOutline, readForCache } from '../cache/caches.ts';
 import { countLists } from './count-lists.ts';
 import type { Keys } from './key-sets.ts';
-import { maxRunKeys, readRuns, runBytes, sortPostings } from './posting-list.ts';
-import { type KeyRange, type ListRest, sliceBetween } from './read-parts.ts';
-import {
-  countKeys,
-  divideHeads,
-  emptyWhole,
-  findCached,
-  keepList,
-  maxRuns,
-  type WholeList,
-} from './read-whole.ts';
-import type { Directory } from './run-directory.ts';
+import { maxRunKeys, readRuns, runBytes, sortPostings, type WholeList } from './posting-list.ts';
+import { type KeyRange, sliceBetween } from './read-parts.ts';
+import { countKeys, divideHeads, emptyWhole, findCached, keepList, maxRuns } from './read-whole.ts';
 
 // Outlines of posting lists: what a search knows of each word of its text before it decides which lists to read further.
-
-/** What is cached of a list. It is invalidated when the list has changed; that runs of it were merged changes nothing. */
-export interface ListOutline {
-  /** All of it, or what its first run holds of a long one. */
-  part: FirstPart;
-  /** How many keys it has, about. */
-  count: number;
-  directory?: Directory;
-}
-
-interface FirstPart extends WholeList {
-  /** Where the next part begins; undefined where this is all. */
-  rest?: ListRest;
-}
 
 /** Of a list with more keys, or in more pieces, no more than its first run is read at first: mostly other words are rarer, and it is looked into where their candidates are. */
 const short = { keys: 8 * maxRunKeys, runs: 128 };

@@ -10,6 +10,18 @@ export interface KeyList {
   weights: Uint8Array;
 }
 
+/** A list of keys, divided: catalogs' own keys, which stand for all their resources, and all others. */
+export interface WholeList {
+  heads: KeyList;
+  others: KeyList;
+}
+
+export interface ListRest {
+  list: number;
+  /** The lowest key of the next part. */
+  from: number;
+}
+
 /** Part of a list: of keys, or of numbers (number-list.ts). */
 export interface Run {
   /** The first and the last key, or the lowest and the highest number. */

@@ -2,7 +2,7 @@ import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { selectRows } from './columns.ts';
 import { type NumberList, readNumberRuns } from './number-list.ts';
-import { emptyList, type KeyList, lowerBound, readRuns, runBytes } from './posting-list.ts';
+import { emptyList, type KeyList, type ListRest, lowerBound, readRuns, runBytes } from './posting-list.ts';
 import { numberList } from './runs.ts';
 import { joinShared, sharedBytes } from './shared-runs.ts';
 
@@ -13,12 +13,6 @@ import { joinShared, sharedBytes } from './shared-runs.ts';
 export interface ListPart extends KeyList {
   /** Where the next part begins; undefined when this is the last one. */
   rest?: ListRest;
-}
-
-export interface ListRest {
-  list: number;
-  /** The lowest key of the next part. */
-  from: number;
 }
 
 /** The beginnings of lists, by their numbers: at most so many runs of each. */

@@ -2,16 +2,10 @@ import { bigintArray } from '../../storage/binary-arrays.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { isHead } from '../documents/keys.ts';
 import { selectRows } from './columns.ts';
-import { emptyList, type KeyList, readRuns, runBytes } from './posting-list.ts';
+import { emptyList, type KeyList, readRuns, runBytes, type WholeList } from './posting-list.ts';
 import { joinShared, sharedBytes } from './shared-runs.ts';
 
 // Reads whole posting lists, as most searches want them, through a cache (cache/caches.ts).
-
-/** A list of keys, divided: catalogs' own keys, which stand for all their resources, and all others. */
-export interface WholeList {
-  heads: KeyList;
-  others: KeyList;
-}
 
 export const emptyWhole: WholeList = { heads: emptyList, others: emptyList };
 

@@ -1,21 +1,24 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import { type IndexReader, readForCache } from '../cache/caches.ts';
+import { type Directory, type IndexReader, readForCache } from '../cache/caches.ts';
 import { headOf } from '../documents/keys.ts';
 import { joinRows } from './columns.ts';
 import type { Keys } from './key-sets.ts';
-import { type KeyList, lowerBound, readRuns, runBytes, runHead, sortPostings } from './posting-list.ts';
-import { type ListRest, sliceBetween } from './read-parts.ts';
-import { divideHeads, type WholeList } from './read-whole.ts';
+import {
+  type KeyList,
+  type ListRest,
+  lowerBound,
+  readRuns,
+  runBytes,
+  runHead,
+  sortPostings,
+  type WholeList,
+} from './posting-list.ts';
+import { sliceBetween } from './read-parts.ts';
+import { divideHeads } from './read-whole.ts';
 import { type RunKey, runKeyArrays } from './runs.ts';
 
 // Reads long posting lists where some keys are: first which runs a list has (its directory), then those in which the keys may stand, decoded, through a cache of runs. A run is never changed and
 // its number never given again, so that a cached run needs no invalidation.
-
-/** The runs of a list that begin up to a key, in the order of their first keys. */
-export interface Directory {
-  upTo: number;
-  runs: readonly RunKey[];
-}
 
 /** Finds the runs of lists in which some keys may stand. */
 export interface DirectoryReader {

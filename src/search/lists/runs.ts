@@ -2,7 +2,9 @@ import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../stora
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import { maxRunNumbers, readNumberRuns, sortByValue, toNumberRuns } from './number-list.ts';
 import { maxRunKeys, type Run, readRuns, sortPostings, toRuns } from './posting-list.ts';
-import { firstSharedList, shareRuns } from './shared-runs.ts';
+import { firstSharedList, type ListEntries, shareRuns } from './shared-runs.ts';
+
+export type { ListEntries } from './shared-runs.ts';
 
 // The table of posting lists (discovery.run), a row for each run. Which list a fact, a number or a word has is a number. What is added becomes runs of its own, so that writers never wait for
 // each other; a removal rewrites runs (remove.ts); small runs are merged in the background (compact.ts).
@@ -50,14 +52,6 @@ export function isOfNumbers(list: number): boolean {
 /** How many keys a run of the list has at most. */
 export function maxRunLength(list: number): number {
   return isOfNumbers(list) ? maxRunNumbers : maxRunKeys;
-}
-
-/** Keys that are on their way into a list, or out of it. */
-export interface ListEntries {
-  list: number;
-  keys: number[];
-  /** What stands beside each key: how much a word counts there, in a list of numbers the value; otherwise 0. */
-  marks: number[];
 }
 
 interface ListRun extends Run {

@@ -1,10 +1,17 @@
 import { findKeys } from './number-list.ts';
 import { type KeyList, lowerBound, sortPostings } from './posting-list.ts';
-import type { ListEntries } from './runs.ts';
 
 // Shared runs. Most facts of a resource are its own: ids, serial numbers. A row for each such list takes 150 bytes of the table and its index. So where a transaction adds few entries each to many
 // lists of facts, these entries stand together in shared lists: the number of the list and the key, in the order of lists, kept as lists of numbers are (number-list.ts). A list is what
 // stands in its own runs and in the shared ones.
+
+/** Keys that are on their way into a list, or out of it. */
+export interface ListEntries {
+  list: number;
+  keys: number[];
+  /** What stands beside each key: how much a word counts there, in a list of numbers the value; otherwise 0. */
+  marks: number[];
+}
 
 /** The first of the shared lists, which come before those of numbers in the order of lists from above. */
 export const firstSharedList = -(2 ** 51) - 1;

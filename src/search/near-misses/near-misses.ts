@@ -7,33 +7,15 @@ import { DeadlineExceeded } from '../../thread-pool.ts';
 import { createDeadline, type Deadline } from '../deadline.ts';
 import { readFormatsInUse } from '../format/formats-in-use.ts';
 import { indexFormats } from '../format/index-format.ts';
-import { type Plan, planQuestion } from '../plan.ts';
-import { evaluateIntent, openReader, type Question, type SearchEngine } from '../search.ts';
+import { type Plan, planQuestion, type Question } from '../plan.ts';
+import { evaluateIntent, openReader, type SearchEngine } from '../search.ts';
 import { findLargeText } from '../spatial/constraint.ts';
 import type { Trace } from '../trace.ts';
 import { isAnySearched } from './sample-catalogs.ts';
-import { findUnknownPaths, findUnknownTargets, shorten } from './unknown-paths.ts';
+import { findUnknownPaths, findUnknownTargets, type NearMiss, shorten } from './unknown-paths.ts';
 
 // Near misses: what came close where a search found nothing, in sentences for the consumer. They name only what the request itself could find: paths of catalogs in its scope, and no network
 // but its own. They are a courtesy: they get little time, and do without what took longer.
-
-export interface NearMiss {
-  code: NearMissCode;
-  says: string;
-  /** The culprit in the request. */
-  path: string;
-  /** The known paths that come close to an unknown one. */
-  close?: string[];
-}
-
-export type NearMissCode =
-  | 'network-empty'
-  | 'schema-unused'
-  | 'wrong-root'
-  | 'unknown-target'
-  | 'unknown-path'
-  | 'swapped-coordinates'
-  | 'offset-beyond-last';
 
 /** A semaphore: so many searches at a time look for near misses. Others go without, because searches that find something come first. */
 const maxAtOnce = 2;

@@ -6,7 +6,6 @@ import { findSearched } from '../documents/searched-catalogs.ts';
 import type { Plan, SpatialPlan } from '../plan.ts';
 import { pathStep } from '../spatial/geometry-paths.ts';
 import { findClosePaths } from './close-paths.ts';
-import type { NearMiss } from './near-misses.ts';
 import {
   type GeometryPath,
   listGeometryPaths,
@@ -17,6 +16,24 @@ import {
 
 // Targets and filter paths that nothing stands at, and the known ones that come close. Known is only what stands in catalogs that are searched for the
 // request.
+
+export interface NearMiss {
+  code: NearMissCode;
+  says: string;
+  /** The culprit in the request. */
+  path: string;
+  /** The known paths that come close to an unknown one. */
+  close?: string[];
+}
+
+export type NearMissCode =
+  | 'network-empty'
+  | 'schema-unused'
+  | 'wrong-root'
+  | 'unknown-target'
+  | 'unknown-path'
+  | 'swapped-coordinates'
+  | 'offset-beyond-last';
 
 /** Longer ones are not named, or not in full. */
 const maxNamedLength = 150;

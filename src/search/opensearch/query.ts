@@ -1,11 +1,9 @@
 import type { IndexCondition, IndexLeaf } from '../../rules/filters/index-condition.ts';
-import type { Search } from '../candidates.ts';
+import type { LocatedPart, Search, WordLookup } from '../candidates.ts';
 import { catalogKeyOf } from '../documents/keys.ts';
 import { findObjectPaths } from '../filter/object-paths.ts';
 import type { AttributeFormat, IndexFormat } from '../format/index-format.ts';
-import type { LocatedConstraint } from '../spatial/constraint.ts';
 import { roots } from '../spatial/geometry-paths.ts';
-import type { WordLookup } from '../text/text-search.ts';
 import { areasOf } from './boxes.ts';
 import { everyNetwork } from './mapping.ts';
 import { targetTerm } from './read-resources.ts';
@@ -17,7 +15,7 @@ export type Clause = Record<string, unknown>;
 
 interface Parts {
   words?: WordLookup;
-  located?: readonly LocatedConstraint[];
+  located?: readonly LocatedPart[];
 }
 
 /** Undefined where nothing can be said but the network. */
@@ -112,7 +110,7 @@ function textClause({ ids, heads, others }: WordLookup): Clause {
 }
 
 /** Whatever satisfies it has a geometry under one of its paths; and, unless it may be far away, one that meets the box. */
-function spatialClause({ paths, region }: LocatedConstraint): Clause | undefined {
+function spatialClause({ paths, region }: LocatedPart): Clause | undefined {
   if (paths.some(isOfOffers)) return undefined;
   const hasGeometry = { terms: { targets: paths.map(targetTerm) } };
   if (region.box === undefined) return hasGeometry;

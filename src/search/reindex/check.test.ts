@@ -8,7 +8,7 @@ import type { Database } from '../../storage/database.ts';
 import { firstNumbers, keyOf } from '../documents/keys.ts';
 import { addToLists, everyResource } from '../lists/runs.ts';
 import { writeIndex } from '../write/write-index.ts';
-import type { Difference } from './check.ts';
+import type { Difference } from './compare-lists.ts';
 import { maintainIndex } from './maintain.ts';
 
 let database: Database;

@@ -14,7 +14,7 @@ import { findReachLists } from '../write/reach.ts';
 import { siblingCondition } from '../write/siblings.ts';
 import { listAttributes } from '../write/stored-entries.ts';
 import { formatsOf } from '../write/target.ts';
-import { compareLists, createExpectedLists, type ListDifference } from './compare-lists.ts';
+import { compareLists, createExpectedLists, type Difference, type ListDifference } from './compare-lists.ts';
 import { mendDocuments } from './mend.ts';
 
 // Holds the index against the documents, slice by slice of the space of keys, each in one snapshot: what is written meanwhile is no difference, and memory is bounded
@@ -24,16 +24,6 @@ import { mendDocuments } from './mend.ts';
 const documentsAtOnce = 20_000;
 /** Of them, so many are in memory as texts. */
 const textsAtOnce = 500;
-
-export type Difference =
-  | ListDifference
-  | {
-      /** `stored`: what is stored beside the document is not what posting lists should have of it. */
-      what: 'stored' | 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
-      kind: 'missing' | 'surplus' | 'other';
-      key: number;
-      name?: string;
-    };
 
 export interface CheckOptions {
   /** Mends what differs. */

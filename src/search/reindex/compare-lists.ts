@@ -15,6 +15,16 @@ export interface ListDifference {
   mark: number;
 }
 
+export type Difference =
+  | ListDifference
+  | {
+      /** `stored`: what is stored beside the document is not what posting lists should have of it. */
+      what: 'stored' | 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
+      kind: 'missing' | 'surplus' | 'other';
+      key: number;
+      name?: string;
+    };
+
 /** The entries that posting lists are expected to have of some documents. */
 interface ExpectedLists {
   add(key: number, entries: StoredEntries): void;

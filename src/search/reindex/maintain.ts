@@ -11,7 +11,8 @@ import {
   standingList,
   wideList,
 } from '../lists/runs.ts';
-import { type Checked, type CheckOptions, checkIndex, type Difference } from './check.ts';
+import { type Checked, type CheckOptions, checkIndex } from './check.ts';
+import type { Difference } from './compare-lists.ts';
 import { advanceVersion } from './index-state.ts';
 import { rebuildPart, renewPart } from './rebuild-catalog.ts';
 

@@ -9,7 +9,7 @@ import type { ListEntries } from '../lists/runs.ts';
 import { replaceGeometries } from '../spatial/write-geometries.ts';
 import { createIndexUnit } from '../write/index-unit.ts';
 import { writeReach } from '../write/reach.ts';
-import type { Difference } from './check.ts';
+import type { Difference } from './compare-lists.ts';
 import { type KindOfDocument, lockCatalog, renewDocuments } from './rebuild-catalog.ts';
 
 // Differences are mended by making the entries of their documents anew, under the lock of the catalog: what was written since they were found is seen, and mended

@@ -4,7 +4,6 @@ import { repeat } from '../../delivery/repeat.ts';
 import type { Logger } from '../../logger.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import { formatOf, type IndexFormats, newestOf, UnknownIndexVersion } from '../format/index-format.ts';
-import type { IndexState } from './index-state.ts';
 
 // Every process that uses the index announces which version it knows, and sends heartbeats. An index is rebuilt for a newer version when no process of an older one
 // is left: that could neither read nor write the new entries.
@@ -68,7 +67,7 @@ export async function announceProcess(
 
 /** Locks the state: a process that is about to raise the version sees this process, or this process sees the version. */
 async function requireKnownVersions(tx: Transaction, formats: IndexFormats): Promise<void> {
-  const { rows } = await tx.query<IndexState & { oldest: number | null }>(
+  const { rows } = await tx.query<{ version: number; next: number; oldest: number | null }>(
     `select version, next, (select min(index_version) from discovery.catalog) as oldest
      from discovery.index_state for share`,
   );

@@ -1,9 +1,10 @@
+import type { Logger } from '../../logger.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { catalogKeyOf } from '../documents/keys.ts';
-import type { SearchContext } from '../search.ts';
 import type { KeyedShape } from './read-geometries.ts';
 
 /** Names, in the log, the stored geometry that a search was comparing when its time was over: by its catalog, resource or offer, and path. The coordinates are left out. */
-export function logCostlyIn({ database, logger }: SearchContext) {
+export function logCostlyIn({ database, logger }: { database: Queryable; logger?: Logger }) {
   return async ({ key, shape }: KeyedShape): Promise<void> => {
     if (logger === undefined) return;
     try {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { rankOf, type TextQuery } from '../../rules/text/rank.ts';
 import { headOf, keyOf } from '../documents/keys.ts';
 import { selectRows } from '../lists/columns.ts';
-import { type KeyList, maxRunKeys } from '../lists/posting-list.ts';
-import { divideHeads, type WholeList } from '../lists/read-whole.ts';
+import { type KeyList, maxRunKeys, type WholeList } from '../lists/posting-list.ts';
+import { divideHeads } from '../lists/read-whole.ts';
 import { rankBestFirst } from './best-first.ts';
 import { type PostingsOf, rankKeys, type WordProbe } from './rank-keys.ts';
 

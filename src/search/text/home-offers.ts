@@ -3,8 +3,8 @@ import { headOf, keyOf } from '../documents/keys.ts';
 import { findOwnCovered } from '../documents/own-offers.ts';
 import { firstWithReach } from '../format/index-format.ts';
 import { intersection, type Keys, union } from '../lists/key-sets.ts';
-import { emptyList, type KeyList, seek } from '../lists/posting-list.ts';
-import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
+import { emptyList, type KeyList, seek, type WholeList } from '../lists/posting-list.ts';
+import { emptyWhole } from '../lists/read-whole.ts';
 import { findOfferedAmong } from './offer-words.ts';
 import { raiseToHeads } from './standing-words.ts';
 

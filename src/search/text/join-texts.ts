@@ -1,8 +1,30 @@
-import type { Search } from '../candidates.ts';
+import type { Search, WordLookup } from '../candidates.ts';
 import { difference, type Keys, union } from '../lists/key-sets.ts';
 import { sortByRank } from './best-first.ts';
 import type { Ranked } from './rank-keys.ts';
-import type { TextSearch, WordLookup } from './text-search.ts';
+
+/** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
+export interface TextSearch {
+  /** How many candidates there are, about. */
+  estimate: number;
+  /** All of them surely are: the order of the answer is that of the ranks. */
+  isRankedTogether: boolean;
+  /** All resources in scope that have one of the words, the best first: first those with the rarest words, as many as are ranked together. */
+  best(wanted: Wanted): AsyncGenerator<Ranked>;
+  /** Those among these resources that have one of the words, in the order of keys. */
+  rank(keys: Keys): Promise<Ranked>;
+  /** The resources that have one of the words, in no order of ranks. */
+  gather(): AsyncGenerator<Keys>;
+  /** The same for another index; undefined where offers of other catalogs with one of the words are too many to be named. */
+  lookup?: WordLookup;
+}
+
+/** How many of the best are wanted at once. */
+export interface Wanted {
+  count: number;
+  /** Whether the others are only counted: then they come in any order, and without ranks. */
+  areOthersCounted: boolean;
+}
 
 /**
  * One text search of several, while the index has entries of two formats that cut the text into other words: each finds documents of its own format. A resource

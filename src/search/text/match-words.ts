@@ -5,8 +5,7 @@ import { type IndexReader, readForCache } from '../cache/caches.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
 import { catalogKeyOf, keyOf } from '../documents/keys.ts';
 import type { Keys } from '../lists/key-sets.ts';
-import type { KeyList } from '../lists/posting-list.ts';
-import type { WholeList } from '../lists/read-whole.ts';
+import type { KeyList, WholeList } from '../lists/posting-list.ts';
 import { readDocumentWords } from './dictionary.ts';
 
 // Looks words of a query up in the dictionary, and counts and reads their postings.

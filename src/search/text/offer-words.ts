@@ -8,8 +8,7 @@ import { findHomes, findListings, readListings } from '../documents/read-wide-of
 import { findFirst, type Listing } from '../documents/wide-offers.ts';
 import { sortRows } from '../lists/columns.ts';
 import { intersection, type Keys, keysOf, union } from '../lists/key-sets.ts';
-import { emptyList, type KeyList, lowerBound, sortPostings } from '../lists/posting-list.ts';
-import type { WholeList } from '../lists/read-whole.ts';
+import { emptyList, type KeyList, lowerBound, sortPostings, type WholeList } from '../lists/posting-list.ts';
 
 // The postings of words in offers. An offer that names resources leads to those; a wide offer leads to the heads of the catalogs that list it, as a word of the catalog does.
 

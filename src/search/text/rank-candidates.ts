@@ -4,8 +4,8 @@ import { checkCandidates, filterCandidates } from '../filter/check.ts';
 import { type Keys, keysOf } from '../lists/key-sets.ts';
 import { type Hit, sortHits, sortKeys } from '../order.ts';
 import type { SpatialSearch } from '../spatial/spatial-search.ts';
+import type { TextSearch, Wanted } from './join-texts.ts';
 import type { Ranked } from './rank-keys.ts';
-import type { TextSearch, Wanted } from './text-search.ts';
 
 /** So many of the ranked, best first, are held against other constraints at a time. */
 const checkedAtOnce = 1_200;

@@ -2,8 +2,7 @@ import { roundRank, type TextQuery, type WordVariant } from '../../rules/text/ra
 import { headOf, span } from '../documents/keys.ts';
 import { selectRows } from '../lists/columns.ts';
 import type { Keys } from '../lists/key-sets.ts';
-import { type KeyList, lowerBound, seek } from '../lists/posting-list.ts';
-import type { WholeList } from '../lists/read-whole.ts';
+import { type KeyList, lowerBound, seek, type WholeList } from '../lists/posting-list.ts';
 
 // Ranks many resources at once, from the postings of words: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once, without calls or objects for
 // each: of ten thousand resources, a word takes a tenth of a millisecond.

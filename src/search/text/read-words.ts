@@ -1,12 +1,13 @@
 import { type TextQuery, weighQuery } from '../../rules/text/rank.ts';
+import type { ListOutline } from '../cache/caches.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import { selectRows } from '../lists/columns.ts';
 import type { Keys } from '../lists/key-sets.ts';
-import { type ListOutline, readWordLists } from '../lists/outlines.ts';
-import { emptyList, type KeyList } from '../lists/posting-list.ts';
+import { readWordLists } from '../lists/outlines.ts';
+import { emptyList, type KeyList, type WholeList } from '../lists/posting-list.ts';
 import { readRanges } from '../lists/read-parts.ts';
-import { countKeys, divideHeads, emptyWhole, type WholeList } from '../lists/read-whole.ts';
+import { countKeys, divideHeads, emptyWhole } from '../lists/read-whole.ts';
 import { abroadList, offerList, siblingList, standingList, wideList, wordList } from '../lists/runs.ts';
 import { divideByHeads, findAway, type HomeWord, noHomeWord, readHomeWords } from './home-offers.ts';
 import { matchWords } from './match-words.ts';

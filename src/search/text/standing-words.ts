@@ -1,8 +1,7 @@
 import { headOf } from '../documents/keys.ts';
 import { selectRows } from '../lists/columns.ts';
 import { hasKey, type Keys } from '../lists/key-sets.ts';
-import { emptyList, type KeyList, sortPostings } from '../lists/posting-list.ts';
-import type { WholeList } from '../lists/read-whole.ts';
+import { emptyList, type KeyList, sortPostings, type WholeList } from '../lists/posting-list.ts';
 
 // The postings of words in standing offers. Such an offer applies to all resources of its own catalog, so that its key tells the head that its words count for, and nothing else is asked. Only
 // where its catalog has siblings, it is looked up as other offers are, as it applies to their resources as well.

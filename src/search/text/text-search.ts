@@ -1,17 +1,16 @@
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
-import type { Search } from '../candidates.ts';
+import type { Search, WordLookup } from '../candidates.ts';
 import { inBatches, isHead } from '../documents/keys.ts';
 import { listMembers } from '../documents/members.ts';
 import { findReach } from '../documents/offers.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
-import { emptyList, type KeyList } from '../lists/posting-list.ts';
-import type { ListRest } from '../lists/read-parts.ts';
-import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
+import { emptyList, type KeyList, type ListRest, type WholeList } from '../lists/posting-list.ts';
+import { emptyWhole } from '../lists/read-whole.ts';
 import { readOnInRuns } from '../lists/run-directory.ts';
 import { rankBestFirst } from './best-first.ts';
 import { findHomeAmong } from './home-offers.ts';
-import { joinTexts } from './join-texts.ts';
+import { joinTexts, type TextSearch, type Wanted } from './join-texts.ts';
 import { findOfferedAmong } from './offer-words.ts';
 import { probeWords } from './probe-words.ts';
 import { type Ranked, rankKeys, type WordProbe } from './rank-keys.ts';
@@ -27,38 +26,6 @@ import { settleRanks } from './settle-ranks.ts';
 
 /** Decided: where more match, the rank is decided among as many with the rarest words. */
 const maxRanked = 10_000;
-
-/** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
-export interface TextSearch {
-  /** How many candidates there are, about. */
-  estimate: number;
-  /** All of them surely are: the order of the answer is that of the ranks. */
-  isRankedTogether: boolean;
-  /** All resources in scope that have one of the words, the best first: first those with the rarest words, as many as are ranked together. */
-  best(wanted: Wanted): AsyncGenerator<Ranked>;
-  /** Those among these resources that have one of the words, in the order of keys. */
-  rank(keys: Keys): Promise<Ranked>;
-  /** The resources that have one of the words, in no order of ranks. */
-  gather(): AsyncGenerator<Keys>;
-  /** The same for another index; undefined where offers of other catalogs with one of the words are too many to be named. */
-  lookup?: WordLookup;
-}
-
-/** What leads to all resources that have one of the words. */
-export interface WordLookup {
-  /** The numbers of words of the resource, its catalog, its provider, and of the offers in its own catalog. */
-  ids: readonly number[];
-  /** Catalogs that list offers of others with one of the words, and resources that such offers are on. */
-  heads: Keys;
-  others: Keys;
-}
-
-/** How many of the best are wanted at once. */
-export interface Wanted {
-  count: number;
-  /** Whether the others are only counted: then they come in any order, and without ranks. */
-  areOthersCounted: boolean;
-}
 
 export async function prepareText(search: Search, text: string): Promise<TextSearch> {
   const lookups = planLookups(search, text);

@@ -8,9 +8,28 @@ import type { SpatialPlan } from '../plan.ts';
 import { prepareSpatial } from '../spatial/spatial-search.ts';
 import { prepareText } from '../text/text-search.ts';
 import type { IndexedResource } from './asked-resource.ts';
-import type { Check } from './why.ts';
 
 // The parts of an intent, held against one resource, with what stands in it instead.
+
+export type CheckName =
+  | 'indexed'
+  | 'served'
+  | 'network'
+  | 'schema'
+  | 'validity'
+  | 'filter'
+  | 'spatial'
+  | 'text'
+  | 'limit';
+
+export interface Check {
+  check: CheckName;
+  ok: boolean;
+  /** A sentence. */
+  detail: string;
+  /** What was found instead. */
+  got?: unknown;
+}
 
 const maxWords = 10;
 /** Nothing on the earth is farther away. */

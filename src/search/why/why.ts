@@ -7,35 +7,15 @@ import { createDeadline, withinDeadline } from '../deadline.ts';
 import { type Evaluation, evaluating } from '../evaluation.ts';
 import { findCandidates } from '../find-candidates.ts';
 import { indexFormats, newestOf } from '../format/index-format.ts';
-import { planQuestion } from '../plan.ts';
-import { openReader, type Question, type SearchEngine, useFormats } from '../search.ts';
+import { planQuestion, type Question } from '../plan.ts';
+import { openReader, type SearchEngine, useFormats } from '../search.ts';
 import { logCostlyIn } from '../spatial/log-costly.ts';
 import { createTrace } from '../trace.ts';
 import { type AskedResource, findIndexed, type IndexedResource } from './asked-resource.ts';
-import { checkFilter, checkSpatial, checkText } from './check-parts.ts';
+import { type Check, checkFilter, checkSpatial, checkText } from './check-parts.ts';
 
 // Why a resource is, or is not, in the answer to an intent: each check of a search, made on this resource alone, in the order in which a search
 // makes them. All of them are made, also after one that fails: there may be several reasons.
-
-export type CheckName =
-  | 'indexed'
-  | 'served'
-  | 'network'
-  | 'schema'
-  | 'validity'
-  | 'filter'
-  | 'spatial'
-  | 'text'
-  | 'limit';
-
-export interface Check {
-  check: CheckName;
-  ok: boolean;
-  /** A sentence. */
-  detail: string;
-  /** What was found instead. */
-  got?: unknown;
-}
 
 export interface Why {
   /** Which one was looked at, where several have the id. */

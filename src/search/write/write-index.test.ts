@@ -9,7 +9,8 @@ import { lastNumbers, numberOf } from '../documents/keys.ts';
 import { indexFormats } from '../format/index-format.ts';
 import { readLists } from '../lists/read-parts.ts';
 import { walkLists } from '../lists/walk-lists.ts';
-import { checkIndex, type Difference } from '../reindex/check.ts';
+import { checkIndex } from '../reindex/check.ts';
+import type { Difference } from '../reindex/compare-lists.ts';
 import { valueFact } from './attribute-entries.ts';
 import { type IndexWriter, writeIndex } from './write-index.ts';
 
