@@ -254,7 +254,7 @@ describe('the architecture of the page', () => {
   const layerOf = (path: string) => layersOfPage.findIndex((layer) => layer.includes(roomOf(path)));
   const imports = sources.flatMap((file) =>
     importsIn(readFileSync(join(pageSource, file), 'utf8'))
-      .filter((target) => target.startsWith('.') && /\.tsx?$/.test(target))
+      .filter((target) => target.startsWith('.') && /\.tsx?$/.test(target) && !target.includes('/src/'))
       .map((target) => ({ file, target: normalize(join(dirname(file), target)) })),
   );
 
@@ -267,6 +267,16 @@ describe('the architecture of the page', () => {
         !isOwn(file, target) && !(layerOf(target) !== -1 && layerOf(target) < layerOf(file)),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('takes of the server the types of its answers, and nothing that would be bundled', () => {
+    const ofServer = /^\s*(import|export)\b[^;]*?'[^']*\/src\/[^']*'/gm;
+    const typesOfAnswers = /^\s*import type \{[^}]*\} from '(?:\.\.\/)+src\/console\/answers\/[\w-]+\.ts'$/;
+    const found = sources.flatMap((file) =>
+      [...readFileSync(join(pageSource, file), 'utf8').matchAll(ofServer)].map(([line]) => line.trim()),
+    );
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.filter((line) => !typesOfAnswers.test(line))).toEqual([]);
   });
 
   it('shows texts of others as text: nothing in it makes markup of a string, but for the labels of the map', () => {

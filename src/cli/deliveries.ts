@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { deliveryStates } from '../console/answers/network.ts';
 import {
   type DeliveryId,
   type DeliveryState,
-  deliveryStates,
   parseDeliveryId,
   renderDeliveryId,
   replayDelivery,

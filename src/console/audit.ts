@@ -2,12 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import { Type } from '../protocol/type.ts';
 import { type Actor, listAudit } from '../storage/console/audit.ts';
+import { AuditLine } from './answers/network.ts';
 import type { ConsoleContext } from './context.ts';
-import { CursorKey, ListQuery, listOf, nextCursor, parseListQuery } from './list.ts';
+import { CursorKey, ListQuery, listOf, nextCursor, type Page, parseListQuery } from './list.ts';
 
 /** GET /api/audit: what operators changed, at the console or by a command, the latest first. */
 export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
-  server.get('/api/audit', { config: { operation } }, async ({ query }) => {
+  server.get('/api/audit', { config: { operation } }, async ({ query }): Promise<Page<AuditLine>> => {
     const { limit, after } = parseListQuery(ListQuery, query, Cursor);
     const items = await listAudit(database, { limit, before: after?.id });
     return {
@@ -30,18 +31,5 @@ const operation: PlainOperation = {
     'Commands that publish signed files, and those that write to the registry, are not in it: see ADR 16.',
   tag: 'Operator',
   query: ListQuery,
-  answer: listOf(
-    'AuditLines',
-    Type.Object({
-      id: Type.Integer(),
-      at: Type.String({ format: 'date-time' }),
-      action: Type.String({ examples: ['deliveries.replay'] }),
-      target: Type.String(),
-      outcome: Type.String({ description: '`done`, or why not.' }),
-      actor: Type.Enum(['console', 'cli']),
-      from: Type.String({
-        description: 'The address that the request came from; the user of the system that ran a command.',
-      }),
-    }),
-  ),
+  answer: listOf('AuditLines', AuditLine),
 };

@@ -8,9 +8,10 @@ import { countRemoved, listChangedDocuments, listVersions } from '../storage/cat
 import { findCatalog } from '../storage/catalog/catalogs.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listIndexedCatalogs, readIndexedDocument } from '../storage/console/indexed-catalogs.ts';
+import { CatalogDetails, CatalogDifference, CatalogSource, CatalogSummary } from './answers/network.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError, notFound } from './errors.ts';
-import { CursorKey, ListQuery, listOf, parseListQuery, withoutNulls } from './list.ts';
+import { CursorKey, ListQuery, listOf, parseListQuery, type Unsent, withoutNulls } from './list.ts';
 import { indexedItem, listAllCatalogs, publishedItem } from './list-catalogs.ts';
 
 /** A larger catalog is shown without its documents. */
@@ -51,7 +52,10 @@ interface Named {
   id: string;
 }
 
-async function show(context: ConsoleContext, { owner, id, source }: Named & { source?: string }) {
+async function show(
+  context: ConsoleContext,
+  { owner, id, source }: Named & { source?: string },
+): Promise<Unsent<CatalogDetails>> {
   const { database } = context;
   const published =
     source === undefined || source === 'service' ? await findPublished(context, { owner, id }) : undefined;
@@ -80,6 +84,8 @@ async function show(context: ConsoleContext, { owner, id, source }: Named & { so
 
 const maxCopies = 10;
 
+type ShownDocument = Pick<CatalogDetails, 'document' | 'documentTruncated'>;
+
 async function findPublished({ database }: ConsoleContext, { owner, id }: Named) {
   const found = await findCatalog(database, id);
   if (found === undefined || (found.owner !== null && found.owner !== owner)) return undefined;
@@ -87,7 +93,7 @@ async function findPublished({ database }: ConsoleContext, { owner, id }: Named)
   return { ...found, name: descriptor?.name ?? null, schemaTypes: Object.keys(found.schemaUses) };
 }
 
-function readPublished({ database }: ConsoleContext, key: number): Promise<object> {
+function readPublished({ database }: ConsoleContext, key: number): Promise<ShownDocument> {
   return database.transaction(
     async (snapshot) => {
       let text = '';
@@ -106,11 +112,14 @@ function readPublished({ database }: ConsoleContext, key: number): Promise<objec
   );
 }
 
-function headOnly(head: string): object {
+function headOnly(head: string): ShownDocument {
   return { document: JSON.parse(head), documentTruncated: true };
 }
 
-async function compare(context: ConsoleContext, asked: Named & { from: number; to?: number }) {
+async function compare(
+  context: ConsoleContext,
+  asked: Named & { from: number; to?: number },
+): Promise<CatalogDifference> {
   const { database } = context;
   const catalog = await findPublished(context, asked);
   if (!catalog)
@@ -140,7 +149,6 @@ async function compare(context: ConsoleContext, asked: Named & { from: number; t
   };
 }
 
-const Source = Type.Enum(['service', 'push', 'pull', 'crawl']);
 const CatalogsQuery = Type.Object({
   ...ListQuery.properties,
   network: Type.Optional(Type.String({ maxLength: 512 })),
@@ -149,33 +157,15 @@ const CatalogsQuery = Type.Object({
   q: Type.Optional(
     Type.String({ maxLength: 200, description: 'A part of its id, its name or its owner, in any case.' }),
   ),
-  source: Type.Optional(Source),
+  source: Type.Optional(CatalogSource),
 });
 const Cursor = Type.Object({ in: Type.Enum(['service', 'index']), key: CursorKey });
-const ShowQuery = Type.Object({ source: Type.Optional(Source) });
+const ShowQuery = Type.Object({ source: Type.Optional(CatalogSource) });
 const DifferenceQuery = Type.Object({
   from: Type.Integer({ minimum: 0 }),
   to: Type.Optional(Type.Integer({ minimum: 1, description: 'The current one, unless given.' })),
 });
 
-const catalogMembers = {
-  catalogId: Type.String(),
-  name: Type.Optional(Type.String()),
-  owner: Type.Optional(
-    Type.String({ description: 'Identity of the publisher; none where the id was released.' }),
-  ),
-  source: Source,
-  service: Type.Optional(Type.String({ description: 'The catalog service that a copy came from.' })),
-  networks: Type.Array(Type.String()),
-  type: CatalogType,
-  schemaTypes: Type.Array(Type.String()),
-  resources: Type.Integer(),
-  offers: Type.Integer(),
-  orMore: Type.Optional(Type.Boolean({ description: 'There are more documents than were counted.' })),
-  version: Type.Optional(Type.Integer({ description: 'Of a copy that was pushed or pulled, not known.' })),
-  updatedAt: Type.String({ format: 'date-time' }),
-  state: Type.String({ examples: ['active', 'inactive', 'served', 'paused', 'withdrawn'] }),
-};
 const tag = 'Catalogs';
 
 const listOperation: PlainOperation = {
@@ -186,7 +176,7 @@ const listOperation: PlainOperation = {
   query: CatalogsQuery,
   answer: Type.Object(
     {
-      ...listOf('', Type.Object(catalogMembers)).properties,
+      ...listOf('', CatalogSummary).properties,
       lookedAt: Type.Optional(
         Type.Integer({ description: 'Catalogs that the page looked at, while there are more of them.' }),
       ),
@@ -198,24 +188,7 @@ const showOperation: PlainOperation = {
   summary: 'Show a catalog with its document and its versions.',
   tag,
   query: ShowQuery,
-  answer: Type.Object(
-    {
-      ...catalogMembers,
-      document: Type.Object({}, { description: 'The catalog, without its documents where it is large.' }),
-      documentTruncated: Type.Optional(Type.Boolean()),
-      versions: Type.Array(
-        Type.Object({
-          version: Type.Integer(),
-          at: Type.String({ format: 'date-time' }),
-          by: Type.String(),
-          messageId: Type.Optional(Type.String()),
-          status: Type.Optional(Type.String({ examples: ['published in full', 'merged'] })),
-        }),
-        { description: 'The latest first, as far as HISTORY_DAYS keeps them.' },
-      ),
-    },
-    { title: 'CatalogDetails' },
-  ),
+  answer: CatalogDetails,
   answers: { 404: 'There is no such catalog.' },
 };
 const differenceOperation: PlainOperation = {
@@ -223,21 +196,6 @@ const differenceOperation: PlainOperation = {
   description: 'Earlier documents are not kept: what changed is shown as it is now.',
   tag,
   query: DifferenceQuery,
-  answer: Type.Object(
-    {
-      changes: Type.Array(
-        Type.Object({
-          path: Type.String(),
-          kind: Type.Enum(['added', 'changed']),
-          after: Type.Unknown(),
-          version: Type.Integer(),
-        }),
-      ),
-      truncated: Type.Boolean(),
-      removed: Type.Integer({ description: 'How many documents were removed.' }),
-      note: Type.String(),
-    },
-    { title: 'CatalogDifference' },
-  ),
+  answer: CatalogDifference,
   answers: { 404: 'The catalog service has no such catalog.' },
 };

@@ -5,12 +5,8 @@ import { identityOf } from '../protocol/identity.ts';
 import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
 import { listLog } from '../storage/crawl/log.ts';
-import {
-  listCrawledCatalogs,
-  listNodes,
-  type NodeStanding,
-  summarizeCrawl,
-} from '../storage/crawl/status.ts';
+import { listCrawledCatalogs, listNodes, summarizeCrawl } from '../storage/crawl/status.ts';
+import { CrawledNode, LogLine, nodeStandings } from './answers/network.ts';
 import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { startCrawl } from './crawl-now.ts';
@@ -22,6 +18,7 @@ import {
   ListQuery,
   listOf,
   nextCursor,
+  type Page,
   parseListQuery,
   withoutNulls,
 } from './list.ts';
@@ -34,11 +31,15 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
   } = context;
   const readSummary = cacheBriefly(() => summarizeCrawl(database), summaryMaxAgeMs);
 
-  server.get('/api/nodes', { config: { operation: nodesOperation } }, async ({ query }) => {
-    const { limit, after, state } = parseListQuery(NodesQuery, query, NodeCursor);
-    const items = await listNodes(database, { limit, after: after?.node, state });
-    return { items: items.map(withoutNulls), next: nextCursor(items, limit, ({ node }) => ({ node })) };
-  });
+  server.get(
+    '/api/nodes',
+    { config: { operation: nodesOperation } },
+    async ({ query }): Promise<Page<CrawledNode>> => {
+      const { limit, after, state } = parseListQuery(NodesQuery, query, NodeCursor);
+      const items = await listNodes(database, { limit, after: after?.node, state });
+      return { items: items.map(withoutNulls), next: nextCursor(items, limit, ({ node }) => ({ node })) };
+    },
+  );
 
   server.post('/api/crawl/now', { config: { operation: nowOperation } }, async (request) => {
     const node = identityOf(validator(NowRequest)(request.body).node, REGISTRY_NAME);
@@ -56,16 +57,20 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
     return { catalogs, next: nextCursor(catalogs, limit, ({ catalogId }) => ({ catalogId })) };
   });
 
-  server.get('/api/crawl/log', { config: { operation: logOperation } }, async ({ query }) => {
-    const { node, after, ...page } = parseListQuery(LogQuery, query, LogCursor);
-    const items = await listLog(database, {
-      ...(node !== undefined && { node: identityOf(node, REGISTRY_NAME) }),
-      ...(after && { after: { at: new Date(after.at), id: after.id } }),
-      ...page,
-    });
-    const next = nextCursor(items, page.limit, ({ at, id }) => ({ at: at.getTime(), id }));
-    return { items: items.map(withoutNulls), next };
-  });
+  server.get(
+    '/api/crawl/log',
+    { config: { operation: logOperation } },
+    async ({ query }): Promise<Page<LogLine>> => {
+      const { node, after, ...page } = parseListQuery(LogQuery, query, LogCursor);
+      const items = await listLog(database, {
+        ...(node !== undefined && { node: identityOf(node, REGISTRY_NAME) }),
+        ...(after && { after: { at: new Date(after.at), id: after.id } }),
+        ...page,
+      });
+      const next = nextCursor(items, page.limit, ({ at, id }) => ({ at: at.getTime(), id }));
+      return { items: items.map(withoutNulls), next };
+    },
+  );
 }
 
 /** The summary counts every crawled catalog: many who ask for it at once, or again and again, have it counted once. */
@@ -109,42 +114,21 @@ const LogQuery = Type.Object({
 const LogCursor = Type.Object({ at: CursorTime, id: CursorKey });
 
 const NowRequest = Type.Object({ node: Node }, { title: 'CrawlNow' });
-const standings = [
-  'not looked at yet',
-  'failing',
-  'with failing catalogs',
-  'read',
-  'not asked for',
-] as const satisfies NodeStanding[];
 const NodesQuery = Type.Object({
   ...ListQuery.properties,
   state: Type.Optional(
-    Type.Enum([...standings], {
+    Type.Enum([...nodeStandings], {
       description:
         'Only nodes that stand so. `failing`: manifest, record or an index could not be read; `with failing catalogs`: these could, some catalog could not; `not asked for`: the settings name it no more.',
     }),
   ),
 });
 const NodeCursor = Type.Object({ node: CursorText });
-const Time = Type.Optional(Type.String({ format: 'date-time' }));
 
 const nodesOperation: PlainOperation = {
   summary: 'List the nodes that are crawled, with their states.',
   query: NodesQuery,
-  answer: listOf(
-    'Nodes',
-    Type.Object({
-      node: Type.String(),
-      state: Type.Enum([...standings]),
-      catalogs: Type.Integer(),
-      failing: Type.Integer({ description: 'Catalogs and indexes that could not be read lately.' }),
-      lastLookAt: Time,
-      nextAt: Time,
-      lastCode: Type.Optional(Type.String({ description: 'Of the last line of the crawl log.' })),
-      lastMessage: Type.Optional(Type.String()),
-      lastLineAt: Time,
-    }),
-  ),
+  answer: listOf('Nodes', CrawledNode),
 };
 const nowOperation: PlainOperation = {
   summary: 'Have a node crawled now.',
@@ -165,21 +149,5 @@ const catalogsOperation: PlainOperation = {
 const logOperation: PlainOperation = {
   summary: 'Read the crawl log: what was not taken, why, and what to do about it; the latest first.',
   query: LogQuery,
-  answer: listOf(
-    'CrawlLog',
-    Type.Object({
-      id: Type.Integer(),
-      node: Type.String(),
-      catalogId: Type.Optional(Type.String()),
-      indexUrl: Type.Optional(Type.String()),
-      url: Type.Optional(Type.String()),
-      document: Type.Optional(Type.String({ description: 'Which document it is about.' })),
-      code: Type.String({ examples: ['digest-mismatch'] }),
-      message: Type.String(),
-      hint: Type.String(),
-      firstAt: Type.String({ format: 'date-time' }),
-      at: Type.String({ format: 'date-time' }),
-      times: Type.Integer(),
-    }),
-  ),
+  answer: listOf('CrawlLog', LogLine),
 };

@@ -17,13 +17,14 @@ import { DateTime } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { RegistryClient } from '../registry/client.ts';
+import { SignatureAnswer } from './answers/debug.ts';
 import type { ConsoleContext } from './context.ts';
 
 /** POST /api/debug/signature: why a signature holds, or does not. */
 export function addDebugRoutes(server: FastifyInstance, context: ConsoleContext): void {
   prepareValidator(DebugRequest);
   const options = { bodyLimit: maxRequestBytes, config: { operation, access: 'read' as const } };
-  server.post('/api/debug/signature', options, async ({ body }) => {
+  server.post('/api/debug/signature', options, async ({ body }): Promise<SignatureAnswer> => {
     const { header, body: text, now, requestAuthorization } = validator(DebugRequest)(body);
     const at = now === undefined ? context.now() : new Date(now);
     const question = { header, body: text, requestAuthorization, now: at };
@@ -123,31 +124,5 @@ const DebugRequest = Type.Object(
 const operation: PlainOperation = {
   summary: 'Tell why a signature holds, or the one thing that differs.',
   body: DebugRequest,
-  answer: Type.Object(
-    {
-      verdict: Type.Enum(['holds', 'differs', 'unreadable']),
-      differs: Type.Optional(Type.String()),
-      steps: Type.Array(
-        Type.Object({
-          step: Type.String({ examples: ['digest'] }),
-          ok: Type.Boolean(),
-          expected: Type.Optional(Type.String()),
-          got: Type.Optional(Type.String()),
-          detail: Type.String(),
-        }),
-      ),
-      signingString: Type.String(),
-      digest: Type.Object({ expected: Type.Optional(Type.String()), got: Type.String() }),
-      key: Type.Optional(
-        Type.Object({
-          identity: Type.String(),
-          recordId: Type.String(),
-          publicKey: Type.Optional(Type.String()),
-          state: Type.String(),
-        }),
-      ),
-      hints: Type.Array(Type.String()),
-    },
-    { title: 'SignatureDiagnosis' },
-  ),
+  answer: SignatureAnswer,
 };

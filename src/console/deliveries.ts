@@ -16,12 +16,12 @@ import {
   replayCallbacks,
   skipCallback,
 } from '../storage/work/callback-list.ts';
+import type { deliveryStates } from './answers/network.ts';
 import { type AuditTools, audited } from './audited.ts';
 import { conflict } from './errors.ts';
 
 // Deliveries, callbacks and pushes alike, as an operator deals with them at the console and on the command line.
 
-export const deliveryStates = ['open', 'delivered', 'parked'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 export interface DeliveryId {

@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
+import { Delivery, deliveryStates, Receiver, ReceiverName } from './answers/network.ts';
 import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import {
   type DeliveryId,
-  deliveryStates,
   listDeliveries,
   listReceivers,
   parseDeliveryId,
@@ -22,6 +22,7 @@ import {
   ListQuery,
   listOf,
   nextCursor,
+  type Page,
   parseListQuery,
   renderCursor,
   withoutNulls,
@@ -31,18 +32,26 @@ import {
 export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const { database, config } = context;
 
-  server.get('/api/receivers', { config: { operation: receiversOperation } }, async ({ query }) => {
-    const { limit, after, state } = parseListQuery(ReceiversQuery, query, ReceiverCursor);
-    const items = await listReceivers(database, { limit, after, state });
-    const next = nextCursor(items, limit, ({ kind, receiver }) => ({ kind, receiver }));
-    return { items: items.map(withoutNulls), next };
-  });
+  server.get(
+    '/api/receivers',
+    { config: { operation: receiversOperation } },
+    async ({ query }): Promise<Page<Receiver>> => {
+      const { limit, after, state } = parseListQuery(ReceiversQuery, query, ReceiverCursor);
+      const items = await listReceivers(database, { limit, after, state });
+      const next = nextCursor(items, limit, ({ kind, receiver }) => ({ kind, receiver }));
+      return { items: items.map(withoutNulls), next };
+    },
+  );
 
-  server.get('/api/deliveries', { config: { operation: listOperation } }, async ({ query }) => {
-    const { limit, after, state, receiver } = parseListQuery(DeliveriesQuery, query, DeliveryCursor);
-    const { items, next } = await listDeliveries(database, { limit, after, state, receiver });
-    return { items: items.map(withoutNulls), next: next && renderCursor(next) };
-  });
+  server.get(
+    '/api/deliveries',
+    { config: { operation: listOperation } },
+    async ({ query }): Promise<Page<Delivery>> => {
+      const { limit, after, state, receiver } = parseListQuery(DeliveriesQuery, query, DeliveryCursor);
+      const { items, next } = await listDeliveries(database, { limit, after, state, receiver });
+      return { items: items.map(withoutNulls), next: next && renderCursor(next) };
+    },
+  );
 
   server.post('/api/deliveries/:id/replay', { config: { operation: replayOperation } }, async (request) => {
     const id = readId(request.params);
@@ -79,11 +88,6 @@ function readId(parameters: unknown): DeliveryId {
   return read;
 }
 
-const Receiver = Type.String({
-  minLength: 1,
-  maxLength: 2_048,
-  description: 'The identity that pushes go to, or the origin that callbacks go to.',
-});
 const ReceiversQuery = Type.Object({
   ...ListQuery.properties,
   state: Type.Optional(
@@ -94,7 +98,7 @@ const ReceiversQuery = Type.Object({
 });
 const DeliveriesQuery = Type.Object({
   ...ListQuery.properties,
-  receiver: Type.Optional(Receiver),
+  receiver: Type.Optional(ReceiverName),
   state: Type.Optional(Type.Enum([...deliveryStates])),
 });
 const ReceiverCursor = Type.Object({ kind: Type.Enum(['push', 'callback']), receiver: CursorText });
@@ -102,34 +106,15 @@ const DeliveryCursor = Type.Union([
   Type.Object({ callback: CursorKey }),
   Type.Object({ subscriber: CursorText, catalogKey: CursorKey }),
 ]);
-const ReplayRequest = Type.Object({ receiver: Type.Optional(Receiver) }, { title: 'ReplayRequest' });
+const ReplayRequest = Type.Object({ receiver: Type.Optional(ReceiverName) }, { title: 'ReplayRequest' });
 
-const Time = Type.String({ format: 'date-time' });
 const tag = 'Deliveries';
 
 const receiversOperation: PlainOperation = {
   summary: 'List who is sent something, with what waits and what is parked.',
   tag,
   query: ReceiversQuery,
-  answer: listOf(
-    'Receivers',
-    Type.Object({
-      receiver: Receiver,
-      kind: Type.Enum(['push', 'callback']),
-      waiting: Type.Integer(),
-      parked: Type.Integer(),
-      orMore: Type.Boolean({ description: 'There are more than were counted: 10,000 of each at most.' }),
-      oldestWaitingAt: Type.Optional(Time),
-      nextTryAt: Type.Optional(Time),
-      lastAnswer: Type.Optional(
-        Type.Object({
-          at: Type.Optional(Time),
-          status: Type.Optional(Type.Integer()),
-          error: Type.Optional(Type.String()),
-        }),
-      ),
-    }),
-  ),
+  answer: listOf('Receivers', Receiver),
 };
 const listOperation: PlainOperation = {
   summary: 'List callbacks, the latest first, and then pushes by receiver and catalog.',
@@ -137,30 +122,7 @@ const listOperation: PlainOperation = {
     'Of the delivered callbacks to one receiver, a page shows those among 50,000 callbacks to all: it may be short, or empty, and have a `next` that goes on behind them.',
   tag,
   query: DeliveriesQuery,
-  answer: listOf(
-    'Deliveries',
-    Type.Object({
-      id: Type.String({ examples: ['push-7', 'callback-12'] }),
-      receiver: Receiver,
-      action: Type.String(),
-      about: Type.String({ description: 'The catalogId of a push, the messageId of a callback.' }),
-      state: Type.Enum([...deliveryStates]),
-      detail: Type.String({ description: 'What exactly: refused, no endpoint, skipped …' }),
-      form: Type.Optional(
-        Type.Enum(['full', 'strict'], {
-          description:
-            'What was sent last: everything, or strict form, for a receiver whose schemas are closed.',
-        }),
-      ),
-      attempts: Type.Integer(),
-      nextTryAt: Type.Optional(Time),
-      lastStatus: Type.Optional(Type.Integer()),
-      lastError: Type.Optional(Type.String()),
-      acknowledgedVersion: Type.Optional(Type.Integer({ description: 'Of a push: what the receiver has.' })),
-      version: Type.Optional(Type.Integer({ description: 'Of a push: what there is.' })),
-      createdAt: Type.Optional(Time),
-    }),
-  ),
+  answer: listOf('Deliveries', Delivery),
 };
 const replayOperation: PlainOperation = {
   summary: 'Try a parked delivery again.',

@@ -1,18 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
+import type { Field } from './answers/find.ts';
 
 // The fields that a person can filter by, from a sample of documents: their paths, kinds and the values that occur. Pure.
-
-export interface Field {
-  /** From the resource or offer on. `[*]` stands for any element: a filter asks there with `[?@…]`. */
-  path: string;
-  label: string;
-  kind: 'enum' | 'number' | 'boolean' | 'text';
-  unit?: string;
-  /** The most frequent first, with their numbers in the sample. */
-  values?: { value: string; count: number }[];
-  min?: number;
-  max?: number;
-}
 
 const maxFields = 40;
 const maxDepth = 8;

@@ -6,8 +6,9 @@ import { isJsonObject, type JsonObject } from '../protocol/json.ts';
 import { NetworkId } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import type { DocumentSample } from '../search/port.ts';
+import { type Field, FieldsAnswer } from './answers/find.ts';
 import type { ConsoleContext } from './context.ts';
-import { describeFields, type Field, sentenceCase, splitWords } from './describe-fields.ts';
+import { describeFields, sentenceCase, splitWords } from './describe-fields.ts';
 
 /** GET /api/schemas/fields: what a search can be narrowed by, from the documents that are indexed. */
 export function addFieldRoutes(server: FastifyInstance, { search, now }: ConsoleContext): void {
@@ -27,7 +28,7 @@ export function addFieldRoutes(server: FastifyInstance, { search, now }: Console
 const maxNetworksKept = 50;
 const keptMs = 5_000;
 
-function buildAnswer({ types, resources, offers }: DocumentSample): object {
+function buildAnswer({ types, resources, offers }: DocumentSample): FieldsAnswer {
   const byType = new Map<string, JsonObject[]>();
   for (const resource of parseAll(resources)) {
     const type = typeOf(resource);
@@ -70,37 +71,10 @@ function typeOf({ resourceAttributes }: JsonObject): string | undefined {
 
 const FieldsQuery = Type.Object({ network: Type.Optional(NetworkId) });
 
-const FieldShape = Type.Object(
-  {
-    path: Type.String({
-      description:
-        'From the resource, or offer, on. [*] stands for any element: a filter asks there with [?@…].',
-      examples: ['@.resourceAttributes.attributes.ratedPower.value'],
-    }),
-    label: Type.String({ examples: ['Rated power'] }),
-    kind: Type.Enum(['enum', 'number', 'boolean', 'text']),
-    unit: Type.Optional(Type.String({ examples: ['kW'] })),
-    values: Type.Optional(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() }))),
-    min: Type.Optional(Type.Number()),
-    max: Type.Optional(Type.Number()),
-  },
-  { title: 'Field' },
-);
-
 const operation: PlainOperation = {
   summary: 'List the fields that a search can be narrowed by, with the values that occur.',
   description:
     'Read from a bounded sample of the documents in the index; the numbers of values are those of the sample.',
   query: FieldsQuery,
-  answer: Type.Object({
-    types: Type.Array(
-      Type.Object({
-        type: Type.String({ description: 'Schema context and type.' }),
-        label: Type.String(),
-        resources: Type.Integer(),
-        fields: Type.Array(FieldShape),
-      }),
-    ),
-    offers: Type.Array(FieldShape),
-  }),
+  answer: FieldsAnswer,
 };

@@ -4,11 +4,12 @@ import type { PlainOperation } from '../http/openapi.ts';
 import { actions } from '../protocol/actions.ts';
 import { checkDiscoverMessage, DiscoverMessage } from '../protocol/discover-messages.ts';
 import { protocolVersion } from '../protocol/endpoints.ts';
-import { NetworkId, Pagination } from '../protocol/shapes.ts';
+import { NetworkId } from '../protocol/shapes.ts';
 import { type Static, Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import { exactTotal } from '../rules/discover/page-answer.ts';
 import { createDeadline, type NearMiss, type Question } from '../search/port.ts';
+import { type NearMiss as DescribedMiss, FindAnswer } from './answers/find.ts';
 import type { ConsoleContext } from './context.ts';
 
 /** POST /api/find: what discover answers, with how it was found, and what came close where nothing was. Nothing is sent or stored. */
@@ -35,7 +36,11 @@ export function questionOf({ message, networkId, schemaContext }: FindRequest): 
   return { message, scope: { ...(networkId && { networkId }), ...(schemaContext && { schemaContext }) } };
 }
 
-async function find(context: ConsoleContext, asked: FindRequest) {
+/** The catalogs are JSON text. */
+async function find(
+  context: ConsoleContext,
+  asked: FindRequest,
+): Promise<Omit<FindAnswer, 'catalogs'> & { catalogs: string }> {
   const { search, config } = context;
   const question = questionOf(asked);
   checkDiscoverMessage(question.message);
@@ -55,13 +60,6 @@ async function find(context: ConsoleContext, asked: FindRequest) {
     explain: { steps: trace.steps.filter(({ step }) => step !== 'near miss'), ms },
     request: buildRequest(context, asked),
   };
-}
-
-interface DescribedMiss {
-  code: NearMiss['code'] | 'other-network';
-  message: string;
-  path?: string;
-  suggestion?: string;
 }
 
 function describeMiss({ code, says, path, close }: NearMiss): DescribedMiss {
@@ -88,7 +86,7 @@ async function findElsewhere(
 }
 
 /** The body of a discover that asks the same, as the consumer of the settings would send it. */
-function buildRequest({ config, now }: ConsoleContext, asked: FindRequest): object {
+function buildRequest({ config, now }: ConsoleContext, asked: FindRequest): FindAnswer['request'] {
   const { message, networkId, schemaContext } = asked;
   const { id, url } = config.identities.consumer;
   return {
@@ -107,33 +105,10 @@ function buildRequest({ config, now }: ConsoleContext, asked: FindRequest): obje
   };
 }
 
-const NearMissShape = Type.Object({
-  code: Type.String({ examples: ['unknown-path'] }),
-  message: Type.String(),
-  path: Type.Optional(Type.String({ description: 'The culprit in the request.' })),
-  suggestion: Type.Optional(Type.String({ description: 'What may have been meant.' })),
-});
-
 const operation: PlainOperation = {
   summary: 'Find resources as the discovery service does, and tell how they were found.',
   description: 'Evaluated on the index of the discovery service. Nothing is sent or stored.',
   body: FindRequest,
-  answer: Type.Object(
-    {
-      catalogs: Type.Array(Type.Unknown(), { description: 'As the message of on_discover has them.' }),
-      resourceCount: Type.Integer({ description: 'Resources in the answer.' }),
-      total: Type.Integer({ description: 'Resources that match.' }),
-      orMore: Type.Boolean({ description: 'There may be more: above 1,000, matches are not counted.' }),
-      pagination: Type.Optional(Pagination),
-      leftOut: Type.Optional(Type.Unknown({ description: 'What matched and is not in the answer.' })),
-      nearMisses: Type.Array(NearMissShape, { description: 'What came close, where nothing was found.' }),
-      explain: Type.Object({
-        steps: Type.Array(Type.Object({ step: Type.String(), ms: Type.Optional(Type.Number()) })),
-        ms: Type.Number({ description: 'How long the search took.' }),
-      }),
-      request: Type.Unknown({ description: 'The body of a discover that asks the same.' }),
-    },
-    { title: 'FindAnswer' },
-  ),
+  answer: FindAnswer,
   answers: { 400: 'The intent is wrong, with the code and path that discover would answer.' },
 };

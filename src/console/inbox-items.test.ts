@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { dropSurplus, type InboxItem } from './inbox-items.ts';
+import type { InboxItem } from './answers/debug.ts';
+import { dropSurplus } from './inbox-items.ts';
 
 const item = (verifies: boolean, body = ''): InboxItem => ({
   ...{ id: 'i', at: '2026-01-01T00:00:00Z', path: '/inbox/x', headers: {} },

@@ -1,23 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { InboxItem } from './answers/debug.ts';
 
 // The messages that the inbox keeps, in the memory of this process. Anybody can send a message with a bad signature. Such messages are kept in a
 // small ring buffer of their own, so that they never push out a message whose signature holds.
-
-export interface InboxItem {
-  id: string;
-  at: string;
-  path: string;
-  action?: string;
-  /** The signer that the Authorization header names, whether the signature holds or not. */
-  from?: string;
-  messageId?: string;
-  verifies: boolean;
-  /** Why it does not verify. */
-  why?: string;
-  headers: Record<string, string>;
-  /** As it came, never parsed: 1 MiB of JSON can be 20 MiB of objects. Cut where it does not verify. */
-  body: string;
-}
 
 const maxVerified = 150;
 const maxUnverified = 50;

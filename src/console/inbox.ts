@@ -25,16 +25,11 @@ import {
 import { Type } from '../protocol/type.ts';
 import { currentKeyId, findSigningKey } from '../registry/key-files.ts';
 import { findRequestSignatures } from '../storage/console/publishes.ts';
+import { InboxItem } from './answers/debug.ts';
 import { actorOf } from './audit.ts';
 import { audited } from './audited.ts';
 import type { ConsoleContext } from './context.ts';
-import {
-  createInboxItems,
-  type InboxItem,
-  maxItems,
-  maxUnverifiedBytes,
-  redactHeaders,
-} from './inbox-items.ts';
+import { createInboxItems, maxItems, maxUnverifiedBytes, redactHeaders } from './inbox-items.ts';
 
 // The inbox: an address for callbacks to the consumer of the settings. It shows each message that arrives and whether its signature holds, and
 // answers as a consumer does, with ACK or 401. Messages are kept in the memory of this process alone.
@@ -187,23 +182,7 @@ const listOperation: PlainOperation = {
   summary: 'List the messages in the inbox of this process, the latest first.',
   query: InboxQuery,
   answer: Type.Object({
-    items: Type.Array(
-      Type.Object(
-        {
-          id: Type.String(),
-          at: Type.String({ format: 'date-time' }),
-          path: Type.String(),
-          action: Type.Optional(Type.String()),
-          from: Type.Optional(Type.String()),
-          messageId: Type.Optional(Type.String()),
-          verifies: Type.Boolean(),
-          why: Type.Optional(Type.String()),
-          headers: Type.Record(Type.String(), Type.String()),
-          body: Type.String({ description: 'As it came; the first 16 KiB where it does not verify.' }),
-        },
-        { title: 'InboxItem' },
-      ),
-    ),
+    items: Type.Array(InboxItem),
     total: Type.Integer(),
   }),
 };

@@ -9,7 +9,8 @@ import {
 } from '../storage/console/indexed-catalogs.ts';
 import type { Queryable } from '../storage/database.ts';
 import { findEndOfLook } from '../storage/look-for-text.ts';
-import { renderCursor, withoutNulls } from './list.ts';
+import type { CatalogSummary as ShownCatalog } from './answers/network.ts';
+import { type Page, renderCursor, type Unsent, withoutNulls } from './list.ts';
 
 // Catalogs: those that were published through the catalog service, then those of the discovery index, which came by push, pull or crawl. The same one may be
 // in both.
@@ -34,9 +35,7 @@ export interface CatalogPosition {
   key: number;
 }
 
-export interface CatalogPage {
-  items: object[];
-  next?: string;
+export interface CatalogPage extends Page<ShownCatalog> {
   /** The page is short because it looked at so many catalogs and no more. */
   lookedAt?: number;
 }
@@ -71,7 +70,7 @@ async function listIndex(queryable: Queryable, asked: AskedCatalogs): Promise<Ca
 
 async function buildPage<T extends { key: number }>(
   found: readonly T[],
-  itemOf: (one: T) => object,
+  itemOf: (one: T) => Unsent<ShownCatalog>,
   { limit, text, lookAt }: { limit: number; text?: string; lookAt: number },
   place: CatalogPosition['in'],
   findEnd: () => Promise<number | undefined>,
@@ -82,16 +81,24 @@ async function buildPage<T extends { key: number }>(
   return key === undefined ? { items } : { items, next: renderCursor({ in: place, key }), lookedAt: lookAt };
 }
 
-export function publishedItem(catalog: CatalogSummary): object {
+export function publishedItem(catalog: CatalogSummary): Unsent<ShownCatalog> {
   const { id: catalogId, name, owner, type, visibleTo: networks, schemaTypes, version, updatedAt } = catalog;
   return withoutNulls({
-    ...{ catalogId, name, owner, source: 'service', networks, type, schemaTypes: typesAmong(schemaTypes) },
+    ...{
+      catalogId,
+      name,
+      owner,
+      source: 'service' as const,
+      networks,
+      type,
+      schemaTypes: typesAmong(schemaTypes),
+    },
     ...{ resources: catalog.resourceCount, offers: catalog.offerCount, version, updatedAt },
     state: catalog.isActive ? 'active' : 'inactive',
   });
 }
 
-export function indexedItem(one: IndexedCatalog): object {
+export function indexedItem(one: IndexedCatalog): Unsent<ShownCatalog> {
   const { key: _, id, isServed, isActive, schemaTypes, ...catalog } = one;
   const { resources, offers } = catalog;
   return withoutNulls({

@@ -54,8 +54,27 @@ export function renderCursor(key: object): string {
 }
 
 /** An item as it leaves: what is not known is left out. */
-export function withoutNulls<T extends object>(item: T): object {
-  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null));
+export function withoutNulls<T extends object>(item: T): WithoutNulls<T> {
+  const members = Object.entries(item).filter(([, value]) => value !== null);
+  return Object.fromEntries(members) as WithoutNulls<T>;
+}
+
+type WithoutNulls<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as null extends T[K] ? K : never]?: Exclude<T[K], null>;
+};
+
+/** An answer as a handler returns it: JSON makes texts of dates. */
+export type Unsent<T> = T extends string
+  ? string extends T
+    ? T | Date
+    : T
+  : T extends object
+    ? { [K in keyof T]: Unsent<T[K]> }
+    : T;
+
+export interface Page<T> {
+  items: Unsent<T>[];
+  next?: string;
 }
 
 function readCursor<C extends TSchema>(text: string, schema: C): Static<C> {

@@ -4,6 +4,7 @@ import { Type } from '../protocol/type.ts';
 import { listCrawledMasters, listPublishedMasters, type MasterCatalog } from '../storage/console/masters.ts';
 import { listAllFeeds, listAllSubscriptions, listParticipants } from '../storage/console/network.ts';
 import { readOverview } from '../storage/console/overview.ts';
+import { Feed, Master, Overview, Participant, Subscription } from './answers/network.ts';
 import type { ConsoleContext } from './context.ts';
 import {
   CursorKey,
@@ -11,62 +12,84 @@ import {
   ListQuery,
   listOf,
   nextCursor,
+  type Page,
   parseListQuery,
   renderCursor,
+  type Unsent,
   withoutNulls,
 } from './list.ts';
 
 /** What there is and who takes part: the overview, participants, subscriptions, feeds and masters. */
 export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
-  server.get('/api/overview', { config: { operation: overviewOperation } }, async () => {
-    const { deliveries, ...rest } = await readOverview(database);
-    return { ...rest, deliveries: withoutNulls(deliveries) };
-  });
+  server.get(
+    '/api/overview',
+    { config: { operation: overviewOperation } },
+    async (): Promise<Unsent<Overview>> => {
+      const { deliveries, ...rest } = await readOverview(database);
+      return { ...rest, deliveries: withoutNulls(deliveries) };
+    },
+  );
 
-  server.get('/api/participants', { config: { operation: participantsOperation } }, async ({ query }) => {
-    const { limit, after, q: text } = parseListQuery(ParticipantsQuery, query, ParticipantCursor);
-    const found = await listParticipants(database, { limit, after, text });
-    const items = found.map(({ namespace, registryName, keys, ...rest }) =>
-      withoutNulls({
-        ...{ identity: `${namespace}/${registryName}`, registry: registryName, ...rest },
-        keys: keys.map(withoutNulls),
-      }),
-    );
-    const next = nextCursor(found, limit, ({ namespace, registryName }) => ({ namespace, registryName }));
-    return { items, next };
-  });
+  server.get(
+    '/api/participants',
+    { config: { operation: participantsOperation } },
+    async ({ query }): Promise<Page<Participant>> => {
+      const { limit, after, q: text } = parseListQuery(ParticipantsQuery, query, ParticipantCursor);
+      const found = await listParticipants(database, { limit, after, text });
+      const items = found.map(({ namespace, registryName, keys, ...rest }) =>
+        withoutNulls({
+          ...{ identity: `${namespace}/${registryName}`, registry: registryName, ...rest },
+          keys: keys.map(withoutNulls),
+        }),
+      );
+      const next = nextCursor(found, limit, ({ namespace, registryName }) => ({ namespace, registryName }));
+      return { items, next };
+    },
+  );
 
-  server.get('/api/subscriptions', { config: { operation: subscriptionsOperation } }, async ({ query }) => {
-    const { limit, after } = parseListQuery(ListQuery, query, SubscriptionCursor);
-    const items = await listAllSubscriptions(database, { limit, after });
-    const next = nextCursor(items, limit, ({ subscriber, id }) => ({ subscriber, id }));
-    return { items: items.map(withoutNulls), next };
-  });
+  server.get(
+    '/api/subscriptions',
+    { config: { operation: subscriptionsOperation } },
+    async ({ query }): Promise<Page<Subscription>> => {
+      const { limit, after } = parseListQuery(ListQuery, query, SubscriptionCursor);
+      const items = await listAllSubscriptions(database, { limit, after });
+      const next = nextCursor(items, limit, ({ subscriber, id }) => ({ subscriber, id }));
+      return { items: items.map(withoutNulls), next };
+    },
+  );
 
-  server.get('/api/feeds', { config: { operation: feedsOperation } }, async () => ({
-    items: (await listAllFeeds(database)).map(withoutNulls),
-  }));
+  server.get(
+    '/api/feeds',
+    { config: { operation: feedsOperation } },
+    async (): Promise<Page<Feed>> => ({
+      items: (await listAllFeeds(database)).map(withoutNulls),
+    }),
+  );
 
-  server.get('/api/masters', { config: { operation: mastersOperation } }, async ({ query }) => {
-    const { limit, after } = parseListQuery(ListQuery, query, MasterCursor);
-    const isCrawled = after?.source === 'crawl';
-    const published = isCrawled ? [] : await listPublishedMasters(database, { limit, after: after?.key });
-    const room = limit - published.length;
-    const crawled =
-      room === 0
-        ? []
-        : await listCrawledMasters(database, { limit: room, after: isCrawled ? after.key : undefined });
-    const items = [
-      ...published.map((one) => masterItem('service', one)),
-      ...crawled.map((one) => masterItem('crawl', one)),
-    ];
-    const last = crawled.at(-1) ?? published.at(-1);
-    const source = crawled.length > 0 ? 'crawl' : 'service';
-    return { items, next: items.length < limit ? undefined : renderCursor({ source, key: last?.key }) };
-  });
+  server.get(
+    '/api/masters',
+    { config: { operation: mastersOperation } },
+    async ({ query }): Promise<Page<Master>> => {
+      const { limit, after } = parseListQuery(ListQuery, query, MasterCursor);
+      const isCrawled = after?.source === 'crawl';
+      const published = isCrawled ? [] : await listPublishedMasters(database, { limit, after: after?.key });
+      const room = limit - published.length;
+      const crawled =
+        room === 0
+          ? []
+          : await listCrawledMasters(database, { limit: room, after: isCrawled ? after.key : undefined });
+      const items = [
+        ...published.map((one) => masterItem('service', one)),
+        ...crawled.map((one) => masterItem('crawl', one)),
+      ];
+      const last = crawled.at(-1) ?? published.at(-1);
+      const source = crawled.length > 0 ? 'crawl' : 'service';
+      return { items, next: items.length < limit ? undefined : renderCursor({ source, key: last?.key }) };
+    },
+  );
 }
 
-function masterItem(source: 'service' | 'crawl', { key: _, ...master }: MasterCatalog): object {
+function masterItem(source: 'service' | 'crawl', { key: _, ...master }: MasterCatalog): Unsent<Master> {
   return withoutNulls({ source, ...master });
 }
 
@@ -81,8 +104,6 @@ const SubscriptionCursor = Type.Object({
 });
 const MasterCursor = Type.Object({ source: Type.Enum(['service', 'crawl']), key: CursorKey });
 
-const Time = Type.String({ format: 'date-time' });
-const Names = Type.Array(Type.String());
 const tag = 'Network';
 
 const overviewOperation: PlainOperation = {
@@ -90,109 +111,28 @@ const overviewOperation: PlainOperation = {
   description:
     'Waiting and parked deliveries are counted up to 10,000 of each kind, other rows up to 100,000. Of more than 10,000 resources, an estimate is told.',
   tag,
-  answer: Type.Object(
-    {
-      catalogs: Type.Integer(),
-      resources: Type.Integer(),
-      participants: Type.Integer(),
-      subscriptions: Type.Integer(),
-      nodes: Type.Integer(),
-      deliveries: Type.Object({
-        waiting: Type.Integer(),
-        parked: Type.Integer(),
-        oldestWaitingAt: Type.Optional(Time),
-      }),
-      crawl: Type.Object({
-        failing: Type.Integer({
-          description:
-            'Nodes of which something could not be read lately: `failing` and `with failing catalogs` in the list of nodes.',
-        }),
-        failingCatalogs: Type.Integer({ description: 'Crawled catalogs that could not be read lately.' }),
-      }),
-      index: Type.Object({ version: Type.Integer(), resources: Type.Integer() }),
-    },
-    { title: 'Overview' },
-  ),
+  answer: Overview,
 };
 const participantsOperation: PlainOperation = {
   summary: 'List the participants of the own registry with their keys.',
   tag,
   query: ParticipantsQuery,
-  answer: listOf(
-    'Participants',
-    Type.Object({
-      identity: Type.String(),
-      subscriberId: Type.String(),
-      registry: Type.String(),
-      type: Type.Optional(Type.String()),
-      url: Type.Optional(Type.String()),
-      networks: Names,
-      keys: Type.Array(
-        Type.Object({
-          recordId: Type.String(),
-          publicKey: Type.String(),
-          state: Type.String(),
-          validFrom: Type.Optional(Time),
-          validUntil: Type.Optional(Time),
-        }),
-      ),
-    }),
-  ),
+  answer: listOf('Participants', Participant),
 };
 const subscriptionsOperation: PlainOperation = {
   summary: 'List who subscribes to the catalog service, and to what.',
   tag,
   query: ListQuery,
-  answer: listOf(
-    'Subscriptions',
-    Type.Object({
-      id: Type.String(),
-      subscriber: Type.String(),
-      url: Type.Optional(Type.String()),
-      networkIds: Names,
-      schemaTypes: Names,
-      status: Type.String(),
-      createdAt: Time,
-    }),
-  ),
+  answer: listOf('Subscriptions', Subscription),
 };
 const feedsOperation: PlainOperation = {
   summary: 'List the catalog services that the discovery service follows.',
   tag,
-  answer: listOf(
-    'Feeds',
-    Type.Object({
-      catalogUrl: Type.String(),
-      service: Type.Optional(Type.String()),
-      networkId: Type.String({ description: 'Empty for every network.' }),
-      state: Type.Enum(['cancelled', 'failing', 'subscribing', 'pulling', 'in step']),
-      lastPullAt: Type.Optional(Time),
-      nextAt: Type.Optional(Time),
-      lastError: Type.Optional(Type.String()),
-    }),
-  ),
+  answer: listOf('Feeds', Feed),
 };
 const mastersOperation: PlainOperation = {
   summary: 'List MASTER catalogs, and which catalogs extend them.',
   tag,
   query: ListQuery,
-  answer: listOf(
-    'Masters',
-    Type.Object({
-      catalogId: Type.String(),
-      owner: Type.Optional(Type.String()),
-      source: Type.Enum(['service', 'crawl']),
-      networks: Names,
-      dependents: Type.Array(
-        Type.Object({
-          catalogId: Type.String(),
-          owner: Type.Union([Type.String(), Type.Null()]),
-          networks: Names,
-        }),
-        { description: 'The first fifty.' },
-      ),
-      dependentCount: Type.Integer(),
-      orMore: Type.Boolean({ description: 'More resources extend it than were looked at.' }),
-    }),
-  ),
+  answer: listOf('Masters', Master),
 };

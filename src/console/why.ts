@@ -5,21 +5,26 @@ import { closed, Id } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { Why } from '../search/port.ts';
+import { WhyAnswer } from './answers/find.ts';
 import type { ConsoleContext } from './context.ts';
 import { findMembers, questionOf } from './find.ts';
 
 /** POST /api/find/why: whether a resource is in the answer to an intent, and which check keeps it out. */
 export function addWhyRoute(server: FastifyInstance, { search, config }: ConsoleContext): void {
   prepareValidator(WhyRequest);
-  server.post('/api/find/why', { config: { operation, access: 'read' } }, async (request) => {
-    const asked = validator(WhyRequest)(request.body);
-    const { id, catalogId, owner } = asked.resource;
-    const why = await search.why(questionOf(asked), {
-      ...{ id, catalogId },
-      ...(owner !== undefined && { owner: identityOf(owner, config.REGISTRY_NAME) }),
-    });
-    return { found: why.checks.every(({ ok }) => ok), ...why, ...conclude(why) };
-  });
+  server.post(
+    '/api/find/why',
+    { config: { operation, access: 'read' } },
+    async (request): Promise<WhyAnswer> => {
+      const asked = validator(WhyRequest)(request.body);
+      const { id, catalogId, owner } = asked.resource;
+      const why = await search.why(questionOf(asked), {
+        ...{ id, catalogId },
+        ...(owner !== undefined && { owner: identityOf(owner, config.REGISTRY_NAME) }),
+      });
+      return { found: why.checks.every(({ ok }) => ok), ...why, ...conclude(why) };
+    },
+  );
 }
 
 type CheckName = Why['checks'][number]['check'];
@@ -58,22 +63,5 @@ const operation: PlainOperation = {
   summary: 'Tell why a resource is, or is not, in the answer to an intent.',
   description: 'Makes each check of a search on this resource alone; all of them, also after one that fails.',
   body: WhyRequest,
-  answer: Type.Object(
-    {
-      found: Type.Boolean(),
-      resource: Type.Optional(Type.Unknown({ description: 'The one that was looked at.' })),
-      rank: Type.Optional(Type.Integer({ description: 'Its position among all that match, from 1.' })),
-      checks: Type.Array(
-        Type.Object({
-          check: Type.String({ examples: ['filter'] }),
-          ok: Type.Boolean(),
-          detail: Type.String(),
-          got: Type.Optional(Type.Unknown({ description: 'What stands there instead.' })),
-        }),
-      ),
-      conclusion: Type.String(),
-      nextStep: Type.Optional(Type.String()),
-    },
-    { title: 'WhyAnswer' },
-  ),
+  answer: WhyAnswer,
 };

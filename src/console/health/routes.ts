@@ -3,37 +3,55 @@ import { readTroubles } from '../../delivery/troubles.ts';
 import type { PlainOperation } from '../../http/openapi.ts';
 import { parseQuery } from '../../protocol/envelope.ts';
 import { Type } from '../../protocol/type.ts';
-import { troubleKinds } from '../../rules/troubles.ts';
 import { listEmptySearches } from '../../storage/console/empty-searches.ts';
 import { readMinutes } from '../../storage/console/minutes.ts';
+import { EmptySearch, Series, seriesNames, Trouble } from '../answers/health.ts';
 import type { ConsoleContext } from '../context.ts';
-import { CursorTime, ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from '../list.ts';
-import { buildSeries, seriesNames } from './series.ts';
+import {
+  CursorTime,
+  ListQuery,
+  listOf,
+  nextCursor,
+  type Page,
+  parseListQuery,
+  withoutNulls,
+} from '../list.ts';
+import { buildSeries } from './series.ts';
 
 /** What is wrong now, how all processes did over the last hours, and what was looked for and not found. */
 export function addHealthRoutes(server: FastifyInstance, { database, now }: ConsoleContext): void {
-  server.get('/api/health/troubles', { config: { operation: troublesOperation } }, async () => ({
-    items: await readTroubles(database, now()),
-  }));
+  server.get(
+    '/api/health/troubles',
+    { config: { operation: troublesOperation } },
+    async (): Promise<Page<Trouble>> => ({
+      items: await readTroubles(database, now()),
+    }),
+  );
 
-  server.get('/api/health/series', { config: { operation: seriesOperation } }, async ({ query }) => {
-    const { hours = defaultHours } = parseQuery(SeriesQuery, query as Record<string, unknown>);
-    const numbers = await readMinutes(database, new Date(now().getTime() - hours * 3_600_000));
-    return { names: seriesNames, rows: buildSeries(numbers, now()) };
-  });
+  server.get(
+    '/api/health/series',
+    { config: { operation: seriesOperation } },
+    async ({ query }): Promise<Series> => {
+      const { hours = defaultHours } = parseQuery(SeriesQuery, query as Record<string, unknown>);
+      const numbers = await readMinutes(database, new Date(now().getTime() - hours * 3_600_000));
+      return { names: [...seriesNames], rows: buildSeries(numbers, now()) };
+    },
+  );
 
   server.get(
     '/api/health/empty-searches',
     { config: { operation: searchesOperation } },
-    async ({ query }) => {
+    async ({ query }): Promise<Page<EmptySearch>> => {
       const { limit, after } = parseListQuery(ListQuery, query, Cursor);
       const found = await listEmptySearches(database, {
         limit,
         ...(after && { before: { at: new Date(after.at), key: after.key } }),
       });
-      const items = found.map(({ key: _, intent, nearMisses, ...rest }) =>
-        withoutNulls({ ...rest, intent: JSON.parse(intent), nearMisses: JSON.parse(nearMisses) }),
-      );
+      const items = found.map(({ key: _, intent, nearMisses, ...rest }) => ({
+        ...withoutNulls(rest),
+        intent: JSON.parse(intent),
+        nearMisses: JSON.parse(nearMisses),
+      }));
       return { items, next: nextCursor(found, limit, ({ at, key }) => ({ at: at.getTime(), key })) };
     },
   );
@@ -45,23 +63,13 @@ const SeriesQuery = Type.Object({
 });
 const Cursor = Type.Object({ at: CursorTime, key: Type.String({ pattern: '^[0-9a-f]{64}$' }) });
 const tag = 'Health';
-const Time = Type.String({ format: 'date-time' });
 
 const troublesOperation: PlainOperation = {
   summary: 'List failures that last, each with what to do next.',
   description:
     'A key of a running role that the registry does not have; a subscription that a catalog service refuses; a feed that is not in step. The same list is in the body of `/ready`, in `signpost status` and in `signpost check`.',
   tag,
-  answer: listOf(
-    'Troubles',
-    Type.Object({
-      kind: Type.Enum([...troubleKinds]),
-      role: Type.String(),
-      what: Type.String(),
-      since: Time,
-      next: Type.String(),
-    }),
-  ),
+  answer: listOf('Troubles', Trouble),
 };
 const seriesOperation: PlainOperation = {
   summary: 'Tell how all processes did, minute by minute.',
@@ -69,33 +77,12 @@ const seriesOperation: PlainOperation = {
     'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; of the delay of the event loop, the highest counts. Kept for HEALTH_DAYS (7).',
   tag,
   query: SeriesQuery,
-  answer: Type.Object(
-    {
-      names: Type.Array(Type.String(), { examples: [[...seriesNames]] }),
-      rows: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
-        description:
-          'The minute in seconds since 1970, then a number for each name; null where it is not known.',
-      }),
-    },
-    { title: 'HealthSeries' },
-  ),
+  answer: Series,
 };
 const searchesOperation: PlainOperation = {
   summary: 'List searches that found nothing, the latest first.',
   description: 'The same search again adds to `times`. The latest 1,000 are kept, for EMPTY_SEARCH_DAYS (7).',
   tag,
   query: ListQuery,
-  answer: listOf(
-    'EmptySearches',
-    Type.Object({
-      at: Time,
-      firstAt: Time,
-      networkId: Type.Optional(Type.String()),
-      intent: Type.Object({}),
-      nearMisses: Type.Array(
-        Type.Object({ code: Type.String(), message: Type.String(), path: Type.Optional(Type.String()) }),
-      ),
-      times: Type.Integer(),
-    }),
-  ),
+  answer: listOf('EmptySearches', EmptySearch),
 };

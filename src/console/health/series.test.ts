@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MinuteNumber } from '../../storage/console/minutes.ts';
-import { buildSeries, seriesNames } from './series.ts';
+import { seriesNames } from '../answers/health.ts';
+import { buildSeries } from './series.ts';
 
 const start = new Date('2026-01-01T12:00:00Z');
 const minutesOn = (minutes: number) => new Date(start.getTime() + minutes * 60_000);

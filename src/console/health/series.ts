@@ -1,31 +1,10 @@
 import type { MinuteNumber } from '../../storage/console/minutes.ts';
+import { type SeriesRow, seriesNames } from '../answers/health.ts';
 import { bucketName } from './count-process.ts';
 
 // From the stored numbers of all processes to the lines of the charts. Pure.
 
-/** Rates count per minute. */
-export const seriesNames = [
-  'publishRate',
-  'discoverRate',
-  'pushRate',
-  'crawlRate',
-  'discoverP50Ms',
-  'discoverP99Ms',
-  'publishP99Ms',
-  'waitingCallbacks',
-  'waitingPushes',
-  'parked',
-  'crawlDue',
-  'databaseBytes',
-  'resources',
-  'eventLoopP99Ms',
-  'rssBytes',
-  'emptySearches',
-  'errors',
-] as const;
 type SeriesName = (typeof seriesNames)[number];
-
-export type SeriesRow = [minuteEpochSeconds: number, ...(number | null)[]];
 
 /** One row per minute that has numbers. The minute that is not over is shown only where there is no other. */
 export function buildSeries(numbers: readonly MinuteNumber[], now: Date): SeriesRow[] {

@@ -2,7 +2,7 @@ import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import { readLive } from '../../discovery/inspect/read-live.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import type { Json } from '../../protocol/json.ts';
-import { type CatalogChange, type ComparedCatalog, compareCatalogs } from '../../rules/compare-catalogs.ts';
+import { type ComparedCatalog, compareCatalogs } from '../../rules/compare-catalogs.ts';
 import type { CatalogContent } from '../../rules/self-hosted/content.ts';
 import {
   type CatalogDocuments,
@@ -13,6 +13,7 @@ import {
   readStoredDocuments,
 } from '../../storage/console/subjects.ts';
 import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
+import type { Difference } from '../answers/inspect.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError, notFound } from '../errors.ts';
 import { openTools, tooSlow } from './inspect.ts';
@@ -23,13 +24,6 @@ import { findOwnCopy } from './through-service.ts';
 /** Of resources, and of offers. */
 const bounds = { maxDocuments: 20_000, maxBytes: 16 * 1024 * 1024 };
 const maxChanges = 200;
-
-export interface Difference {
-  indexed: number | null;
-  live: number | null;
-  changes: CatalogChange[];
-  truncated: boolean;
-}
 
 export async function compareWithLive(
   context: ConsoleContext,

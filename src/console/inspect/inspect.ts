@@ -11,26 +11,16 @@ import {
   type PushedCopy,
 } from '../../storage/console/subjects.ts';
 import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
+import type { Inspection } from '../answers/inspect.ts';
 import type { ConsoleContext } from '../context.ts';
 import { buildChain, type ChainLink, link } from './chain.ts';
 import { gatherIssues, type Issue } from './issues.ts';
 import { examinationOf, linkToIndex, recordFetches, type WalkTools, walkChain } from './self-hosted.ts';
 import { findSubject, type Subject } from './subject.ts';
 import { findOwnCopy, linkCatalog, linkRegistration } from './through-service.ts';
-import { type CatalogVerdict, judge, type SeenCatalog, type Verdict } from './verdict.ts';
+import { judge, type SeenCatalog } from './verdict.ts';
 
 // Why something is, or is not, to be found: a node, a catalog or a resource, walked link by link from the registry to the index.
-
-export interface Inspection extends Verdict {
-  kind: Subject['kind'];
-  node?: string;
-  catalogId?: string;
-  resourceId?: string;
-  chain: ChainLink[];
-  catalogs: CatalogVerdict[];
-  issues: Issue[];
-  copies: { discovery: string; version: number | null; acknowledgedAt?: string; state: string }[];
-}
 
 /** Of a node, so many catalogs are walked; the others are only listed. */
 const maxCatalogsWalked = 20;

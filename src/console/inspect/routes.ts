@@ -3,6 +3,7 @@ import type { PlainOperation } from '../../http/openapi.ts';
 import { parseQuery } from '../../protocol/envelope.ts';
 import { Id, NetworkId } from '../../protocol/shapes.ts';
 import { Type } from '../../protocol/type.ts';
+import { Difference, Inspection } from '../answers/inspect.ts';
 import type { ConsoleContext } from '../context.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { compareWithLive } from './difference.ts';
@@ -47,32 +48,6 @@ const InspectQuery = Type.Object({
 });
 const DifferenceQuery = Type.Object({ node: Node, catalogId: Id });
 
-const states = ['ok', 'warning', 'broken', 'unseen'];
-const verdict = {
-  verdict: Type.Enum(['discoverable', 'warnings', 'not']),
-  because: Type.Optional(Type.String()),
-  nextStep: Type.Optional(Type.String()),
-};
-
-const ChainLinkShape = Type.Object(
-  {
-    link: Type.String({ examples: ['manifest'] }),
-    state: Type.Enum(states),
-    title: Type.String(),
-    detail: Type.String(),
-    expected: Type.Optional(Type.String()),
-    got: Type.Optional(Type.String()),
-    key: Type.Optional(Type.String({ description: 'Name of the key that signed it.' })),
-    at: Type.Optional(Type.String({ format: 'date-time' })),
-    bytes: Type.Optional(Type.Integer()),
-    url: Type.Optional(Type.String()),
-    code: Type.Optional(Type.String()),
-    hint: Type.Optional(Type.String({ description: 'What to do about it.' })),
-    catalogId: Type.Optional(Type.String()),
-  },
-  { title: 'ChainLink' },
-);
-
 const tooLarge = 'The files of the node have more bytes than an inspection reads.';
 const tooMany = 'Too many inspections are under way; Retry-After says when to come again.';
 const tooSlow = 'The node does not answer in time.';
@@ -82,45 +57,7 @@ const operation: PlainOperation = {
   description:
     'Walks the chain from the registry to the index, now, as a crawler does that has never seen the node; for what was published through a catalog service, from the registry over publish and push.',
   query: InspectQuery,
-  answer: Type.Object(
-    {
-      kind: Type.Enum(['node', 'catalog', 'resource', 'unknown']),
-      node: Type.Optional(Type.String()),
-      catalogId: Type.Optional(Type.String()),
-      resourceId: Type.Optional(Type.String()),
-      ...verdict,
-      chain: Type.Array(ChainLinkShape),
-      catalogs: Type.Array(
-        Type.Object({
-          catalogId: Type.String(),
-          ...verdict,
-          indexedVersion: Type.Optional(Type.Integer()),
-          liveVersion: Type.Optional(Type.Integer()),
-          source: Type.Enum(['crawl', 'service']),
-        }),
-      ),
-      issues: Type.Array(
-        Type.Object({
-          code: Type.String(),
-          message: Type.String(),
-          hint: Type.Optional(Type.String()),
-          path: Type.Optional(Type.String()),
-          catalogId: Type.Optional(Type.String()),
-          count: Type.Integer(),
-          lastAt: Type.Optional(Type.String({ format: 'date-time' })),
-        }),
-      ),
-      copies: Type.Array(
-        Type.Object({
-          discovery: Type.String(),
-          version: Type.Union([Type.Integer(), Type.Null()]),
-          acknowledgedAt: Type.Optional(Type.String({ format: 'date-time' })),
-          state: Type.String(),
-        }),
-      ),
-    },
-    { title: 'Inspection' },
-  ),
+  answer: Inspection,
   answers: {
     413: tooLarge,
     503: `${tooMany} Or the registry cannot be asked.`,
@@ -137,19 +74,7 @@ const csvOperation: PlainOperation = {
 const differenceOperation: PlainOperation = {
   summary: 'Compare what is indexed of a catalog with what is live.',
   query: DifferenceQuery,
-  answer: Type.Object({
-    indexed: Type.Union([Type.Integer(), Type.Null()], { description: 'Its version.' }),
-    live: Type.Union([Type.Integer(), Type.Null()]),
-    changes: Type.Array(
-      Type.Object({
-        path: Type.String(),
-        kind: Type.Enum(['added', 'removed', 'changed']),
-        before: Type.Optional(Type.Unknown()),
-        after: Type.Optional(Type.Unknown()),
-      }),
-    ),
-    truncated: Type.Boolean({ description: 'There are more changes.' }),
-  }),
+  answer: Difference,
   answers: {
     404: 'There is no such catalog.',
     409: 'Its files cannot be read or do not verify; the hint says where to look.',

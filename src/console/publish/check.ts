@@ -9,22 +9,16 @@ import { inheritanceLimitsOf } from '../../rules/inherited-bytes.ts';
 import { processCatalog } from '../../rules/publish.ts';
 import { type Submission, submissionsOf } from '../../rules/submission.ts';
 import type { Transaction } from '../../storage/database.ts';
+import type { CheckAnswer } from '../answers/publish.ts';
 import type { ConsoleContext } from '../context.ts';
-import { type Fault, placeFaults, readPasted, syntaxFault } from './input.ts';
+import { placeFaults, readPasted, syntaxFault } from './input.ts';
 
 // The checks that the catalog service makes of a publish, on a text that somebody is still writing; nothing is stored.
-
-export interface Checked {
-  parsed: boolean;
-  faults: Fault[];
-  warnings: Fault[];
-  catalogs: { catalogId: string; resources: number; offers: number }[];
-}
 
 /** Faults that are placed and listed, and as many warnings. */
 const maxFaults = 200;
 
-export async function checkText(context: ConsoleContext, text: string, as?: string): Promise<Checked> {
+export async function checkText(context: ConsoleContext, text: string, as?: string): Promise<CheckAnswer> {
   let pasted: ReturnType<typeof readPasted>;
   try {
     pasted = readPasted(text);
@@ -104,7 +98,7 @@ interface Findings {
   warnings: PublishWarning[];
 }
 
-function countCatalogs(message: unknown): Checked['catalogs'] {
+function countCatalogs(message: unknown): CheckAnswer['catalogs'] {
   const catalogs = isJsonObject(message) && Array.isArray(message.catalogs) ? message.catalogs : [];
   return catalogs.filter(isJsonObject).map(({ id, resources, offers }) => ({
     catalogId: String(id ?? ''),

@@ -2,6 +2,7 @@ import { errorBody, ProtocolError } from '../../protocol/errors.ts';
 import type { Segments } from '../../protocol/fault.ts';
 import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
 import { locateValues, segmentsOf } from '../../protocol/json-positions.ts';
+import type { Fault } from '../answers/publish.ts';
 
 // What a person pastes: a publish request, a catalog, or an array of catalogs; and where in the text a fault stands.
 
@@ -10,15 +11,6 @@ export interface PastedText {
   message: Json | undefined;
   /** From a path in the message to the place in the text. */
   locate(path: string | undefined): Segments;
-}
-
-export interface Fault {
-  code: string;
-  message: string;
-  path?: string;
-  line?: number;
-  column?: number;
-  hint?: string;
 }
 
 /** Throws a ProtocolError where it is no JSON. */

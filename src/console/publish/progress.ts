@@ -3,24 +3,13 @@ import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerAnswer } from '../../protocol/trigger-messages.ts';
 import { findPublish, type PublishStanding } from '../../storage/console/publishes.ts';
 import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
+import type { ProgressAnswer, PublishStep } from '../answers/publish.ts';
 import type { ConsoleContext } from '../context.ts';
 import { notFound } from '../errors.ts';
 
 // How far a publish has come: sent, acknowledged, processed, on_publish, pushed, indexed. Of signed files: written, then indexed by the crawler.
 
-export interface PublishStep {
-  step: 'sent' | 'ack' | 'processed' | 'on_publish' | 'pushed' | 'indexed';
-  state: 'done' | 'waiting' | 'failed';
-  at?: string;
-  detail?: string;
-}
-
-export interface Progress {
-  steps: PublishStep[];
-  results?: object[];
-}
-
-export async function readProgress(context: ConsoleContext, id: string): Promise<Progress> {
+export async function readProgress(context: ConsoleContext, id: string): Promise<ProgressAnswer> {
   if (id.startsWith(filesPrefix)) return readFilesProgress(context, id);
   const found = await findPublish(context.database, id);
   if (!found) throw notFound(`No publish ${id} is remembered here.`);
@@ -113,7 +102,7 @@ export function nameFiles({ results }: TriggerAnswer, at: Date): string {
   return filesPrefix + Buffer.from(JSON.stringify({ at, catalogs })).toString('base64url');
 }
 
-async function readFilesProgress({ database, config }: ConsoleContext, id: string): Promise<Progress> {
+async function readFilesProgress({ database, config }: ConsoleContext, id: string): Promise<ProgressAnswer> {
   const { at, catalogs } = parseFiles(id);
   const node = identityOf(config.identities.publisher.id, config.REGISTRY_NAME);
   const catalogIds = catalogs.map(([catalogId]) => catalogId);

@@ -3,6 +3,7 @@ import type { PlainOperation } from '../../http/openapi.ts';
 import { oneOfTexts } from '../../protocol/shapes.ts';
 import { Type } from '../../protocol/type.ts';
 import { prepareValidator, validator } from '../../protocol/validate.ts';
+import { CheckAnswer, ProgressAnswer, PublishAnswer } from '../answers/publish.ts';
 import { actorOf } from '../audit.ts';
 import { audited } from '../audited.ts';
 import type { ConsoleContext } from '../context.ts';
@@ -67,30 +68,12 @@ const PublishTextRequest = Type.Object(
   { title: 'PublishTextRequest' },
 );
 
-const FaultShape = Type.Object(
-  {
-    code: Type.String(),
-    message: Type.String(),
-    path: Type.Optional(Type.String()),
-    line: Type.Optional(Type.Integer({ description: 'In the text, from 1.' })),
-    column: Type.Optional(Type.Integer({ description: 'In characters, from 1.' })),
-    hint: Type.Optional(Type.String()),
-  },
-  { title: 'PlacedFault' },
-);
-
 const checkOperation: PlainOperation = {
   summary: 'Check a text as the catalog service would, with the line and column of each fault.',
   description: 'Nothing is sent or stored.',
   body: CheckRequest,
-  answer: Type.Object({
-    parsed: Type.Boolean({ description: 'Whether it is JSON.' }),
-    faults: Type.Array(FaultShape),
-    warnings: Type.Array(FaultShape),
-    catalogs: Type.Array(
-      Type.Object({ catalogId: Type.String(), resources: Type.Integer(), offers: Type.Integer() }),
-    ),
-  }),
+  answer: CheckAnswer,
+
   answers: { 503: 'Too many checks are under way; Retry-After says when to come again.' },
 };
 
@@ -98,26 +81,11 @@ const operation: PlainOperation = {
   summary:
     'Publish a text, signed by a provider of this machine: through the catalog service, or as signed files.',
   body: PublishTextRequest,
-  answer: Type.Object({
-    way: Type.String(),
-    messageId: Type.String({ description: 'By which it can be watched.' }),
-    transactionId: Type.Optional(Type.String()),
-    results: Type.Optional(Type.Array(Type.Unknown())),
-  }),
+  answer: PublishAnswer,
   answers: { 409: 'This machine has no key or no publisher for it; the hint names the command.' },
 };
 
 const progressOperation: PlainOperation = {
   summary: 'Tell how far a publish has come.',
-  answer: Type.Object({
-    steps: Type.Array(
-      Type.Object({
-        step: Type.String({ examples: ['indexed'] }),
-        state: Type.Enum(['done', 'waiting', 'failed']),
-        at: Type.Optional(Type.String({ format: 'date-time' })),
-        detail: Type.Optional(Type.String()),
-      }),
-    ),
-    results: Type.Optional(Type.Array(Type.Unknown())),
-  }),
+  answer: ProgressAnswer,
 };

@@ -1,29 +1,9 @@
 import { computed, signal } from '@preact/signals';
+import type { Session as SessionAnswer } from '../../../src/console/answers/session.ts';
 
 /** The identities and abilities of this process, and whether the operator has signed in. */
-export interface Session {
-  operator: boolean;
-  needsToken: boolean;
-  version: string;
-  roles: string[];
-  networks: string[];
-  defaultNetwork: string;
-  registryName: string;
-  registryUrl: string;
-  identities: Partial<Record<'catalog' | 'discovery' | 'publisher' | 'consumer', Identity>>;
-  can: { publishToService: boolean; publishFiles: boolean; crawl: boolean };
-  mapTiles?: string;
-  demo: boolean;
-  demoCity?: { name: string; center: [number, number]; zoom: number };
-}
-
-export interface Identity {
-  id: string;
-  keyId?: string;
-  url?: string;
-  /** The file on this machine that has the seed of its key. */
-  keyFile?: string;
-}
+export type Session = Required<Omit<SessionAnswer, 'mapTiles' | 'demoCity'>> &
+  Pick<SessionAnswer, 'mapTiles' | 'demoCity'>;
 
 export const session = signal<Session | undefined>(undefined);
 export const sessionFailed = signal(false);

@@ -1,13 +1,7 @@
 import { Badge } from './badge.tsx';
 import { Empty } from './states.tsx';
 import './changes.css';
-
-export interface Change {
-  path: string;
-  kind: 'added' | 'removed' | 'changed';
-  before?: unknown;
-  after?: unknown;
-}
+import type { Change } from '../../../src/console/answers/inspect.ts';
 
 const tones = { added: 'good', removed: 'bad', changed: 'warn' } as const;
 

@@ -1,3 +1,4 @@
+import type { InboxItem, SignatureAnswer } from '../../../../src/console/answers/debug.ts';
 import { get, post, remove } from '../../api/client.ts';
 
 export interface SignatureQuestion {
@@ -5,38 +6,6 @@ export interface SignatureQuestion {
   body: string;
   now?: string;
   requestAuthorization?: string;
-}
-
-export interface SignatureStep {
-  step: string;
-  ok: boolean;
-  expected?: string;
-  got?: string;
-  detail: string;
-}
-
-export interface SignatureAnswer {
-  verdict: 'holds' | 'differs' | 'unreadable';
-  differs?: string;
-  steps: SignatureStep[];
-  signingString?: string;
-  digest?: { expected?: string; got?: string };
-  key?: { identity: string; recordId: string; publicKey?: string; state: string };
-  hints: string[];
-}
-
-export interface InboxItem {
-  id: string;
-  at: string;
-  path: string;
-  action?: string;
-  from?: string;
-  messageId?: string;
-  verifies: boolean;
-  why?: string;
-  headers: Record<string, string | string[]>;
-  /** The received text, unchanged: its signature covers these bytes. */
-  body: string;
 }
 
 export function debugSignature(question: SignatureQuestion): Promise<SignatureAnswer> {

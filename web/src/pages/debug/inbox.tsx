@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { InboxItem } from '../../../../src/console/answers/debug.ts';
 import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -6,7 +7,7 @@ import { Code } from '../../ui/code.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
-import { clearInbox, type InboxItem, readInbox, type SignatureQuestion } from './api.ts';
+import { clearInbox, readInbox, type SignatureQuestion } from './api.ts';
 
 /** The messages that arrived at the address of the consumer, newest first, and whether their signatures verify. */
 export function Inbox({ debug }: { debug(question: SignatureQuestion): void }) {

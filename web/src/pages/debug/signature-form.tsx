@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
+import type { SignatureAnswer } from '../../../../src/console/answers/debug.ts';
 import type { ApiError } from '../../api/client.ts';
 import { asApiError } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Empty, Loading, Problem } from '../../ui/states.tsx';
-import { debugSignature, type SignatureAnswer, type SignatureQuestion } from './api.ts';
+import { debugSignature, type SignatureQuestion } from './api.ts';
 import { SignatureReport } from './signature-report.tsx';
 
 export function SignatureForm({

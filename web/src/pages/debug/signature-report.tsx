@@ -1,7 +1,7 @@
+import type { SignatureAnswer, SignatureStep } from '../../../../src/console/answers/debug.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import type { SignatureAnswer, SignatureStep } from './api.ts';
 
 const verdicts = {
   holds: { text: 'The signature holds.', tone: 'good' },

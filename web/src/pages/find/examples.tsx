@@ -1,7 +1,7 @@
+import type { Field, FieldsAnswer } from '../../../../src/console/answers/find.ts';
 import type { Session } from '../../api/session.ts';
 import { hrefTo } from '../../router.ts';
 import { type Condition, type FindQuery, toParams } from '../../search/query.ts';
-import type { Field, FieldsAnswer } from './api.ts';
 
 const nothing: FindQuery = { text: '', network: '', type: '', conditions: [], expression: '', offset: 0 };
 

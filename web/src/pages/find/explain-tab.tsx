@@ -1,7 +1,7 @@
+import type { ExplainStep, FindAnswer } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
 import { Show } from '../../ui/states.tsx';
 import { spellCount, spellMs } from '../../ui/time.tsx';
-import type { ExplainStep, FindAnswer } from './api.ts';
 
 /** The query plan: the index that proposed candidates, their number, the number that each check left, and the times. */
 export function ExplainTab({ answer }: { answer: Loaded<FindAnswer> }) {

@@ -1,8 +1,8 @@
+import type { Field, FieldsAnswer } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
 import { type Condition, type FindQuery, type Operator, withCondition } from '../../search/query.ts';
 import { Problem } from '../../ui/states.tsx';
 import { spellCount } from '../../ui/time.tsx';
-import type { Field, FieldsAnswer } from './api.ts';
 import { changeQuery } from './change-query.ts';
 
 /** Filters made from the schemas that are indexed: the fields of the chosen type, and the price of offers. */
@@ -90,7 +90,8 @@ function FieldInput(props: FieldProps) {
 }
 
 function ChoiceField({ on, field, query, label }: FieldProps & { label: string }) {
-  const values = field.values ?? (field.kind === 'boolean' ? [{ value: true }, { value: false }] : []);
+  const values: { value: string | boolean; count?: number }[] =
+    field.values ?? (field.kind === 'boolean' ? [{ value: true }, { value: false }] : []);
   const current = findValue(query, field, '==');
   return (
     <label class="field">

@@ -1,9 +1,9 @@
+import type { FieldsAnswer } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { navigate } from '../../router.ts';
 import { type FindQuery, isEmpty } from '../../search/query.ts';
 import { Icon } from '../../ui/icon.tsx';
-import type { FieldsAnswer } from './api.ts';
 import { AreaFields } from './area-fields.tsx';
 import { changeQuery } from './change-query.ts';
 import { FilterFields } from './filter-fields.tsx';

@@ -1,12 +1,12 @@
 import L from 'leaflet';
 import { useEffect, useRef } from 'preact/hooks';
+import type { FindAnswer } from '../../../../src/console/answers/find.ts';
 import { session } from '../../api/session.ts';
 import type { Area } from '../../map/area.ts';
 import { createBaseMap } from '../../map/base-map.ts';
 import { Clusters, type MapPoint } from '../../map/clusters.ts';
 import { AreaDrawing } from '../../map/draw.ts';
 import type { FindQuery } from '../../search/query.ts';
-import type { FindAnswer } from './api.ts';
 import { changeQuery } from './change-query.ts';
 import type { Found } from './results.ts';
 

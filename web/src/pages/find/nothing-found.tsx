@@ -1,6 +1,6 @@
+import type { NearMiss } from '../../../../src/console/answers/find.ts';
 import type { FindQuery } from '../../search/query.ts';
 import { Icon } from '../../ui/icon.tsx';
-import type { NearMiss } from './api.ts';
 import { changeQuery } from './change-query.ts';
 
 /** An empty result: its near misses, and buttons that drop a part of the search. */

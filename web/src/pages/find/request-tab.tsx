@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { session } from '../../api/session.ts';
-import type { DiscoverMessage } from '../../search/messages.ts';
 import type { FindQuery } from '../../search/query.ts';
 import { Code } from '../../ui/code.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -27,7 +26,7 @@ const notes: Record<SnippetName, string> = {
 interface Props {
   query: FindQuery;
   /** Once the console has answered, the whole body of a discover; until then its message. */
-  request: { message: DiscoverMessage };
+  request: { message: { intent: object } };
 }
 
 export function RequestTab({ query, request }: Props) {

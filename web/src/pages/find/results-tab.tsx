@@ -1,3 +1,4 @@
+import type { FindAnswer } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { pageSize } from '../../search/intent.ts';
@@ -6,7 +7,6 @@ import { copy } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
 import { spellCount, spellMs } from '../../ui/time.tsx';
-import type { FindAnswer } from './api.ts';
 import { changeQuery } from './change-query.ts';
 import { NothingFound } from './nothing-found.tsx';
 import { ResultList } from './result-list.tsx';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { FindAnswer } from '../../../../src/console/answers/find.ts';
 import type { FindQuery } from '../../search/query.ts';
-import type { FindAnswer } from './api.ts';
 import { listFound, spellPrice, valuesAt } from './results.ts';
 
 const nothing: FindQuery = { text: '', network: '', type: '', conditions: [], expression: '', offset: 0 };

@@ -1,6 +1,10 @@
 import type { Geometry } from 'geojson';
+import type { FindAnswer } from '../../../../src/console/answers/find.ts';
 import type { Condition, FindQuery } from '../../search/query.ts';
-import type { Catalog, FindAnswer, Offer, Resource } from './api.ts';
+
+type Catalog = FindAnswer['catalogs'][number];
+type Resource = NonNullable<Catalog['resources']>[number];
+type Offer = NonNullable<Catalog['offers']>[number];
 
 /** A resource that was found, with its offers, prices and places. */
 export interface Found {
@@ -54,8 +58,8 @@ function toFound(catalog: Catalog, resource: Resource): Found {
 }
 
 function pricesOf(offer: Offer): Price[] {
-  return (offer.considerations ?? []).flatMap(({ considerationAttributes = {} }) => {
-    const { value, currency } = considerationAttributes;
+  return (offer.considerations ?? []).flatMap(({ considerationAttributes }) => {
+    const { value, currency }: Record<string, unknown> = considerationAttributes ?? {};
     const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     if (typeof amount !== 'number' || !Number.isFinite(amount)) return [];
     return [{ value: amount, ...(typeof currency === 'string' && { currency }), offer }];

@@ -1,6 +1,5 @@
 import type { Session } from '../../api/session.ts';
 import { buildExpression, pageSize } from '../../search/intent.ts';
-import type { DiscoverMessage } from '../../search/messages.ts';
 import { type FindQuery, isEmpty } from '../../search/query.ts';
 
 /** The request as a program in several languages, which sends it as the consumer of this network. With the key and the addresses of the demo, each runs as it is copied. */
@@ -21,7 +20,7 @@ interface Parts {
 }
 /** With the context, once the console has told it. */
 interface Request {
-  message: DiscoverMessage;
+  message: { intent: object };
 }
 
 export const snippets: Record<SnippetName, (parts: Parts) => string> = {

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
+import type { WhyAnswer } from '../../../../src/console/answers/find.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import type { FindBody } from '../../search/messages.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
-import { askWhy, type WhyAnswer } from './api.ts';
+import { askWhy } from './api.ts';
 
 const titles: Record<string, string> = {
   indexed: 'Is in the index',

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot, { type AlignedData, type Options } from 'uplot';
+import type { Series } from '../../../../src/console/answers/health.ts';
 import { isDark } from '../../theme.ts';
-import type { Series } from './api.ts';
 import 'uplot/dist/uPlot.min.css';
 
 /** A chart without its data. */

@@ -1,8 +1,8 @@
+import type { EmptySearch } from '../../../../src/console/answers/health.ts';
 import { usePaged } from '../../api/paged.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import type { EmptySearch } from './api.ts';
 import { Intent } from './intent.tsx';
 
 /** Searches without a result, and the near misses of each. */

@@ -1,9 +1,9 @@
+import type { Series } from '../../../../src/console/answers/health.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { navigate, param } from '../../router.ts';
 import { Empty, Show } from '../../ui/states.tsx';
 import { spellBytes, spellCount, spellMs } from '../../ui/time.tsx';
-import type { Series } from './api.ts';
 import { Chart, type ChartOptions } from './chart.tsx';
 import { EmptySearches } from './empty-searches.tsx';
 import { Troubles } from './troubles.tsx';

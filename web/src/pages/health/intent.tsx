@@ -1,12 +1,13 @@
+import type { EmptySearch } from '../../../../src/console/answers/health.ts';
 import { hrefTo } from '../../router.ts';
 import { readIntent } from '../../search/intent.ts';
-import type { SpatialEntry } from '../../search/messages.ts';
+import type { DiscoverMessage, SpatialEntry } from '../../search/messages.ts';
 import { toParams } from '../../search/query.ts';
 import { spellMeters } from '../../ui/time.tsx';
-import type { EmptySearch } from './api.ts';
 
 /** An intent in words, with a link that asks it again on the page Find. */
-export function Intent({ search: { intent, networkId = '' } }: { search: EmptySearch }) {
+export function Intent({ search: { intent: stored, networkId = '' } }: { search: EmptySearch }) {
+  const intent: DiscoverMessage['intent'] = stored;
   const { textSearch, filters, spatial = [] } = intent;
   const query = readIntent(intent);
   const isKnown = textSearch !== undefined || filters !== undefined || spatial.length > 0;

@@ -1,9 +1,9 @@
+import type { Trouble } from '../../../../src/console/answers/health.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Show } from '../../ui/states.tsx';
 import { Ago } from '../../ui/time.tsx';
-import type { Trouble } from './api.ts';
 
 /** Failures that last, each with what to do next; one line where there are none. */
 export function Troubles() {

@@ -1,7 +1,7 @@
+import type { ChainLink, Copy, InspectedCatalog } from '../../../../src/console/answers/inspect.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
-import type { ChainLink, Copy, InspectedCatalog } from './api.ts';
 import { chainOf, explainVerdict } from './verdict.ts';
 
 export function CatalogTable({

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import type { ChainLink } from '../../../../src/console/answers/inspect.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Ago, spellBytes } from '../../ui/time.tsx';
-import type { ChainLink } from './api.ts';
 
 const icons: Record<ChainLink['state'], IconName> = {
   ok: 'check',

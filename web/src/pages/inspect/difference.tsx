@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
+import type { InspectedCatalog } from '../../../../src/console/answers/inspect.ts';
 import { useLoad } from '../../api/load.ts';
 import { Changes } from '../../ui/changes.tsx';
 import { Show } from '../../ui/states.tsx';
-import { type InspectedCatalog, readDifference } from './api.ts';
+import { readDifference } from './api.ts';
 
 /** The indexed catalog beside its signed files, or beside the document of the catalog service. The files are fetched for it, so only on demand. */
 export function DifferencePanel({

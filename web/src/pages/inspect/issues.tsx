@@ -1,8 +1,9 @@
+import type { Issue } from '../../../../src/console/answers/inspect.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import { csvOfIssues, type Issue } from './api.ts';
+import { csvOfIssues } from './api.ts';
 
 export function IssueTable({ q, issues }: { q: string; issues: readonly Issue[] }) {
   if (issues.length === 0) return <Empty title="No issues are known." />;

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
+import type { Inspection, Verdict } from '../../../../src/console/answers/inspect.ts';
 import { session } from '../../api/session.ts';
 import { crawlNow } from '../../ui/crawl-now.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
-import type { InspectAnswer, Verdict } from './api.ts';
 import { CatalogTable, CopyTable } from './catalogs.tsx';
 import { Chain } from './chain.tsx';
 import { DifferencePanel } from './difference.tsx';
@@ -15,7 +15,7 @@ const verdicts: Record<Verdict, { text: string; tone: string; icon: IconName }> 
   not: { text: 'Not discoverable', tone: 'bad', icon: 'cross' },
 };
 
-export function Report({ q, answer, reload }: { q: string; answer: InspectAnswer; reload(): void }) {
+export function Report({ q, answer, reload }: { q: string; answer: Inspection; reload(): void }) {
   const [picked, setPicked] = useState<string>();
   const worst = answer.catalogs.find(({ verdict }) => verdict === 'not') ?? answer.catalogs[0];
   const catalogId = picked ?? answer.catalogId ?? worst?.catalogId;
@@ -63,7 +63,7 @@ function VerdictPanel({
   canCrawl,
   reload,
 }: {
-  answer: InspectAnswer;
+  answer: Inspection;
   canCrawl: boolean;
   reload(): void;
 }) {
@@ -97,7 +97,7 @@ function VerdictPanel({
   );
 }
 
-function spellSubject({ kind, node, catalogId, resourceId }: InspectAnswer): string {
+function spellSubject({ kind, node, catalogId, resourceId }: Inspection): string {
   if (kind === 'node') return `Node ${node ?? ''}`;
   const owner = node === undefined ? '' : ` of ${node}`;
   return kind === 'resource' ? `Resource ${resourceId ?? ''}${owner}` : `Catalog ${catalogId ?? ''}${owner}`;

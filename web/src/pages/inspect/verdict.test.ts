@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChainLink } from './api.ts';
+import type { ChainLink } from '../../../../src/console/answers/inspect.ts';
 import { chainOf, explainVerdict } from './verdict.ts';
 
 const registry: ChainLink = { link: 'registry', state: 'ok', title: 'Registry', detail: 'is there' };

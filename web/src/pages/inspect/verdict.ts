@@ -1,4 +1,4 @@
-import type { ChainLink } from './api.ts';
+import type { ChainLink } from '../../../../src/console/answers/inspect.ts';
 
 /** The links of one catalog: those of its node, and its own. */
 export function chainOf(chain: readonly ChainLink[], catalogId: string | undefined): ChainLink[] {

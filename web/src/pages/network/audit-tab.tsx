@@ -1,9 +1,9 @@
+import type { AuditLine } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
-import type { AuditLine } from './api.ts';
 
 /** The audit log: changes that operators made here and through the API. */
 export function AuditTab() {

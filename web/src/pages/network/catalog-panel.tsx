@@ -1,4 +1,9 @@
 import { useState } from 'preact/hooks';
+import type {
+  CatalogDetails,
+  CatalogDifference,
+  CatalogVersion,
+} from '../../../../src/console/answers/network.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
@@ -7,7 +12,6 @@ import { Changes } from '../../ui/changes.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import type { CatalogDetails, CatalogVersion, Difference } from './api.ts';
 
 /** One catalog: its facts, its versions, the documents that changed between them, and its document. The index may hold a copy beside that of the service. */
 export function CatalogPanel({
@@ -131,7 +135,7 @@ interface VersionsProps {
 
 function Comparison({ path, from, to }: { path: string; from: number; to: number }) {
   const difference = useLoad(`${path} ${from} ${to}`, (signal) =>
-    get<Difference>(`${path}/difference`, { from, to }, signal),
+    get<CatalogDifference>(`${path}/difference`, { from, to }, signal),
   );
   return (
     <Show of={difference} what="difference">

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { CatalogSummary } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { session } from '../../api/session.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
@@ -8,7 +9,6 @@ import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import type { CatalogSummary } from './api.ts';
 import { CatalogPanel } from './catalog-panel.tsx';
 
 const columns: readonly Column<CatalogSummary>[] = [
@@ -21,7 +21,7 @@ const columns: readonly Column<CatalogSummary>[] = [
       </a>
     ),
   },
-  { label: 'Owner', cell: ({ owner }) => <NodeLink node={owner} /> },
+  { label: 'Owner', cell: ({ owner }) => owner && <NodeLink node={owner} /> },
   { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
   { label: 'Came by', kind: 'short', cell: ({ source }) => source },
   { label: 'Type', kind: 'short', cell: ({ type }) => type.toLowerCase() },

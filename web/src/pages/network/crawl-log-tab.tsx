@@ -1,10 +1,10 @@
+import type { LogLine } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo, param } from '../../router.ts';
 import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import type { LogLine } from './api.ts';
 
 /** The crawl log: files that the crawler refused, why, and how their publisher can mend them. */
 export function CrawlLogTab() {

@@ -1,3 +1,4 @@
+import type { Delivery, Receiver } from '../../../../src/console/answers/network.ts';
 import { post } from '../../api/client.ts';
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
@@ -8,7 +9,6 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
-import type { Delivery, Receiver } from './api.ts';
 
 /** The receivers with their waiting and parked deliveries; each leads to the list of its deliveries. */
 export function DeliveriesTab() {

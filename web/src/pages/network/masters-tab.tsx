@@ -1,10 +1,10 @@
+import type { Master } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo } from '../../router.ts';
 import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { spellCount } from '../../ui/time.tsx';
-import type { Master } from './api.ts';
 
 /** Master catalogs and the catalogs that extend them. */
 export function MastersTab() {
@@ -27,7 +27,7 @@ const columns: readonly Column<Master>[] = [
       <a href={hrefTo('network', { tab: 'catalogs', owner, catalog: catalogId })}>{catalogId}</a>
     ),
   },
-  { label: 'Owner', cell: ({ owner }) => <NodeLink node={owner} /> },
+  { label: 'Owner', cell: ({ owner }) => owner && <NodeLink node={owner} /> },
   { label: 'Extended by', kind: 'number', cell: ({ dependentCount }) => spellCount(dependentCount) },
   {
     label: 'Catalogs that extend it',
@@ -35,7 +35,9 @@ const columns: readonly Column<Master>[] = [
       <ul class="plain-list">
         {dependents.map(({ owner, catalogId }) => (
           <li key={`${owner} ${catalogId}`}>
-            <a href={hrefTo('network', { tab: 'catalogs', owner, catalog: catalogId })}>{catalogId}</a>{' '}
+            <a href={hrefTo('network', { tab: 'catalogs', owner: owner ?? undefined, catalog: catalogId })}>
+              {catalogId}
+            </a>{' '}
             <span class="soft small">{owner}</span>
           </li>
         ))}

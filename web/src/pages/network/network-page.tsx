@@ -1,10 +1,10 @@
+import type { Overview } from '../../../../src/console/answers/network.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { Show } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import type { Overview } from './api.ts';
 import { AuditTab } from './audit-tab.tsx';
 import { CatalogsTab } from './catalogs-tab.tsx';
 import { CrawlLogTab } from './crawl-log-tab.tsx';

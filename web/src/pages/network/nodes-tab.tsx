@@ -1,3 +1,4 @@
+import type { CrawledNode } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { session } from '../../api/session.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
@@ -8,7 +9,6 @@ import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import type { CrawledNode } from './api.ts';
 
 /** The nodes that publish signed files: the state of each in the crawler, and its next crawl. */
 export function NodesTab() {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { Participant, ParticipantKey } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
@@ -6,7 +7,6 @@ import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
-import type { Participant, ParticipantKey } from './api.ts';
 
 /** The participants of the own registry: addresses, networks, keys and the ends of the keys. */
 export function ParticipantsTab() {

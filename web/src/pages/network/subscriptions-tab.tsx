@@ -1,3 +1,4 @@
+import type { Feed, Subscription } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
@@ -5,7 +6,6 @@ import { Identity } from '../../ui/identity.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
-import type { Feed, Subscription } from './api.ts';
 
 /** Subscribers of this catalog service, and the catalog services that this discovery service follows. */
 export function SubscriptionsTab() {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Fault } from '../../../../src/console/answers/publish.ts';
 import { tell } from '../../ui/toasts.tsx';
-import type { Fault } from './api.ts';
 import { makeExample } from './example.ts';
 
 /** A text area with the numbers of its lines; a line with a fault has a mark and its message. */

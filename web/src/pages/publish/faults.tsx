@@ -1,7 +1,7 @@
+import type { CheckAnswer, Fault } from '../../../../src/console/answers/publish.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { spellCount } from '../../ui/time.tsx';
-import type { CheckAnswer, Fault } from './api.ts';
 
 type GoTo = (place: { line: number; column?: number }) => void;
 

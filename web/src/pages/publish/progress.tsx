@@ -1,17 +1,17 @@
 import { useEffect } from 'preact/hooks';
+import type {
+  ProgressAnswer,
+  PublishAnswer,
+  PublishResult,
+  PublishStep,
+} from '../../../../src/console/answers/publish.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
 import { Ago } from '../../ui/time.tsx';
-import {
-  type ProgressAnswer,
-  type PublishAnswer,
-  type PublishResult,
-  type PublishStep,
-  readProgress,
-} from './api.ts';
+import { readProgress } from './api.ts';
 
 const icons: Record<PublishStep['state'], IconName> = { done: 'check', waiting: 'clock', failed: 'cross' };
 const titles: Record<string, string> = {
@@ -85,8 +85,8 @@ function Results({ results }: { results: readonly PublishResult[] }) {
             <a href={hrefTo('find', { expression: resourcesOf(result.catalogId) })}>Find</a>
           </p>
           {[...(result.errors ?? []), ...(result.warnings ?? [])].map((fault) => (
-            <p key={`${fault.path} ${fault.message}`} class="small">
-              {fault.message} {fault.path && <code>{fault.path}</code>}
+            <p key={`${fault.details?.path} ${fault.message}`} class="small">
+              {fault.message} {fault.details?.path && <code>{fault.details.path}</code>}
             </p>
           ))}
         </li>

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
+import type { PublishAnswer } from '../../../../src/console/answers/publish.ts';
 import type { ApiError } from '../../api/client.ts';
 import { asApiError, useLoad, waitForPause } from '../../api/load.ts';
 import { Problem } from '../../ui/states.tsx';
-import { check, type PublishAnswer, publish, type Way } from './api.ts';
+import { check, publish, type Way } from './api.ts';
 import { Editor } from './editor.tsx';
 import { Faults } from './faults.tsx';
 import { Progress } from './progress.tsx';

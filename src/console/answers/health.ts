@@ -1,0 +1,60 @@
+import { type Static, Type } from '../../protocol/type.ts';
+import { troubleKinds } from '../../rules/troubles.ts';
+
+const Time = Type.String({ format: 'date-time' });
+
+export const Trouble = Type.Object({
+  kind: Type.Enum([...troubleKinds]),
+  role: Type.String(),
+  what: Type.String(),
+  since: Time,
+  next: Type.String(),
+});
+export type Trouble = Static<typeof Trouble>;
+
+/** Rates count per minute. */
+export const seriesNames = [
+  'publishRate',
+  'discoverRate',
+  'pushRate',
+  'crawlRate',
+  'discoverP50Ms',
+  'discoverP99Ms',
+  'publishP99Ms',
+  'waitingCallbacks',
+  'waitingPushes',
+  'parked',
+  'crawlDue',
+  'databaseBytes',
+  'resources',
+  'eventLoopP99Ms',
+  'rssBytes',
+  'emptySearches',
+  'errors',
+] as const;
+
+export type SeriesRow = [minuteEpochSeconds: number, ...(number | null)[]];
+
+export const Series = Type.Object(
+  {
+    names: Type.Array(Type.String(), { examples: [[...seriesNames]] }),
+    rows: Type.Array(Type.Unsafe<SeriesRow>(Type.Array(Type.Union([Type.Number(), Type.Null()]))), {
+      description:
+        'The minute in seconds since 1970, then a number for each name; null where it is not known.',
+    }),
+  },
+  { title: 'HealthSeries' },
+);
+export type Series = Static<typeof Series>;
+
+export const EmptySearch = Type.Object({
+  at: Time,
+  firstAt: Time,
+  networkId: Type.Optional(Type.String()),
+  intent: Type.Object({}),
+  nearMisses: Type.Array(
+    Type.Object({ code: Type.String(), message: Type.String(), path: Type.Optional(Type.String()) }),
+  ),
+  times: Type.Integer(),
+});
+export type EmptySearch = Static<typeof EmptySearch>;

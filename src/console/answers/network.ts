@@ -1,0 +1,250 @@
+import { CatalogType } from '../../protocol/catalog.ts';
+import { type Static, Type } from '../../protocol/type.ts';
+
+const Time = Type.String({ format: 'date-time' });
+const Names = Type.Array(Type.String());
+
+export const Overview = Type.Object(
+  {
+    catalogs: Type.Integer(),
+    resources: Type.Integer(),
+    participants: Type.Integer(),
+    subscriptions: Type.Integer(),
+    nodes: Type.Integer(),
+    deliveries: Type.Object({
+      waiting: Type.Integer(),
+      parked: Type.Integer(),
+      oldestWaitingAt: Type.Optional(Time),
+    }),
+    crawl: Type.Object({
+      failing: Type.Integer({
+        description:
+          'Nodes of which something could not be read lately: `failing` and `with failing catalogs` in the list of nodes.',
+      }),
+      failingCatalogs: Type.Integer({ description: 'Crawled catalogs that could not be read lately.' }),
+    }),
+    index: Type.Object({ version: Type.Integer(), resources: Type.Integer() }),
+  },
+  { title: 'Overview' },
+);
+export type Overview = Static<typeof Overview>;
+
+export const ParticipantKey = Type.Object({
+  recordId: Type.String(),
+  publicKey: Type.String(),
+  state: Type.String(),
+  validFrom: Type.Optional(Time),
+  validUntil: Type.Optional(Time),
+});
+export type ParticipantKey = Static<typeof ParticipantKey>;
+
+export const Participant = Type.Object({
+  identity: Type.String(),
+  subscriberId: Type.String(),
+  registry: Type.String(),
+  type: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+  networks: Names,
+  keys: Type.Array(ParticipantKey),
+});
+export type Participant = Static<typeof Participant>;
+
+export const Subscription = Type.Object({
+  id: Type.String(),
+  subscriber: Type.String(),
+  url: Type.Optional(Type.String()),
+  networkIds: Names,
+  schemaTypes: Names,
+  status: Type.String(),
+  createdAt: Time,
+});
+export type Subscription = Static<typeof Subscription>;
+
+export const Feed = Type.Object({
+  catalogUrl: Type.String(),
+  service: Type.Optional(Type.String()),
+  networkId: Type.String({ description: 'Empty for every network.' }),
+  state: Type.Enum(['cancelled', 'failing', 'subscribing', 'pulling', 'in step']),
+  lastPullAt: Type.Optional(Time),
+  nextAt: Type.Optional(Time),
+  lastError: Type.Optional(Type.String()),
+});
+export type Feed = Static<typeof Feed>;
+
+export const Master = Type.Object({
+  catalogId: Type.String(),
+  owner: Type.Optional(Type.String()),
+  source: Type.Enum(['service', 'crawl']),
+  networks: Names,
+  dependents: Type.Array(
+    Type.Object({
+      catalogId: Type.String(),
+      owner: Type.Union([Type.String(), Type.Null()]),
+      networks: Names,
+    }),
+    { description: 'The first fifty.' },
+  ),
+  dependentCount: Type.Integer(),
+  orMore: Type.Boolean({ description: 'More resources extend it than were looked at.' }),
+});
+export type Master = Static<typeof Master>;
+
+export const ReceiverName = Type.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description: 'The identity that pushes go to, or the origin that callbacks go to.',
+});
+
+export const Receiver = Type.Object({
+  receiver: ReceiverName,
+  kind: Type.Enum(['push', 'callback']),
+  waiting: Type.Integer(),
+  parked: Type.Integer(),
+  orMore: Type.Boolean({ description: 'There are more than were counted: 10,000 of each at most.' }),
+  oldestWaitingAt: Type.Optional(Time),
+  nextTryAt: Type.Optional(Time),
+  lastAnswer: Type.Optional(
+    Type.Object({
+      at: Type.Optional(Time),
+      status: Type.Optional(Type.Integer()),
+      error: Type.Optional(Type.String()),
+    }),
+  ),
+});
+export type Receiver = Static<typeof Receiver>;
+
+export const deliveryStates = ['open', 'delivered', 'parked'] as const;
+
+export const Delivery = Type.Object({
+  id: Type.String({ examples: ['push-7', 'callback-12'] }),
+  receiver: ReceiverName,
+  action: Type.String(),
+  about: Type.String({ description: 'The catalogId of a push, the messageId of a callback.' }),
+  state: Type.Enum([...deliveryStates]),
+  detail: Type.String({ description: 'What exactly: refused, no endpoint, skipped …' }),
+  form: Type.Optional(
+    Type.Enum(['full', 'strict'], {
+      description: 'What was sent last: everything, or strict form, for a receiver whose schemas are closed.',
+    }),
+  ),
+  attempts: Type.Integer(),
+  nextTryAt: Type.Optional(Time),
+  lastStatus: Type.Optional(Type.Integer()),
+  lastError: Type.Optional(Type.String()),
+  acknowledgedVersion: Type.Optional(Type.Integer({ description: 'Of a push: what the receiver has.' })),
+  version: Type.Optional(Type.Integer({ description: 'Of a push: what there is.' })),
+  createdAt: Type.Optional(Time),
+});
+export type Delivery = Static<typeof Delivery>;
+
+export const nodeStandings = [
+  'not looked at yet',
+  'failing',
+  'with failing catalogs',
+  'read',
+  'not asked for',
+] as const;
+
+export const CrawledNode = Type.Object({
+  node: Type.String(),
+  state: Type.Enum([...nodeStandings]),
+  catalogs: Type.Integer(),
+  failing: Type.Integer({ description: 'Catalogs and indexes that could not be read lately.' }),
+  lastLookAt: Type.Optional(Time),
+  nextAt: Type.Optional(Time),
+  lastCode: Type.Optional(Type.String({ description: 'Of the last line of the crawl log.' })),
+  lastMessage: Type.Optional(Type.String()),
+  lastLineAt: Type.Optional(Time),
+});
+export type CrawledNode = Static<typeof CrawledNode>;
+
+export const LogLine = Type.Object({
+  id: Type.Integer(),
+  node: Type.String(),
+  catalogId: Type.Optional(Type.String()),
+  indexUrl: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+  document: Type.Optional(Type.String({ description: 'Which document it is about.' })),
+  code: Type.String({ examples: ['digest-mismatch'] }),
+  message: Type.String(),
+  hint: Type.String(),
+  firstAt: Type.String({ format: 'date-time' }),
+  at: Type.String({ format: 'date-time' }),
+  times: Type.Integer(),
+});
+export type LogLine = Static<typeof LogLine>;
+
+export const AuditLine = Type.Object({
+  id: Type.Integer(),
+  at: Type.String({ format: 'date-time' }),
+  action: Type.String({ examples: ['deliveries.replay'] }),
+  target: Type.String(),
+  outcome: Type.String({ description: '`done`, or why not.' }),
+  actor: Type.Enum(['console', 'cli']),
+  from: Type.String({
+    description: 'The address that the request came from; the user of the system that ran a command.',
+  }),
+});
+export type AuditLine = Static<typeof AuditLine>;
+
+export const CatalogSource = Type.Enum(['service', 'push', 'pull', 'crawl']);
+
+export const CatalogSummary = Type.Object({
+  catalogId: Type.String(),
+  name: Type.Optional(Type.String()),
+  owner: Type.Optional(
+    Type.String({ description: 'Identity of the publisher; none where the id was released.' }),
+  ),
+  source: CatalogSource,
+  service: Type.Optional(Type.String({ description: 'The catalog service that a copy came from.' })),
+  networks: Type.Array(Type.String()),
+  type: CatalogType,
+  schemaTypes: Type.Array(Type.String()),
+  resources: Type.Integer(),
+  offers: Type.Integer(),
+  orMore: Type.Optional(Type.Boolean({ description: 'There are more documents than were counted.' })),
+  version: Type.Optional(Type.Integer({ description: 'Of a copy that was pushed or pulled, not known.' })),
+  updatedAt: Type.String({ format: 'date-time' }),
+  state: Type.String({ examples: ['active', 'inactive', 'served', 'paused', 'withdrawn'] }),
+});
+export type CatalogSummary = Static<typeof CatalogSummary>;
+
+export const CatalogVersion = Type.Object({
+  version: Type.Integer(),
+  at: Type.String({ format: 'date-time' }),
+  by: Type.String(),
+  messageId: Type.Optional(Type.String()),
+  status: Type.Optional(Type.String({ examples: ['published in full', 'merged'] })),
+});
+export type CatalogVersion = Static<typeof CatalogVersion>;
+
+export const CatalogDetails = Type.Object(
+  {
+    ...CatalogSummary.properties,
+    document: Type.Object({}, { description: 'The catalog, without its documents where it is large.' }),
+    documentTruncated: Type.Optional(Type.Boolean()),
+    versions: Type.Array(CatalogVersion, {
+      description: 'The latest first, as far as HISTORY_DAYS keeps them.',
+    }),
+  },
+  { title: 'CatalogDetails' },
+);
+export type CatalogDetails = Static<typeof CatalogDetails>;
+
+export const CatalogDifference = Type.Object(
+  {
+    changes: Type.Array(
+      Type.Object({
+        path: Type.String(),
+        kind: Type.Enum(['added', 'changed']),
+        after: Type.Unknown(),
+        version: Type.Integer(),
+      }),
+    ),
+    truncated: Type.Boolean(),
+    removed: Type.Integer({ description: 'How many documents were removed.' }),
+    note: Type.String(),
+  },
+  { title: 'CatalogDifference' },
+);
+export type CatalogDifference = Static<typeof CatalogDifference>;

@@ -1,0 +1,47 @@
+import { type Static, Type } from '../../protocol/type.ts';
+
+export const Identity = Type.Object({
+  id: Type.String(),
+  keyId: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+  keyFile: Type.Optional(
+    Type.String({ description: 'Of the consumer: the file on this machine that has the seed of its key.' }),
+  ),
+});
+
+export type Identity = Static<typeof Identity>;
+
+export const Session = Type.Object(
+  {
+    operator: Type.Boolean({ description: 'Whether the request came from the operator.' }),
+    needsToken: Type.Boolean({
+      description:
+        'Whether the token is asked for everything, as it is elsewhere than on a loopback address. Who has none is told no more than these two.',
+    }),
+    version: Type.Optional(Type.String()),
+    roles: Type.Optional(Type.Array(Type.String(), { description: 'Of this process.' })),
+    networks: Type.Optional(Type.Array(Type.String())),
+    defaultNetwork: Type.Optional(Type.String()),
+    registryName: Type.Optional(Type.String()),
+    registryUrl: Type.Optional(Type.String()),
+    identities: Type.Optional(Type.Record(Type.String(), Identity)),
+    can: Type.Optional(
+      Type.Object({
+        publishToService: Type.Boolean(),
+        publishFiles: Type.Boolean(),
+        crawl: Type.Boolean(),
+      }),
+    ),
+    mapTiles: Type.Optional(Type.String({ description: 'Address of the PMTiles file of MAP_TILES.' })),
+    demo: Type.Optional(Type.Boolean()),
+    demoCity: Type.Optional(
+      Type.Object({
+        name: Type.String(),
+        center: Type.Unsafe<[number, number]>(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })),
+        zoom: Type.Number(),
+      }),
+    ),
+  },
+  { title: 'Session' },
+);
+export type Session = Static<typeof Session>;
