@@ -157,7 +157,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       const report = async () => ({
         ...{ registry: registry.state(), key: watch.state(), troubles: await troubles.listOf(role) },
       });
-      return { self, url: identity.url, report };
+      return { self, hosting: { url: identity.url, report, operations, shareLimit } };
     };
 
     const openSchemas = async () => {
@@ -199,15 +199,13 @@ export async function startProcess(config: Config, options: StartOptions): Promi
           registry,
           schemas: await openSchemas(),
           metrics,
-          operations,
-          shareLimit,
           logger: logger.child({ role: 'catalog' }),
           now,
         }),
       publisher: async () =>
         startPublisherRole({
           config,
-          report: openIdentity('publisher').report,
+          report: openIdentity('publisher').hosting.report,
           registry,
           freshRegistry,
           client,
@@ -217,21 +215,20 @@ export async function startProcess(config: Config, options: StartOptions): Promi
           now,
         }),
       discovery: async () =>
-        startDiscoveryRole({
-          config,
-          database: needed(database),
-          ...openIdentity('discovery'),
-          client,
-          registry,
-          search: await openSearch(),
-          schemas: await openSchemas(),
-          emptySearches,
-          metrics,
-          operations,
-          shareLimit,
-          logger: logger.child({ role: 'discovery' }),
-          now,
-        }),
+        startDiscoveryRole(
+          {
+            config,
+            database: needed(database),
+            ...openIdentity('discovery'),
+            client,
+            registry,
+            search: await openSearch(),
+            metrics,
+            logger: logger.child({ role: 'discovery' }),
+            now,
+          },
+          { schemas: await openSchemas(), emptySearches },
+        ),
       console: async () =>
         startConsoleRole({
           config,

@@ -161,6 +161,19 @@ describe('the architecture', () => {
     expect([...rooms].filter((room) => !known.includes(room))).toEqual([]);
   });
 
+  it('gives each service a context of at most ten members', () => {
+    const declared = files
+      .filter((file) => !file.endsWith('.test.ts'))
+      .flatMap((file) => contextsIn(readFileSync(join(root, file), 'utf8')));
+    const contexts = new Map(declared.map((context) => [context.name, context]));
+    const countMembers = (name: string): number => {
+      const { members = 0, extended = [] } = contexts.get(name) ?? {};
+      return extended.reduce((sum, { of, picked }) => sum + (picked ?? countMembers(of)), members);
+    };
+    expect([...contexts.keys()]).toContain('ServiceContext');
+    expect([...contexts.keys()].filter((name) => countMembers(name) > 10)).toEqual([]);
+  });
+
   it('keeps files short: none passes 500 lines', () => {
     const long = files.filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length > 500);
     expect(long).toEqual([]);
@@ -350,6 +363,27 @@ function exportsIn(text: string): string[] {
     ...names.map((name) => name.trim().split(/\s+/).at(-1) ?? '').filter((name) => name !== ''),
     ...[...text.matchAll(/^\s*export\s+\*/gm)].map(() => '*'),
   ];
+}
+
+interface DeclaredContext {
+  name: string;
+  /** Its own. */
+  members: number;
+  /** What it extends, and how many members it picks of that. */
+  extended: { of: string; picked?: number }[];
+}
+
+/** The interfaces of a file whose name ends with Context. */
+function contextsIn(text: string): DeclaredContext[] {
+  const declared = /^(?:export )?interface (\w+Context)\b([^{]*)\{\n([\s\S]*?)^\}/gm;
+  return [...text.matchAll(declared)].map(([, name = '', heritage = '', body = '']) => ({
+    name,
+    members: [...body.matchAll(/^ {2}\w+\??[:(<]/gm)].length,
+    extended: [...heritage.matchAll(/(\w+Context)\b(?:,((?:[^>])*)>)?/g)].map(([, of = '', names]) => ({
+      of,
+      picked: names?.split('|').length,
+    })),
+  }));
 }
 
 /** The first folder of a path, or the file itself at the root. */

@@ -129,7 +129,10 @@ describe('a result above PULL_INLINE_LIMIT', () => {
     const { config } = network;
     const self = loadOrCreateSigningKey(config.DATA_DIR, config.identities.catalog);
     const address = (id: string, expiresAt: Date) =>
-      downloadUrl({ url: network.catalogUrl, self }, { id, expiresAt, sizeBytes: 0, checksum: '' });
+      downloadUrl(
+        { hosting: { url: network.catalogUrl, report: async () => ({}) }, self },
+        { id, expiresAt, sizeBytes: 0, checksum: '' },
+      );
     const { pathname } = new URL(manifest.url);
     const id = pathname.slice('/downloads/'.length);
     expect((await get({}, address(id, new Date(Date.now() - 1_000)))).status).toBe(410);

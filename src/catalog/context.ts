@@ -3,8 +3,6 @@ import type { SchemaStore } from '../schemas/schema-store.ts';
 
 /** What the actions and loops of the catalog service work with. */
 export interface CatalogContext extends ServiceContext {
-  /** The service's public base address. */
-  url: string;
   /** The domain schemas that typed attributes are checked against. */
   schemas: SchemaStore;
 }

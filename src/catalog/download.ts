@@ -18,11 +18,11 @@ const DownloadQuery = Type.Object({
 });
 
 export function downloadUrl(
-  { url, self }: Pick<CatalogContext, 'url' | 'self'>,
+  { hosting, self }: Pick<CatalogContext, 'hosting' | 'self'>,
   { id, expiresAt }: Download,
 ): string {
   const expires = String(Math.floor(expiresAt.getTime() / 1000));
-  return `${url}/downloads/${id}?${new URLSearchParams({ expires, signature: sign(self.privateKey, id, expires) })}`;
+  return `${hosting.url}/downloads/${id}?${new URLSearchParams({ expires, signature: sign(self.privateKey, id, expires) })}`;
 }
 
 export function addDownloadRoute(server: FastifyInstance, context: CatalogContext): void {

@@ -4,9 +4,10 @@ import { silentLogger } from '../logger.ts';
 import { bodyDigest } from '../protocol/digest.ts';
 import { createPushRenderer, type RenderPush } from './render-push.ts';
 
-const self = { self: { subscriberId: 'catalog.example' }, url: 'https://catalog.example' } as Parameters<
-  typeof createPushRenderer
->[0];
+const self = {
+  self: { subscriberId: 'catalog.example' },
+  hosting: { url: 'https://catalog.example' },
+} as Parameters<typeof createPushRenderer>[0];
 const push = {
   subscriber: 'ds.example',
   basis: { catalogId: 'c-1', type: 'REGULAR', timestamp: new Date(0) },

@@ -29,7 +29,7 @@ export interface RenderedPush {
 }
 
 export function createPushRenderer(
-  context: Pick<CatalogContext, 'self' | 'url'>,
+  context: Pick<CatalogContext, 'self' | 'hosting'>,
   strict: StrictRenderer,
 ): RenderPush {
   /** By the bytes of a catalog, as long as somebody holds them. */
@@ -59,7 +59,7 @@ export function createPushRenderer(
 }
 
 function renderBody(
-  { self, url }: Pick<CatalogContext, 'self' | 'url'>,
+  { self, hosting }: Pick<CatalogContext, 'self' | 'hosting'>,
   { catalogId, type, timestamp }: DuePush['basis'],
   plan: SayingPlan,
   catalog: Buffer,
@@ -72,7 +72,7 @@ function renderBody(
     transactionId,
     timestamp: timestamp.toISOString(),
     bppId: self.subscriberId,
-    bppUri: url,
+    bppUri: hosting.url,
   };
   const directive: PublishDirective = {
     catalogId,

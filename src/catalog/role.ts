@@ -18,7 +18,7 @@ import { addSubscriptionRoutes } from './subscription.ts';
 export async function startCatalogRole(
   context: CatalogContext,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const { config, url } = context;
+  const { config, hosting } = context;
   const backlog = watchBacklog(context);
   const service = createService(context, { role: 'catalog' });
   const { server, signed } = service;
@@ -27,7 +27,7 @@ export async function startCatalogRole(
     role: 'catalog',
     about:
       'The catalog service: providers publish here, discovery services subscribe, pull and are pushed to.',
-    ...{ operations: context.operations, consoleUrl: ownConsoleUrl(context.config) },
+    ...{ operations: hosting.operations, consoleUrl: ownConsoleUrl(context.config) },
   });
   addSubscriptionRoutes(server, signed, context);
   addPublishRoute(server, signed, context, { fresh, backlog });
@@ -51,6 +51,6 @@ export async function startCatalogRole(
       startPush(context, service),
       startPullLoop(context, service),
     );
-    return { url, close };
+    return { url: hosting.url, close };
   }, close);
 }

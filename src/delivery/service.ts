@@ -34,17 +34,24 @@ export interface ServiceContext {
   database: Database;
   /** The service's own key: it signs answers, callbacks and what else goes out. */
   self: SigningKey;
-  /** What /ready says of every service: the registry, the own key, troubles. */
-  report(): Promise<object>;
+  hosting: Hosting;
   client: GuardedClient;
   registry: RegistryClient;
   metrics: Metrics;
+  logger: Logger;
+  now(): Date;
+}
+
+/** How the process that a service runs in makes it reachable. */
+export interface Hosting {
+  /** The service's public base address. */
+  url: string;
+  /** What /ready says of every service: the registry, the own key, troubles. */
+  report(): Promise<object>;
   /** Where /health, /ready, /metrics and /docs are, unless on the role's own port. */
   operations?: OperationsServer;
   /** Has limits hold for all workers together, where there are several. */
   shareLimit?: ShareLimit;
-  logger: Logger;
-  now(): Date;
 }
 
 export interface ServiceOptions {
@@ -73,7 +80,7 @@ export interface Service extends FormTools {
 const maxWaitingOfCaller = 500;
 
 export function createService(context: ServiceContext, options: ServiceOptions): Service {
-  const { config, database, self, client, registry, metrics, logger, now } = context;
+  const { config, database, self, hosting, client, registry, metrics, logger, now } = context;
   const { role } = options;
   const storePromise = createPromiseStore(database);
   const admission = createAdmission({
@@ -90,10 +97,10 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     ready: async () => {
       await database.ping();
       const own = options.check?.();
-      return { ...(await context.report()), ...own };
+      return { ...(await hosting.report()), ...own };
     },
     admission,
-    operations: context.operations,
+    operations: hosting.operations,
     trustProxy: config.TRUSTED_PROXIES,
     connections: connectionLimits(config),
   });
@@ -140,11 +147,12 @@ export function createService(context: ServiceContext, options: ServiceOptions):
 }
 
 function signedService(
-  { config, self, registry, logger, database, now, shareLimit = ofThisProcess }: ServiceContext,
+  { config, self, hosting, registry, logger, database, now }: ServiceContext,
   { role, isExempt, findSentRequest, isAwaited }: ServiceOptions,
   { scan, largeBodies }: { scan: LargeCallbacks['scan']; largeBodies: LargeBodies },
 ): SignedService {
   const perSecond = config.RATE_LIMIT_PER_SECOND;
+  const { shareLimit = ofThisProcess } = hosting;
   const share: ShareLimit = (name, limit) => shareLimit(`${role} ${name}`, limit);
   return {
     role,

@@ -85,7 +85,7 @@ export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion
   }
 }
 
-function contextFor({ self, url, now }: DiscoveryContext, action: Action): Context {
+function contextFor({ self, hosting, now }: DiscoveryContext, action: Action): Context {
   return {
     version: protocolVersion,
     action: action.name,
@@ -93,7 +93,7 @@ function contextFor({ self, url, now }: DiscoveryContext, action: Action): Conte
     transactionId: randomUUID(),
     timestamp: now().toISOString(),
     bapId: self.subscriberId,
-    bapUri: url,
+    bapUri: hosting.url,
   };
 }
 

@@ -26,7 +26,8 @@ const maxBodyBytes = 4 * 1024;
 const perSource = { perSecond: 10, burst: 200 };
 
 export function addCrawlHintsRoute(server: FastifyInstance, context: DiscoveryContext): void {
-  const { database, config, shareLimit = ofThisProcess } = context;
+  const { database, config, hosting } = context;
+  const { shareLimit = ofThisProcess } = hosting;
   const isLimited = config.RATE_LIMIT_PER_SECOND > 0;
   const limit = createRateLimit(isLimited ? perSource : { ...perSource, perSecond: 0 });
   const sources = shareLimit('crawl hints', limit);

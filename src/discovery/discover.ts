@@ -18,6 +18,7 @@ import {
   type SearchOptions,
   withinDeadline,
 } from '../search/port.ts';
+import type { EmptySearches } from '../storage/console/empty-searches.ts';
 import { Stale } from '../storage/freshness.ts';
 import type { DiscoveryContext } from './context.ts';
 import { type ObserveDiscover, observeDiscovers } from './observe-discover.ts';
@@ -38,6 +39,8 @@ const largePage = { resources: 100, turns: { size: 2, perOwner: 1 } };
 
 type DiscoverContext = DiscoveryContext & {
   keepPromise: KeepPromise;
+  /** Takes notes of searches that found nothing, for the operator. */
+  emptySearches: EmptySearches;
   turns: Turns;
   /** For large pages, beside the turn of their search. */
   largeTurns: Turns;
@@ -190,14 +193,14 @@ function nothingFound(messageId: string, misses: readonly NearMiss[]): object {
 
 /** Documents leave as they are stored: their texts are put together, not rendered again. */
 function renderCallback(
-  { self, url, now }: DiscoveryContext,
+  { self, hosting, now }: DiscoveryContext,
   { context, digest }: Discover,
   { catalogs, pagination }: AnswerPage,
 ): Buffer {
   const answered = callbackContext(actions.onDiscover.name, context, {
     now: now(),
     requestDigest: digest,
-    sender: { bppId: self.subscriberId, bppUri: url },
+    sender: { bppId: self.subscriberId, bppUri: hosting.url },
   });
   const paging = pagination ? `,"pagination":${JSON.stringify(pagination)}` : '';
   return Buffer.from(`{"context":${JSON.stringify(answered)},"message":{"catalogs":${catalogs}${paging}}}`);

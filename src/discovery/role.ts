@@ -1,7 +1,9 @@
 import { ownConsoleUrl } from '../config.ts';
 import { createService } from '../delivery/service.ts';
 import { addHomePage } from '../http/home-page.ts';
+import type { SchemaStore } from '../schemas/schema-store.ts';
 import { startOrClose } from '../start-or-close.ts';
+import type { EmptySearches } from '../storage/console/empty-searches.ts';
 import type { DiscoveryContext } from './context.ts';
 import { startCrawler } from './crawl/crawler.ts';
 import { addCrawlHintsRoute } from './crawl-hints.ts';
@@ -12,8 +14,9 @@ import { createSync } from './sync.ts';
 /** The discovery service: one line per action, one per loop of work that is due. */
 export async function startDiscoveryRole(
   context: DiscoveryContext,
+  { schemas, emptySearches }: { schemas: SchemaStore; emptySearches: EmptySearches },
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const { config, url } = context;
+  const { config, hosting } = context;
   const sync = createSync(context);
   const { isExempt, findSentRequest, isAwaited } = sync;
   let searching: Awaited<ReturnType<typeof context.search.start>> | undefined;
@@ -26,9 +29,9 @@ export async function startDiscoveryRole(
   addHomePage(server, {
     role: 'discovery',
     about: 'The discovery service: it keeps an index of catalogs, and answers what consumers look for.',
-    ...{ operations: context.operations, consoleUrl: ownConsoleUrl(config) },
+    ...{ operations: hosting.operations, consoleUrl: ownConsoleUrl(config) },
   });
-  addDiscoverRoute(server, signed, { ...context, keepPromise });
+  addDiscoverRoute(server, signed, { ...context, keepPromise, emptySearches });
   addCrawlLogRoute(server, signed, context);
   addCrawlHintsRoute(server, context);
   sync.addRoutes(server, signed);
@@ -45,8 +48,8 @@ export async function startDiscoveryRole(
     searching = await context.search.start(context);
     await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
     await sync.start();
-    loops.push(await startCrawler(context));
+    loops.push(await startCrawler(context, schemas));
     loops.push(service.startCallbacks());
-    return { url, close };
+    return { url: hosting.url, close };
   }, close);
 }

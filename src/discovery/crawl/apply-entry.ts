@@ -9,8 +9,10 @@ import {
   type ReadCatalog,
 } from './apply-content.ts';
 import type { Applicable } from './assemble.ts';
-import { applyingOf, type CrawlContext } from './context.ts';
+import type { CrawlContext } from './context.ts';
 import { endsWork } from './reasons.ts';
+import { lineOf } from './tell.ts';
+import { asideBytes } from './verify-aside.ts';
 
 // What was read is applied (apply-content.ts). Small catalogs that are ready at the same time go together, whichever hosts they are of, because
 // the statements of each alone would cost more than their rows. What inherits much goes alone, in a thread (apply-aside.ts).
@@ -110,4 +112,14 @@ function documentsOf({ reading }: ReadCatalog): number {
 
 function upsertsOf({ patch }: Extract<Applicable, { kind: 'patch' }>) {
   return { resources: patch.resources.upserts, offers: patch.offers.upserts };
+}
+
+/** What content is applied with in the process itself. */
+export function applyingOf(context: CrawlContext): ApplyingContext {
+  const { config, database, now, reader } = context;
+  return {
+    ...{ database, now, checker: reader.checker, limits: reader.limits.inherited },
+    ...{ maxResources: config.CRAWL_MAX_RESOURCES, maxInherited: asideBytes },
+    tell: (about, fault) => lineOf(context, about, fault),
+  };
 }

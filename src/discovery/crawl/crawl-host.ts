@@ -26,7 +26,7 @@ export async function crawlHost(
   claim: Claim<HostRow>,
   signal: AbortSignal,
 ): Promise<void> {
-  const end = context.hosts.begin();
+  const end = context.hosts.work.begin();
   try {
     await workInTurn(context, apply, claim, signal);
   } finally {
@@ -41,7 +41,7 @@ async function workInTurn(
   claim: Claim<HostRow>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { hosts } = context;
+  const { work: hosts } = context.hosts;
   const end = performance.now() + sliceMs;
   let { failures } = claim.row;
   for (let isOver = false; !isOver; ) {
@@ -70,7 +70,8 @@ async function workOnce(
   claim: Claim<HostRow>,
   signal: AbortSignal,
 ): Promise<Round> {
-  const { database, hosts, now, spared, config } = context;
+  const { database, now, config } = context;
+  const { work: hosts, spared } = context.hosts;
   const { nodes, indexes, hasTargets } = await hosts.take(claim.id);
   const { host } = claim.row;
   const fetcher = spared.forWorkAt(host);
@@ -123,7 +124,7 @@ async function withRoom<T>(
   fetcher: Fetcher,
   work: (own: CrawlContext) => Promise<T>,
 ): Promise<T> {
-  const share = context.room.open();
+  const share = context.hosts.room.open();
   try {
     return await work({ ...context, reader: { ...context.reader, fetcher, share } });
   } finally {

@@ -24,6 +24,7 @@ import { crawledNode } from './read-node.ts';
 import { askRegistry } from './reader.ts';
 import { asReadingFault, CrawlFault, doubtsNode, passes, type ReadingFault } from './reasons.ts';
 import { nextAttemptMs, nextPollMs, recheckSpacingMs } from './schedule.ts';
+import { pollingOf } from './settings.ts';
 import { lineOf } from './tell.ts';
 
 // The index stage: an index is fetched and verified, and its entries recorded as targets together with its ETag. What the entries lead to
@@ -214,8 +215,8 @@ async function settle(tx: Transaction, owner: string, ids: readonly string[]): P
   );
 }
 
-function pollAfterMs({ polling, now }: CrawlContext, nextUpdate: Date | undefined): number {
-  return nextPollMs(nextUpdate, polling, { now: now(), random: Math.random() });
+function pollAfterMs({ config, now }: CrawlContext, nextUpdate: Date | undefined): number {
+  return nextPollMs(nextUpdate, pollingOf(config), { now: now(), random: Math.random() });
 }
 
 async function postpone(

@@ -15,6 +15,7 @@ import { hostOf } from './fetch.ts';
 import { findNodeRecord, manifestUrlsAt, type NodeQuestion, type NodeRecord, readNode } from './read-node.ts';
 import { asReadingFault, CrawlFault, passes, type ReadingFault } from './reasons.ts';
 import { nextNodeAttemptMs, nextPollMs } from './schedule.ts';
+import { pollingOf } from './settings.ts';
 import { lineOf } from './tell.ts';
 
 /** Finds the indexes of a node: manifest and record, polled as indexes are, and sooner when something did not verify. */
@@ -24,7 +25,8 @@ export async function crawlNode(
   row: NodeRow,
   signal: AbortSignal,
 ): Promise<ReadingFault | undefined> {
-  const { database, reader, polling, now } = context;
+  const { database, config, reader, now } = context;
+  const polling = pollingOf(config);
   let found: NodeRecord | undefined;
   try {
     const question = questionOf(row, now(), signal);
@@ -94,7 +96,8 @@ async function record(
   row: NodeRow,
   read: Parameters<typeof recordNode>[3],
 ): Promise<void> {
-  const { database, config, policy, polling, now } = context;
+  const { database, config, policy, now } = context;
+  const polling = pollingOf(config);
   const at = now();
   const dueInMs = nextPollMs(read.nextUpdate, polling, { now: at, random: Math.random() });
   await database.transaction(async (tx) => {

@@ -1,4 +1,5 @@
 import { repeat } from '../../delivery/repeat.ts';
+import type { SchemaStore } from '../../schemas/schema-store.ts';
 import { startOrClose } from '../../start-or-close.ts';
 import { crawlChannel, type HostRow, hostTable } from '../../storage/crawl/hosts.ts';
 import { pullCrawlForward } from '../../storage/crawl/pull-forward.ts';
@@ -11,6 +12,7 @@ import { crawlHost } from './crawl-host.ts';
 import { configureCrawl, startEnumeration } from './enumerate.ts';
 import { startRebuilds } from './rebuild-dependents.ts';
 import { firstDelayMs, longestPollMs, maxEntryDelayMs, maxHostDelayMs, maxRetryAfterMs } from './schedule.ts';
+import { pollingOf } from './settings.ts';
 import { countFaultsFromZero } from './tell.ts';
 import { createAside } from './verify-aside.ts';
 
@@ -23,17 +25,20 @@ const pullForwardEveryMs = 5_000;
 /** The largest file (CRAWL_INFLATED_LIMIT, 100 MiB) takes some 6 seconds: half a megabyte takes 30 ms (verify-aside.ts). */
 const verifyTimeoutMs = 60_000;
 
-export async function startCrawler(discovery: DiscoveryContext): Promise<{ close(): Promise<void> }> {
+export async function startCrawler(
+  discovery: DiscoveryContext,
+  schemas: SchemaStore,
+): Promise<{ close(): Promise<void> }> {
   const { logger } = discovery;
   const aside = createAside({ logger, deadlineMs: verifyTimeoutMs });
-  const context = createCrawlContext(discovery, aside);
+  const context = createCrawlContext(discovery, schemas, aside);
   const applyAside = createApplyAside(context);
   const apply = createApplier(context, applyAside);
   countFaultsFromZero(context.metrics);
   await startOrClose(() => configureCrawl(context), aside.close);
   const waits = {
     ...{ firstDelayMs, maxEntryDelayMs, maxHostDelayMs, maxRetryAfterMs },
-    longestPollMs: longestPollMs(context.polling),
+    longestPollMs: longestPollMs(pollingOf(context.config)),
   };
   const loops = [
     startEnumeration(context),

@@ -20,6 +20,7 @@ import { readDomain } from './read-domain.ts';
 import { askRegistry } from './reader.ts';
 import { CrawlFault, isReadingFault } from './reasons.ts';
 import { longestPollMs, maxEntryDelayMs, nextAttemptMs, nextPollMs } from './schedule.ts';
+import { pollingOf } from './settings.ts';
 import { lineOf } from './tell.ts';
 
 // Whom to crawl (self-hosted spec: Discovery crawl order, 1): the members of the configured networks, by registry query, and the nodes that
@@ -57,14 +58,15 @@ export function startEnumeration(context: CrawlContext): WorkLoop {
     table: sourceTable,
     channel: sourceTable,
     concurrency: sourcesAtOnce,
-    longestWaitMs: Math.max(maxEntryDelayMs, longestPollMs(context.polling)),
+    longestWaitMs: Math.max(maxEntryDelayMs, longestPollMs(pollingOf(context.config))),
     logger: context.logger,
     handle: (claim, signal) => enumerate(context, claim, signal),
   });
 }
 
 async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal: AbortSignal): Promise<void> {
-  const { database, polling, now } = context;
+  const { database, config, now } = context;
+  const polling = pollingOf(config);
   const { kind, name, failures } = claim.row;
   const nextMs = () => nextPollMs(undefined, polling, { now: now(), random: Math.random() });
   try {

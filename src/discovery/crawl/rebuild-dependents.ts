@@ -8,7 +8,8 @@ import {
 } from '../../storage/crawl/rebuilds.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/work/due-work.ts';
 import type { ApplyAside } from './apply-aside.ts';
-import { applyingOf, type CrawlContext } from './context.ts';
+import { applyingOf } from './apply-entry.ts';
+import type { CrawlContext } from './context.ts';
 import { rebuildBatch } from './rebuild-batch.ts';
 
 // When a crawled master moves, what extends it is assembled anew, some resources at a time (rebuild-batch.ts). The template's values stand, also

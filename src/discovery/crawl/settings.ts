@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import { inheritanceLimitsOf, withoutPublish } from '../../rules/inherited-bytes.ts';
 import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
 import type { Reader } from './reader.ts';
+import type { Polling } from './schedule.ts';
 
 // What the settings say about reading and taking hosted catalogs: to the crawler, and to commands, which load no database for it.
 
@@ -12,6 +13,14 @@ export function policyOf(config: Config): AcceptancePolicy {
     masterPublishers: config.MASTER_PUBLISHERS,
     enforceMembership: config.NETWORK_MEMBERSHIP === 'enforce',
     registryName: config.REGISTRY_NAME,
+  };
+}
+
+/** How often nodes and indexes are looked at. */
+export function pollingOf(config: Config): Polling {
+  return {
+    shortestMs: config.CRAWL_MIN_INTERVAL_SECONDS * 1000,
+    longestMs: config.CRAWL_INTERVAL_SECONDS * 1000,
   };
 }
 
