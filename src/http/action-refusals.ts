@@ -1,5 +1,5 @@
 import type { Action, actions } from '../protocol/actions.ts';
-import { nothingMatches } from '../protocol/discover-messages.ts';
+import { nothingMatches, spatialOperators } from '../protocol/discover-messages.ts';
 import { exampleIds } from '../protocol/example-catalog.ts';
 import type { Segments } from '../protocol/fault.ts';
 import { bodyRefusals, changedExample, type RefusalExample, refusalExample } from './refusal-examples.ts';
@@ -191,7 +191,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     changedExample('missing', 'The radius has no distance', { at: inSpatial('distanceMeters') }, missing),
     changedExample('operator', 'There is no such operator', { at: inSpatial('op'), value: 'NEAR' }, [
       'SCH_INVALID_ENUM',
-      'must be one of S_INTERSECTS, S_DISJOINT, S_WITHIN, S_CONTAINS, S_OVERLAPS, S_CROSSES, S_TOUCHES, S_EQUALS, S_DWITHIN',
+      `must be one of ${spatialOperators.join(', ')}`,
     ]),
     changedExample('type', 'The text is a list', { at: ['message', 'intent', 'textSearch'], value: [] }, [
       'SCH_SCHEMA_VALIDATION_FAILED',

@@ -20,21 +20,20 @@ export type Geometry =
   | { type: 'MultiPolygon'; coordinates: Position[][][] }
   | { type: 'GeometryCollection'; geometries: Geometry[] };
 
+export const geometryTypes = [
+  'Point',
+  'MultiPoint',
+  'LineString',
+  'MultiLineString',
+  'Polygon',
+  'MultiPolygon',
+  'GeometryCollection',
+] as const;
+
 export const Geometry = Type.Unsafe<Geometry>(
   Type.Object(
     {
-      type: Type.Enum(
-        [
-          'Point',
-          'MultiPoint',
-          'LineString',
-          'MultiLineString',
-          'Polygon',
-          'MultiPolygon',
-          'GeometryCollection',
-        ],
-        { type: 'string' },
-      ),
+      type: Type.Enum([...geometryTypes], { type: 'string' }),
       coordinates: Type.Optional(
         Type.Array(Type.Unknown(), {
           description:

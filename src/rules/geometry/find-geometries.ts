@@ -1,4 +1,4 @@
-import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
+import { findGeometryFault, type Geometry, geometryTypes } from '../../protocol/geojson.ts';
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 
 export interface FoundGeometry {
@@ -28,11 +28,8 @@ function collect(value: Json, at: (string | number)[], found: FoundGeometry[]): 
   }
 }
 
-const geometryTypes: ReadonlySet<unknown> = new Set([
-  ...['Point', 'MultiPoint', 'LineString', 'MultiLineString'],
-  ...['Polygon', 'MultiPolygon', 'GeometryCollection'],
-]);
+const knownTypes: ReadonlySet<unknown> = new Set(geometryTypes);
 
 function isGeometry(value: object): value is Geometry {
-  return 'type' in value && geometryTypes.has(value.type) && findGeometryFault(value) === undefined;
+  return 'type' in value && knownTypes.has(value.type) && findGeometryFault(value) === undefined;
 }
