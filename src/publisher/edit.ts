@@ -1,14 +1,14 @@
+import { dirname } from 'node:path';
 import type { IndexEntry } from '../protocol/signed-files.ts';
 import type { PublishedCatalog } from './build.ts';
 import type { RememberedContent } from './content-memory.ts';
-import { type ContentWriter, createContentWriter } from './content-writer.ts';
 import { type PublishedIndex, readIndexes, writeIndex } from './indexes.ts';
 import { type ContentFile, localName } from './paths.ts';
 import { findDamagedChanges, listContentFiles, readBaselines, readContent } from './read-content.ts';
 import { findExpiredChanges, findNeedlessFiles, findUnlistedFiles } from './retention.ts';
 import type { SealedFile } from './seal.ts';
 import { type PublisherTree, withTreeLock } from './tree.ts';
-import { removeFile } from './write.ts';
+import { type Place, placeContent, removeFile, syncFolder } from './write.ts';
 
 // One turn of a writer: under the lock, from what is published to what shall be. Content is written as soon as it is known; the
 // indexes come last, each once, and only those with something new. Where something throws, everything that is served stays as it was.
@@ -145,4 +145,43 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     for (const [entry, remembered] of latest) await tree.memory.keep(tree.root, entry, remembered);
   }
   return { edit, writeIndexes };
+}
+
+/** Writes content files, several at a time: a disk that is asked for many syncs at once takes hardly longer than for one. */
+interface ContentWriter {
+  /** Resolves when the file has its turn, not when it is written. */
+  add(file: SealedFile): Promise<void>;
+  /** Resolves when everything is written, however that ended. */
+  settle(): Promise<void>;
+  /** Resolves when everything will last; throws what went wrong. */
+  finish(): Promise<void>;
+}
+
+const maxAtOnce = 8;
+
+function createContentWriter(place: Place): ContentWriter {
+  const writing = new Set<Promise<void>>();
+  const folders = new Set<string>();
+  const failures: unknown[] = [];
+
+  async function settle(): Promise<void> {
+    await Promise.all(writing);
+  }
+
+  return {
+    async add(file) {
+      while (writing.size >= maxAtOnce) await Promise.race(writing);
+      const one: Promise<void> = placeContent(place, file)
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => writing.delete(one));
+      writing.add(one);
+      folders.add(dirname(file.path));
+    },
+    settle,
+    async finish() {
+      await settle();
+      if (failures.length > 0) throw failures[0];
+      for (const folder of folders) await syncFolder(place, folder);
+    },
+  };
 }

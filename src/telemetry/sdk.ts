@@ -8,6 +8,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
+import { type LogRecord, SeverityNumber } from '@opentelemetry/api-logs';
 import { parseTraceParent, setGlobalErrorHandler } from '@opentelemetry/core';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
@@ -19,7 +20,6 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { followLogs, type Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import { programVersion } from '../program-version.ts';
-import { logRecordOf } from './log-records.ts';
 import { createMetricProducer } from './metric-producer.ts';
 import { type OpenSpan, type SpanOptions, type Tracer, useTracer } from './tracing.ts';
 
@@ -135,4 +135,28 @@ function epochMs(onMonotonicClock: number): number {
 
 function known(attributes: NonNullable<SpanOptions['attributes']>): OtelAttributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+}
+
+const severities: Record<number, { severityNumber: SeverityNumber; severityText: string }> = {
+  10: { severityNumber: SeverityNumber.TRACE, severityText: 'TRACE' },
+  20: { severityNumber: SeverityNumber.DEBUG, severityText: 'DEBUG' },
+  30: { severityNumber: SeverityNumber.INFO, severityText: 'INFO' },
+  40: { severityNumber: SeverityNumber.WARN, severityText: 'WARN' },
+  50: { severityNumber: SeverityNumber.ERROR, severityText: 'ERROR' },
+  60: { severityNumber: SeverityNumber.FATAL, severityText: 'FATAL' },
+};
+
+/** A line of the log as a record of OpenTelemetry. `line` is what pino writes. */
+function logRecordOf(line: string): LogRecord {
+  const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
+  const attributes = Object.entries(rest).map(([name, value]) => [
+    name,
+    typeof value === 'object' ? JSON.stringify(value) : value,
+  ]);
+  return {
+    ...severities[Number(level)],
+    timestamp: new Date(String(time)),
+    body: String(msg ?? ''),
+    attributes: Object.fromEntries(attributes),
+  };
 }

@@ -1,10 +1,15 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import { type Collector, createCollector } from '../../import/collect.ts';
 import { createRowMapper } from '../../import/map-row.ts';
 import type { Mapping } from '../../import/mapping.ts';
 import { stationsOfOcpi } from '../../import/ocpi.ts';
 import type { PerUnit } from '../../import/station.ts';
+import type { Catalog } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
+import type { PublishMessage } from '../../protocol/publish-messages.ts';
 import { createAttributeChecker } from '../../rules/typed-attributes.ts';
 import { type CommandContext, CommandError, counted } from '../command.ts';
 import { withProgress } from '../progress.ts';
@@ -12,7 +17,6 @@ import { readInput, readJsonInput } from '../read-input.ts';
 import { readSchemaSources } from '../schema/sources.ts';
 import { readCsv } from './csv.ts';
 import { compareColumns, readMapping } from './mapping.ts';
-import { buildPublishMessage, renderPublishBody, writeLines } from './output.ts';
 import { previewAll, renderPreviews } from './preview.ts';
 import { keepOperatorsWork, readPublished, renderKept } from './published.ts';
 import { renderReport, renderSummary } from './report.ts';
@@ -142,4 +146,47 @@ async function finish(
     else for (const line of renderPreviews(previews, published)) context.print(line);
   } else if (out !== undefined) await writeLines(out, renderPublishBody(message));
   else for (const piece of renderPublishBody(message)) context.print(piece);
+}
+
+// The result of an import: one publish body, a catalog a line. However large it is, it is never one text in memory.
+
+/** Each catalog is the whole of it (FULL), so that what a list no longer has goes away with the next publish. */
+function buildPublishMessage(catalogs: Catalog[], networks: string[] = []): PublishMessage {
+  const publishDirectives = catalogs.map(({ id: catalogId }) => ({
+    catalogId,
+    catalogType: 'REGULAR' as const,
+    updateMode: 'FULL' as const,
+    ...(networks.length > 0 && { visibleTo: networks }),
+  }));
+  return { catalogs, publishDirectives };
+}
+
+function* renderPublishBody({ catalogs, publishDirectives = [] }: PublishMessage): Generator<string> {
+  yield '{"context":{"action":"catalog/publish"},"message":{"catalogs":[';
+  yield* renderItems(catalogs);
+  yield '],"publishDirectives":[';
+  yield* renderItems(publishDirectives);
+  yield ']}}';
+}
+
+function* renderItems(items: readonly object[]): Generator<string> {
+  for (const [index, item] of items.entries())
+    yield JSON.stringify(item) + (index < items.length - 1 ? ',' : '');
+}
+
+/** Under another name until it is complete: whoever publishes the file never meets half of it. */
+async function writeLines(file: string, lines: Iterable<string>): Promise<void> {
+  const draft = `${file}.${process.pid}.part`;
+  try {
+    await pipeline(endLines(lines), createWriteStream(draft));
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`${file} cannot be written: ${reason}.`, error);
+  }
+}
+
+function* endLines(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield `${line}\n`;
 }

@@ -1,6 +1,9 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config.ts';
+import { downDiscoveryId, providerId } from '../../demo/network.ts';
+import { demoCity } from '../../demo/places.ts';
 import type { Logger } from '../../logger.ts';
 import type { Process } from '../../main.ts';
 import { identityOf } from '../../protocol/identity.ts';
@@ -8,15 +11,14 @@ import { listPushes } from '../../storage/catalog/push-list.ts';
 import { isAtRest } from '../../storage/crawl/status.ts';
 import { explainUnwritable } from '../../storage/explain-unwritable.ts';
 import { acquireFileLock, LockNotFree } from '../../storage/file-lock.ts';
+import { paint } from '../colour.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { runProcess } from '../run-process.ts';
-import { renderBanner } from './banner.ts';
 import { startConsumer } from './consumer.ts';
 import { publishHostedCatalogs, serveSecondPublisher } from './hosted-nodes.ts';
 import { offerPage } from './open-page.ts';
 import { registerOthers, registerOwn } from './participants.ts';
 import { type Playing, playDemo } from './play.ts';
-import { readUpConfig } from './settings.ts';
 
 export interface UpOptions {
   empty?: boolean;
@@ -123,3 +125,73 @@ async function untilAtRest(
 const sayAfterMs = 1_000;
 const restWithinMs = 10_000;
 const restPollMs = 50;
+
+/**
+ * Where the environment says nothing else: everything is on this machine, and the discovery service follows the catalog service and crawls
+ * whoever publishes for itself.
+ */
+function readUpConfig(
+  context: CommandContext,
+  { empty, workers }: { empty?: boolean; workers?: string },
+): Config {
+  const { identities, roles, DEFAULT_NETWORK_ID } = context.config();
+  const { id: catalogId, url: catalogUrl } = identities.catalog;
+  const subscriptions = [{ catalogUrl, catalogId, networkIds: [DEFAULT_NETWORK_ID] }];
+  const usual = {
+    ALLOW_PRIVATE_ADDRESSES: 'true',
+    DISCOVERY_SUBSCRIPTIONS: JSON.stringify(subscriptions),
+    DISCOVERY_NETWORKS: JSON.stringify([DEFAULT_NETWORK_ID]),
+    CRAWL_HINT_URLS: JSON.stringify(roles.includes('discovery') ? [identities.discovery.url] : []),
+    // A catalog that is published as files is found within seconds.
+    CRAWL_INTERVAL_SECONDS: '4',
+    CRAWL_MIN_INTERVAL_SECONDS: '2',
+    PUBLISH_WARNINGS: 'true',
+    // Deliveries to the discovery service that is down are parked after 43 seconds, so that a newcomer sees them wait and be parked.
+    ...(!empty && { RETRY_HOURS: '0.012' }),
+  };
+  const unset = Object.entries(usual).filter(([setting]) => !context.isSet(setting));
+  const config = context.config({
+    ...Object.fromEntries(unset),
+    ...(workers !== undefined && { WORKERS: workers }),
+  });
+  if (empty) return config;
+  const quietAbout = [identityOf(downDiscoveryId, config.REGISTRY_NAME)];
+  return { ...config, demo: { city: demoCity, providerId, quietAbout } };
+}
+
+/** What a newcomer reads first: the page, and what to type. */
+function renderBanner(config: Config): string {
+  const { catalog } = config.identities;
+  const hasConsole = config.roles.includes('console');
+  // The console can sign what is tried. OPERATIONS_PORT moves the pages of the operator away, and leaves the document.
+  const docs = `${hasConsole ? config.consoleUrl : catalog.url}/docs${hasConsole ? '?role=catalog' : ''}`;
+  const api = (config.OPERATIONS_PORT ?? 0) === 0 ? docs : `${catalog.url}/openapi.json`;
+  const steps = [
+    `npx signpost send ${nameExample('publish-chargers.json')} --as provider.signpost.test --to ${catalog.url} --wait`,
+    'npx signpost discover fast charger --near 12.97,77.64 --within 5km',
+    ...(config.demo
+      ? [
+          'npx signpost discover charger --near 12.978,77.57 --within 1km     found in signed files that were crawled',
+        ]
+      : []),
+    'npx signpost status',
+  ];
+  const page = hasConsole
+    ? `Open ${paint('bold', config.consoleUrl)}`
+    : 'It has no page: ROLES names no console.';
+  return `
+${paint('good', 'Signpost is up.')} ${page}
+
+In another terminal, in the same folder:
+${steps.map((step) => `  ${step}`).join('\n')}
+
+API: ${api}    Ctrl-C stops everything.`;
+}
+
+/** As it can be typed in this folder: the examples are wherever this package is installed. */
+function nameExample(name: string): string {
+  const file = fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
+  const below = relative('', file);
+  const path = below.startsWith('..') ? file : below;
+  return /^[\w./@+-]+$/.test(path) ? path : JSON.stringify(path);
+}

@@ -1,9 +1,12 @@
 import type { EmptySearch } from '../../../../src/console/answers/health.ts';
 import { usePaged } from '../../api/paged.ts';
+import { hrefTo } from '../../router.ts';
+import { readIntent } from '../../search/intent.ts';
+import type { DiscoverMessage, SpatialEntry } from '../../search/messages.ts';
+import { toParams } from '../../search/query.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
-import { Ago, spellCount } from '../../ui/time.tsx';
-import { Intent } from './intent.tsx';
+import { Ago, spellCount, spellMeters } from '../../ui/time.tsx';
 
 /** Searches without a result, and the near misses of each. */
 export function EmptySearches() {
@@ -32,3 +35,45 @@ const columns: readonly Column<EmptySearch>[] = [
   { label: 'Times', kind: 'number', cell: ({ times }) => spellCount(times) },
   { label: 'Last', kind: 'short', cell: ({ at }) => <Ago at={at} /> },
 ];
+
+/** An intent in words, with a link that asks it again on the page Find. */
+function Intent({ search: { intent: stored, networkId = '' } }: { search: EmptySearch }) {
+  const intent: DiscoverMessage['intent'] = stored;
+  const { textSearch, filters, spatial = [] } = intent;
+  const query = readIntent(intent);
+  const isKnown = textSearch !== undefined || filters !== undefined || spatial.length > 0;
+  return (
+    <div class="intent">
+      {textSearch !== undefined && <p>“{textSearch}”</p>}
+      {filters && (
+        <p>
+          <span class="soft small">where </span>
+          <code>{filters.expression}</code>
+        </p>
+      )}
+      {spatial.map((entry) => (
+        <p key={JSON.stringify(entry)}>{spellArea(entry)}</p>
+      ))}
+      {query && isKnown ? (
+        <a class="small" href={hrefTo('find', toParams({ ...query, network: networkId }))}>
+          Search again
+          <span class="hidden"> for {textSearch ?? 'this'}</span>
+        </a>
+      ) : (
+        <details>
+          <summary class="small">As JSON</summary>
+          <code>{JSON.stringify(intent)}</code>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function spellArea({ op, geometry, distanceMeters }: SpatialEntry): string {
+  const [longitude, latitude] = geometry.coordinates as number[];
+  const isPoint = geometry.type === 'Point' && latitude !== undefined && longitude !== undefined;
+  const place = isPoint ? `${latitude.toFixed(4)}, ${longitude.toFixed(4)}` : `a ${geometry.type}`;
+  if (op === 'S_DWITHIN' && distanceMeters !== undefined)
+    return `within ${spellMeters(distanceMeters)} of ${place}`;
+  return op === 'S_INTERSECTS' ? `in ${place}` : `${op} ${place}`;
+}

@@ -1,12 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { Inspection, Verdict } from '../../../../src/console/answers/inspect.ts';
+import type { Inspection, Issue, Verdict } from '../../../../src/console/answers/inspect.ts';
 import { session } from '../../api/session.ts';
 import { crawlNow } from '../../ui/crawl-now.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Ago, spellCount } from '../../ui/time.tsx';
+import { csvOfIssues } from './api.ts';
 import { CatalogTable, CopyTable } from './catalogs.tsx';
 import { Chain } from './chain.tsx';
 import { DifferencePanel } from './difference.tsx';
-import { IssueTable } from './issues.tsx';
 import { chainOf, explainVerdict } from './verdict.ts';
 
 const verdicts: Record<Verdict, { text: string; tone: string; icon: IconName }> = {
@@ -102,3 +105,46 @@ function spellSubject({ kind, node, catalogId, resourceId }: Inspection): string
   const owner = node === undefined ? '' : ` of ${node}`;
   return kind === 'resource' ? `Resource ${resourceId ?? ''}${owner}` : `Catalog ${catalogId ?? ''}${owner}`;
 }
+
+function IssueTable({ q, issues }: { q: string; issues: readonly Issue[] }) {
+  if (issues.length === 0) return <Empty title="No issues are known." />;
+  return (
+    <>
+      <Table
+        caption="issues"
+        columns={columns}
+        rows={issues}
+        keyOf={({ code, catalogId, path, message }) => `${code} ${catalogId} ${path} ${message}`}
+      />
+      <p>
+        <a href={csvOfIssues(q)} download="issues.csv">
+          <Icon name="link" /> As CSV
+        </a>
+      </p>
+    </>
+  );
+}
+
+const columns: readonly Column<Issue>[] = [
+  { label: 'Code', cell: ({ code }) => <code>{code}</code> },
+  {
+    label: 'What is wrong',
+    cell: ({ message, hint }) => (
+      <div>
+        <p>{message}</p>
+        {hint && <p class="soft">{hint}</p>}
+      </div>
+    ),
+  },
+  {
+    label: 'Where',
+    cell: ({ catalogId, path }) => (
+      <div>
+        {catalogId && <p>{catalogId}</p>}
+        {path && <code>{path}</code>}
+      </div>
+    ),
+  },
+  { label: 'Times', kind: 'number', cell: ({ count }) => spellCount(count) },
+  { label: 'Last', kind: 'short', cell: ({ lastAt }) => lastAt && <Ago at={lastAt} /> },
+];
