@@ -27,8 +27,9 @@ export interface AwaitedCallback<Callback> {
   acknowledge(signer: string | undefined): void;
   /** The first callback that counts, once the acknowledgement is here. */
   arrived: Promise<Callback>;
-  /** Ends the waiting: `arrived` rejects, unless a callback has come. */
+  /** Ends the waiting: `arrived` rejects, unless a callback has come. Later callbacks are checked, and answer nothing. */
   fail(error: Error): void;
+  /** Whether a callback came while it was waited for. */
   readonly isAnswered: boolean;
   /** Why the last callback to this request was refused, where one was. */
   refusal?: string;
@@ -50,7 +51,9 @@ export function awaitCallback<Callback extends SignedCallback>({
   let early: Map<string, Callback> | undefined = new Map();
   let acknowledgedBy: string | undefined;
   let isAnswered = false;
+  let isOver = false;
   const take = (callback: Callback) => {
+    if (isOver) return;
     isAnswered = true;
     arrive(callback);
   };
@@ -76,7 +79,10 @@ export function awaitCallback<Callback extends SignedCallback>({
         else awaited.refusal = notAsked(signer, callback.signer);
     },
     arrived,
-    fail,
+    fail(error) {
+      isOver = true;
+      fail(error);
+    },
     get isAnswered() {
       return isAnswered;
     },

@@ -47,6 +47,16 @@ describe('a callback', () => {
     expect(awaited.accept(callback())).toBe(false);
   });
 
+  it('that comes after the call has given up belongs to no call, however often it is sent', async () => {
+    const awaited = createAwaitedCallbacks();
+    const call = awaited.expect(request);
+    call.acknowledge(undefined);
+    await expect(call.wait(1)).rejects.toMatchObject({ code: 'NET_TIMEOUT' });
+    call.done();
+    expect(awaited.accept(callback())).toBe(false);
+    expect(awaited.accept(callback())).toBe(false);
+  });
+
   it('is told to have come, and why it was refused, where none was accepted', async () => {
     const awaited = createAwaitedCallbacks();
     const call = awaited.expect(request);

@@ -55,6 +55,7 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
         acknowledge: awaited.acknowledge,
         wait: (timeoutMs, signal) => within(entry, { messageId, timeoutMs, signal }),
         done() {
+          awaited.fail(new Error('the call has ended'));
           pending.delete(messageId);
           past.set(messageId, entry);
           const [oldest] = past.keys();
