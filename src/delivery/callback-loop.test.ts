@@ -243,6 +243,21 @@ describe('a callback', () => {
     });
   });
 
+  it('is parked with what its receiver has accepted already, so that a replay sends the rest', async () => {
+    const messageId = await queue('http://127.0.0.1:9/nobody');
+    const parts = { of: 2, sends: 3, open: [[1]], accepted: 1 };
+    await database.query(
+      "update work.callback set attempts = 1, give_up_at = now() - interval '1 second', parts = $2 where message_id = $1",
+      [messageId, JSON.stringify(parts)],
+    );
+    start();
+    expect(await settled(messageId)).toMatchObject({ state: 'parked' });
+    const { rows } = await database.query('select parts from work.callback where message_id = $1', [
+      messageId,
+    ]);
+    expect(rows).toEqual([{ parts }]);
+  });
+
   it('to a receiver that never answers delays nobody else', async () => {
     const silent = await receiver('silence');
     const lively = await receiver(() => ({ status: 200 }));
