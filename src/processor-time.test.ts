@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { takeTime } from '../tests/support/time.ts';
 import { findThreadName, meterThread } from './processor-time.ts';
@@ -20,5 +22,20 @@ it.each([undefined, 'nobody'])(
     const read = meterThread(name);
     await takeTime(20);
     expect(read()).toBeGreaterThan(10);
+  },
+);
+
+it.runIf(process.platform === 'linux')(
+  'the meter of a thread that has ended keeps its last count',
+  async () => {
+    const says = `const { parentPort } = require('node:worker_threads');
+    parentPort.on('message', () => {});
+    parentPort.postMessage(require('node:fs').readlinkSync('/proc/thread-self').split('/').pop());`;
+    const thread = new Worker(says, { eval: true });
+    const [name] = await once(thread, 'message');
+    const read = meterThread(name);
+    const last = read();
+    await thread.terminate();
+    expect(read()).toBe(last);
   },
 );

@@ -9,11 +9,21 @@ export function findThreadName(): string | undefined {
   }
 }
 
-/** Counts the milliseconds of processor time that a thread of this process takes from now on; without its name, those that pass. */
+/**
+ * Counts the milliseconds of processor time that a thread of this process takes from now on; where the system does not say, those that pass. A
+ * thread that has ended keeps its last count.
+ */
 export function meterThread(name: string | undefined): () => number {
-  const read = () => findProcessorMs(name) ?? performance.now();
-  const before = read();
-  return () => Math.max(0, read() - before);
+  const before = findProcessorMs(name);
+  if (before === undefined) {
+    const startedAt = performance.now();
+    return () => performance.now() - startedAt;
+  }
+  let last = before;
+  return () => {
+    last = findProcessorMs(name) ?? last;
+    return last - before;
+  };
 }
 
 function findProcessorMs(name: string | undefined): number | undefined {
