@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { comb } from '../../../tests/support/costly-geometries.ts';
 import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
+import { ProtocolError } from '../../protocol/errors.ts';
 import type { Geometry, Position } from '../../protocol/geojson.ts';
 import type { Search } from '../candidates.ts';
 import { createDeadline } from '../deadline.ts';
@@ -46,6 +47,29 @@ it.each<[string, SpatialConstraint['operator'], Geometry, Geometry[], isInThread
     expect(asked).toEqual(isInThread ? ['judgeShapes'] : []);
   },
 );
+
+it('names the geometry that was being compared at the deadline, and none where it was not reached', async () => {
+  const named: number[] = [];
+  let reached: number | undefined;
+  const search = {
+    deadline: createDeadline(60_000),
+    evaluation: {
+      run: async (_part: string, { input }: { input: { progress: Int32Array } }) => {
+        if (reached !== undefined) input.progress[0] = reached;
+        throw new ProtocolError('NET_TIMEOUT', 'too late');
+      },
+    },
+    logCostly: async ({ key }: { key: number }) => void named.push(key),
+  } as unknown as Search;
+  const constraint = { operator: 'S_INTERSECTS', geometry: zigzag(200), quantifier: 'ANY', targets: [] };
+  const stored = [7, 8].map((key) => ({ key, shape: JSON.stringify(zigzag(200)) }));
+  const compare = () => judge(search, constraint as unknown as SpatialConstraint, stored);
+  await expect(compare()).rejects.toThrow('too late');
+  expect(named).toEqual([]);
+  reached = 1;
+  await expect(compare()).rejects.toThrow('too late');
+  expect(named).toEqual([8]);
+});
 
 function zigzag(edges: number): Geometry {
   const coordinates = Array.from({ length: edges + 1 }, (_, index): Position => [index / 1000, index % 2]);

@@ -118,7 +118,7 @@ export async function judge(
     if (countPairs(constraint.operator, constraint.geometry, geometries) <= maxInlinePairs)
       return geometries.map(prepare(constraint));
   }
-  const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(-1);
   const input: Question = {
     constraint: largeText === undefined ? constraint : { ...constraint, geometry: largeText },
     shapes: stored.map(({ shape }) => shape),
@@ -135,7 +135,7 @@ export async function judge(
 interface Question {
   constraint: Omit<SpatialConstraint, 'geometry'> & { geometry: Geometry | string };
   shapes: string[];
-  /** The index of the shape that is being judged. */
+  /** The index of the shape that is being judged; -1 while that is none. */
   progress: Int32Array;
 }
 
