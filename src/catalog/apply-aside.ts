@@ -37,8 +37,7 @@ export function createAside({ config, database, logger }: CatalogContext): Aside
   const runMs = transactionLimits * config.TRANSACTION_LIMIT_SECONDS * 1000;
   const taskOf = (submission: OpenSubmission, turn: AsideTurn) => ({
     ...{ module: import.meta.url, name: applyHere.name, input: { ...where, submission, ...turn } },
-    // Both are counted from the call: a task that waited as long as it may still has as much time to run.
-    ...{ waitMs: runMs, deadlineMs: 2 * runMs },
+    deadlineMs: runMs,
   });
   return {
     apply: (submission, turn) => threads.run<boolean>(taskOf(submission, turn)),

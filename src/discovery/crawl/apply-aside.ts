@@ -38,9 +38,7 @@ export function createApplyAside(context: CrawlContext): ApplyAside {
 
   async function run<T>(name: string, owner: string, input: object): Promise<T> {
     const task = { module: import.meta.url, name, owner, input: { ...where, ...input } };
-    // Both are counted from the call: a task that waited as long as it may still has as much time to run.
-    const limits = { waitMs: runMs, deadlineMs: 2 * runMs };
-    const { value, told } = await threads.run<InThread<T>>({ ...task, ...limits });
+    const { value, told } = await threads.run<InThread<T>>({ ...task, deadlineMs: runMs });
     for (const line of told) countLine(context, line);
     return value;
   }
