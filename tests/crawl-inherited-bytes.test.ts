@@ -226,6 +226,21 @@ describe('with the limits of the settings', () => {
     expect((await editions(name)).filter((edition: number) => edition === 2)).toHaveLength(7);
   });
 
+  it('dependents of a master that has outgrown all of them are looked at together', async () => {
+    const name = `passed-over-${number}`;
+    await publishMaster(100);
+    await publishShop(name, 6);
+    await look();
+    await publishMaster(4_000_000);
+    await look();
+    const { rows } = await network.database.query<{ transactions: number }>(
+      `select count(distinct xmin::text) as transactions from discovery.crawl_extension
+       where target_id = (select id from discovery.crawl_target where catalog_id = $1) and master_version = 2`,
+      [name],
+    );
+    expect(rows).toEqual([{ transactions: 1 }]);
+  });
+
   it('inherits-too-much: a few kilobytes that extend a template of 4 MB 500 times are not applied', async () => {
     const name = `bomb-${number}`;
     await publishMaster(4_000_000);

@@ -249,6 +249,14 @@ describe('with the limits of the settings', () => {
       expect(rows).toEqual([{ count: 67, bytes: expect.any(Number) }]);
       expect(rows[0]?.bytes).toBeGreaterThan(1_000_000);
       await expectCounted(network);
+
+      // A new version that nothing can inherit: its dependents are looked at together.
+      await publishMaster(facilitator, catalog('templates', { resources: [template('allowed', 4_000_000)] }));
+      await rebuilt(network.database);
+      const { rows: looks } = await network.database.query(
+        'select count(distinct xmin::text) as transactions from catalog.resource where master_version = 2',
+      );
+      expect(looks).toEqual([{ transactions: 1 }]);
     } finally {
       await network.close();
     }

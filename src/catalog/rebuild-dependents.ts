@@ -4,7 +4,7 @@ import { inherit } from '../rules/inherit.ts';
 import {
   batchesOf,
   createInheritanceBudget,
-  type InheritanceBudget,
+  type InheritanceLimits,
   inheritanceLimitsOf,
   withoutPublish,
 } from '../rules/inherited-bytes.ts';
@@ -83,28 +83,30 @@ async function rebuildBatch(
     masterVersion,
     limit: resourcesAtOnce,
   });
-  const [batch = []] = batchesOf(lagging, ({ nextBytes }) => nextBytes ?? 0);
-  const budget = createInheritanceBudget(withoutPublish(inheritanceLimitsOf(config)), {
+  const limits = withoutPublish(inheritanceLimitsOf(config));
+  const [batch = []] = batchesOf(lagging, (row) => bytesToAssemble(row, limits));
+  const budget = createInheritanceBudget(limits, {
     catalog: catalog.inheritedBytes,
     publish: 0,
     publisher: await sumInherited(tx, catalog.owner ?? ''),
   });
   const [moving, staying]: [LaggingResource[], string[]] = [[], []];
   for (const row of batch) {
-    if (mayMove(row, budget)) moving.push(row);
+    const bytes = bytesToAssemble(row, limits);
+    if (bytes > 0 && budget.take(bytes, row.bytes) === undefined) moving.push(row);
     else staying.push(row.id);
   }
   await noteInLine(tx, catalogKey, staying, masterVersion);
   await assembleAgain(tx, catalog, moving, { masterKey, masterVersion, now });
 }
 
-/** The template is there, has changed, and is not too much. */
-function mayMove(
-  { edition, bytes, nextEdition, nextBytes }: LaggingResource,
-  budget: InheritanceBudget,
-): boolean {
-  const isChanged = nextEdition !== null && nextBytes !== null && nextEdition !== edition;
-  return isChanged && budget.take(nextBytes, bytes) === undefined;
+/** None where the template is gone, the same as before, or too large for any resource. */
+function bytesToAssemble(
+  { edition, nextEdition, nextBytes }: LaggingResource,
+  { resource: limit }: InheritanceLimits,
+): number {
+  const isChanged = nextEdition !== null && nextEdition !== edition;
+  return isChanged && nextBytes !== null && nextBytes <= limit ? nextBytes : 0;
 }
 
 interface Move {

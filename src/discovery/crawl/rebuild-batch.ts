@@ -56,7 +56,12 @@ async function rebuildSome(
   const templates = networksMeet(master.networks, networks)
     ? await findTemplates(tx, { masterKey, masterVersion: version, ids })
     : new Map<string, Template>();
-  const templateOf = ({ masterResourceId }: LaggingResource) => templates.get(masterResourceId);
+  /** What is gone, the same as before, or too large for any resource is not assembled again. */
+  const templateOf = ({ masterResourceId, edition }: LaggingResource) => {
+    const template = templates.get(masterResourceId);
+    const isMoving = template && template.edition !== edition && template.bytes <= context.limits.resource;
+    return isMoving ? template : undefined;
+  };
   const [batch = []] = batchesOf(lagging, (row) => templateOf(row)?.bytes ?? 0);
   const sums = await sumInherited(tx, targetId);
   const budget = createInheritanceBudget(context.limits, { ...sums, publish: 0 });
@@ -65,7 +70,7 @@ async function rebuildSome(
   for (const row of batch) {
     const template = templateOf(row);
     // What is gone, or has grown beyond what may be inherited, is kept as it was inherited last.
-    if (!template || template.edition === row.edition || budget.take(template.bytes, row.bytes)) continue;
+    if (!template || budget.take(template.bytes, row.bytes)) continue;
     moving.set(row.id, template);
     former.push({ ...template, edition: row.edition });
   }
