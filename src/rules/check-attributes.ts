@@ -72,15 +72,17 @@ export function checkCatalog(
   {
     at = [],
     isPartial = () => false,
-  }: { at?: CheckOptions['at']; isPartial?: (resource: Resource) => boolean } = {},
+    skipsGeometries,
+  }: Pick<PartOptions, 'at' | 'skipsGeometries'> & { isPartial?: (resource: Resource) => boolean } = {},
 ): ErrorBody[] {
   const { provider, resources = [], offers = [] } = catalog;
+  const below = (...segments: (string | number)[]) => ({ at: [...at, ...segments], skipsGeometries });
   return [
-    ...checkProvider(provider, checker, { at: [...at, 'provider'] }),
+    ...checkProvider(provider, checker, below('provider')),
     ...resources.flatMap((resource, index) =>
-      checkResource(resource, checker, { at: [...at, 'resources', index], partial: isPartial(resource) }),
+      checkResource(resource, checker, { ...below('resources', index), partial: isPartial(resource) }),
     ),
-    ...offers.flatMap((offer, index) => checkOffer(offer, checker, { at: [...at, 'offers', index] })),
+    ...offers.flatMap((offer, index) => checkOffer(offer, checker, below('offers', index))),
   ];
 }
 

@@ -22,7 +22,7 @@ export function findContextWarnings(
       places.set(context, [...(where?.at ?? []), '@context']);
     return [];
   };
-  checkCatalog(catalog, { check: note }, { at });
+  checkCatalog(catalog, { check: note }, { at, skipsGeometries: true });
   return [...places].flatMap(([context, place]) => {
     const close = findClose(context);
     const problem = `is ${context}, for which no schema is known: the attributes are not checked. Did you mean ${close}?`;
