@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceDirective } from '../src/protocol/publish-messages.ts';
 import { crawlChannel } from '../src/storage/crawl/hosts.ts';
+import { star } from './support/costly-geometries.ts';
 import { crawl, logged } from './support/crawl.ts';
 import { held } from './support/discovery.ts';
 import { coffee, extending } from './support/masters.ts';
@@ -81,6 +82,15 @@ describe('a crawled catalog that extends a MASTER catalog', () => {
         },
       ],
     });
+  });
+
+  it('schema-violation: is not served where a geometry, of which it inherits a part, is too costly to search among', async () => {
+    const { type, coordinates } = star(101) as { type: string; coordinates: unknown };
+    await publishMaster(facilitator, [coffee(bean(), { area: { type } })]);
+    await publishRegular(shop, [coffee('r1', { area: { coordinates } })]);
+    await look();
+    expect(await codes()).toEqual(['schema-violation']);
+    expect(await copy()).toBeUndefined();
   });
 
   it('waiting-for-master: is not served before the master of another node has come', async () => {

@@ -47,7 +47,9 @@ export function laterOf(row: TargetRow, trusted: TrustedEntry, resources: Resour
 
 function originOf(row: TargetRow, { entry }: TrustedEntry) {
   const { catalogType: type, networkIds: networks = [] } = entry;
-  return { source: nodeSource, owner: row.node, type, networks };
+  // Where its files were verified, and where it was assembled.
+  const areGeometriesChecked = true;
+  return { source: nodeSource, owner: row.node, type, networks, areGeometriesChecked };
 }
 
 /** Whom to turn to with an order, where the catalog itself does not say. */

@@ -111,8 +111,8 @@ async function readReplaced(
   ]);
 }
 
-function addHead(changes: IndexChanges, { before, row, formatOf, unindexed }: Target): void {
-  const entries = entriesOfDocument(formatOf(), 'catalog', row.head);
+function addHead(changes: IndexChanges, { incoming, before, row, formatOf, unindexed }: Target): void {
+  const entries = entriesOfDocument(formatOf(), 'catalog', row.head, incoming);
   changes.add(
     formatOf(),
     keyOf(row.key, 0),
@@ -130,7 +130,7 @@ function addDocument(
   const old: Resource | Offer | undefined = stored && JSON.parse(stored.document);
   const format = target.formatOf(numberOf(key));
   const before = stored && old && readEntries(format, kind, stored, old);
-  const entries = written && entriesOfDocument(format, kind, written.document);
+  const entries = written && entriesOfDocument(format, kind, written.document, target.incoming);
   changes.add(format, key, before, entries);
   for (const path of entries?.unindexed ?? []) target.unindexed.push({ id, path });
   if (old) countSchemaTypes(kind, target, old, -1);

@@ -21,14 +21,19 @@ export interface DocumentEntries extends AttributeEntries {
 type IndexedKind = 'catalog' | 'resource' | 'offer';
 
 /** Makes the entries of a document in one format of the index. */
-export function entriesOfDocument(format: IndexFormat, kind: IndexedKind, document: object): DocumentEntries {
+export function entriesOfDocument(
+  format: IndexFormat,
+  kind: IndexedKind,
+  document: object,
+  { areGeometriesChecked = false } = {},
+): DocumentEntries {
   const { attributes, geometries } = format;
   const { provider } = document as { provider?: Json };
   const found =
     kind === 'catalog'
       ? geometries.find(provider ?? null, roots.provider)
       : geometries.find(document as Json, roots[kind]);
-  const costly = new Set(found.filter(({ geometry }) => findExcess(geometry)));
+  const costly = new Set(areGeometriesChecked ? [] : found.filter(({ geometry }) => findExcess(geometry)));
   return {
     ...(kind === 'resource' ? attributes.entries(document as Json) : noAttributes),
     words: weighWords(format, kind, document),

@@ -21,6 +21,8 @@ export interface IncomingCatalog {
   removals?: { resources?: readonly string[]; offers?: readonly string[] };
   /** Resources that come with a MERGE of the same transaction: until then they stay as they are. */
   later?: ReadonlySet<string>;
+  /** Its geometries were found to be cheap enough to search among: that takes long for large ones. */
+  areGeometriesChecked?: boolean;
   /** context.timestamp of the push, or when the pull was sent, that brought it. */
   pushedAt?: Date;
   pulledAt?: Date;
