@@ -215,7 +215,7 @@ export function createTurns({
     return new Promise((resolve, reject) => {
       const leave = (reason: Error) => {
         clearTimeout(timer);
-        account.waiting.splice(account.waiting.indexOf(waiter), 1);
+        account.waiting = account.waiting.filter((other) => other !== waiter);
         if (account.waiting.length === 0) queues.delete(account);
         reject(reason);
         assign();
