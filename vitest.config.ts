@@ -13,7 +13,7 @@ export default defineConfig({
       'tests/**/*.test.ts',
       'web/src/**/*.test.ts',
     ],
-    globalSetup: ['tests/support/fresh-build.ts', 'tests/support/database-server.ts'],
+    globalSetup: ['tests/support/fresh-build.ts', 'tests/support/database/database-server.ts'],
     reporters: ['default', './tests/support/summary-reporter.ts', './tests/faults/fault-reporter.ts'],
     setupFiles: ['tests/support/reproducible.ts'],
     // A machine that is taken away for minutes must fail nothing: what will not happen is waited for no longer than `patienceMs`.

@@ -5,8 +5,8 @@ import { parseEnvelope } from '../src/protocol/envelope.ts';
 import { type ActionExamples, actionExamples } from '../src/protocol/example-messages.ts';
 import type { SigningKey } from '../src/protocol/keys.ts';
 import { requireSigningKey } from '../src/registry/key-files.ts';
-import type { Actor, Exchange, SendOptions } from './support/actor.ts';
-import { startConsole, type TestConsole } from './support/console.ts';
+import type { Actor, Exchange, SendOptions } from './support/network/actor.ts';
+import { startConsole, type TestConsole } from './support/network/console.ts';
 import { until } from './support/time.ts';
 
 // The examples of the OpenAPI documents, sent to a network: every signed request and callback, and the bodies that the console takes.

@@ -9,10 +9,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenApiDocument, Operation } from '../src/http/openapi.ts';
 import { type Action, actions } from '../src/protocol/actions.ts';
 import { findTriggerToken } from '../src/publisher/trigger-token.ts';
-import type { Actor } from './support/actor.ts';
-import { readWorkflows, runWorkflow, type StepAnswer, type StepRequest } from './support/arazzo.ts';
-import { type BrunoRequest, brunoSigner } from './support/bruno.ts';
-import { consoleOf, startConsole, type TestConsole } from './support/console.ts';
+import type { Actor } from './support/network/actor.ts';
+import { consoleOf, startConsole, type TestConsole } from './support/network/console.ts';
+import { readWorkflows, runWorkflow, type StepAnswer, type StepRequest } from './support/pages/arazzo.ts';
+import { type BrunoRequest, brunoSigner } from './support/pages/bruno.ts';
 
 // docs/api as others use it: the flows and the collection run against a network.
 

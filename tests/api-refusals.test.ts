@@ -23,10 +23,9 @@ import { findTriggerToken } from '../src/publisher/trigger-token.ts';
 import { RegistryUnavailable } from '../src/registry/client.ts';
 import { requireSigningKey } from '../src/registry/key-files.ts';
 import { setKeyState } from '../src/storage/registry/participants.ts';
-import type { Actor, Body } from './support/actor.ts';
-import { changed } from './support/changed.ts';
-import { startConsole, type TestConsole } from './support/console.ts';
-import { startPulling } from './support/pulling.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import { startConsole, type TestConsole } from './support/network/console.ts';
+import { startPulling } from './support/network/pulling.ts';
 import {
   createParticipant,
   createService,
@@ -35,7 +34,8 @@ import {
   type Outgoing,
   type Sent,
   send,
-} from './support/signed-service.ts';
+} from './support/network/signed-service.ts';
+import { changed } from './support/values/changed.ts';
 
 // Every example of a refusal in the OpenAPI documents: the request of the example, changed as it says, is sent to the role that receives it, which answers
 // with that status, code, path and text. Longer than our other tests: half of it is the table of how each refusal is brought about.

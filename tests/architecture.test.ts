@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { countTimers, timers } from './support/database/timers.ts';
 import { longest } from './support/longest-first.ts';
-import { countTimers, timers } from './support/timers.ts';
 
 // Imports go one way. A folder may import from the folders of lower layers, never from its own layer's neighbours. Longer than our other tests: all rules read the same import lines.
 const layers: readonly (readonly string[])[] = [

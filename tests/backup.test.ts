@@ -11,20 +11,20 @@ import { silentLogger } from '../src/logger.ts';
 import { startProcess } from '../src/main.ts';
 import { renewManifest } from '../src/publisher/keep-manifest.ts';
 import { resignEverything } from '../src/publisher/renew-indexes.ts';
-import type { Actor } from './support/actor.ts';
-import { runCommand } from './support/command.ts';
-import { type Scene, useScenes } from './support/crawl-scene.ts';
-import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
-import { freePort } from './support/free-port.ts';
+import { publishCatalog, resource } from './support/catalogs/small-catalogs.ts';
 import {
   findInstalledPostgres,
   type InstalledServer,
   startInstalledPostgres,
-} from './support/installed-postgres.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { smallCatalog } from './support/publisher.ts';
-import { type Receiver, startReceiver } from './support/receiver.ts';
-import { publishCatalog, resource } from './support/small-catalogs.ts';
+} from './support/database/installed-postgres.ts';
+import { freePort } from './support/free-port.ts';
+import { type Scene, useScenes } from './support/hosted/crawl-scene.ts';
+import { smallCatalog } from './support/hosted/publisher.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Receiver, startReceiver } from './support/network/receiver.ts';
+import { runCommand } from './support/processes/command.ts';
 import { until } from './support/time.ts';
 
 const programs = findInstalledPostgres();

@@ -8,12 +8,12 @@ import {
 } from '../src/protocol/request-signature.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { feedsChannel } from '../src/storage/feeds/feeds.ts';
-import type { Actor } from './support/actor.ts';
-import { names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type PlayedService, playService } from './support/played-service.ts';
-import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
-import { subscribe } from './support/subscriptions.ts';
+import { newId, publishCatalog, resource } from './support/catalogs/small-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/network/discovery.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type PlayedService, playService } from './support/network/played-service.ts';
+import { subscribe } from './support/network/subscriptions.ts';
 import { until } from './support/time.ts';
 
 // GET and DELETE sign zero bytes: a signature is good for any of them, until it expires. What a receiver does about it, and how a discovery service

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import { type Discovering, startDiscovering } from './support/discover.ts';
+import { type Discovering, startDiscovering } from './support/network/discover.ts';
 import { until } from './support/time.ts';
 
 // Callbacks are kept until they are delivered: a caller that takes none must not fill the disk for everybody.

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Action, actions } from '../src/protocol/actions.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
-import type { Actor } from './support/actor.ts';
-import { refuseWhatIsClosed } from './support/closed-consumer.ts';
-import { type Discovering, startDiscovering } from './support/discover.ts';
-import type { TestNetwork } from './support/network.ts';
+import { catalog } from './support/catalogs/sample-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { type Discovering, startDiscovering } from './support/network/discover.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import { subscribe } from './support/network/subscriptions.ts';
+import { refuseWhatIsClosed } from './support/peers/closed-consumer.ts';
 import {
   chainDemanded,
   keyUnknown,
@@ -14,9 +16,7 @@ import {
   startPeer,
   threeLinesOnly,
   wholeHeaderChained,
-} from './support/peer-receivers.ts';
-import { catalog } from './support/sample-catalogs.ts';
-import { subscribe } from './support/subscriptions.ts';
+} from './support/peers/peer-receivers.ts';
 import { until } from './support/time.ts';
 
 // Callbacks reach the peers that are deployed, whichever form of signature they verify (catalog spec: Authentication, "callback chain: not shown").

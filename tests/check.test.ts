@@ -5,18 +5,18 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Difference } from '../src/cli/check/difference.ts';
 import { registerCheckCommand } from '../src/cli/check.ts';
-import { runCommand } from './support/command.ts';
-import { crawl } from './support/crawl.ts';
-import { catalogOf } from './support/crawl-scene.ts';
-import { createTestDatabase } from './support/database.ts';
-import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
+import { offer, publishCatalog, resource } from './support/catalogs/small-catalogs.ts';
+import { createTestDatabase } from './support/database/database.ts';
 import { freePort } from './support/free-port.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
-import { allPushed } from './support/receiver.ts';
-import { offer, publishCatalog, resource } from './support/small-catalogs.ts';
+import { crawl } from './support/hosted/crawl.ts';
+import { catalogOf } from './support/hosted/crawl-scene.ts';
+import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
+import { allPushed } from './support/network/receiver.ts';
+import { runCommand } from './support/processes/command.ts';
+import { commandLine } from './support/processes/up-process.ts';
 import { takeTime, until } from './support/time.ts';
-import { commandLine } from './support/up-process.ts';
 
 // A running network without a difference, into which one of each kind is planted.
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as source from '../packages/client/src/index.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
 
 // The built client has validators that were compiled when it was built. They find what those of the server find, to the letter.
 

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type * as source from '../packages/client/src/index.ts';
 import { parseSignatureHeader } from '../src/protocol/request-signature.ts';
-import { listen } from './support/guarded-calls.ts';
+import { listen } from './support/network/guarded-calls.ts';
 import {
   ackOf,
   callBack,
@@ -14,7 +14,7 @@ import {
   type Participant,
   type PeerService,
   startPeerService,
-} from './support/peer-services.ts';
+} from './support/peers/peer-services.ts';
 import { until } from './support/time.ts';
 
 // The built client asks services in the shapes of deployed peers, and of attackers at the address of a service. Longer than our other tests: a case for

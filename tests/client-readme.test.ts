@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerClient } from './support/client.ts';
-import { startDiscovery, type TestDiscovery } from './support/discovery.ts';
+import { catalog } from './support/catalogs/sample-catalogs.ts';
 import { freePort } from './support/free-port.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { trigger } from './support/publisher.ts';
-import { catalog } from './support/sample-catalogs.ts';
+import { trigger } from './support/hosted/publisher.ts';
+import { registerClient } from './support/network/client.ts';
+import { startDiscovery, type TestDiscovery } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
 import { until } from './support/time.ts';
 
 // Every example of the client's README, as it stands there, run by Node with the built package against a real network. Only addresses are exchanged.

@@ -7,15 +7,15 @@ import {
   verifyTree,
 } from '../packages/client/src/index.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
-import { startClient } from './support/client.ts';
-import { catalogOf, teas } from './support/crawl-scene.ts';
-import { startDiscovery, type TestDiscovery } from './support/discovery.ts';
-import { forge } from './support/forged-node.ts';
+import { catalog, charger, offer, plain } from './support/catalogs/sample-catalogs.ts';
 import { freePort } from './support/free-port.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { startProvider } from './support/provider.ts';
-import { trigger } from './support/publisher.ts';
-import { catalog, charger, offer, plain } from './support/sample-catalogs.ts';
+import { catalogOf, teas } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { trigger } from './support/hosted/publisher.ts';
+import { startClient } from './support/network/client.ts';
+import { startDiscovery, type TestDiscovery } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { startProvider } from './support/network/provider.ts';
 import { until } from './support/time.ts';
 
 // The client package, from its source, against real services. Longer than our other tests: a case for each method, and for each way in which it ends.

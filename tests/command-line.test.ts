@@ -7,13 +7,13 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { commandFiles } from '../src/cli/program.ts';
-import { hasCommand } from './support/reverse-proxy.ts';
-import { commandLine } from './support/up-process.ts';
+import { hasCommand } from './support/processes/reverse-proxy.ts';
+import { commandLine } from './support/processes/up-process.ts';
 
 // The command line as a process: what it loads, and what it says of itself.
 
 const run = promisify(execFile);
-const lister = pathToFileURL(resolve('tests/support/list-modules.mjs')).href;
+const lister = pathToFileURL(resolve('tests/support/processes/list-modules.mjs')).href;
 
 /** How many modules a command has loaded, and of which packages; also of a command that fails. One that listens is ended. */
 function loadedBy(args: readonly string[], settings: Record<string, string> = {}): Promise<Loaded> {

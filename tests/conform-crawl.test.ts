@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { crawlChecks } from '../src/conform/crawl-checks.ts';
-import { asker, type ConformScene, crawling, startConformScene } from './support/conform-scene.ts';
-import { crawlFaults } from './support/crawl-faults.ts';
+import { asker, type ConformScene, crawling, startConformScene } from './support/conform/conform-scene.ts';
+import { crawlFaults } from './support/conform/crawl-faults.ts';
 
 // `signpost conform` of a discovery service that crawls what the command hosts. `npm run test:long` plants each fault alone.
 

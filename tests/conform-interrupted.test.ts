@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sameSignalMs } from '../src/cli/interrupt.ts';
-import { checkerSeed } from './support/request-faults.ts';
+import { checkerSeed } from './support/conform/request-faults.ts';
+import { makeDataDir, startCommand } from './support/processes/up-process.ts';
 import { takeTime, until, watchFor } from './support/time.ts';
-import { makeDataDir, startCommand } from './support/up-process.ts';
 
 // Ctrl-C while `signpost conform` waits for a registry and a service that never answer.
 

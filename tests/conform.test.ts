@@ -6,13 +6,13 @@ import { catalogChecks } from '../src/conform/catalog-checks.ts';
 import { crawlChecks } from '../src/conform/crawl-checks.ts';
 import { discoveryChecks } from '../src/conform/discovery-checks.ts';
 import { treeChecks } from '../src/conform/tree-checks.ts';
-import { catalogFaults } from './support/catalog-faults.ts';
-import { asker, type ConformScene, elsewhere, startConformScene } from './support/conform-scene.ts';
-import { crawlFaults } from './support/crawl-faults.ts';
-import { discoveryFaults } from './support/discovery-faults.ts';
-import { downloadFaults } from './support/pull-faults.ts';
-import type { PlantedFault } from './support/request-faults.ts';
-import { treeFaults, unsignedIndex } from './support/tree-faults.ts';
+import { catalogFaults } from './support/conform/catalog-faults.ts';
+import { asker, type ConformScene, elsewhere, startConformScene } from './support/conform/conform-scene.ts';
+import { crawlFaults } from './support/conform/crawl-faults.ts';
+import { discoveryFaults } from './support/conform/discovery-faults.ts';
+import { downloadFaults } from './support/conform/pull-faults.ts';
+import type { PlantedFault } from './support/conform/request-faults.ts';
+import { treeFaults, unsignedIndex } from './support/conform/tree-faults.ts';
 
 // `signpost conform`: our own services and files pass, and each planted fault is found by the check that is there for it. Here the faults of services are planted
 // many at a time; `npm run test:long` plants each alone, among them those that would hide others: a callback or push that does not come. The checks of crawling are

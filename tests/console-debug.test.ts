@@ -3,9 +3,9 @@ import { actions } from '../src/protocol/actions.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { parseSignatureHeader, signRequest } from '../src/protocol/request-signature.ts';
 import { requireSigningKey } from '../src/registry/key-files.ts';
-import type { Actor, Body } from './support/actor.ts';
-import { startConsole, type TestConsole } from './support/console.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import { startConsole, type TestConsole } from './support/network/console.ts';
 import { until } from './support/time.ts';
 
 // Debug: signatures of registered participants with real keys, and callbacks of the real services to the inbox.

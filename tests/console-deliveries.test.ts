@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listCallbacksTo } from '../src/storage/work/callback-list.ts';
-import type { Actor } from './support/actor.ts';
-import { consoleOf } from './support/console.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import { newId, publishCatalog, resource } from './support/catalogs/small-catalogs.ts';
 import { gate } from './support/gate.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { submit } from './support/publish.ts';
-import { allPushed, type Receiver, startReceiver } from './support/receiver.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
-import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { consoleOf } from './support/network/console.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { submit } from './support/network/publish.ts';
+import { allPushed, type Receiver, startReceiver } from './support/network/receiver.ts';
 import { until } from './support/time.ts';
 
 // Deliveries as an operator sees them at the console, on a real catalog service with receivers that refuse.

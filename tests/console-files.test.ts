@@ -11,8 +11,8 @@ import { addPageRoutes } from '../src/console/page.ts';
 import { createServer } from '../src/http/server.ts';
 import { silentLogger } from '../src/logger.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { createTestDatabase } from './support/database.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
+import { createTestDatabase } from './support/database/database.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
 
 // The files that the console serves: its page, built or not, and the tiles of its map.
 

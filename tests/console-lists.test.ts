@@ -6,9 +6,9 @@ import { listIndexedCatalogs } from '../src/storage/console/indexed-catalogs.ts'
 import { listCrawledMasters, listPublishedMasters } from '../src/storage/console/masters.ts';
 import { findKnownCatalogs } from '../src/storage/console/subjects.ts';
 import type { Queryable } from '../src/storage/database.ts';
-import { consoleOf } from './support/console.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { countRowsRead } from './support/rows-read.ts';
+import { countRowsRead } from './support/database/rows-read.ts';
+import { consoleOf } from './support/network/console.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
 
 // Lists of 100,000 catalogs, in the catalog service and in the index, and 200,000 pushes to 1,000 receivers. What a page costs is judged by the rows that
 // PostgreSQL reads for it, never by time.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { useConsole } from './support/browser.ts';
-import { hasChromium } from './support/chromium.ts';
-import { startConsoleProcess } from './support/console-process.ts';
-import { startUp } from './support/up-process.ts';
+import { useConsole } from './support/pages/browser.ts';
+import { hasChromium } from './support/pages/chromium.ts';
+import { startConsoleProcess } from './support/processes/console-process.ts';
+import { startUp } from './support/processes/up-process.ts';
 
 // In short; `npm run test:browser` has the rest.
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import type { Actor, Body } from './support/actor.ts';
-import { star } from './support/costly-geometries.ts';
-import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
-import { keepWarnings } from './support/kept-log.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type PlayedService, playService } from './support/played-service.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/network/discovery.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type PlayedService, playService } from './support/network/played-service.ts';
+import { keepWarnings } from './support/processes/kept-log.ts';
+import { star } from './support/values/costly-geometries.ts';
 
 // Geometries that we refuse in a publish come from a catalog service that did not. Their catalog is held, and what they belong to is found by everything but them: nobody's search takes long for them.
 

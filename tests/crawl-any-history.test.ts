@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
-import { held } from './support/discovery.ts';
-import { forge } from './support/forged-node.ts';
-import type { TestNetwork } from './support/network.ts';
-import type { HostedAnswer, Spoiler } from './support/provider.ts';
-import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
-import { answers, copyOf, oldCopy, only, unchanged } from './support/tampering.ts';
-import type { TamperingProxy } from './support/tampering-proxy.ts';
+import { catalogOf, openScene, type Scene, teas } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { answers, copyOf, oldCopy, only, unchanged } from './support/hosted/tampering.ts';
+import type { TamperingProxy } from './support/hosted/tampering-proxy.ts';
+import { held } from './support/network/discovery.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import type { HostedAnswer, Spoiler } from './support/network/provider.ts';
+import { type ProxiedNetwork, startBehindProxy } from './support/network/registry-proxy.ts';
 
 // Histories that nobody thought of: a provider publishes, pauses, compacts and rotates its key, while the crawler meets old indexes, indexes
 // without the catalog, hosts and registries that are down, in any order.

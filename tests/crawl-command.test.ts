@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerCrawlCommand } from '../src/cli/crawl.ts';
-import { runCommand } from './support/command.ts';
-import { catalogOf, openScene, type Scene } from './support/crawl-scene.ts';
-import { startDiscovery, withoutDiscovery } from './support/discovery.ts';
-import { coffee, extending } from './support/masters.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { kindOf } from './support/tampering.ts';
+import { coffee, extending } from './support/catalogs/masters.ts';
+import { catalogOf, openScene, type Scene } from './support/hosted/crawl-scene.ts';
+import { kindOf } from './support/hosted/tampering.ts';
+import { startDiscovery, withoutDiscovery } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { runCommand } from './support/processes/command.ts';
 
 // The operator's commands on what a real crawl has left in the database.
 

@@ -7,13 +7,13 @@ import { signDocument } from '../src/protocol/signed-document.ts';
 import { resignEverything } from '../src/publisher/renew-indexes.ts';
 import { configureSources } from '../src/storage/crawl/sources.ts';
 import { setKeyState } from '../src/storage/registry/participants.ts';
-import type { Body } from './support/actor.ts';
-import { settled } from './support/crawl.ts';
-import { catalogOf, type Scene, teas, useScenes } from './support/crawl-scene.ts';
-import { forge } from './support/forged-node.ts';
-import { defaultNetwork } from './support/network.ts';
-import { copyOf, gzipBomb, oldCopy, only } from './support/tampering.ts';
-import type { Spoiler } from './support/tampering-proxy.ts';
+import { settled } from './support/hosted/crawl.ts';
+import { catalogOf, type Scene, teas, useScenes } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { copyOf, gzipBomb, oldCopy, only } from './support/hosted/tampering.ts';
+import type { Spoiler } from './support/hosted/tampering-proxy.ts';
+import type { Body } from './support/network/actor.ts';
+import { defaultNetwork } from './support/network/network.ts';
 
 // Where two things meet: a key that is revoked and several indexes, a replay and a catalog that left, an entry that is gone and work that is due.
 

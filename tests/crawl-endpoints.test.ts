@@ -6,13 +6,13 @@ import { signRequest } from '../src/protocol/request-signature.ts';
 import { validator } from '../src/protocol/validate.ts';
 import { hintNode, mayLookUp } from '../src/storage/crawl/hints.ts';
 import { purgeLog } from '../src/storage/crawl/log.ts';
-import type { Actor } from './support/actor.ts';
-import { runCommand } from './support/command.ts';
-import { crawl, settled } from './support/crawl.ts';
-import { held } from './support/discovery.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
-import { send } from './support/signed-service.ts';
+import { crawl, settled } from './support/hosted/crawl.ts';
+import type { Actor } from './support/network/actor.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
+import { send } from './support/network/signed-service.ts';
+import { runCommand } from './support/processes/command.ts';
 import { until } from './support/time.ts';
 
 // What a node can ask a discovery service that crawls it: its crawl log, and to be looked at sooner. Longer than our other tests: all of it

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Body } from './support/actor.ts';
-import { catalogOf, type Scene, teas, useScenes } from './support/crawl-scene.ts';
-import { type ForgeryOptions, forge } from './support/forged-node.ts';
-import { copyOf } from './support/tampering.ts';
+import { catalogOf, type Scene, teas, useScenes } from './support/hosted/crawl-scene.ts';
+import { type ForgeryOptions, forge } from './support/hosted/forged-node.ts';
+import { copyOf } from './support/hosted/tampering.ts';
+import type { Body } from './support/network/actor.ts';
 
 // What can be wrong with an entry of an index (self-hosted spec: Errors): it is discarded with its files, and the others count.
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Body } from './support/actor.ts';
-import { catalogOf, type Scene, teas, useScenes } from './support/crawl-scene.ts';
-import { type Forgery, forge } from './support/forged-node.ts';
-import { defaultNetwork } from './support/network.ts';
-import { kindOf } from './support/tampering.ts';
+import { catalogOf, type Scene, teas, useScenes } from './support/hosted/crawl-scene.ts';
+import { type Forgery, forge } from './support/hosted/forged-node.ts';
+import { kindOf } from './support/hosted/tampering.ts';
+import type { Body } from './support/network/actor.ts';
+import { defaultNetwork } from './support/network/network.ts';
 
 // What a node may not do too much of, and what this discovery service does not take from everyone: quotas and policies of its settings.
 

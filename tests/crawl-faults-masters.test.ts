@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Body } from './support/actor.ts';
-import { openScene, type Scene } from './support/crawl-scene.ts';
-import { forge } from './support/forged-node.ts';
-import { coffee, extending } from './support/masters.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import type { Provider } from './support/provider.ts';
-import { only, replaced } from './support/tampering.ts';
-import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+import { coffee, extending } from './support/catalogs/masters.ts';
+import { openScene, type Scene } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { only, replaced } from './support/hosted/tampering.ts';
+import { startTamperingProxy, type TamperingProxy } from './support/hosted/tampering-proxy.ts';
+import type { Body } from './support/network/actor.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import type { Provider } from './support/network/provider.ts';
 
 // "A dependencies.masters indexUrl hint is stale, unreachable or fails verification: fall back to ordinary registry resolution" (self-hosted spec:
 // Errors). The MASTER catalog that the registry leads to has dark beans; whatever a bad hint leads to has green ones.

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { addKey, removeMembership, setKeyState } from '../src/storage/registry/participants.ts';
-import type { Body } from './support/actor.ts';
-import { catalogOf, openScene, type Scene, teas, useScenes } from './support/crawl-scene.ts';
-import { type Forgery, type ForgeryOptions, forge } from './support/forged-node.ts';
-import { defaultNetwork } from './support/network.ts';
-import { describeFaults, type Fault } from './support/planted-faults.ts';
-import { newSigningKey } from './support/published-tree.ts';
-import { answers, only, replaced } from './support/tampering.ts';
+import { catalogOf, openScene, type Scene, teas, useScenes } from './support/hosted/crawl-scene.ts';
+import { type Forgery, type ForgeryOptions, forge } from './support/hosted/forged-node.ts';
+import { describeFaults, type Fault } from './support/hosted/planted-faults.ts';
+import { newSigningKey } from './support/hosted/published-tree.ts';
+import { answers, only, replaced } from './support/hosted/tampering.ts';
+import type { Body } from './support/network/actor.ts';
+import { defaultNetwork } from './support/network/network.ts';
 
 // What can be wrong with the first links of the chain (self-hosted spec: Discovery crawl order, 2 to 4): manifest, Subscriber record, index,
 // and the keys that signed them. Where one does not hold, nothing that hangs on it is read, and what was served stays.

@@ -4,13 +4,13 @@ import { publicKeyOf } from '../src/protocol/keys.ts';
 import { proveDocument, signDocument } from '../src/protocol/signed-document.ts';
 import { readLog } from '../src/storage/crawl/log.ts';
 import { addKey } from '../src/storage/registry/participants.ts';
-import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
-import { forge, type Hand } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { newSigningKey } from './support/published-tree.ts';
-import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
-import { answers, kindOf, only } from './support/tampering.ts';
-import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+import { catalogOf, openScene, type Scene, teas } from './support/hosted/crawl-scene.ts';
+import { forge, type Hand } from './support/hosted/forged-node.ts';
+import { newSigningKey } from './support/hosted/published-tree.ts';
+import { answers, kindOf, only } from './support/hosted/tampering.ts';
+import { startTamperingProxy, type TamperingProxy } from './support/hosted/tampering-proxy.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type ProxiedNetwork, startBehindProxy } from './support/network/registry-proxy.ts';
 import { until } from './support/time.ts';
 
 // Where the crawler does not go, and what it does while it cannot ask the registry.

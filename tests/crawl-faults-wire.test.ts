@@ -1,10 +1,18 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type Scene, teas, useScenes } from './support/crawl-scene.ts';
-import { forge } from './support/forged-node.ts';
-import { describeFaults } from './support/planted-faults.ts';
-import { answers, broken, endlessRedirect, gzipBomb, only, slow, unchanged } from './support/tampering.ts';
-import type { Spoiler } from './support/tampering-proxy.ts';
+import { type Scene, teas, useScenes } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { describeFaults } from './support/hosted/planted-faults.ts';
+import {
+  answers,
+  broken,
+  endlessRedirect,
+  gzipBomb,
+  only,
+  slow,
+  unchanged,
+} from './support/hosted/tampering.ts';
+import type { Spoiler } from './support/hosted/tampering-proxy.ts';
 
 // What can happen between a host and the crawler, whatever the file is: too large, too slow, endless, of another kind than it should be. Nothing
 // of it is taken, what was served stays, and when the host works again the crawler is where it would have been.

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { SigningKey } from '../src/protocol/keys.ts';
-import type { Body } from './support/actor.ts';
-import { star } from './support/costly-geometries.ts';
-import { catalogOf, openScene, type Scene, teas, useScenes } from './support/crawl-scene.ts';
-import { forge } from './support/forged-node.ts';
-import { describeFaults, type Fault } from './support/planted-faults.ts';
-import { newSigningKey } from './support/published-tree.ts';
-import { answers, copyOf, oldCopy, only, replaced } from './support/tampering.ts';
+import { catalogOf, openScene, type Scene, teas, useScenes } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { describeFaults, type Fault } from './support/hosted/planted-faults.ts';
+import { newSigningKey } from './support/hosted/published-tree.ts';
+import { answers, copyOf, oldCopy, only, replaced } from './support/hosted/tampering.ts';
+import type { Body } from './support/network/actor.ts';
+import { star } from './support/values/costly-geometries.ts';
 
 // Every row of the table of errors (self-hosted spec: Errors) that concerns files and versions, and what else can be wrong with them: what is
 // served afterwards, the line in the crawl log with what to do, the metric. The provider is the real publisher; a proxy tampers on the way,

@@ -1,15 +1,15 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SigningKey } from '../src/protocol/keys.ts';
-import type { Body } from './support/actor.ts';
-import { crawl } from './support/crawl.ts';
-import { openScene, type Scene, teas } from './support/crawl-scene.ts';
-import { held } from './support/discovery.ts';
-import { goJson, jcs, sha256, signing } from './support/foreign-hands.ts';
-import { type Forgery, type ForgeryOptions, forge } from './support/forged-node.ts';
-import { coffeeContext } from './support/masters.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import type { Provider, Spoiler } from './support/provider.ts';
+import { coffeeContext } from './support/catalogs/masters.ts';
+import { crawl } from './support/hosted/crawl.ts';
+import { openScene, type Scene, teas } from './support/hosted/crawl-scene.ts';
+import { type Forgery, type ForgeryOptions, forge } from './support/hosted/forged-node.ts';
+import type { Body } from './support/network/actor.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import type { Provider, Spoiler } from './support/network/provider.ts';
+import { goJson, jcs, sha256, signing } from './support/peers/foreign-hands.ts';
 
 // Nodes whose files other implementations wrote, each in its own hand, read by the whole crawler over HTTP: first a baseline, then a change, a
 // pause and the end. What they hold is served to the letter, and nobody is told that something is wrong.

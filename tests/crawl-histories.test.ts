@@ -3,14 +3,14 @@ import { splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { signDocument } from '../src/protocol/signed-document.ts';
 import { addKey, setKeyState } from '../src/storage/registry/participants.ts';
-import type { Body } from './support/actor.ts';
-import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
-import { held } from './support/discovery.ts';
-import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import type { Spoiler } from './support/provider.ts';
-import { newSigningKey } from './support/published-tree.ts';
-import { copyOf, oldCopy, only } from './support/tampering.ts';
+import { catalogOf, openScene, type Scene, teas } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { newSigningKey } from './support/hosted/published-tree.ts';
+import { copyOf, oldCopy, only } from './support/hosted/tampering.ts';
+import type { Body } from './support/network/actor.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import type { Spoiler } from './support/network/provider.ts';
 
 // Things that happen one after the other, each harmless by itself. After each, exactly the right content is served.
 

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceDirective } from '../src/protocol/publish-messages.ts';
 import { readLog } from '../src/storage/crawl/log.ts';
-import type { Body } from './support/actor.ts';
-import { crawl, logged } from './support/crawl.ts';
-import { held } from './support/discovery.ts';
-import { coffee, extending } from './support/masters.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
+import { coffee, extending } from './support/catalogs/masters.ts';
+import { crawl, logged } from './support/hosted/crawl.ts';
+import type { Body } from './support/network/actor.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
 
 // What crawled resources inherit is bounded as what is published is: a catalog that inherits too much is not applied.
 

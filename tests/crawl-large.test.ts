@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { crawl, logged } from './support/crawl.ts';
-import { held } from './support/discovery.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
+import { crawl, logged } from './support/hosted/crawl.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
 
 // Files so large that they are verified in a thread, and a crawler with less room than any of them needs.
 

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Body } from './support/actor.ts';
-import { crawl } from './support/crawl.ts';
-import { openScene, type Scene } from './support/crawl-scene.ts';
-import { startDiscovery } from './support/discovery.ts';
-import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork } from './support/network.ts';
+import { crawl } from './support/hosted/crawl.ts';
+import { openScene, type Scene } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import type { Body } from './support/network/actor.ts';
+import { startDiscovery } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork } from './support/network/network.ts';
 
 // A node, its indexes and its catalogs are looked at side by side, and what is wrong with one makes the others due. Whoever writes takes the rows
 // in the same order, so that nobody waits in a circle until the database ends it.

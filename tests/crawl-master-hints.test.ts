@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { signDocument } from '../src/protocol/signed-document.ts';
 import type { CatalogIndex, MasterDependency } from '../src/protocol/signed-files.ts';
-import { crawl, logged } from './support/crawl.ts';
-import { held, startDiscovery, type TestDiscovery } from './support/discovery.ts';
-import { coffee, extending } from './support/masters.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
+import { coffee, extending } from './support/catalogs/masters.ts';
+import { crawl, logged } from './support/hosted/crawl.ts';
+import { held, startDiscovery, type TestDiscovery } from './support/network/discovery.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
 
 // A discovery service that crawls some shops and nobody else has to look for the MASTER catalogs that they extend: by the hint in the entry, and
 // by the registry.

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceDirective } from '../src/protocol/publish-messages.ts';
 import { crawlChannel } from '../src/storage/crawl/hosts.ts';
-import { star } from './support/costly-geometries.ts';
-import { crawl, logged } from './support/crawl.ts';
-import { held } from './support/discovery.ts';
-import { coffee, extending } from './support/masters.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
+import { coffee, extending } from './support/catalogs/masters.ts';
+import { crawl, logged } from './support/hosted/crawl.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
+import { star } from './support/values/costly-geometries.ts';
 
 // Crawled catalogs that extend MASTER catalogs, of the same node or of another one. Nobody knows the schema of coffee, so that anything goes.
 

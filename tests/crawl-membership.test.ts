@@ -5,11 +5,11 @@ import {
   registerParticipant,
   removeMembership,
 } from '../src/storage/registry/participants.ts';
-import { crawl, logged } from './support/crawl.ts';
-import { catalogOf } from './support/crawl-scene.ts';
-import { held } from './support/discovery.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
+import { crawl, logged } from './support/hosted/crawl.ts';
+import { catalogOf } from './support/hosted/crawl-scene.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
 
 // What the registry says about a node changes, and nothing that the node itself publishes.
 

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { registerDoctorCommand } from '../src/cli/doctor.ts';
 import { readLog } from '../src/storage/crawl/log.ts';
-import type { Body } from './support/actor.ts';
-import { runCommand } from './support/command.ts';
-import { crawl } from './support/crawl.ts';
-import { catalogOf } from './support/crawl-scene.ts';
-import { held } from './support/discovery.ts';
-import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, type ProviderOptions, startProvider } from './support/provider.ts';
-import { answers, only } from './support/tampering.ts';
-import { startTlsHost, type TlsHost } from './support/tls-host.ts';
+import { crawl } from './support/hosted/crawl.ts';
+import { catalogOf } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { answers, only } from './support/hosted/tampering.ts';
+import type { Body } from './support/network/actor.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, type ProviderOptions, startProvider } from './support/network/provider.ts';
+import { startTlsHost, type TlsHost } from './support/network/tls-host.ts';
+import { runCommand } from './support/processes/command.ts';
 
 // Where the manifest of a node is looked for: at the origin of its registry record's url, and, where the record has none or that origin answers
 // 404, at https://<namespace>.

@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Body } from './support/actor.ts';
-import { settled } from './support/crawl.ts';
-import { catalogOf, openScene, type Scene } from './support/crawl-scene.ts';
-import { held } from './support/discovery.ts';
-import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
-import { kindOf } from './support/tampering.ts';
-import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+import { settled } from './support/hosted/crawl.ts';
+import { catalogOf, openScene, type Scene } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { kindOf } from './support/hosted/tampering.ts';
+import { startTamperingProxy, type TamperingProxy } from './support/hosted/tampering-proxy.ts';
+import type { Body } from './support/network/actor.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
 import { until } from './support/time.ts';
 
 // What polling alone finds: nobody gives a hint, and no test makes anything due.

@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { readLog } from '../src/storage/crawl/log.ts';
 import { setCatalogIndexUrls } from '../src/storage/registry/participants.ts';
-import type { Body } from './support/actor.ts';
-import { openScene, type Scene, teas } from './support/crawl-scene.ts';
-import { asDediServer } from './support/dedi-registry.ts';
-import { forge } from './support/forged-node.ts';
-import type { TestNetwork } from './support/network.ts';
-import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
-import { answers, kindOf, only, replaced } from './support/tampering.ts';
-import type { TamperingProxy } from './support/tampering-proxy.ts';
+import { openScene, type Scene, teas } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { answers, kindOf, only, replaced } from './support/hosted/tampering.ts';
+import type { TamperingProxy } from './support/hosted/tampering-proxy.ts';
+import type { Body } from './support/network/actor.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import { type ProxiedNetwork, startBehindProxy } from './support/network/registry-proxy.ts';
+import { asDediServer } from './support/peers/dedi-registry.ts';
 
 // A crawler that takes nodes without a manifest (REQUIRE_MANIFEST=false) and indexes without a signature (ALLOW_UNSIGNED_INDEX=true), and registries
 // that write their records in another way than ours.

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { resignEverything } from '../src/publisher/renew-indexes.ts';
 import { setKeyState } from '../src/storage/registry/participants.ts';
-import { crawl, logged } from './support/crawl.ts';
-import { held } from './support/discovery.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type HostedAnswer, type Provider, startProvider } from './support/provider.ts';
+import { crawl, logged } from './support/hosted/crawl.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type HostedAnswer, type Provider, startProvider } from './support/network/provider.ts';
 
 // What is served after something happened to a node's files that ought not to happen, or not often. A proxy between the real publisher and the
 // crawler replays, hides and spoils.

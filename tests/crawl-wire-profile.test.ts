@@ -2,14 +2,20 @@ import { createPublicKey } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
-import type { Body } from './support/actor.ts';
-import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
-import { held } from './support/discovery.ts';
-import { goJson, jcs, sha256 } from './support/foreign-hands.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { crawlAsOnix, verified } from './support/onix-crawler.ts';
-import { defaultIndex, fetchFile, smallCatalog, startPublisher, trigger } from './support/publisher.ts';
-import { copyOf } from './support/tampering.ts';
+import { catalogOf, openScene, type Scene, teas } from './support/hosted/crawl-scene.ts';
+import {
+  defaultIndex,
+  fetchFile,
+  smallCatalog,
+  startPublisher,
+  trigger,
+} from './support/hosted/publisher.ts';
+import { copyOf } from './support/hosted/tampering.ts';
+import type { Body } from './support/network/actor.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { goJson, jcs, sha256 } from './support/peers/foreign-hands.ts';
+import { crawlAsOnix, verified } from './support/peers/onix-crawler.ts';
 
 // WIRE_PROFILE=nfh014, for networks whose crawlers read object signatures and `sha-256:` digests only: what our publisher writes, file by file and
 // member by member, and a whole life of a catalog in it.

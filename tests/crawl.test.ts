@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import type { Actor } from './support/actor.ts';
-import { crawl, logged } from './support/crawl.ts';
-import { held } from './support/discovery.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
+import { crawl, logged } from './support/hosted/crawl.ts';
+import type { Actor } from './support/network/actor.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
 
 // From a provider's files to the answer of discover, straight on: the real publisher over real HTTP, the real registry, the real crawler.
 

@@ -8,8 +8,8 @@ import { parse, parseAllDocuments } from 'yaml';
 import { commandFiles } from '../src/cli/program.ts';
 import { roles, settings } from '../src/setting-table.ts';
 import { freePort } from './support/free-port.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { hasCommand, searchPath } from './support/reverse-proxy.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { hasCommand, searchPath } from './support/processes/reverse-proxy.ts';
 
 // What deploy/ says must be what the code does: names of settings, commands, ports, health. The image itself is built by tests/long/image.test.ts,
 // the proxies run in tests/proxies.test.ts.

@@ -1,11 +1,11 @@
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { registerDiscoverCommand } from '../src/cli/discover.ts';
-import type { Actor } from './support/actor.ts';
-import { refuseWhatIsClosed } from './support/closed-consumer.ts';
-import { type CommandRun, runCommand } from './support/command.ts';
-import { type Discovering, filter, resourceIds, startDiscovering } from './support/discover.ts';
-import type { TestNetwork } from './support/network.ts';
+import type { Actor } from './support/network/actor.ts';
+import { type Discovering, filter, resourceIds, startDiscovering } from './support/network/discover.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import { refuseWhatIsClosed } from './support/peers/closed-consumer.ts';
+import { type CommandRun, runCommand } from './support/processes/command.ts';
 
 // Searches that many resources match, asked for by a consumer that refuses what its schema does not name.
 

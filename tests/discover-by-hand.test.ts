@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Discovering, filter, resourceIds, startDiscovering } from './support/discover.ts';
+import { type Discovering, filter, resourceIds, startDiscovering } from './support/network/discover.ts';
 
 // Processes cache documents and geometries. The database tells them of every one that is written, also where nobody touched its catalog's row.
 

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { holdAgainstTheBook } from './support/by-the-book.ts';
+import { holdAgainstTheBook } from './support/search/by-the-book.ts';
 
 /** Always the same indexes and questions; the long form (npm run test:long) draws new ones each time. */
 const seed = 20_261_115;

@@ -5,10 +5,10 @@ import { cacheNames } from '../src/search/cache/caches.ts';
 import { createSearch } from '../src/search/port.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
-import { arbitraryNow } from './support/arbitrary-index.ts';
-import { apply, holdAgainstTheBook } from './support/by-the-book.ts';
-import { createTestDatabase } from './support/database.ts';
-import { catalog, charger, offer } from './support/sample-catalogs.ts';
+import { catalog, charger, offer } from './support/catalogs/sample-catalogs.ts';
+import { createTestDatabase } from './support/database/database.ts';
+import { apply, holdAgainstTheBook } from './support/search/by-the-book.ts';
+import { arbitraryNow } from './support/values/arbitrary-index.ts';
 
 // What holds for every cache of the search: whether it is used, and how much it may hold, changes no answer. Asked again, a question costs fewer statements with it, or as many.
 

@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerDiscoverCommand } from '../src/cli/discover.ts';
-import { type CommandRun, runCommand } from './support/command.ts';
-import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { allPushed } from './support/receiver.ts';
-import { charger, offer } from './support/sample-catalogs.ts';
-import { publishCatalog } from './support/small-catalogs.ts';
+import { charger, offer } from './support/catalogs/sample-catalogs.ts';
+import { publishCatalog } from './support/catalogs/small-catalogs.ts';
+import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { allPushed } from './support/network/receiver.ts';
+import { type CommandRun, runCommand } from './support/processes/command.ts';
 import { until } from './support/time.ts';
 
 // From a publish to the table on a consumer's screen: provider → catalog service → discovery service → `signpost discover`.

@@ -6,12 +6,12 @@ import { mergeRuns } from '../src/search/lists/compact.ts';
 import { createSearch, type SearchContext } from '../src/search/port.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
-import { arbitraryNow } from './support/arbitrary-index.ts';
-import { apply, compare, fill } from './support/by-the-book.ts';
-import { createTestDatabase } from './support/database.ts';
-import type { KnownCatalog } from './support/discover-oracle.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import { createTestDatabase } from './support/database/database.ts';
 import { patienceMs } from './support/patience.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
+import { apply, compare, fill } from './support/search/by-the-book.ts';
+import type { KnownCatalog } from './support/search/discover-oracle.ts';
+import { arbitraryNow } from './support/values/arbitrary-index.ts';
 
 // Words whose lists are in more runs than are read at once: candidates come from the rarest of them, part by part, and the others are probed in the runs around those.
 

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import { writeIndex } from '../src/search/port.ts';
-import type { Actor, Exchange } from './support/actor.ts';
-import { comb } from './support/costly-geometries.ts';
-import { keepWarnings } from './support/kept-log.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
+import type { Actor, Exchange } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { keepWarnings } from './support/processes/kept-log.ts';
 import { takeTime, until } from './support/time.ts';
+import { comb } from './support/values/costly-geometries.ts';
 
 // Intents that are built to be slow: each ends at its deadline, and others are answered meanwhile. Everything runs in one process here, the
 // tests as well, so a service that stops for a moment stops the clock of this test too.

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import type { Actor } from './support/actor.ts';
-import { comb, star } from './support/costly-geometries.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { comb, star } from './support/values/costly-geometries.ts';
 
 // What is wrong with an intent is said by one code and the path of the culprit (catalog spec: POST /discover, Error codes).
 

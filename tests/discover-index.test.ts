@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import type { Actor, Body } from './support/actor.ts';
-import { arbitraryIndex, arbitraryQuestion } from './support/arbitrary-index.ts';
-import { comparable, fill, measure } from './support/by-the-book.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { comparable, fill, measure } from './support/search/by-the-book.ts';
 import {
   answerByTheBook,
   findByTheBook,
   type KnownCatalog,
   type Question,
-} from './support/discover-oracle.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
+} from './support/search/discover-oracle.ts';
+import { arbitraryIndex, arbitraryQuestion } from './support/values/arbitrary-index.ts';
 
 // The whole way, from the signed request to on_discover, held against a plain evaluation of every document.
 

@@ -7,8 +7,8 @@ import { entriesOf, insertRuns, noteChanged, runsOf, type StoredRun } from '../s
 import { createSearch, type SearchService, writeIndex } from '../src/search/port.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
-import { useDatabase } from './support/database.ts';
-import { catalog, charger } from './support/sample-catalogs.ts';
+import { catalog, charger } from './support/catalogs/sample-catalogs.ts';
+import { useDatabase } from './support/database/database.ts';
 
 // A list of more runs than a search reads whole is read in parts. Here every run has one key, as after many small changes, or right after an
 // upgrade: what was found in few runs is found in many.

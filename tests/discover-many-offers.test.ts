@@ -6,11 +6,11 @@ import type { Offer, TimePeriod } from '../src/protocol/catalog.ts';
 import { createSearch, type SearchService } from '../src/search/port.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
-import { arbitraryNow } from './support/arbitrary-index.ts';
-import { apply, compare, fill } from './support/by-the-book.ts';
-import { useDatabase } from './support/database.ts';
-import type { KnownCatalog } from './support/discover-oracle.ts';
+import { useDatabase } from './support/database/database.ts';
 import { patienceMs } from './support/patience.ts';
+import { apply, compare, fill } from './support/search/by-the-book.ts';
+import type { KnownCatalog } from './support/search/discover-oracle.ts';
+import { arbitraryNow } from './support/values/arbitrary-index.ts';
 
 // Words that stand in so many offers that their resources are found by upper bounds, and the best ones verified; and filters that so many offers pass that they are read part by part.
 

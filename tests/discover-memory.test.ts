@@ -9,9 +9,9 @@ import { type Database, openDatabase, type Transaction } from '../src/storage/da
 import { Stale } from '../src/storage/freshness.ts';
 import { DatabaseUnavailable } from '../src/storage/unavailable.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { catalog } from './support/catalogs/sample-catalogs.ts';
+import { createTestDatabase, type TestDatabase } from './support/database/database.ts';
 import { patienceMs } from './support/patience.ts';
-import { catalog } from './support/sample-catalogs.ts';
 import { takeTime } from './support/time.ts';
 
 // Processes keep parts of the index in memory. Here several writers change catalogs at the same time, each its own, which all stand in the same

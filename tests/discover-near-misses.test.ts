@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Discovering, filter, startDiscovering } from './support/discover.ts';
-import type { TestNetwork } from './support/network.ts';
-import { charger } from './support/sample-catalogs.ts';
+import { charger } from './support/catalogs/sample-catalogs.ts';
+import { type Discovering, filter, startDiscovering } from './support/network/discover.ts';
+import type { TestNetwork } from './support/network/network.ts';
 
 // Where nothing is found, the acknowledgement says what came close: the mistakes that first users make.
 

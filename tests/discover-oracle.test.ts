@@ -7,7 +7,7 @@ import {
   findByTheBook,
   type KnownCatalog,
   type Question,
-} from './support/discover-oracle.ts';
+} from './support/search/discover-oracle.ts';
 
 // The oracle that the index is held against must itself say what the specification says.
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Offer, Resource } from '../src/protocol/catalog.ts';
-import { type Discovering, resourceIds, startDiscovering } from './support/discover.ts';
-import type { TestNetwork } from './support/network.ts';
+import { type Discovering, resourceIds, startDiscovering } from './support/network/discover.ts';
+import type { TestNetwork } from './support/network/network.ts';
 
 let network: TestNetwork;
 let hold: Discovering['hold'];

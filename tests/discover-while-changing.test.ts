@@ -5,8 +5,8 @@ import type { Catalog } from '../src/protocol/catalog.ts';
 import { createSearch, writeIndex } from '../src/search/port.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
-import { useDatabase } from './support/database.ts';
-import { catalog } from './support/sample-catalogs.ts';
+import { catalog } from './support/catalogs/sample-catalogs.ts';
+import { useDatabase } from './support/database/database.ts';
 import { takeTime } from './support/time.ts';
 
 let database: Database;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
-import type { Actor } from './support/actor.ts';
-import { type Discovering, filter, resourceIds, startDiscovering } from './support/discover.ts';
-import { defaultNetwork, type TestNetwork } from './support/network.ts';
-import { charger } from './support/sample-catalogs.ts';
+import { charger } from './support/catalogs/sample-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { type Discovering, filter, resourceIds, startDiscovering } from './support/network/discover.ts';
+import { defaultNetwork, type TestNetwork } from './support/network/network.ts';
 
 let network: TestNetwork;
 let consumer: Actor;

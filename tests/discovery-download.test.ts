@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sha256Digest } from '../src/protocol/digest.ts';
-import type { Body, Received } from './support/actor.ts';
-import { held, names, type TestDiscovery } from './support/discovery.ts';
-import type { TestNetwork } from './support/network.ts';
-import type { PlayedService } from './support/played-service.ts';
-import { type Pulling, retail, startPulling } from './support/pulling.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
-import { newId } from './support/small-catalogs.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import { newId } from './support/catalogs/small-catalogs.ts';
+import type { Body, Received } from './support/network/actor.ts';
+import { held, names, type TestDiscovery } from './support/network/discovery.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import type { PlayedService } from './support/network/played-service.ts';
+import { type Pulling, retail, startPulling } from './support/network/pulling.ts';
 
 // Results of a pull that are fetched, from a server that is played as well (catalog spec: POST /catalog/on_pull, downloadManifest).
 

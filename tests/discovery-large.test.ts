@@ -9,11 +9,11 @@ import { keyOf } from '../src/search/documents/keys.ts';
 import { indexFormats, newestOf } from '../src/search/format/index-format.ts';
 import { entriesOfDocument } from '../src/search/write/document-entries.ts';
 import { createIndexChanges } from '../src/search/write/index-changes.ts';
-import type { Actor } from './support/actor.ts';
-import { expectNobodyHeldUp, mainThreadCost, rounds } from './support/blocked.ts';
-import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type PlayedService, playService } from './support/played-service.ts';
+import type { Actor } from './support/network/actor.ts';
+import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/network/discovery.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type PlayedService, playService } from './support/network/played-service.ts';
+import { expectNobodyHeldUp, mainThreadCost, rounds } from './support/processes/blocked.ts';
 
 // The largest geometries that are accepted, and everybody else: what is done with them keeps the process from answering for a small part of
 // the time that the same work takes in place.

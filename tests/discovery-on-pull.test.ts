@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Actor, Received } from './support/actor.ts';
-import { held, type TestDiscovery } from './support/discovery.ts';
-import type { TestNetwork } from './support/network.ts';
-import type { PlayedService } from './support/played-service.ts';
-import { completed, type Pulling, startPulling } from './support/pulling.ts';
-import { catalog } from './support/sample-catalogs.ts';
-import { newId } from './support/small-catalogs.ts';
+import { catalog } from './support/catalogs/sample-catalogs.ts';
+import { newId } from './support/catalogs/small-catalogs.ts';
+import type { Actor, Received } from './support/network/actor.ts';
+import { held, type TestDiscovery } from './support/network/discovery.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import type { PlayedService } from './support/network/played-service.ts';
+import { completed, type Pulling, startPulling } from './support/network/pulling.ts';
 import { watchFor } from './support/time.ts';
 
 // What a discovery service answers to an on_pull, good or bad (catalog spec: POST /catalog/on_pull).

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { feedsChannel } from '../src/storage/feeds/feeds.ts';
-import type { Received } from './support/actor.ts';
-import { held, names, type TestDiscovery } from './support/discovery.ts';
-import type { TestNetwork } from './support/network.ts';
-import { type PlayedService, playService } from './support/played-service.ts';
-import { completed, type Pulling, retail, startPulling } from './support/pulling.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
-import { newId } from './support/small-catalogs.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import { newId } from './support/catalogs/small-catalogs.ts';
+import type { Received } from './support/network/actor.ts';
+import { held, names, type TestDiscovery } from './support/network/discovery.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import { type PlayedService, playService } from './support/network/played-service.ts';
+import { completed, type Pulling, retail, startPulling } from './support/network/pulling.ts';
 import { until } from './support/time.ts';
 
 // Pulls from a catalog service that is played by the test, and answers well or badly (catalog spec: POST /catalog/pull, POST /catalog/on_pull).

@@ -2,12 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { catalogsAtOnce, findCopies } from '../src/storage/feeds/copies.ts';
-import type { Actor } from './support/actor.ts';
-import { held, names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type PlayedService, playService } from './support/played-service.ts';
-import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
-import { newId } from './support/small-catalogs.ts';
+import { catalog, charger, chargerContext, offer, plain } from './support/catalogs/sample-catalogs.ts';
+import { newId } from './support/catalogs/small-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import {
+  held,
+  names,
+  startDiscovery,
+  type TestDiscovery,
+  withoutDiscovery,
+} from './support/network/discovery.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type PlayedService, playService } from './support/network/played-service.ts';
 import { until } from './support/time.ts';
 
 // Pushes as catalog services send them, well and badly (catalog spec: POST /catalog/push). The service is played by the test.

@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Actor } from './support/actor.ts';
-import { held, names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { served } from './support/publish.ts';
-import { allPushed } from './support/receiver.ts';
-import { newId, offer, publishCatalog, resource } from './support/small-catalogs.ts';
+import { newId, offer, publishCatalog, resource } from './support/catalogs/small-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import {
+  held,
+  names,
+  startDiscovery,
+  type TestDiscovery,
+  withoutDiscovery,
+} from './support/network/discovery.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { served } from './support/network/publish.ts';
+import { allPushed } from './support/network/receiver.ts';
 import { until, watchFor } from './support/time.ts';
 
 // The real discovery service facing the real catalog service: it subscribes, pulls what was there, and lives on pushes.

@@ -7,12 +7,12 @@ import { splitIdentity } from '../src/protocol/identity.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf, type SigningKey } from '../src/protocol/keys.ts';
 import { seedFile, setCurrentKey } from '../src/registry/key-files.ts';
 import { registerParticipant, setKeyState } from '../src/storage/registry/participants.ts';
-import type { Body } from './support/actor.ts';
-import { runCommand } from './support/command.ts';
-import { catalogOf } from './support/crawl-scene.ts';
-import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
+import { catalogOf } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import type { Body } from './support/network/actor.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
+import { runCommand } from './support/processes/command.ts';
 
 // "The registry has one key, and another one signs": what `signpost doctor` says then.
 

@@ -2,15 +2,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { registerDoctorCommand } from '../src/cli/doctor.ts';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { removeMembership, setCatalogIndexUrls, setKeyState } from '../src/storage/registry/participants.ts';
-import type { Body } from './support/actor.ts';
-import { runCommand } from './support/command.ts';
-import { catalogOf } from './support/crawl-scene.ts';
-import { forge } from './support/forged-node.ts';
-import { coffee, extending } from './support/masters.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Provider, startProvider } from './support/provider.ts';
-import { newSigningKey } from './support/published-tree.ts';
-import { answers, broken, only, replaced } from './support/tampering.ts';
+import { coffee, extending } from './support/catalogs/masters.ts';
+import { catalogOf } from './support/hosted/crawl-scene.ts';
+import { forge } from './support/hosted/forged-node.ts';
+import { newSigningKey } from './support/hosted/published-tree.ts';
+import { answers, broken, only, replaced } from './support/hosted/tampering.ts';
+import type { Body } from './support/network/actor.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Provider, startProvider } from './support/network/provider.ts';
+import { runCommand } from './support/processes/command.ts';
 
 // "Why does my catalog not appear?": faults are planted at a provider, the real publisher over real HTTP, and `signpost doctor` names each.
 // Longer than our other tests: half of it is the table of these faults.

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import type { Actor } from './support/actor.ts';
 import {
   coffee,
   coffeeContext,
@@ -12,10 +11,11 @@ import {
   servedResource,
   startMasterNetwork,
   storedOwn,
-} from './support/masters.ts';
-import type { TestNetwork } from './support/network.ts';
-import { type Directive, publish } from './support/publish.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
+} from './support/catalogs/masters.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import { type Directive, publish } from './support/network/publish.ts';
 
 // REGULAR resources that extend master resources (catalog spec: resourceDirectives).
 

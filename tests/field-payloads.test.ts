@@ -6,10 +6,10 @@ import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { registerParticipant } from '../src/storage/registry/participants.ts';
-import type { Actor, Body } from './support/actor.ts';
-import { runCommand } from './support/command.ts';
-import { dataFile } from './support/data-dir.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
+import { dataFile } from './support/catalogs/data-dir.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { runCommand } from './support/processes/command.ts';
 
 // Payloads as nodes in the field send them, through `signpost send` into a running service. Some are older than the rules, and are refused
 // for what is wrong with them. Half of them leave out who sends them.

@@ -7,10 +7,10 @@ import { registerImportCommand } from '../src/cli/import.ts';
 import { readConfig } from '../src/config.ts';
 import { readPublishedTree } from '../src/publisher/published.ts';
 import { placesIn } from '../src/publisher/tree.ts';
-import { runCommand } from './support/command.ts';
-import { publish, type Settings } from './support/publish-command.ts';
-import { servedFiles } from './support/published-tree.ts';
-import { publisherSettings, startPublisher, type TestPublisher } from './support/publisher.ts';
+import { servedFiles } from './support/hosted/published-tree.ts';
+import { publisherSettings, startPublisher, type TestPublisher } from './support/hosted/publisher.ts';
+import { runCommand } from './support/processes/command.ts';
+import { publish, type Settings } from './support/processes/publish-command.ts';
 
 // A list is imported and published, its operator changes something, and a new edition of the list is imported.
 

@@ -14,9 +14,9 @@ import type { PublishMessage } from '../src/protocol/publish-messages.ts';
 import type { TriggerRequest } from '../src/protocol/trigger-messages.ts';
 import { renewManifest } from '../src/publisher/keep-manifest.ts';
 import { publishCatalogs } from '../src/publisher/publish.ts';
-import { runCommand } from './support/command.ts';
-import { dataFile } from './support/data-dir.ts';
-import { makeTree, servedFiles, type TestTree } from './support/published-tree.ts';
+import { dataFile } from './support/catalogs/data-dir.ts';
+import { makeTree, servedFiles, type TestTree } from './support/hosted/published-tree.ts';
+import { runCommand } from './support/processes/command.ts';
 
 // From a list of charging stations to signed files that verify, and again without a change. Real registers are no part of
 // the project.

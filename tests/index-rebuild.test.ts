@@ -17,17 +17,17 @@ import { rebuildNext } from '../src/search/reindex/rebuild.ts';
 import { formatsOf } from '../src/search/write/target.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
-import { arbitraryNow, arbitraryQuestion, sampleIndex } from './support/arbitrary-index.ts';
-import { applyByChanges, comparable, compare, measure } from './support/by-the-book.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { createTestDatabase, type TestDatabase } from './support/database/database.ts';
+import { patienceMs } from './support/patience.ts';
+import { applyByChanges, comparable, compare, measure } from './support/search/by-the-book.ts';
 import {
   answerByTheBook,
   findByTheBook,
   type KnownCatalog,
   type Question,
-} from './support/discover-oracle.ts';
-import { laterFormat, laterFormats } from './support/index-formats.ts';
-import { patienceMs } from './support/patience.ts';
+} from './support/search/discover-oracle.ts';
+import { laterFormat, laterFormats } from './support/search/index-formats.ts';
+import { arbitraryNow, arbitraryQuestion, sampleIndex } from './support/values/arbitrary-index.ts';
 
 // An index of this version, used by a program of a later one with another tokenizer, other hashes and other boxes. What is found is always what a plain evaluation finds, in which
 // each document is cut into words by the format that it is indexed in.

@@ -3,11 +3,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
 import { findCatalog } from '../src/storage/catalog/catalogs.ts';
-import type { Actor, Body } from './support/actor.ts';
-import { coffee, extending, publishExtending, publishMaster, rebuilt, retail } from './support/masters.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type Directive, publish, served } from './support/publish.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
+import {
+  coffee,
+  extending,
+  publishExtending,
+  publishMaster,
+  rebuilt,
+  retail,
+} from './support/catalogs/masters.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Directive, publish, served } from './support/network/publish.ts';
 
 // What resources inherit is bounded. A publish of 50 kB could otherwise become gigabytes.
 

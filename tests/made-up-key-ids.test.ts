@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { actions } from '../src/protocol/actions.ts';
 import { generateSeed, privateKeyFromSeed } from '../src/protocol/keys.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
-import type { Actor } from './support/actor.ts';
+import type { Actor } from './support/network/actor.ts';
+import { type ProxiedNetwork, startBehindProxy } from './support/network/registry-proxy.ts';
+import { send } from './support/network/signed-service.ts';
 import { patienceMs } from './support/patience.ts';
-import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
-import { send } from './support/signed-service.ts';
 
 // Requests whose keyIds are made up, from one address, while the registry is slow to say that it does not know them.
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { findCatalog, releaseCatalog } from '../src/storage/catalog/catalogs.ts';
-import type { Actor, Body } from './support/actor.ts';
 import {
   coffee,
   energy,
@@ -11,10 +10,11 @@ import {
   retail,
   servedResource,
   startMasterNetwork,
-} from './support/masters.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type Directive, served } from './support/publish.ts';
-import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
+} from './support/catalogs/masters.ts';
+import { catalog, charger, chargerContext, offer, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Directive, served } from './support/network/publish.ts';
 
 // MASTER catalogs: who may publish them, what they may hold, and to whom a master resource id belongs.
 

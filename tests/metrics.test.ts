@@ -6,10 +6,16 @@ import { addDatabaseGauges } from '../src/console/health/database-gauges.ts';
 import { crawlCodes } from '../src/discovery/crawl/reasons.ts';
 import { silentLogger } from '../src/logger.ts';
 import { createMetrics } from '../src/metrics.ts';
-import { alertRules, alertTests, dashboardQueries, metricsIn, readAlerts } from './support/dashboards.ts';
-import { type Discovering, startDiscovering } from './support/discover.ts';
-import { hasCommand } from './support/reverse-proxy.ts';
-import { resource } from './support/small-catalogs.ts';
+import { resource } from './support/catalogs/small-catalogs.ts';
+import { type Discovering, startDiscovering } from './support/network/discover.ts';
+import {
+  alertRules,
+  alertTests,
+  dashboardQueries,
+  metricsIn,
+  readAlerts,
+} from './support/pages/dashboards.ts';
+import { hasCommand } from './support/processes/reverse-proxy.ts';
 import { until } from './support/time.ts';
 
 // /metrics of a running network: what waits for whom, how large and how far behind the index is, how searches do, how connections are waited for.

@@ -5,11 +5,11 @@ import type { Catalog } from '../src/protocol/catalog.ts';
 import { createSearch } from '../src/search/port.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
-import { arbitraryNow as now } from './support/arbitrary-index.ts';
-import { apply, compare, holdAgainstTheBook } from './support/by-the-book.ts';
-import { useDatabase } from './support/database.ts';
-import type { KnownCatalog, Question } from './support/discover-oracle.ts';
-import { catchUp, needs, obstacle, openSearchSettings, useOpenSearch } from './support/opensearch.ts';
+import { useDatabase } from './support/database/database.ts';
+import { apply, compare, holdAgainstTheBook } from './support/search/by-the-book.ts';
+import type { KnownCatalog, Question } from './support/search/discover-oracle.ts';
+import { catchUp, needs, obstacle, openSearchSettings, useOpenSearch } from './support/search/opensearch.ts';
+import { arbitraryNow as now } from './support/values/arbitrary-index.ts';
 
 /** Always the same indexes and questions; the long form (npm run test:opensearch) draws new ones each time. */
 const seed = 20_261_116;

@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileStrictly } from './support/compile-strictly.ts';
-import { createTestDatabase } from './support/database.ts';
+import { createTestDatabase } from './support/database/database.ts';
+import { findInstalledPostgres, startInstalledPostgres } from './support/database/installed-postgres.ts';
 import { freePort } from './support/free-port.ts';
-import { findInstalledPostgres, startInstalledPostgres } from './support/installed-postgres.ts';
-import { type InstalledProject, installPackages } from './support/installed-project.ts';
 import { patienceMs } from './support/patience.ts';
+import { compileStrictly } from './support/processes/compile-strictly.ts';
+import { type InstalledProject, installPackages } from './support/processes/installed-project.ts';
+import { startCommand, startUp, type UpProcess } from './support/processes/up-process.ts';
 import { until } from './support/time.ts';
-import { startCommand, startUp, type UpProcess } from './support/up-process.ts';
 
 // The packages as somebody installs them: what README.md says of the installed package (`npx signpost up`) is done here, and every way through the
 // services is walked once. All other tests run the sources, or the built files beside them.

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { builtFiles } from './support/embedded-process.ts';
+import { builtFiles } from './support/processes/embedded-process.ts';
 
 const maxBytes = 500_000;
 

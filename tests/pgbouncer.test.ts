@@ -10,7 +10,7 @@ import { createMetrics } from '../src/metrics.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import { findServerUser, runAs } from '../src/storage/embedded/server-user.ts';
 import { openReplicas } from '../src/storage/replicas.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { createTestDatabase, type TestDatabase } from './support/database/database.ts';
 import { freePort } from './support/free-port.ts';
 import { until } from './support/time.ts';
 

@@ -6,8 +6,8 @@ import { compiled, digestOf } from '../src/protocol/compiled.ts';
 import type { precompiled as validators } from '../src/protocol/precompiled.ts';
 import type { TSchema } from '../src/protocol/type.ts';
 import { explain } from '../src/protocol/validate.ts';
-import { arbitraryValue } from './support/arbitrary-value.ts';
-import { builtFiles } from './support/embedded-process.ts';
+import { builtFiles } from './support/processes/embedded-process.ts';
+import { arbitraryValue } from './support/values/arbitrary-value.ts';
 
 const { precompiled } = (await import(join(builtFiles, 'protocol', 'precompiled.js'))) as {
   precompiled: typeof validators;

@@ -3,8 +3,14 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { freePort } from './support/free-port.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { ask, hasCommand, type ReverseProxy, startCaddy, startNginx } from './support/reverse-proxy.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import {
+  ask,
+  hasCommand,
+  type ReverseProxy,
+  startCaddy,
+  startNginx,
+} from './support/processes/reverse-proxy.ts';
 import { until } from './support/time.ts';
 
 // The proxies of deploy/ before a catalog service: signed messages pass unchanged, limits and time-outs fit, and the role learns who asks.

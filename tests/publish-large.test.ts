@@ -8,9 +8,9 @@ import { actions } from '../src/protocol/actions.ts';
 import { identityOf } from '../src/protocol/identity.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
 import { insertSubmission, lockLane } from '../src/storage/catalog/submissions.ts';
-import type { Actor } from './support/actor.ts';
-import { expectNobodyHeldUp, mainThreadCost, rounds } from './support/blocked.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import type { Actor } from './support/network/actor.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { expectNobodyHeldUp, mainThreadCost, rounds } from './support/processes/blocked.ts';
 import { until } from './support/time.ts';
 
 // The largest publish that is allowed, and everybody else: once it is accepted, nothing that is done with it keeps the process from answering for

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { findCatalog } from '../src/storage/catalog/catalogs.ts';
 import { listChanges } from '../src/storage/catalog/change-log.ts';
-import type { Actor } from './support/actor.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { publish, searched } from './support/publish.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { publish, searched } from './support/network/publish.ts';
 
 // Publishes that come again, that follow each other, or that cannot be processed; and what is remembered of them.
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerCatalogCommand } from '../src/cli/catalog.ts';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog, Resource } from '../src/protocol/catalog.ts';
-import type { Actor } from './support/actor.ts';
-import { runCommand } from './support/command.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type Directive, publish as publishAs, searched } from './support/publish.ts';
-import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
+import { catalog, charger, chargerContext, offer, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Directive, publish as publishAs, searched } from './support/network/publish.ts';
+import { runCommand } from './support/processes/command.ts';
 
 // What is no error in a publish, but probably a mistake (protocol decision: publish, warnings).
 

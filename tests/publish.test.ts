@@ -4,11 +4,11 @@ import { actions } from '../src/protocol/actions.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
 import { findCatalog } from '../src/storage/catalog/catalogs.ts';
-import type { Actor, Body, SendOptions } from './support/actor.ts';
-import { comb, star } from './support/costly-geometries.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type Directive, publish as publishAs, searched } from './support/publish.ts';
-import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
+import { catalog, charger, chargerContext, offer, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor, Body, SendOptions } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { type Directive, publish as publishAs, searched } from './support/network/publish.ts';
+import { comb, star } from './support/values/costly-geometries.ts';
 
 // POST /catalog/publish and catalog/on_publish: what is accepted, what becomes of it, and what the publisher is told.
 

@@ -5,11 +5,11 @@ import { bodyDigest } from '../src/protocol/digest.ts';
 import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../src/protocol/keys.ts';
 import { registerParticipant } from '../src/storage/registry/participants.ts';
-import { runCommand } from './support/command.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { served } from './support/publish.ts';
-import { publish, type Settings, useDirectory } from './support/publish-command.ts';
-import { smallCatalog } from './support/publisher.ts';
+import { smallCatalog } from './support/hosted/publisher.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { served } from './support/network/publish.ts';
+import { runCommand } from './support/processes/command.ts';
+import { publish, type Settings, useDirectory } from './support/processes/publish-command.ts';
 
 // What a provider types who publishes through a catalog service.
 

@@ -7,15 +7,15 @@ import { silentLogger } from '../src/logger.ts';
 import { readIndexes } from '../src/publisher/indexes.ts';
 import { openPublisher } from '../src/publisher/publisher.ts';
 import { openSchemaStore } from '../src/schemas/schema-store.ts';
-import { type CommandRun, runCommand } from './support/command.ts';
-import { publish, type Settings, useDirectory } from './support/publish-command.ts';
 import {
   fetchFile,
   publisherSettings,
   smallCatalog,
   startPublisher,
   type TestPublisher,
-} from './support/publisher.ts';
+} from './support/hosted/publisher.ts';
+import { type CommandRun, runCommand } from './support/processes/command.ts';
+import { publish, type Settings, useDirectory } from './support/processes/publish-command.ts';
 
 // What a provider types: publish, retire, pause, resume.
 

@@ -8,9 +8,15 @@ import { registerRefreshCommand } from '../src/cli/refresh.ts';
 import { generateSeed } from '../src/protocol/keys.ts';
 import { claimedKeyOf, verifyDocument } from '../src/protocol/signed-document.ts';
 import { registerParticipant, setKeyState } from '../src/storage/registry/participants.ts';
-import { runCommand } from './support/command.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { defaultIndex, fetchFile, publisherSettings, smallCatalog, trigger } from './support/publisher.ts';
+import {
+  defaultIndex,
+  fetchFile,
+  publisherSettings,
+  smallCatalog,
+  trigger,
+} from './support/hosted/publisher.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { runCommand } from './support/processes/command.ts';
 
 // A publisher changes to a new key while it runs, and everything that is published can be verified with what the registry knows at
 // every moment.

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { publishCatalogs } from '../src/publisher/publish.ts';
-import { makeTree, readTree } from './support/published-tree.ts';
+import { makeTree, readTree } from './support/hosted/published-tree.ts';
 
 const size = 50_000;
 

@@ -13,7 +13,7 @@ import {
   readTree,
   servedFiles,
   type TestTree,
-} from './support/published-tree.ts';
+} from './support/hosted/published-tree.ts';
 
 // Whatever is done to a published tree, a reader who comes from any earlier state of it reaches exactly what is published now, and everything
 // it meets on the way verifies (self-hosted spec: Cutover rule; Versioning; Limits). One property, with the world in which it is tried: longer

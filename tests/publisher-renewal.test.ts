@@ -7,8 +7,6 @@ import { registerRefreshCommand } from '../src/cli/refresh.ts';
 import { sha256Matches } from '../src/protocol/digest.ts';
 import { verifyDocument } from '../src/protocol/signed-document.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
-import { runCommand } from './support/command.ts';
-import { patienceMs } from './support/patience.ts';
 import {
   defaultIndex,
   fetchFile,
@@ -16,7 +14,9 @@ import {
   startPublisher,
   type TestPublisher,
   trigger,
-} from './support/publisher.ts';
+} from './support/hosted/publisher.ts';
+import { patienceMs } from './support/patience.ts';
+import { runCommand } from './support/processes/command.ts';
 import { until } from './support/time.ts';
 
 // Index, manifest and Subscriber record announce when they are updated next, and are.

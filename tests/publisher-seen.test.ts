@@ -5,12 +5,17 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { registerStateCommands } from '../src/cli/catalog-state.ts';
-import { runCommand } from './support/command.ts';
-import { held } from './support/discovery.ts';
 import { freePort } from './support/free-port.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { publish, type Settings, useDirectory } from './support/publish-command.ts';
-import { publisherSettings, smallCatalog, startPublisher, type TestPublisher } from './support/publisher.ts';
+import {
+  publisherSettings,
+  smallCatalog,
+  startPublisher,
+  type TestPublisher,
+} from './support/hosted/publisher.ts';
+import { held } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { runCommand } from './support/processes/command.ts';
+import { publish, type Settings, useDirectory } from './support/processes/publish-command.ts';
 import { until } from './support/time.ts';
 
 // After a publish: readers see it at the public address, and discovery services are told to look.

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { identityOf } from '../src/protocol/identity.ts';
-import type { Actor, Exchange } from './support/actor.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor, Exchange } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { publish, submit } from './support/network/publish.ts';
 import { patienceMs } from './support/patience.ts';
-import { publish, submit } from './support/publish.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
 
 // One publisher that sends more than the service can work off: what it has waiting counts against its own share, and nobody else notices.
 

@@ -6,8 +6,8 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../src/prot
 import { verifyDocument } from '../src/protocol/signed-document.ts';
 import { renewManifest } from '../src/publisher/keep-manifest.ts';
 import { publishCatalogs } from '../src/publisher/publish.ts';
-import { arbitraryChange } from './support/arbitrary-change.ts';
-import { makeTree, servedFiles, type TestTree } from './support/published-tree.ts';
+import { makeTree, servedFiles, type TestTree } from './support/hosted/published-tree.ts';
+import { arbitraryChange } from './support/values/arbitrary-change.ts';
 
 // Every file that the publisher writes is bound to its key: whoever changes its JSON value, or writes its signature in another way, is refused
 // (self-hosted spec: Authentication).

@@ -10,9 +10,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { registerStateCommands } from '../src/cli/catalog-state.ts';
 import { tokenHeader } from '../src/cli/trigger-client.ts';
 import { readConfig } from '../src/config.ts';
-import { runCommand } from './support/command.ts';
-import { publish, useDirectory } from './support/publish-command.ts';
-import { smallCatalog, startPublisher, type TestPublisher, trigger } from './support/publisher.ts';
+import { smallCatalog, startPublisher, type TestPublisher, trigger } from './support/hosted/publisher.ts';
+import { runCommand } from './support/processes/command.ts';
+import { publish, useDirectory } from './support/processes/publish-command.ts';
 
 // The token of the local trigger: where it stands, who is asked for it, and how commands come by it.
 

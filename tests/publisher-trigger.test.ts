@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tokenHeader } from '../src/cli/trigger-client.ts';
 import { maxTriggerBodyBytes } from '../src/publisher/trigger.ts';
 import { setCatalogIndexUrls } from '../src/storage/registry/participants.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
 import {
   defaultIndex,
   fetchFile,
@@ -13,7 +12,8 @@ import {
   startPublisher,
   type TestPublisher,
   trigger,
-} from './support/publisher.ts';
+} from './support/hosted/publisher.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
 
 // The local trigger of a running publisher, and what is served after it answered.
 

@@ -6,11 +6,11 @@ import { silentLogger } from '../src/logger.ts';
 import { startProcess } from '../src/main.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { findDownload, pieceBytes } from '../src/storage/catalog/downloads.ts';
-import type { Actor, Body } from './support/actor.ts';
+import { seedCatalog, seedResources } from './support/catalogs/seed-catalogs.ts';
 import { freePort } from './support/free-port.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { seedCatalog, seedResources } from './support/seed-catalogs.ts';
-import { pull, subscribe } from './support/subscriptions.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { pull, subscribe } from './support/network/subscriptions.ts';
 
 // Results of a pull that are too large to be sent along, and are fetched (catalog spec: POST /catalog/on_pull, downloadManifest).
 

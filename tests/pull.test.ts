@@ -4,10 +4,10 @@ import { maxDownloadBytes, maxOpenPulls } from '../src/catalog/pull.ts';
 import { actions } from '../src/protocol/actions.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
 import { identityOf } from '../src/protocol/identity.ts';
-import type { Actor, Body } from './support/actor.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { seedCatalog } from './support/seed-catalogs.ts';
-import { pull, subscribe } from './support/subscriptions.ts';
+import { seedCatalog } from './support/catalogs/seed-catalogs.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { pull, subscribe } from './support/network/subscriptions.ts';
 import { watchFor } from './support/time.ts';
 
 // Pull and on_pull over real HTTP, signatures and a real database (catalog spec: POST /catalog/pull, POST /catalog/on_pull). Longer than our

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listPushes, replayPushes } from '../src/storage/catalog/push-list.ts';
-import type { Actor, Reply } from './support/actor.ts';
+import { newId, offer, publishCatalog, resource } from './support/catalogs/small-catalogs.ts';
 import { gate } from './support/gate.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import type { Actor, Reply } from './support/network/actor.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
 import {
   allPushed,
   currentCopies,
@@ -10,8 +11,7 @@ import {
   type Push,
   type Receiver,
   startReceiver,
-} from './support/receiver.ts';
-import { newId, offer, publishCatalog, resource } from './support/small-catalogs.ts';
+} from './support/network/receiver.ts';
 import { until, watchFor } from './support/time.ts';
 
 // What becomes of a push (catalog spec: POST /catalog/push, the table of answers), and that nobody waits for somebody else.

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { silentLogger } from '../src/logger.ts';
 import { startProcess } from '../src/main.ts';
 import { appendChange } from '../src/storage/catalog/change-log.ts';
-import type { Actor } from './support/actor.ts';
+import { seedCatalog, seedResources } from './support/catalogs/seed-catalogs.ts';
+import { newId, offer, publishCatalog, resource } from './support/catalogs/small-catalogs.ts';
 import { freePort } from './support/free-port.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { allPushed, currentCopies, startReceiver } from './support/receiver.ts';
-import { seedCatalog, seedResources } from './support/seed-catalogs.ts';
-import { newId, offer, publishCatalog, resource } from './support/small-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { allPushed, currentCopies, startReceiver } from './support/network/receiver.ts';
 import { takeTime } from './support/time.ts';
 
 // Whatever goes wrong on the way, every Discovery Service ends with the latest state of exactly its catalogs.

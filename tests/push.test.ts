@@ -1,11 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import type { Actor } from './support/actor.ts';
+import {
+  newId,
+  offer,
+  type PartialCatalog,
+  publishCatalog,
+  resource,
+} from './support/catalogs/small-catalogs.ts';
 import { gate } from './support/gate.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import type { Directive } from './support/publish.ts';
-import { allPushed, currentCopies, holdBack, type Receiver, startReceiver } from './support/receiver.ts';
-import { newId, offer, type PartialCatalog, publishCatalog, resource } from './support/small-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import type { Directive } from './support/network/publish.ts';
+import {
+  allPushed,
+  currentCopies,
+  holdBack,
+  type Receiver,
+  startReceiver,
+} from './support/network/receiver.ts';
 
 // What is pushed to whom (catalog spec: POST /catalog/push), over real HTTP and signatures.
 

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../src/protocol/keys.ts';
 import { registerParticipant, setKeyState } from '../src/storage/registry/participants.ts';
-import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
 import { freePort } from './support/free-port.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
 import { until } from './support/time.ts';
 
 // examples/python against a running network: registry, catalog service and discovery service, over HTTP. The vectors are tests/guides.test.ts's.

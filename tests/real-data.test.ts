@@ -4,9 +4,9 @@ import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Geometry } from '../src/protocol/geojson.ts';
 import { distanceBetween } from '../src/rules/geometry/distance.ts';
 import { writeIndex } from '../src/search/port.ts';
-import type { Actor } from './support/actor.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { delhiStations, hasRealData, products, ukStations } from './support/real-data.ts';
+import { delhiStations, hasRealData, products, ukStations } from './support/catalogs/real-data.ts';
+import type { Actor } from './support/network/actor.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
 
 // Registers as they are, with their gaps and spellings, and questions as people have them.
 

@@ -6,8 +6,6 @@ import type { Catalog } from '../src/protocol/catalog.ts';
 import { findCatalog } from '../src/storage/catalog/catalogs.ts';
 import { listChanges } from '../src/storage/catalog/change-log.ts';
 import { holdMasters } from '../src/storage/catalog/masters.ts';
-import type { Actor, Body } from './support/actor.ts';
-import { freePort } from './support/free-port.ts';
 import {
   coffee,
   coffeeContext,
@@ -20,10 +18,12 @@ import {
   servedResource,
   startMasterNetwork,
   storedOwn,
-} from './support/masters.ts';
-import type { TestNetwork } from './support/network.ts';
-import { type Directive, publish, served } from './support/publish.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
+} from './support/catalogs/masters.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import { freePort } from './support/free-port.ts';
+import type { Actor, Body } from './support/network/actor.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import { type Directive, publish, served } from './support/network/publish.ts';
 import { watchFor } from './support/time.ts';
 
 // What becomes of dependents when their master changes: the template's value stands, what was published stays stored.

@@ -7,11 +7,16 @@ import type { Database } from '../src/storage/database.ts';
 import type { ReplicaState } from '../src/storage/replica.ts';
 import { openReplicas, type Replicas } from '../src/storage/replicas.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
-import type { Body } from './support/actor.ts';
-import { type Discovering, startDiscovering } from './support/discover.ts';
-import { type ReplicatedServer, spareDatabase, startReplicatedServer, urlIn } from './support/replica.ts';
-import { searchWhileWriting } from './support/steady-ingest.ts';
-import { createSwitches, findOn, readVersion } from './support/switches.ts';
+import { createSwitches, findOn, readVersion } from './support/catalogs/switches.ts';
+import {
+  type ReplicatedServer,
+  spareDatabase,
+  startReplicatedServer,
+  urlIn,
+} from './support/database/replica.ts';
+import type { Body } from './support/network/actor.ts';
+import { type Discovering, startDiscovering } from './support/network/discover.ts';
+import { searchWhileWriting } from './support/search/steady-ingest.ts';
 import { takeTime, until, watchFor } from './support/time.ts';
 
 // Discover with DATABASE_READ_URL, on a primary and a streaming replica of it.

@@ -8,13 +8,13 @@ import type { Session } from '../web/src/api/session.ts';
 import { findSender, snippets } from '../web/src/pages/find/snippets.ts';
 import { buildRequest } from '../web/src/search/intent.ts';
 import type { FindQuery } from '../web/src/search/query.ts';
-import type { Body } from './support/actor.ts';
-import { startConsole, type TestConsole } from './support/console.ts';
-import { defaultNetwork } from './support/network.ts';
-import { publish } from './support/publish.ts';
-import { catalog } from './support/sample-catalogs.ts';
+import { catalog } from './support/catalogs/sample-catalogs.ts';
+import type { Body } from './support/network/actor.ts';
+import { startConsole, type TestConsole } from './support/network/console.ts';
+import { defaultNetwork } from './support/network/network.ts';
+import { publish } from './support/network/publish.ts';
+import { commandLine } from './support/processes/up-process.ts';
 import { until } from './support/time.ts';
-import { commandLine } from './support/up-process.ts';
 
 // The page shows a search as a program that sends it. Each of them runs here as it is shown, against the discovery service of the page.
 

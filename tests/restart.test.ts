@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readCluster } from './support/embedded-process.ts';
+import { readCluster } from './support/processes/embedded-process.ts';
+import { freePorts, makeDataDir, startUp, type UpProcess } from './support/processes/up-process.ts';
 import { until } from './support/time.ts';
-import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-process.ts';
 
 // All roles on the embedded PostgreSQL, killed (kill -9) and started again: how soon they are ready.
 

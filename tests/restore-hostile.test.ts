@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeChecksums } from '../src/cli/backup/checksums.ts';
-import { commandLine } from './support/up-process.ts';
+import { commandLine } from './support/processes/up-process.ts';
 
 // `signpost restore`, as it is built, of a backup that somebody has changed or that lost its modes on the way. It must never open what has no end.
 

@@ -6,8 +6,8 @@ import { purgeChanges } from '../src/search/cache/invalidation.ts';
 import { forgetAbandoned } from '../src/search/opensearch/index-rows.ts';
 import type { Database } from '../src/storage/database.ts';
 import { claimHousekeeping } from '../src/storage/work/housekeeping.ts';
-import { useDatabase } from './support/database.ts';
-import { largeTables, small } from './support/large-tables.ts';
+import { useDatabase } from './support/database/database.ts';
+import { largeTables, small } from './support/database/large-tables.ts';
 
 // Every table of the schema has a decision here: it is emptied by age, and a year of its rows is planted, one a day; or something else bounds it. A new table
 // without a decision fails the first test. docs/operating.md tells operators the same.

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import type { Actor } from './support/actor.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { seedCatalog, seedResources } from './support/seed-catalogs.ts';
+import { seedCatalog, seedResources } from './support/catalogs/seed-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
 
 // Search over real HTTP, signatures and a real database (catalog spec: POST /catalog/search).
 

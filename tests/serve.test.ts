@@ -5,13 +5,13 @@ import { afterEach, describe, expect, inject, it } from 'vitest';
 import { registerServeCommand } from '../src/cli/serve.ts';
 import { silentLogger } from '../src/logger.ts';
 import { openDatabase } from '../src/storage/database.ts';
-import { runCommand } from './support/command.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { createTestDatabase, type TestDatabase } from './support/database/database.ts';
 import { freePort } from './support/free-port.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { hasCommand } from './support/reverse-proxy.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { runCommand } from './support/processes/command.ts';
+import { hasCommand } from './support/processes/reverse-proxy.ts';
+import { freePorts, makeDataDir, startCommand, type UpProcess } from './support/processes/up-process.ts';
 import { until } from './support/time.ts';
-import { freePorts, makeDataDir, startCommand, type UpProcess } from './support/up-process.ts';
 
 // What an operator meets who starts roles for a network: what must be said first, what is told, and how a start fails.
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { listCallbacks } from '../src/storage/work/callback-list.ts';
-import type { Actor } from './support/actor.ts';
-import { startDiscovering } from './support/discover.ts';
-import { type NameServer, startNameServer } from './support/name-server.mjs';
-import type { TestNetwork } from './support/network.ts';
-import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+import { startTamperingProxy, type TamperingProxy } from './support/hosted/tampering-proxy.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startDiscovering } from './support/network/discover.ts';
+import { type NameServer, startNameServer } from './support/network/name-server.mjs';
+import type { TestNetwork } from './support/network/network.ts';
 import { until } from './support/time.ts';
 
 // A receiver whose name server never answers, while others are called by names that have to be asked for each time: the registry, too, which

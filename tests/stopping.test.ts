@@ -7,9 +7,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acquireFileLock } from '../src/storage/file-lock.ts';
 import { identifyProcess } from '../src/storage/process-identity.ts';
-import { readCluster, startEmbeddedProcess } from './support/embedded-process.ts';
+import { readCluster, startEmbeddedProcess } from './support/processes/embedded-process.ts';
+import { commandLine, freePorts, makeDataDir, startUp } from './support/processes/up-process.ts';
 import { takeTime, until } from './support/time.ts';
-import { commandLine, freePorts, makeDataDir, startUp } from './support/up-process.ts';
 
 // `signpost up` as a person starts and stops it, with the embedded database: whatever the moment, nothing is left running.
 

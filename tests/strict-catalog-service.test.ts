@@ -2,14 +2,14 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { listPushes } from '../src/storage/catalog/push-list.ts';
-import type { Actor, Body, Received } from './support/actor.ts';
-import { refuseWhatIsClosed } from './support/closed-consumer.ts';
-import { hopeless, isAccepted, joinClosed, loose, sentTo } from './support/closed-receivers.ts';
-import { consoleOf } from './support/console.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { publish, submit } from './support/publish.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
-import { subscribe } from './support/subscriptions.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor, Body, Received } from './support/network/actor.ts';
+import { consoleOf } from './support/network/console.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { publish, submit } from './support/network/publish.ts';
+import { subscribe } from './support/network/subscriptions.ts';
+import { refuseWhatIsClosed } from './support/peers/closed-consumer.ts';
+import { hopeless, isAccepted, joinClosed, loose, sentTo } from './support/peers/closed-receivers.ts';
 import { until } from './support/time.ts';
 
 // What leaves the catalog service for peers whose schemas are closed (protocol decision: strict form): on_publish, on_pull, push, downloads and

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import type { Received } from './support/actor.ts';
-import { refuseWhatIsClosed } from './support/closed-consumer.ts';
-import { hopeless, isAccepted, loose, sentTo } from './support/closed-receivers.ts';
-import { filter, hold } from './support/discover.ts';
-import { prepareDiscovery } from './support/discovery-process.ts';
-import { endLeases } from './support/leases.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import type { ServiceProcess } from './support/service-process.ts';
+import { endLeases } from './support/database/leases.ts';
+import type { Received } from './support/network/actor.ts';
+import { filter, hold } from './support/network/discover.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { refuseWhatIsClosed } from './support/peers/closed-consumer.ts';
+import { hopeless, isAccepted, loose, sentTo } from './support/peers/closed-receivers.ts';
+import { prepareDiscovery } from './support/processes/discovery-process.ts';
+import type { ServiceProcess } from './support/processes/service-process.ts';
 import { until } from './support/time.ts';
 
 // A discovery service is killed (kill -9) between the sends of one on_discover: nothing is lost, and what is sent again is the same.

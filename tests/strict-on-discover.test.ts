@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerDeliveriesCommand } from '../src/cli/deliveries.ts';
 import { actions } from '../src/protocol/actions.ts';
-import type { Actor, Body, Received } from './support/actor.ts';
-import { type Closed, likeOnix, refuseWhatIsClosed } from './support/closed-consumer.ts';
-import { hopeless, isAccepted, joinClosed, loose, sentTo } from './support/closed-receivers.ts';
-import { runCommand } from './support/command.ts';
-import { type Discovering, filter, startDiscovering } from './support/discover.ts';
-import type { TestNetwork } from './support/network.ts';
+import type { Actor, Body, Received } from './support/network/actor.ts';
+import { type Discovering, filter, startDiscovering } from './support/network/discover.ts';
+import type { TestNetwork } from './support/network/network.ts';
+import { type Closed, likeOnix, refuseWhatIsClosed } from './support/peers/closed-consumer.ts';
+import { hopeless, isAccepted, joinClosed, loose, sentTo } from './support/peers/closed-receivers.ts';
+import { runCommand } from './support/processes/command.ts';
 
 // One provider must not silence the others: an on_discover reaches consumers whose schemas are closed (protocol decision: strict form).
 

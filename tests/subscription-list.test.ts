@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { maxInactive } from '../src/catalog/subscription.ts';
 import { actions } from '../src/protocol/actions.ts';
-import type { Actor } from './support/actor.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { createSubscription } from './support/subscriptions.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { createSubscription } from './support/network/subscriptions.ts';
 
 // Listing and ending subscriptions over real HTTP and signatures (catalog spec: GET, DELETE /catalog/subscription).
 

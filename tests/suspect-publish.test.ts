@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Actor } from './support/actor.ts';
-import { endLeases } from './support/leases.ts';
-import { coffee, publishExtending, publishMaster } from './support/masters.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { publish, served, submit } from './support/publish.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
-import { type ServiceProcess, startCatalogProcess } from './support/service-process.ts';
+import { coffee, publishExtending, publishMaster } from './support/catalogs/masters.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import { endLeases } from './support/database/leases.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { publish, served, submit } from './support/network/publish.ts';
+import { type ServiceProcess, startCatalogProcess } from './support/processes/service-process.ts';
 import { until } from './support/time.ts';
 
 // A publish during which a process, or a thread of it, ended: it is tried alone in a thread, and rejected only where that is ended for what the publish takes.

@@ -7,18 +7,20 @@ import { silentLogger } from '../src/logger.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { actions } from '../src/protocol/actions.ts';
 import { startTelemetry } from '../src/telemetry/start.ts';
-import type { Actor } from './support/actor.ts';
-import { type CollectedSpan, type Collector, startCollector } from './support/collector.ts';
-import { prepareDiscovery } from './support/discovery-process.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type ServiceProcess, startCatalogProcess } from './support/service-process.ts';
-import { publishCatalog, resource } from './support/small-catalogs.ts';
+import { publishCatalog, resource } from './support/catalogs/small-catalogs.ts';
+import type { Actor } from './support/network/actor.ts';
+import { type CollectedSpan, type Collector, startCollector } from './support/network/collector.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { prepareDiscovery } from './support/processes/discovery-process.ts';
+import { type ServiceProcess, startCatalogProcess } from './support/processes/service-process.ts';
 import { until } from './support/time.ts';
 
 // OpenTelemetry as an operator sets it up: catalog service and discovery service in processes of their own, from the built files, and a collector that both export to.
 
 /** Has a process name every module that it loads. */
-const listed = { NODE_OPTIONS: `--import ${pathToFileURL(resolve('tests/support/list-modules.mjs')).href}` };
+const listed = {
+  NODE_OPTIONS: `--import ${pathToFileURL(resolve('tests/support/processes/list-modules.mjs')).href}`,
+};
 
 let network: TestNetwork;
 let collector: Collector;

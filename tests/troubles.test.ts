@@ -9,13 +9,13 @@ import { type Process, startProcess } from '../src/main.ts';
 import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { feedsChannel } from '../src/storage/feeds/feeds.ts';
 import { registerParticipant } from '../src/storage/registry/participants.ts';
-import type { Body } from './support/actor.ts';
-import { consoleOf } from './support/console.ts';
+import { type Line, openLine } from './support/database/severed-line.ts';
 import { freePort } from './support/free-port.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type Line, openLine } from './support/severed-line.ts';
+import type { Body } from './support/network/actor.ts';
+import { consoleOf } from './support/network/console.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network/network.ts';
+import { commandLine } from './support/processes/up-process.ts';
 import { until } from './support/time.ts';
-import { commandLine } from './support/up-process.ts';
 
 // A discovery service that nobody has registered: the catalog service refuses its subscription with 401. One list says so: in the body of /ready, as a metric, in
 // `signpost status` and `signpost check` as they are built, and in what the page Health reads.

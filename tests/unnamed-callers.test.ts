@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Action, actions } from '../src/protocol/actions.ts';
-import type { Actor, Exchange } from './support/actor.ts';
-import { refuseNamelessCallers } from './support/closed-consumer.ts';
-import { filter, startDiscovering } from './support/discover.ts';
-import { defaultNetwork, type TestNetwork } from './support/network.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
-import { subscribe } from './support/subscriptions.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import type { Actor, Exchange } from './support/network/actor.ts';
+import { filter, startDiscovering } from './support/network/discover.ts';
+import { defaultNetwork, type TestNetwork } from './support/network/network.ts';
+import { subscribe } from './support/network/subscriptions.ts';
+import { refuseNamelessCallers } from './support/peers/closed-consumer.ts';
 
 // Requests as half of the nodes in the field send them: without the sender's own id or address. The signature says who sent them, and the registry
 // where callbacks go.

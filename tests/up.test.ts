@@ -7,12 +7,18 @@ import { registerDeliveriesCommand } from '../src/cli/deliveries.ts';
 import { registerDiscoverCommand } from '../src/cli/discover.ts';
 import { registerSendCommand } from '../src/cli/send.ts';
 import { roles } from '../src/setting-table.ts';
-import { runCommand } from './support/command.ts';
-import { readCluster } from './support/embedded-process.ts';
-import { publish, useDirectory } from './support/publish-command.ts';
-import { smallCatalog } from './support/publisher.ts';
+import { smallCatalog } from './support/hosted/publisher.ts';
+import { runCommand } from './support/processes/command.ts';
+import { readCluster } from './support/processes/embedded-process.ts';
+import { publish, useDirectory } from './support/processes/publish-command.ts';
+import {
+  freePorts,
+  makeDataDir,
+  startCommand,
+  startUp,
+  type UpProcess,
+} from './support/processes/up-process.ts';
 import { until } from './support/time.ts';
-import { freePorts, makeDataDir, startCommand, startUp, type UpProcess } from './support/up-process.ts';
 
 // What a newcomer types. Longer than our other tests: starting takes seconds, so that most of it is seen in one life of the process.
 

@@ -15,7 +15,7 @@ import { verifySigner as verifyDocumentSigner } from '../src/rules/self-hosted/s
 import { trustBaseline, trustChange } from '../src/rules/self-hosted/trust-files.ts';
 import { trustEntries, trustIndex } from '../src/rules/self-hosted/trust-index.ts';
 import { trustManifest, trustSubscriberRecord } from '../src/rules/self-hosted/trust-node.ts';
-import { bundledChecker, registryName } from './support/published-tree.ts';
+import { bundledChecker, registryName } from './support/hosted/published-tree.ts';
 import { answerVectors } from './vectors/answers.ts';
 import { callbackVectors } from './vectors/callbacks.ts';
 import { canonicalJsonVectors } from './vectors/canonical-json.ts';

@@ -4,8 +4,8 @@ import { registerPublishCommand } from '../src/cli/publish.ts';
 import { registerSendCommand } from '../src/cli/send.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { registerParticipant } from '../src/storage/registry/participants.ts';
-import { type CommandRun, runCommand } from './support/command.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
+import { smallCatalog } from './support/hosted/publisher.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
 import {
   ackOf,
   callBack,
@@ -13,9 +13,9 @@ import {
   type Participant,
   type PeerService,
   startPeerService,
-} from './support/peer-services.ts';
-import { useDirectory } from './support/publish-command.ts';
-import { smallCatalog } from './support/publisher.ts';
+} from './support/peers/peer-services.ts';
+import { type CommandRun, runCommand } from './support/processes/command.ts';
+import { useDirectory } from './support/processes/publish-command.ts';
 import { until } from './support/time.ts';
 
 // Commands that wait for a callback, and a registered participant that answers in place of the service: the rule is that of the client package

@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { identifyProcess } from '../src/storage/process-identity.ts';
-import type { Actor } from './support/actor.ts';
-import { endLeases } from './support/leases.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { served } from './support/publish.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
-import { type ServiceProcess, startCatalogProcess } from './support/service-process.ts';
+import { catalog, plain } from './support/catalogs/sample-catalogs.ts';
+import { endLeases } from './support/database/leases.ts';
+import type { Actor } from './support/network/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network/network.ts';
+import { served } from './support/network/publish.ts';
+import { type ServiceProcess, startCatalogProcess } from './support/processes/service-process.ts';
 import { until } from './support/time.ts';
 
 // WORKERS=2: two processes of the catalog service behind one port, and their supervisor, from the built files. To start them takes longer than all the

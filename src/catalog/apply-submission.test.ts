@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
-import { coffee, extending, retail } from '../../tests/support/masters.ts';
-import { catalog, plain } from '../../tests/support/sample-catalogs.ts';
+import { coffee, extending, retail } from '../../tests/support/catalogs/masters.ts';
+import { catalog, plain } from '../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import { readConfig } from '../config.ts';
 import { silentLogger } from '../logger.ts';
 import type { PublishMessage } from '../protocol/publish-messages.ts';

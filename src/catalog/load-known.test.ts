@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
-import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
+import { seedCatalog } from '../../tests/support/catalogs/seed-catalogs.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 import type { Database } from '../storage/database.ts';
 import { loadKnown } from './load-known.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
-import { useDatabase } from '../../tests/support/database.ts';
-import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
+import { seedCatalog } from '../../tests/support/catalogs/seed-catalogs.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
+import { runCommand } from '../../tests/support/processes/command.ts';
 import { appendChange } from '../storage/catalog/change-log.ts';
 import type { Database } from '../storage/database.ts';
 import { registerCatalogCommand } from './catalog.ts';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
-import { type SendScene, startSendScene } from '../../tests/support/send-scene.ts';
+import { type SendScene, startSendScene } from '../../tests/support/network/send-scene.ts';
+import { runCommand } from '../../tests/support/processes/command.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { findSigningKey } from '../registry/key-files.ts';
 import { registerDebugCommand, splitMessage } from './debug.ts';

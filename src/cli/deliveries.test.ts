@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
-import { useDatabase } from '../../tests/support/database.ts';
-import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
+import { seedCatalog } from '../../tests/support/catalogs/seed-catalogs.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
+import { runCommand } from '../../tests/support/processes/command.ts';
 import type { Database } from '../storage/database.ts';
 import { queueCallback } from '../storage/work/callbacks.ts';
 import { registerDeliveriesCommand } from './deliveries.ts';

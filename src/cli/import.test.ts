@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { attributesOf, useImports } from '../../tests/support/imports.ts';
+import { attributesOf, useImports } from '../../tests/support/processes/imports.ts';
 import { parseMapping } from '../import/mapping.ts';
 
 const { file, path, run } = useImports();

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
+import { runCommand } from '../../tests/support/processes/command.ts';
 import type { LocalKey } from '../discovery/inspect/name-signers.ts';
 import { privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { findSigningKey, loadOrCreateSigningKey, seedFile, setCurrentKey } from '../registry/key-files.ts';

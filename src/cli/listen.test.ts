@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
 import { freePort } from '../../tests/support/free-port.ts';
-import { type SendScene, startSendScene } from '../../tests/support/send-scene.ts';
+import { type SendScene, startSendScene } from '../../tests/support/network/send-scene.ts';
+import { runCommand } from '../../tests/support/processes/command.ts';
 import { until } from '../../tests/support/time.ts';
 import { registerListenCommand } from './listen.ts';
 

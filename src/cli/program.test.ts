@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silentContext } from '../../tests/support/command.ts';
+import { silentContext } from '../../tests/support/processes/command.ts';
 import { buildProgram, commandFiles } from './program.ts';
 
 const listed = commandFiles.flatMap(({ commands }) => Object.keys(commands));

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
-import { useDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
+import { runCommand } from '../../tests/support/processes/command.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import type { Database } from '../storage/database.ts';
 import { findKeyRecord } from '../storage/registry/records.ts';

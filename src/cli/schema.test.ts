@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
-import { dataFile } from '../../tests/support/data-dir.ts';
+import { dataFile } from '../../tests/support/catalogs/data-dir.ts';
+import { runCommand } from '../../tests/support/processes/command.ts';
 import { registerSchemaCommand } from './schema.ts';
 
 let directory: string;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
-import { useDatabase } from '../../tests/support/database.ts';
-import { catalog } from '../../tests/support/sample-catalogs.ts';
+import { catalog } from '../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
+import { runCommand } from '../../tests/support/processes/command.ts';
 import { writeIndex } from '../search/port.ts';
 import type { Database } from '../storage/database.ts';
 import { registerIndexCommand } from './search-index.ts';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startPeerService } from '../../tests/support/peer-services.ts';
-import { publishFile, type SendScene, startSendScene } from '../../tests/support/send-scene.ts';
-import { send } from '../../tests/support/signed-service.ts';
+import { publishFile, type SendScene, startSendScene } from '../../tests/support/network/send-scene.ts';
+import { send } from '../../tests/support/network/signed-service.ts';
+import { startPeerService } from '../../tests/support/peers/peer-services.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { parseSignatureHeader } from '../protocol/request-signature.ts';
 

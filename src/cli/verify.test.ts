@@ -2,8 +2,20 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeTree, newSigningKey, servedFiles, type TestTree } from '../../tests/support/published-tree.ts';
-import { chargers, key, publish, verify, verifyJson, vouched } from '../../tests/support/verified-tree.ts';
+import {
+  makeTree,
+  newSigningKey,
+  servedFiles,
+  type TestTree,
+} from '../../tests/support/hosted/published-tree.ts';
+import {
+  chargers,
+  key,
+  publish,
+  verify,
+  verifyJson,
+  vouched,
+} from '../../tests/support/hosted/verified-tree.ts';
 import { publicKeyOf } from '../protocol/keys.ts';
 import { signDocument } from '../protocol/signed-document.ts';
 import type { CatalogIndex, IndexEntry } from '../protocol/signed-files.ts';

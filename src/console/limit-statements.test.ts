@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import type { Database } from '../storage/database.ts';
 import { limitStatements } from './limit-statements.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { createGuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import { gate } from '../../tests/support/gate.ts';
 import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';

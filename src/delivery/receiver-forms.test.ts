@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import { silentLogger } from '../logger.ts';
 import type { Database } from '../storage/database.ts';
 import { purgeForms } from '../storage/work/receiver-forms.ts';

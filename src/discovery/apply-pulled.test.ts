@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
-import { catalog, plain } from '../../tests/support/sample-catalogs.ts';
+import { catalog, plain } from '../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import { silentLogger } from '../logger.ts';
 import type { ReceivedCatalog } from '../protocol/catalog.ts';
 import type { Database } from '../storage/database.ts';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
+import { catalog } from '../../tests/support/catalogs/sample-catalogs.ts';
+import { sampleContext } from '../../tests/support/catalogs/sample-messages.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import { gate } from '../../tests/support/gate.ts';
-import { catalog } from '../../tests/support/sample-catalogs.ts';
-import { sampleContext } from '../../tests/support/sample-messages.ts';
 import {
   createParticipant,
   createService,
@@ -11,7 +11,7 @@ import {
   type RunningServer,
   send,
   sendSigned,
-} from '../../tests/support/signed-service.ts';
+} from '../../tests/support/network/signed-service.ts';
 import { readConfig } from '../config.ts';
 import { silentLogger } from '../logger.ts';
 import { actions } from '../protocol/actions.ts';

@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { bodyOf, closeAll, consumer, provider, publish, start } from '../../tests/support/signed-actions.ts';
-import { sendSigned } from '../../tests/support/signed-service.ts';
+import {
+  bodyOf,
+  closeAll,
+  consumer,
+  provider,
+  publish,
+  start,
+} from '../../tests/support/network/signed-actions.ts';
+import { sendSigned } from '../../tests/support/network/signed-service.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { AlreadyRemembered, ProtocolError } from '../protocol/errors.ts';

@@ -9,8 +9,8 @@ import {
   publish,
   service,
   start,
-} from '../../tests/support/signed-actions.ts';
-import { sendSigned } from '../../tests/support/signed-service.ts';
+} from '../../tests/support/network/signed-actions.ts';
+import { sendSigned } from '../../tests/support/network/signed-service.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { chainValues, parseSignatureHeader, signRequest } from '../protocol/request-signature.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleContext } from '../../tests/support/sample-messages.ts';
+import { sampleContext } from '../../tests/support/catalogs/sample-messages.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { callbackAddress } from './callback-address.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
-import { closeAfterEach, limits, open, serve } from '../../tests/support/guarded-calls.ts';
+import { closeAfterEach, limits, open, serve } from '../../tests/support/network/guarded-calls.ts';
 import { until } from '../../tests/support/time.ts';
 import { createConnections } from './connections-to-origins.ts';
 

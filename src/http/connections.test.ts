@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
+import { listen, type RunningServer, send } from '../../tests/support/network/signed-service.ts';
 import { patienceMs } from '../../tests/support/patience.ts';
-import { listen, type RunningServer, send } from '../../tests/support/signed-service.ts';
 import { takeTime } from '../../tests/support/time.ts';
 import type { ServerOptions } from './server.ts';
 

@@ -9,8 +9,8 @@ import {
   open,
   serve,
   serveHops,
-} from '../../tests/support/guarded-calls.ts';
-import { startNameServer } from '../../tests/support/name-server.mjs';
+} from '../../tests/support/network/guarded-calls.ts';
+import { startNameServer } from '../../tests/support/network/name-server.mjs';
 import { patienceMs } from '../../tests/support/patience.ts';
 
 closeAfterEach();

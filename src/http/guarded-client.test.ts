@@ -9,7 +9,7 @@ import {
   listen,
   open,
   serve,
-} from '../../tests/support/guarded-calls.ts';
+} from '../../tests/support/network/guarded-calls.ts';
 import { takeTime } from '../../tests/support/time.ts';
 import { inflateStream } from './inflate.ts';
 

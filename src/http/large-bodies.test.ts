@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { expectNobodyHeldUp, mainThreadCost, rounds } from '../../tests/support/blocked.ts';
-import { bodyOf, closeAll, provider, start } from '../../tests/support/signed-actions.ts';
-import { sendSigned } from '../../tests/support/signed-service.ts';
+import { bodyOf, closeAll, provider, start } from '../../tests/support/network/signed-actions.ts';
+import { sendSigned } from '../../tests/support/network/signed-service.ts';
+import { expectNobodyHeldUp, mainThreadCost, rounds } from '../../tests/support/processes/blocked.ts';
 import { silentLogger } from '../logger.ts';
 import { actions } from '../protocol/actions.ts';
 import { parseEnvelope } from '../protocol/envelope.ts';

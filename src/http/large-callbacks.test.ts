@@ -8,8 +8,8 @@ import {
   provider,
   service,
   start,
-} from '../../tests/support/signed-actions.ts';
-import { type Outgoing, type Sent, send, sendSigned } from '../../tests/support/signed-service.ts';
+} from '../../tests/support/network/signed-actions.ts';
+import { type Outgoing, type Sent, send, sendSigned } from '../../tests/support/network/signed-service.ts';
 import { silentLogger } from '../logger.ts';
 import { actions } from '../protocol/actions.ts';
 import { parseJson } from '../protocol/json.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type NameServer, startNameServer, type Zone } from '../../tests/support/name-server.mjs';
+import { type NameServer, startNameServer, type Zone } from '../../tests/support/network/name-server.mjs';
 import { until } from '../../tests/support/time.ts';
 import { createNameLookup, type NameLookupOptions } from './name-lookup.ts';
 import { openSystemNames, parseHosts, parseResolvConf, spellOut } from './system-names.ts';

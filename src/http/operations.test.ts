@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { listen, type RunningServer, send } from '../../tests/support/signed-service.ts';
+import { listen, type RunningServer, send } from '../../tests/support/network/signed-service.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { createOperationsServer } from './operations.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { bodyOf, closeAll, consumer, limitsWith, start } from '../../tests/support/signed-actions.ts';
-import { type Sent, sendSigned } from '../../tests/support/signed-service.ts';
+import { bodyOf, closeAll, consumer, limitsWith, start } from '../../tests/support/network/signed-actions.ts';
+import { type Sent, sendSigned } from '../../tests/support/network/signed-service.ts';
 import { until } from '../../tests/support/time.ts';
 import { actions } from '../protocol/actions.ts';
 import { signRequest } from '../protocol/request-signature.ts';

@@ -7,8 +7,8 @@ import {
   provider,
   service,
   start,
-} from '../../tests/support/signed-actions.ts';
-import { type Sent, send, sendSigned, verifyAnswer } from '../../tests/support/signed-service.ts';
+} from '../../tests/support/network/signed-actions.ts';
+import { type Sent, send, sendSigned, verifyAnswer } from '../../tests/support/network/signed-service.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { signRequest } from '../protocol/request-signature.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { changed, without } from '../../tests/support/changed.ts';
-import { sampleContext, samplePublishMessage } from '../../tests/support/sample-messages.ts';
+import { sampleContext, samplePublishMessage } from '../../tests/support/catalogs/sample-messages.ts';
 import {
   createParticipant,
   createService,
@@ -12,7 +11,8 @@ import {
   type SignedOutgoing,
   send,
   sendSigned,
-} from '../../tests/support/signed-service.ts';
+} from '../../tests/support/network/signed-service.ts';
+import { changed, without } from '../../tests/support/values/changed.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';

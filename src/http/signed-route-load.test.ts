@@ -8,8 +8,8 @@ import {
   provider,
   service,
   start,
-} from '../../tests/support/signed-actions.ts';
-import { send, sendSigned, verifyAnswer } from '../../tests/support/signed-service.ts';
+} from '../../tests/support/network/signed-actions.ts';
+import { send, sendSigned, verifyAnswer } from '../../tests/support/network/signed-service.ts';
 import { takeTime } from '../../tests/support/time.ts';
 import { type Action, actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';

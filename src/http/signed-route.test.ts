@@ -9,8 +9,13 @@ import {
   provider,
   publish,
   start,
-} from '../../tests/support/signed-actions.ts';
-import { createParticipant, type Sent, send, sendSigned } from '../../tests/support/signed-service.ts';
+} from '../../tests/support/network/signed-actions.ts';
+import {
+  createParticipant,
+  type Sent,
+  send,
+  sendSigned,
+} from '../../tests/support/network/signed-service.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';

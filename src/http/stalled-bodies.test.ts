@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { patienceMs } from '../../tests/support/patience.ts';
 import {
   bodyOf,
   closeAll,
@@ -8,8 +7,9 @@ import {
   provider,
   publish,
   start,
-} from '../../tests/support/signed-actions.ts';
-import { type RunningServer, send } from '../../tests/support/signed-service.ts';
+} from '../../tests/support/network/signed-actions.ts';
+import { type RunningServer, send } from '../../tests/support/network/signed-service.ts';
+import { patienceMs } from '../../tests/support/patience.ts';
 import { actions } from '../protocol/actions.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { createReceiveBudget } from './receive-budget.ts';

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readVectors, readVectorText } from '../../tests/support/vectors.ts';
+import { readVectors, readVectorText } from '../../tests/support/values/vectors.ts';
 import made from '../../vectors/canonical-json.json' with { type: 'json' };
 import { canonicalJson, goCanonicalJson } from './canonical-json.ts';
 import { type Json, parseJson } from './json.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleContext } from '../../tests/support/sample-messages.ts';
+import { sampleContext } from '../../tests/support/catalogs/sample-messages.ts';
 import { actions } from './actions.ts';
 import { AnswerContext, answerContext, Context, callbackContext } from './context.ts';
 import { validator } from './validate.ts';

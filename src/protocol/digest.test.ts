@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readVectors } from '../../tests/support/vectors.ts';
+import { readVectors } from '../../tests/support/values/vectors.ts';
 import made from '../../vectors/digests.json' with { type: 'json' };
 import { bodyDigest, findBodyDigest, sha256Digest, sha256Matches } from './digest.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { changed } from '../../tests/support/changed.ts';
-import { sampleContext, sampleNow } from '../../tests/support/sample-messages.ts';
+import { sampleContext, sampleNow } from '../../tests/support/catalogs/sample-messages.ts';
+import { changed } from '../../tests/support/values/changed.ts';
 import { actions } from './actions.ts';
 import { spatialConstraints, spatialOperators } from './discover-messages.ts';
 import { parseEnvelope } from './envelope.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { changed } from '../../tests/support/changed.ts';
-import { dataFile } from '../../tests/support/data-dir.ts';
+import { dataFile } from '../../tests/support/catalogs/data-dir.ts';
+import { changed } from '../../tests/support/values/changed.ts';
 import { type Action, actions } from './actions.ts';
 import { parseEnvelope } from './envelope.ts';
 import { findFaults } from './validate.ts';

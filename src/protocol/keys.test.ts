@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readVectors } from '../../tests/support/vectors.ts';
+import { readVectors } from '../../tests/support/values/vectors.ts';
 import made from '../../vectors/keys.json' with { type: 'json' };
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from './keys.ts';
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { changed, without } from '../../tests/support/changed.ts';
-import { sampleContext, sampleNow, samplePublishMessage } from '../../tests/support/sample-messages.ts';
+import {
+  sampleContext,
+  sampleNow,
+  samplePublishMessage,
+} from '../../tests/support/catalogs/sample-messages.ts';
+import { changed, without } from '../../tests/support/values/changed.ts';
 import { actions } from './actions.ts';
 import { parseEnvelope } from './envelope.ts';
 import type { Segments } from './fault.ts';

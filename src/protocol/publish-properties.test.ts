@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arbitraryValue } from '../../tests/support/arbitrary-value.ts';
-import { without } from '../../tests/support/changed.ts';
-import { sampleContext, sampleNow } from '../../tests/support/sample-messages.ts';
+import { sampleContext, sampleNow } from '../../tests/support/catalogs/sample-messages.ts';
+import { arbitraryValue } from '../../tests/support/values/arbitrary-value.ts';
+import { without } from '../../tests/support/values/changed.ts';
 import { actions } from './actions.ts';
 import { parseEnvelope } from './envelope.ts';
 import type { Segments } from './fault.ts';

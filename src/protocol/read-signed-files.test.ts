@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changed, without } from '../../tests/support/changed.ts';
+import { changed, without } from '../../tests/support/values/changed.ts';
 import type { Segments } from './fault.ts';
 import { jsonPath } from './json.ts';
 import {

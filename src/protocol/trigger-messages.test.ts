@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleContext, samplePublishMessage } from '../../tests/support/sample-messages.ts';
+import { sampleContext, samplePublishMessage } from '../../tests/support/catalogs/sample-messages.ts';
 import { actions } from './actions.ts';
 import { TriggerAnswer, TriggerRequest } from './trigger-messages.ts';
 import { validator } from './validate.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { samplePublishMessage } from '../../tests/support/sample-messages.ts';
+import { samplePublishMessage } from '../../tests/support/catalogs/sample-messages.ts';
 import { Catalog } from './catalog.ts';
 import { closed, oneOfTexts } from './shapes.ts';
 import { Type } from './type.ts';

@@ -1,8 +1,8 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { coffee, contentFiles, publish, published } from '../../tests/support/published-coffee.ts';
-import { makeTree, servedFiles, type TestTree } from '../../tests/support/published-tree.ts';
+import { coffee, contentFiles, publish, published } from '../../tests/support/catalogs/published-coffee.ts';
+import { makeTree, servedFiles, type TestTree } from '../../tests/support/hosted/published-tree.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { signDocument } from '../protocol/signed-document.ts';
 import type { TriggerRequest } from '../protocol/trigger-messages.ts';

@@ -1,7 +1,7 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeTree, readTree, type TestTree } from '../../tests/support/published-tree.ts';
+import { makeTree, readTree, type TestTree } from '../../tests/support/hosted/published-tree.ts';
 import type { IndexEntry } from '../protocol/signed-files.ts';
 import { contentOfBaseline } from '../rules/self-hosted/content.ts';
 import { createContentMemory } from './content-memory.ts';

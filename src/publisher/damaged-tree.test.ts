@@ -1,8 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { coffee, contentFiles, publish, published } from '../../tests/support/published-coffee.ts';
-import { makeTree, servedFiles, type TestTree } from '../../tests/support/published-tree.ts';
+import { coffee, contentFiles, publish, published } from '../../tests/support/catalogs/published-coffee.ts';
+import { makeTree, servedFiles, type TestTree } from '../../tests/support/hosted/published-tree.ts';
 import { DamagedIndex } from './indexes.ts';
 import { publishCatalogs } from './publish.ts';
 import { refreshIndexes, resignEverything } from './renew-indexes.ts';

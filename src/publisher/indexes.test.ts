@@ -1,7 +1,12 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeTree, newSigningKey, servedFiles, type TestTree } from '../../tests/support/published-tree.ts';
+import {
+  makeTree,
+  newSigningKey,
+  servedFiles,
+  type TestTree,
+} from '../../tests/support/hosted/published-tree.ts';
 import { DamagedIndex } from './indexes.ts';
 import { renewManifest } from './keep-manifest.ts';
 import { publishCatalogs } from './publish.ts';

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { coffee, lastChange, publish, publishAs, published } from '../../tests/support/published-coffee.ts';
-import { makeTree, type TestTree } from '../../tests/support/published-tree.ts';
+import {
+  coffee,
+  lastChange,
+  publish,
+  publishAs,
+  published,
+} from '../../tests/support/catalogs/published-coffee.ts';
+import { makeTree, type TestTree } from '../../tests/support/hosted/published-tree.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
 import { publishCatalogs } from './publish.ts';
 

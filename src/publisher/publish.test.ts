@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { coffee, lastChange, publish, publishAs, published } from '../../tests/support/published-coffee.ts';
-import { makeTree, readTree, servedFiles, type TestTree } from '../../tests/support/published-tree.ts';
+import {
+  coffee,
+  lastChange,
+  publish,
+  publishAs,
+  published,
+} from '../../tests/support/catalogs/published-coffee.ts';
+import { makeTree, readTree, servedFiles, type TestTree } from '../../tests/support/hosted/published-tree.ts';
 import { catalogOf } from '../rules/self-hosted/content.ts';
 import { publishCatalogs } from './publish.ts';
 

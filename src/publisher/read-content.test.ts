@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeTree, type TestTree } from '../../tests/support/published-tree.ts';
+import { makeTree, type TestTree } from '../../tests/support/hosted/published-tree.ts';
 import { localName } from './paths.ts';
 import { publishCatalogs } from './publish.ts';
 import { listContentFiles, readBaselines } from './read-content.ts';

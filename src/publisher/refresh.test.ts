@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeTree, newSigningKey, type TestTree } from '../../tests/support/published-tree.ts';
+import { makeTree, newSigningKey, type TestTree } from '../../tests/support/hosted/published-tree.ts';
 import { parsePublicKey, publicKeyOf } from '../protocol/keys.ts';
 import { readIndexes } from './indexes.ts';
 import { publish } from './publisher.ts';

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { coffee, publish, published } from '../../tests/support/published-coffee.ts';
+import { coffee, publish, published } from '../../tests/support/catalogs/published-coffee.ts';
 import {
   keysOf,
   makeTree,
   newSigningKey,
   readTree,
   type TestTree,
-} from '../../tests/support/published-tree.ts';
+} from '../../tests/support/hosted/published-tree.ts';
 import type { TriggerRequest } from '../protocol/trigger-messages.ts';
 import { publishCatalogs } from './publish.ts';
 import { refreshIndexes, resignEverything } from './renew-indexes.ts';

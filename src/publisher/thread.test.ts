@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { smallCatalog } from '../../tests/support/publisher.ts';
+import { smallCatalog } from '../../tests/support/hosted/publisher.ts';
 import { until } from '../../tests/support/time.ts';
 import { type Config, readConfig } from '../config.ts';
 import { silentLogger } from '../logger.ts';

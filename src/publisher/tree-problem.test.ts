@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { makeTree } from '../../tests/support/published-tree.ts';
+import { makeTree } from '../../tests/support/hosted/published-tree.ts';
 import { acquireFileLock } from '../storage/file-lock.ts';
 import { publishCatalogs } from './publish.ts';
 import { findTreeProblem } from './tree-problem.ts';

@@ -5,7 +5,7 @@ import {
   type DediRegistry,
   dediIdOf,
   startDediRegistry,
-} from '../../tests/support/dedi-registry.ts';
+} from '../../tests/support/peers/dedi-registry.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { createMetrics } from '../metrics.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';

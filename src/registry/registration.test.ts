@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import { until } from '../../tests/support/time.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';

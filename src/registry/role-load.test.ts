@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
+import { listen, type RunningServer, type Sent, send } from '../../tests/support/network/signed-service.ts';
 import { patienceMs } from '../../tests/support/patience.ts';
-import { listen, type RunningServer, type Sent, send } from '../../tests/support/signed-service.ts';
 import type { Database } from '../storage/database.ts';
 import { addRegistryRoutes } from './role.ts';
 

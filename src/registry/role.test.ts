@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database/database.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';

@@ -10,7 +10,7 @@ import {
   publisher,
   stored,
   typed,
-} from '../../tests/support/coffee-publisher.ts';
+} from '../../tests/support/catalogs/coffee-publisher.ts';
 import type { Resource } from '../protocol/catalog.ts';
 import type { MasterResource, StoredExtension } from './extends.ts';
 import type { PublishChange } from './publish.ts';

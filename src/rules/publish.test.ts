@@ -8,8 +8,8 @@ import {
   somebodyElse,
   stored,
   typed,
-} from '../../tests/support/coffee-publisher.ts';
-import { star } from '../../tests/support/costly-geometries.ts';
+} from '../../tests/support/catalogs/coffee-publisher.ts';
+import { star } from '../../tests/support/values/costly-geometries.ts';
 import type { Offer, Resource } from '../protocol/catalog.ts';
 import type { PublishOutcome } from './publish.ts';
 

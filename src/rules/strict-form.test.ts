@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arbitraryValue } from '../../tests/support/arbitrary-value.ts';
-import { findPeerFaults } from '../../tests/support/peer-schemas.ts';
+import { findPeerFaults } from '../../tests/support/peers/peer-schemas.ts';
+import { arbitraryValue } from '../../tests/support/values/arbitrary-value.ts';
 import { Catalog } from '../protocol/catalog.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { type Dropped, noteDropped, renderStrict } from './strict-form.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { coffee, faultsOf, typed } from '../../tests/support/typed-coffee.ts';
+import { coffee, faultsOf, typed } from '../../tests/support/catalogs/typed-coffee.ts';
 import type { JsonObject } from '../protocol/json.ts';
 
 describe('a template', () => {

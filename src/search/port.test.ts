@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
-import { catalog } from '../../tests/support/sample-catalogs.ts';
+import { catalog } from '../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import { readConfig } from '../config.ts';
 import { silentLogger } from '../logger.ts';
 import type { Database } from '../storage/database.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { useDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database/database.ts';
 import type { Database } from './database.ts';
 import { limitConnections } from './limit-connections.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database/database.ts';
 import { silentLogger } from '../logger.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';

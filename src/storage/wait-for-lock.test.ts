@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database/database.ts';
 import { gate } from '../../tests/support/gate.ts';
 import { until, watchFor } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';

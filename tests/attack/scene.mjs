@@ -15,7 +15,7 @@ import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../../dist/protoc
 import { openDatabase } from '../../dist/storage/database.js';
 import { startEmbeddedPostgres } from '../../dist/storage/embedded/postgres.js';
 import { registerParticipant } from '../../dist/storage/registry/participants.js';
-import { startNameServer } from '../support/name-server.mjs';
+import { startNameServer } from '../support/network/name-server.mjs';
 import { startHonestClient } from './honest-client.mjs';
 import { startProxy } from './proxy.mjs';
 

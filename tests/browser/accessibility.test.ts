@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { findSeriousViolations, phone, useConsole } from '../support/browser.ts';
-import { hasChromium } from '../support/chromium.ts';
+import { findSeriousViolations, phone, useConsole } from '../support/pages/browser.ts';
+import { hasChromium } from '../support/pages/chromium.ts';
 
 // axe-core on every page and every tab of the console, with forms filled in and details open, and on the pages of the other roles.
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { signRequest } from '../../src/protocol/request-signature.ts';
 import { requireSigningKey } from '../../src/registry/key-files.ts';
-import { findSeriousViolations, tabTo, useConsole } from '../support/browser.ts';
-import { hasChromium } from '../support/chromium.ts';
+import { findSeriousViolations, tabTo, useConsole } from '../support/pages/browser.ts';
+import { hasChromium } from '../support/pages/chromium.ts';
 
 const body = '{"context":{"action":"discover"},"message":{"intent":{"textSearch":"charger"}}}';
 const changed = body.replace('charger', 'changer');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { useConsole } from '../support/browser.ts';
-import { hasChromium } from '../support/chromium.ts';
+import { useConsole } from '../support/pages/browser.ts';
+import { hasChromium } from '../support/pages/chromium.ts';
 
 describe.skipIf(!hasChromium)('the API page of npm start (needs Chromium)', () => {
   const scene = useConsole();

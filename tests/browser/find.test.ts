@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { type ConsoleScene, phone, tabTo, useConsole } from '../support/browser.ts';
-import { hasChromium } from '../support/chromium.ts';
+import { type ConsoleScene, phone, tabTo, useConsole } from '../support/pages/browser.ts';
+import { hasChromium } from '../support/pages/chromium.ts';
 import { until } from '../support/time.ts';
 
 describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs Chromium)', () => {

@@ -2,8 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { findSeriousViolations, signIn, signInByKeyboard, tabTo, useConsole } from '../support/browser.ts';
-import { hasChromium } from '../support/chromium.ts';
+import {
+  findSeriousViolations,
+  signIn,
+  signInByKeyboard,
+  tabTo,
+  useConsole,
+} from '../support/pages/browser.ts';
+import { hasChromium } from '../support/pages/chromium.ts';
 
 const node = 'publisher.signpost.test';
 

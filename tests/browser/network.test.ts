@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type ConsoleScene, phone, signIn, signInByKeyboard, tabTo, useConsole } from '../support/browser.ts';
-import { hasChromium } from '../support/chromium.ts';
+import {
+  type ConsoleScene,
+  phone,
+  signIn,
+  signInByKeyboard,
+  tabTo,
+  useConsole,
+} from '../support/pages/browser.ts';
+import { hasChromium } from '../support/pages/chromium.ts';
 import { until } from '../support/time.ts';
 
 describe.skipIf(!hasChromium)('the network on the page of npm start (needs Chromium)', () => {

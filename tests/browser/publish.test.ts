@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findSeriousViolations, signIn, signInByKeyboard, tabTo, useConsole } from '../support/browser.ts';
-import { hasChromium } from '../support/chromium.ts';
+import {
+  findSeriousViolations,
+  signIn,
+  signInByKeyboard,
+  tabTo,
+  useConsole,
+} from '../support/pages/browser.ts';
+import { hasChromium } from '../support/pages/chromium.ts';
 
 describe.skipIf(!hasChromium)('publishing on the page of npm start (needs Chromium)', () => {
   const scene = useConsole();

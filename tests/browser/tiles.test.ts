@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { useConsole } from '../support/browser.ts';
-import { hasChromium } from '../support/chromium.ts';
-import { startConsoleProcess } from '../support/console-process.ts';
+import { useConsole } from '../support/pages/browser.ts';
+import { hasChromium } from '../support/pages/chromium.ts';
+import { writeTiles } from '../support/pages/vector-tiles.ts';
+import { startConsoleProcess } from '../support/processes/console-process.ts';
+import { startCommand } from '../support/processes/up-process.ts';
 import { until, watchFor } from '../support/time.ts';
-import { startCommand } from '../support/up-process.ts';
-import { writeTiles } from '../support/vector-tiles.ts';
 
 describe.skipIf(!hasChromium)('the map with MAP_TILES (needs Chromium)', () => {
   const directory = mkdtempSync(join(tmpdir(), 'signpost-tiles-'));

@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     ...base.test,
     include: ['tests/browser/**/*.test.ts'],
-    globalSetup: ['tests/support/npm-start.ts'],
+    globalSetup: ['tests/support/processes/npm-start.ts'],
     fileParallelism: false,
   },
 });

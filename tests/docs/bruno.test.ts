@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { brunoSigner } from '../support/bruno.ts';
-import { startConsole, type TestConsole } from '../support/console.ts';
+import { startConsole, type TestConsole } from '../support/network/console.ts';
+import { brunoSigner } from '../support/pages/bruno.ts';
 
 // The collection of docs/api/bruno, run by Bruno's own command line, which is fetched from npm's registry: it is too large to be a dependency.
 

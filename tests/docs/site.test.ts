@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressOf, apiDocuments } from '../../site/pages.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { freePort } from '../support/free-port.ts';
+import { hasChromium, launchChromium } from '../support/pages/chromium.ts';
 import { patienceMs } from '../support/patience.ts';
-import { startCommand, type UpProcess } from '../support/up-process.ts';
+import { startCommand, type UpProcess } from '../support/processes/up-process.ts';
 import { documents } from './blocks.ts';
 
 // The site as `npm run docs` builds it, which fails where a link of a document leads nowhere; then what was built, as a browser has it.

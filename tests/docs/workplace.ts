@@ -3,8 +3,8 @@ import { chmod, cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../support/free-port.ts';
+import { commandLine, freePorts, makeDataDir } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
-import { commandLine, freePorts, makeDataDir } from '../support/up-process.ts';
 import type { Step } from './blocks.ts';
 
 // A directory in which the steps of a guide are typed, one after the other, with ports of its own.

@@ -1,13 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
-import { rouse, settled } from '../support/crawl.ts';
-import { held } from '../support/discovery.ts';
+import { endLeases } from '../support/database/leases.ts';
 import { freePort } from '../support/free-port.ts';
-import { endLeases } from '../support/leases.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network.ts';
-import { type Provider, startProvider } from '../support/provider.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { rouse, settled } from '../support/hosted/crawl.ts';
+import { held } from '../support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { type Provider, startProvider } from '../support/network/provider.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/processes/service-process.ts';
 import { takeTime, until } from '../support/time.ts';
 import type { FaultRun, Outcome } from './fault-run.ts';
 

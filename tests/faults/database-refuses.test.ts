@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
-import type { Actor, Exchange } from '../support/actor.ts';
-import { startNetwork, type TestNetwork } from '../support/network.ts';
-import { publish } from '../support/publish.ts';
-import { catalog, plain } from '../support/sample-catalogs.ts';
+import { catalog, plain } from '../support/catalogs/sample-catalogs.ts';
+import type { Actor, Exchange } from '../support/network/actor.ts';
+import { startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { publish } from '../support/network/publish.ts';
 import { until } from '../support/time.ts';
 import { asAdmin, createDatabaseOnSmallDisk, mayMount } from './small-disk.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { rouse, settled } from '../support/crawl.ts';
-import { endLeases } from '../support/leases.ts';
+import { endLeases } from '../support/database/leases.ts';
+import { rouse, settled } from '../support/hosted/crawl.ts';
 import { until } from '../support/time.ts';
 import { crawlThroughKills, startProviders } from './crawled-providers.ts';
 import { faultOptions, strikes, times } from './fault-run.ts';

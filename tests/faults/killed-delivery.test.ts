@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createEmptyDatabase } from '../support/database.ts';
+import { catalog } from '../support/catalogs/sample-catalogs.ts';
+import { createEmptyDatabase } from '../support/database/database.ts';
+import { endLeases } from '../support/database/leases.ts';
 import { freePort } from '../support/free-port.ts';
-import { endLeases } from '../support/leases.ts';
-import { startNetwork } from '../support/network.ts';
+import { startNetwork } from '../support/network/network.ts';
+import { publish, submit } from '../support/network/publish.ts';
 import { patienceMs } from '../support/patience.ts';
-import { publish, submit } from '../support/publish.ts';
-import { catalog } from '../support/sample-catalogs.ts';
-import { startCatalogProcess, startServiceProcess } from '../support/service-process.ts';
+import { startCatalogProcess, startServiceProcess } from '../support/processes/service-process.ts';
 import { until, watchFor } from '../support/time.ts';
 
 // The service in a process of its own, which is killed.

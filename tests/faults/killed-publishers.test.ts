@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makeTree, readTree, servedFiles } from '../support/published-tree.ts';
-import { processKey, startPublisherProcess } from '../support/publisher-process.ts';
+import { makeTree, readTree, servedFiles } from '../support/hosted/published-tree.ts';
+import { processKey, startPublisherProcess } from '../support/processes/publisher-process.ts';
 import { faultOptions, strikes, times } from './fault-run.ts';
 import { publishThroughKills, publishThroughStops } from './publish-through-kills.ts';
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'vitest';
-import { endLeases } from '../support/leases.ts';
+import { endLeases } from '../support/database/leases.ts';
 import { type FaultRun, faultOptions, isLong, strikes, times } from './fault-run.ts';
 import { judge } from './oracle.ts';
 import { workThrough } from './work.ts';

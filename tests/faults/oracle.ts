@@ -1,7 +1,7 @@
 import { pullPushesForward } from '../../src/storage/catalog/pushes.ts';
 import type { Database } from '../../src/storage/database.ts';
-import type { Actor } from '../support/actor.ts';
-import { areAllPushed } from '../support/receiver.ts';
+import type { Actor } from '../support/network/actor.ts';
+import { areAllPushed } from '../support/network/receiver.ts';
 import { takeTime, until, watchFor } from '../support/time.ts';
 import { isLong, type Outcome } from './fault-run.ts';
 import { isAnswered, lookAround, ownId, type Published, sharedId, type Work } from './work.ts';

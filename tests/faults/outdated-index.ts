@@ -13,12 +13,12 @@ import {
 import { createSearch, maintainIndex } from '../../src/search/port.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
-import type { Body } from '../support/actor.ts';
-import { sampleIndex } from '../support/arbitrary-index.ts';
-import { applyByChanges } from '../support/by-the-book.ts';
-import { endWithUs } from '../support/child-process.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { filter } from '../support/discover.ts';
+import { createTestDatabase } from '../support/database/database.ts';
+import type { Body } from '../support/network/actor.ts';
+import { filter } from '../support/network/discover.ts';
+import { endWithUs } from '../support/processes/child-process.ts';
+import { applyByChanges } from '../support/search/by-the-book.ts';
+import { sampleIndex } from '../support/values/arbitrary-index.ts';
 import type { Outcome } from './fault-run.ts';
 
 // An index that processes of a later version rebuild in steps of one document, while searches go on.

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import type { Held } from '../support/published-tree.ts';
-import { makeTree, readTree } from '../support/published-tree.ts';
-import { processKey, startPublisherProcess } from '../support/publisher-process.ts';
+import type { Held } from '../support/hosted/published-tree.ts';
+import { makeTree, readTree } from '../support/hosted/published-tree.ts';
+import { processKey, startPublisherProcess } from '../support/processes/publisher-process.ts';
 import { takeTime, until } from '../support/time.ts';
 import type { FaultRun, Outcome } from './fault-run.ts';
 

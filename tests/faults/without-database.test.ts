@@ -5,9 +5,9 @@ import { silentLogger } from '../../src/logger.ts';
 import { findCluster } from '../../src/storage/embedded/cluster.ts';
 import { findPostmaster } from '../../src/storage/embedded/postmaster.ts';
 import { freePort } from '../support/free-port.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/processes/service-process.ts';
+import { makeDataDir } from '../support/processes/up-process.ts';
 import { until, watchFor } from '../support/time.ts';
-import { makeDataDir } from '../support/up-process.ts';
 
 // A process whose embedded database is gone for good: killed, with all its files deleted. It waits, and ends when it is told to.
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Action, actions } from '../../src/protocol/actions.ts';
 import { feedsChannel } from '../../src/storage/feeds/feeds.ts';
-import type { Actor } from '../support/actor.ts';
-import { rouse } from '../support/crawl.ts';
-import { filter, resourceIds } from '../support/discover.ts';
-import { catalog, plain } from '../support/sample-catalogs.ts';
+import { catalog, plain } from '../support/catalogs/sample-catalogs.ts';
+import { rouse } from '../support/hosted/crawl.ts';
+import type { Actor } from '../support/network/actor.ts';
+import { filter, resourceIds } from '../support/network/discover.ts';
 import { takeTime, until } from '../support/time.ts';
 import type { FaultRun } from './fault-run.ts';
 import { publishedNetwork, type World } from './world.ts';

@@ -1,12 +1,16 @@
-import type { Actor } from '../support/actor.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { type Line, openLine } from '../support/database/severed-line.ts';
 import { freePort } from '../support/free-port.ts';
-import { startNetwork, type TestNetwork } from '../support/network.ts';
-import { type Provider, startProvider } from '../support/provider.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type ServiceProcess, startCatalogProcess, startServiceProcess } from '../support/service-process.ts';
-import { type Line, openLine } from '../support/severed-line.ts';
-import { startTamperingProxy, type TamperingProxy } from '../support/tampering-proxy.ts';
+import { startTamperingProxy, type TamperingProxy } from '../support/hosted/tampering-proxy.ts';
+import type { Actor } from '../support/network/actor.ts';
+import { startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { type Provider, startProvider } from '../support/network/provider.ts';
+import { type Receiver, startReceiver } from '../support/network/receiver.ts';
+import {
+  type ServiceProcess,
+  startCatalogProcess,
+  startServiceProcess,
+} from '../support/processes/service-process.ts';
 
 // Everybody whom a fault can hit: registry, catalog service and discovery service in processes of their own, from the built files; their database and their registry, each
 // at the end of a line that can be spoiled; publishers, a discovery service and a consumer played by the tests, and nodes that publish signed files.

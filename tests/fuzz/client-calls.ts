@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { actions } from '../../src/protocol/actions.ts';
-import { sampleCatalog } from '../support/hosted-documents.ts';
+import { sampleCatalog } from '../support/hosted/hosted-documents.ts';
 import type { Scene } from './scene.ts';
 import type { Sent } from './sink.ts';
 import { Fault } from './target.ts';

@@ -3,7 +3,7 @@ import { sha256Digest } from '../../src/protocol/digest.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/protocol/json.ts';
 import type { SigningKey } from '../../src/protocol/keys.ts';
 import { proveDocument, signDocument } from '../../src/protocol/signed-document.ts';
-import { type FileFacts, hostedDocuments, hostedPaths } from '../support/hosted-documents.ts';
+import { type FileFacts, hostedDocuments, hostedPaths } from '../support/hosted/hosted-documents.ts';
 import { type ByteMutation, mutateBytes } from './mutate-bytes.ts';
 import { type Mutation, mutate } from './mutate-json.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../../src/logger.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/time.ts';
 import { type LyingRegistry, startLyingRegistry } from './lying-registry.ts';

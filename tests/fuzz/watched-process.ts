@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { endWithUs } from '../support/child-process.ts';
+import { endWithUs } from '../support/processes/child-process.ts';
 
 // Processes whose log, memory and end the suite watches: roles as `signpost serve` runs them, and hosts, which do what they are told on their
 // channel.

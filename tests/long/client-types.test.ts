@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compileStrictly } from '../support/compile-strictly.ts';
+import { compileStrictly } from '../support/processes/compile-strictly.ts';
 
 // The types of the client package for those who import it. tests/package.test.ts compiles a program without looking into the declarations.
 

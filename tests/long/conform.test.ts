@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { crawlChecks } from '../../src/conform/crawl-checks.ts';
-import { catalogFaults } from '../support/catalog-faults.ts';
-import { type ConformScene, crawling, startConformScene } from '../support/conform-scene.ts';
-import { crawlFaults } from '../support/crawl-faults.ts';
-import { discoveryFaults } from '../support/discovery-faults.ts';
+import { catalogFaults } from '../support/conform/catalog-faults.ts';
+import { type ConformScene, crawling, startConformScene } from '../support/conform/conform-scene.ts';
+import { crawlFaults } from '../support/conform/crawl-faults.ts';
+import { discoveryFaults } from '../support/conform/discovery-faults.ts';
 
 // Every planted fault alone: `signpost conform` fails the check that is there for it, and no other.
 

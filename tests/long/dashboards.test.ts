@@ -4,12 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { endWithUs } from '../support/child-process.ts';
-import { alertRules, dashboardQueries, type Query, readAlerts } from '../support/dashboards.ts';
 import { freePort } from '../support/free-port.ts';
-import { hasCommand } from '../support/reverse-proxy.ts';
+import { alertRules, dashboardQueries, type Query, readAlerts } from '../support/pages/dashboards.ts';
+import { endWithUs } from '../support/processes/child-process.ts';
+import { hasCommand } from '../support/processes/reverse-proxy.ts';
+import { freePorts, makeDataDir, startCommand, startUp } from '../support/processes/up-process.ts';
 import { takeTime, until } from '../support/time.ts';
-import { freePorts, makeDataDir, startCommand, startUp } from '../support/up-process.ts';
 
 // A real Prometheus scrapes the demo network, and runs every query of the dashboards and every alert rule.
 

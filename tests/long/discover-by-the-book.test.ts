@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { holdAgainstTheBook } from '../support/by-the-book.ts';
+import { holdAgainstTheBook } from '../support/search/by-the-book.ts';
 
 describe('discover', () => {
   it('answers what a plain evaluation of every document answers, thousands of times', async () => {

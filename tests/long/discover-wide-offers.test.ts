@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
 import type { Catalog, Offer, Resource } from '../../src/protocol/catalog.ts';
-import type { Body, Exchange } from '../support/actor.ts';
-import { type CountedSearches, countSearches } from '../support/counted-searches.ts';
-import { type Discovering, filter, resourceIds, startDiscovering } from '../support/discover.ts';
-import { startDiscovery, type TestDiscovery } from '../support/discovery.ts';
-import { watchMainThread } from '../support/main-thread.ts';
-import { defaultNetwork } from '../support/network.ts';
-import { type PlayedService, playService } from '../support/played-service.ts';
+import type { Body, Exchange } from '../support/network/actor.ts';
+import { type Discovering, filter, resourceIds, startDiscovering } from '../support/network/discover.ts';
+import { startDiscovery, type TestDiscovery } from '../support/network/discovery.ts';
+import { defaultNetwork } from '../support/network/network.ts';
+import { type PlayedService, playService } from '../support/network/played-service.ts';
+import { watchMainThread } from '../support/processes/main-thread.ts';
+import { type CountedSearches, countSearches } from '../support/search/counted-searches.ts';
 
 // Offers on all resources of a provider, so many that their pairs with the resources would fill the memory. Whoever asks gets an answer, and nobody
 // else waits for it. Everything runs in one process here, the tests as well: the event loop that they watch is also that of the service.

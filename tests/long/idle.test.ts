@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/logger.ts';
 import { listIndexes, listUnused, purgeNotes } from '../../src/search/opensearch/index-rows.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/storage/embedded/postgres.ts';
-import { fillTables } from '../support/large-tables.ts';
-import { startNetwork, type TestNetwork } from '../support/network.ts';
+import { fillTables } from '../support/database/large-tables.ts';
+import { timers } from '../support/database/timers.ts';
+import { startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { makeDataDir } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
-import { timers } from '../support/timers.ts';
-import { makeDataDir } from '../support/up-process.ts';
 
 // What processes do while nobody asks them anything costs the same, however many catalogs there are. All roles run on 100,000 catalogs, PostgreSQL logs the plan of every statement, and
 // a statement of every timer has to be seen (support/timers.ts).

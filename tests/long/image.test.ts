@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase, type TestDatabase } from '../support/database.ts';
-import { freePorts, startCommand, type UpProcess } from '../support/up-process.ts';
+import { createEmptyDatabase, type TestDatabase } from '../support/database/database.ts';
+import { freePorts, startCommand, type UpProcess } from '../support/processes/up-process.ts';
 
 // The steps of deploy/Dockerfile, without Docker: what the build is given, in an empty directory; its script; what the image then does. It installs
 // from the registry of npm that is configured, as the build of an image does.

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/storage/embedded/postgres.ts';
-import { countServed, seedCrawled } from '../support/crawled-catalogs.ts';
-import { startDiscovery, type TestDiscovery, withoutDiscovery } from '../support/discovery.ts';
-import { startNetwork, type TestNetwork } from '../support/network.ts';
-import { type PlayedService, playService } from '../support/played-service.ts';
-import { catalog } from '../support/sample-catalogs.ts';
-import { makeDataDir } from '../support/up-process.ts';
+import { catalog } from '../support/catalogs/sample-catalogs.ts';
+import { countServed, seedCrawled } from '../support/hosted/crawled-catalogs.ts';
+import { startDiscovery, type TestDiscovery, withoutDiscovery } from '../support/network/discovery.ts';
+import { startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { type PlayedService, playService } from '../support/network/played-service.ts';
+import { makeDataDir } from '../support/processes/up-process.ts';
 
 // Others decide how many catalogs there are: a network may leave the settings with all of its catalogs, and a service may push or withdraw any number at once. PostgreSQL has room for some
 // thousand locks of all transactions together, so no transaction may lock everything that it changes. This server has room for some 2,400.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { benchInMiniature } from '../support/bench.ts';
-import { needs, obstacle, useOpenSearch } from '../support/opensearch.ts';
+import { needs, obstacle, useOpenSearch } from '../support/search/opensearch.ts';
 
 describe.skipIf(obstacle)(`npm run bench in miniature${needs}`, () => {
   let url = '';

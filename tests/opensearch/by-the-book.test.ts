@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import { holdAgainstTheBook } from '../support/by-the-book.ts';
-import { catchUp, needs, obstacle, openSearchSettings, useOpenSearch } from '../support/opensearch.ts';
+import { holdAgainstTheBook } from '../support/search/by-the-book.ts';
+import { catchUp, needs, obstacle, openSearchSettings, useOpenSearch } from '../support/search/opensearch.ts';
 
 describe.skipIf(obstacle)(`discover with OpenSearch, at length${needs}`, () => {
   let url = '';

@@ -17,9 +17,10 @@ import {
 import { createSearch, rebuildOpenSearch, writeIndex } from '../../src/search/port.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../../src/thread-pool.ts';
-import { fill } from '../support/by-the-book.ts';
-import { runCommand } from '../support/command.ts';
-import { useDatabase } from '../support/database.ts';
+import { catalog } from '../support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../support/database/database.ts';
+import { runCommand } from '../support/processes/command.ts';
+import { fill } from '../support/search/by-the-book.ts';
 import {
   catchUp,
   followToEnd,
@@ -27,8 +28,7 @@ import {
   obstacle,
   openSearchSettings,
   useOpenSearch,
-} from '../support/opensearch.ts';
-import { catalog } from '../support/sample-catalogs.ts';
+} from '../support/search/opensearch.ts';
 import { until } from '../support/time.ts';
 
 const logger = silentLogger();

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/search/opensearch/client.ts';
 import { listIndexes } from '../../src/search/opensearch/index-rows.ts';
-import { type Discovering, filter, resourceIds, startDiscovering } from '../support/discover.ts';
-import { needs, obstacle, openSearchSettings, useOpenSearch } from '../support/opensearch.ts';
-import { type Line, openLine } from '../support/severed-line.ts';
+import { type Line, openLine } from '../support/database/severed-line.ts';
+import { type Discovering, filter, resourceIds, startDiscovering } from '../support/network/discover.ts';
+import { needs, obstacle, openSearchSettings, useOpenSearch } from '../support/search/opensearch.ts';
 import { until } from '../support/time.ts';
 
 describe.skipIf(obstacle)(`an OpenSearch of several nodes${needs}`, () => {

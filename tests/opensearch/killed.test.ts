@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findObstacle, type RunningOpenSearch, startOpenSearch } from '../../scripts/opensearch.mjs';
-import { type ChangingLamps, changeLamps } from '../support/changing-lamps.ts';
-import { prepareDiscovery } from '../support/discovery-process.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network.ts';
-import { openSearchSettings } from '../support/opensearch.ts';
-import { playService } from '../support/played-service.ts';
-import type { ServiceProcess } from '../support/service-process.ts';
+import { type ChangingLamps, changeLamps } from '../support/catalogs/changing-lamps.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { playService } from '../support/network/played-service.ts';
+import { prepareDiscovery } from '../support/processes/discovery-process.ts';
+import type { ServiceProcess } from '../support/processes/service-process.ts';
+import { openSearchSettings } from '../support/search/opensearch.ts';
 import { until } from '../support/time.ts';
 
 // Three nodes of OpenSearch and two discovery services, each in a process of its own and killed by kill -9, while lamps are pushed and searched for. One service has OpenSearch alone, the

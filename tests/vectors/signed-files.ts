@@ -5,7 +5,7 @@ import { sha256Digest } from '../../src/protocol/digest.ts';
 import { type Json, type JsonObject, parseJson } from '../../src/protocol/json.ts';
 import { signDocument } from '../../src/protocol/signed-document.ts';
 import { publish } from '../../src/publisher/publisher.ts';
-import { makeTree, servedFiles } from '../support/published-tree.ts';
+import { makeTree, servedFiles } from '../support/hosted/published-tree.ts';
 import { keyOf } from './keys.ts';
 import { malformedSignatures } from './malformed-signatures.ts';
 import { now } from './signed-requests.ts';

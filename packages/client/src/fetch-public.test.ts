@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { closeAfterEach, listen } from '../../../tests/support/guarded-calls.ts';
+import { closeAfterEach, listen } from '../../../tests/support/network/guarded-calls.ts';
 import { fetchPublic, findRedirect } from './fetch-public.ts';
 
 closeAfterEach();

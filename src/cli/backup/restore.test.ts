@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../../../tests/support/command.ts';
+import { runCommand } from '../../../tests/support/processes/command.ts';
 import { registerBackupCommands } from '../backup.ts';
 import { writeChecksums } from './checksums.ts';
 

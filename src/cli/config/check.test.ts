@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../../../tests/support/command.ts';
+import { runCommand } from '../../../tests/support/processes/command.ts';
 import { readConfig } from '../../config.ts';
 import { registerConfigCommand } from '../config.ts';
 import { checkSettings } from './check.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attributesOf, useImports } from '../../../tests/support/imports.ts';
+import { attributesOf, useImports } from '../../../tests/support/processes/imports.ts';
 
 const { run } = useImports();
 

@@ -2,8 +2,13 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../tests/support/free-port.ts';
-import { type Publish, type SendScene, self, startSendScene } from '../../../tests/support/send-scene.ts';
-import { createParticipant } from '../../../tests/support/signed-service.ts';
+import {
+  type Publish,
+  type SendScene,
+  self,
+  startSendScene,
+} from '../../../tests/support/network/send-scene.ts';
+import { createParticipant } from '../../../tests/support/network/signed-service.ts';
 import { ack } from '../../protocol/acknowledgement.ts';
 import { callbackContext } from '../../protocol/context.ts';
 import type { SigningKey } from '../../protocol/keys.ts';

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { silentContext } from '../../../tests/support/command.ts';
+import { silentContext } from '../../../tests/support/processes/command.ts';
 import { until } from '../../../tests/support/time.ts';
 import { readConfig } from '../../config.ts';
 import { offerPage } from './open-page.ts';

@@ -3,8 +3,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeTree, servedFiles, type TestTree } from '../../../tests/support/published-tree.ts';
-import { chargers, key, publish, verify, verifyJson, vouched } from '../../../tests/support/verified-tree.ts';
+import { makeTree, servedFiles, type TestTree } from '../../../tests/support/hosted/published-tree.ts';
+import {
+  chargers,
+  key,
+  publish,
+  verify,
+  verifyJson,
+  vouched,
+} from '../../../tests/support/hosted/verified-tree.ts';
 import { publicKeyOf } from '../../protocol/keys.ts';
 import { renewManifest } from '../../publisher/keep-manifest.ts';
 

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sampleCatalog } from '../../../tests/support/hosted-documents.ts';
-import { hostedNode, nextUpdate } from '../../../tests/support/hosted-node.ts';
+import { sampleCatalog } from '../../../tests/support/hosted/hosted-documents.ts';
+import { hostedNode, nextUpdate } from '../../../tests/support/hosted/hosted-node.ts';
 import { takeTime } from '../../../tests/support/time.ts';
 import { silentLogger } from '../../logger.ts';
 import { sha256Digest } from '../../protocol/digest.ts';

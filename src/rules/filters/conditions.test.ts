@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arbitraryLocalFilter, arbitraryMembers } from '../../../tests/support/arbitrary-filter.ts';
-import { conditionHolds } from '../../../tests/support/condition-holds.ts';
+import { conditionHolds } from '../../../tests/support/search/condition-holds.ts';
+import { arbitraryLocalFilter, arbitraryMembers } from '../../../tests/support/values/arbitrary-filter.ts';
 import type { Json } from '../../protocol/json.ts';
 import { indexCondition } from './conditions.ts';
 import { type IndexCondition, memberNames, weaken } from './index-condition.ts';

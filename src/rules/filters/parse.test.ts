@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readVectors } from '../../../tests/support/vectors.ts';
+import { readVectors } from '../../../tests/support/values/vectors.ts';
 import type { Json } from '../../protocol/json.ts';
 import { normalizedPath } from '../jsonpath/jsonpath.ts';
 import { parseFilter } from './parse.ts';

@@ -4,7 +4,7 @@ import {
   arbitraryFilter,
   arbitraryLocalFilter,
   arbitraryMembers,
-} from '../../../tests/support/arbitrary-filter.ts';
+} from '../../../tests/support/values/arbitrary-filter.ts';
 import type { Json } from '../../protocol/json.ts';
 import { localFilter } from './local-filter.ts';
 import { parseFilter } from './parse.ts';

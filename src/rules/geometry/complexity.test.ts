@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { comb, star } from '../../../tests/support/costly-geometries.ts';
-import { wkt } from '../../../tests/support/wkt.ts';
+import { comb, star } from '../../../tests/support/values/costly-geometries.ts';
+import { wkt } from '../../../tests/support/values/wkt.ts';
 import type { Geometry, Position } from '../../protocol/geojson.ts';
 import { countPairs, findExcess } from './complexity.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { knownRelations } from '../../../tests/support/known-relations.ts';
-import { wkt } from '../../../tests/support/wkt.ts';
+import { knownRelations } from '../../../tests/support/values/known-relations.ts';
+import { wkt } from '../../../tests/support/values/wkt.ts';
 import { spatialOperators } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { predicate } from './predicate.ts';

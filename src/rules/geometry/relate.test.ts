@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arbitraryGeometry, arbitraryOfType, plainTypes } from '../../../tests/support/arbitrary-geometry.ts';
-import { geosPredicates, isValidForGeos } from '../../../tests/support/geos.ts';
+import {
+  arbitraryGeometry,
+  arbitraryOfType,
+  plainTypes,
+} from '../../../tests/support/values/arbitrary-geometry.ts';
+import { geosPredicates, isValidForGeos } from '../../../tests/support/values/geos.ts';
 import { type SpatialOperator, spatialOperators } from '../../protocol/discover-messages.ts';
 import type { Geometry, Position } from '../../protocol/geojson.ts';
 import { predicate } from './predicate.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { star } from '../../../tests/support/costly-geometries.ts';
+import { star } from '../../../tests/support/values/costly-geometries.ts';
 import type { Position } from '../../protocol/geojson.ts';
 import { countSelfCrossings } from './self-crossings.ts';
 

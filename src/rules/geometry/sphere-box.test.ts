@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arbitraryGeometry, type Lattice, movedEast } from '../../../tests/support/arbitrary-geometry.ts';
-import { wkt } from '../../../tests/support/wkt.ts';
+import {
+  arbitraryGeometry,
+  type Lattice,
+  movedEast,
+} from '../../../tests/support/values/arbitrary-geometry.ts';
+import { wkt } from '../../../tests/support/values/wkt.ts';
 import { spatialOperators } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { predicate } from './predicate.ts';

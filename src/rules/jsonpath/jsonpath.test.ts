@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { JSONPathEnvironment } from 'json-p3';
 import { describe, expect, it } from 'vitest';
-import { documents, queries } from '../../../tests/support/arbitrary-jsonpath.ts';
-import { readVectors } from '../../../tests/support/vectors.ts';
+import { documents, queries } from '../../../tests/support/values/arbitrary-jsonpath.ts';
+import { readVectors } from '../../../tests/support/values/vectors.ts';
 import type { ProtocolError } from '../../protocol/errors.ts';
 import type { Json } from '../../protocol/json.ts';
 import { normalizedPath, parseJsonPath } from './jsonpath.ts';

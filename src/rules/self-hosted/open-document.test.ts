@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { served } from '../../../tests/support/hosted-node.ts';
+import { served } from '../../../tests/support/hosted/hosted-node.ts';
 import { sha256Digest } from '../../protocol/digest.ts';
 import { openDocument } from './open-document.ts';
 

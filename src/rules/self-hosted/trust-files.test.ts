@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arbitraryChange } from '../../../tests/support/arbitrary-change.ts';
-import { star } from '../../../tests/support/costly-geometries.ts';
-import { sampleCatalog } from '../../../tests/support/hosted-documents.ts';
-import { hostedNode, reference, served } from '../../../tests/support/hosted-node.ts';
+import { sampleCatalog } from '../../../tests/support/hosted/hosted-documents.ts';
+import { hostedNode, reference, served } from '../../../tests/support/hosted/hosted-node.ts';
+import { arbitraryChange } from '../../../tests/support/values/arbitrary-change.ts';
+import { star } from '../../../tests/support/values/costly-geometries.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import type { Check } from '../check-attributes.ts';
 import type { HostedDocument } from './faults.ts';

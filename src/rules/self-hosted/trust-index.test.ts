@@ -1,8 +1,8 @@
 import { sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arbitraryChange } from '../../../tests/support/arbitrary-change.ts';
-import { hostedNode, served } from '../../../tests/support/hosted-node.ts';
+import { hostedNode, served } from '../../../tests/support/hosted/hosted-node.ts';
+import { arbitraryChange } from '../../../tests/support/values/arbitrary-change.ts';
 import { goCanonicalJson } from '../../protocol/canonical-json.ts';
 import type { Json, JsonObject } from '../../protocol/json.ts';
 import { signDocument } from '../../protocol/signed-document.ts';

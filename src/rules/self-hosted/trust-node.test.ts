@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { arbitraryChange } from '../../../tests/support/arbitrary-change.ts';
-import { digestOf, hostedNode, registryName, served } from '../../../tests/support/hosted-node.ts';
+import { digestOf, hostedNode, registryName, served } from '../../../tests/support/hosted/hosted-node.ts';
+import { arbitraryChange } from '../../../tests/support/values/arbitrary-change.ts';
 import type { Json, JsonObject } from '../../protocol/json.ts';
 import type { HostedDocument } from './faults.ts';
 import { openDocument } from './open-document.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database/database.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { freshCondition } from '../../storage/freshness.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { createCaches } from '../cache/caches.ts';
 import { writeIndex } from '../write/write-index.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SearchingProcess } from '../../../tests/support/index-reader.ts';
-import { useProcesses } from '../../../tests/support/processes.ts';
-import { catalog } from '../../../tests/support/sample-catalogs.ts';
+import { catalog } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useProcesses } from '../../../tests/support/processes/processes.ts';
+import type { SearchingProcess } from '../../../tests/support/search/index-reader.ts';
 import type { Catalog, Offer } from '../../protocol/catalog.ts';
 import type { Database } from '../../storage/database.ts';
 import { refreshCaches } from '../cache/invalidation.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { maxRunNumbers } from '../lists/number-list.ts';
 import { addToLists, numberList } from '../lists/runs.ts';
 import { readSources } from './read-sources.ts';

@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { laterFormat, laterFormats } from '../../../tests/support/index-formats.ts';
+import { catalog, charger } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import { patienceMs } from '../../../tests/support/patience.ts';
-import { catalog, charger } from '../../../tests/support/sample-catalogs.ts';
+import { laterFormat, laterFormats } from '../../../tests/support/search/index-formats.ts';
 import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';
 import type { Database } from '../../storage/database.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
-import { withCaches } from '../../../tests/support/index-reader.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database/database.ts';
+import { withCaches } from '../../../tests/support/search/index-reader.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { keyOf } from '../documents/keys.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
-import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
-import { removeFromLists } from '../../../tests/support/remove-from-lists.ts';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
+import { removeFromLists } from '../../../tests/support/search/remove-from-lists.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { refreshCaches } from '../cache/invalidation.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { createListRemovals } from './remove.ts';
 import { addToLists, entriesOf, type ListEntries, numberList, type StoredRun, wordList } from './runs.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
-import { removeFromLists } from '../../../tests/support/remove-from-lists.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
+import { removeFromLists } from '../../../tests/support/search/remove-from-lists.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { keyOf, lastNumbers, maxCatalogKey } from '../documents/keys.ts';
 import { mergeRuns } from './compact.ts';

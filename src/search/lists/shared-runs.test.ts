@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
-import { removeFromLists } from '../../../tests/support/remove-from-lists.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
+import { removeFromLists } from '../../../tests/support/search/remove-from-lists.ts';
 import { hash53 } from '../write/attribute-entries.ts';
 import { beginningOf, compactFrom, type Position } from './compact.ts';
 import { readLists, readOn } from './read-parts.ts';

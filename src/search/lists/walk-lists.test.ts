@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { until } from '../../../tests/support/time.ts';
 import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';

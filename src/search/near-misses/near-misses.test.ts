@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { laterFormat } from '../../../tests/support/index-formats.ts';
-import { catalog, charger } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, charger } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { laterFormat } from '../../../tests/support/search/index-formats.ts';
 import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';
 import type { Database } from '../../storage/database.ts';

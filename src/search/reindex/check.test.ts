@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { readIndexContent } from '../../../tests/support/index-content.ts';
-import { laterFormats } from '../../../tests/support/index-formats.ts';
-import { removeFromLists } from '../../../tests/support/remove-from-lists.ts';
-import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, charger, offer } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { readIndexContent } from '../../../tests/support/search/index-content.ts';
+import { laterFormats } from '../../../tests/support/search/index-formats.ts';
+import { removeFromLists } from '../../../tests/support/search/remove-from-lists.ts';
 import type { Database } from '../../storage/database.ts';
 import { firstNumbers, keyOf } from '../documents/keys.ts';
 import { addToLists, everyResource } from '../lists/runs.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { laterFormat } from '../../../tests/support/index-formats.ts';
-import { catalog } from '../../../tests/support/sample-catalogs.ts';
+import { catalog } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { laterFormat } from '../../../tests/support/search/index-formats.ts';
 import { until } from '../../../tests/support/time.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';

@@ -1,10 +1,10 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { readIndexContent } from '../../../tests/support/index-content.ts';
-import { laterFormat, laterFormats, otherWeights } from '../../../tests/support/index-formats.ts';
-import { countRowsRead } from '../../../tests/support/rows-read.ts';
-import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, charger, offer } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { countRowsRead } from '../../../tests/support/database/rows-read.ts';
+import { readIndexContent } from '../../../tests/support/search/index-content.ts';
+import { laterFormat, laterFormats, otherWeights } from '../../../tests/support/search/index-formats.ts';
 import { until } from '../../../tests/support/time.ts';
 import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, charger, offer } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import { silentLogger } from '../../logger.ts';
 import type { Database } from '../../storage/database.ts';
 import { lastNumbers, maxCatalogKey } from '../documents/keys.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { comb } from '../../../tests/support/costly-geometries.ts';
+import { comb } from '../../../tests/support/values/costly-geometries.ts';
 import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import type { Geometry, Position } from '../../protocol/geojson.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import type { TypingKeys } from '../format/index-format.ts';
 import { numberWords } from './dictionary.ts';

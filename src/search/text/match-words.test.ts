@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { indexKeys, queryKeys } from '../../rules/text/typing-errors.ts';
 import type { Database } from '../../storage/database.ts';
 import { refreshCaches } from '../cache/invalidation.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { countSearches } from '../../../tests/support/counted-searches.ts';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { catalog, offer, plain } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, offer, plain } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { countSearches } from '../../../tests/support/search/counted-searches.ts';
 import { readConfig } from '../../config.ts';
 import type { Database } from '../../storage/database.ts';
 import { writeIndex } from '../write/write-index.ts';

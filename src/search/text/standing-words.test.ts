@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { night, useIndexedOffers } from '../../../tests/support/indexed-offers.ts';
-import { catalog, offer, plain } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, offer, plain } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { night, useIndexedOffers } from '../../../tests/support/search/indexed-offers.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
 import { indexFormats, newestOf } from '../format/index-format.ts';
 import { siblingList } from '../lists/runs.ts';

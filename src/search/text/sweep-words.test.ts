@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { catalog, plain } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, plain } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import { until, watchFor } from '../../../tests/support/time.ts';
 import type { Database } from '../../storage/database.ts';
 import { indexFormats } from '../format/index-format.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, charger, offer } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';
 import type { Catalog } from '../../protocol/catalog.ts';

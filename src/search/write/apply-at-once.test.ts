@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
-import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, charger, offer } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { mergeRuns } from '../lists/compact.ts';
 import { readLists } from '../lists/read-parts.ts';
 import { everyResource } from '../lists/runs.ts';

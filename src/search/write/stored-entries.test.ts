@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, charger, offer } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { firstNumbers, numberOf } from '../documents/keys.ts';
 import { type IndexFormat, type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';

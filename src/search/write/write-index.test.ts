@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
-import { catalog } from '../../../tests/support/sample-catalogs.ts';
+import { catalog } from '../../../tests/support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { until } from '../../../tests/support/time.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { lastNumbers, numberOf } from '../documents/keys.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import { gate } from '../../../tests/support/gate.ts';
 import { takeTime, watchFor } from '../../../tests/support/time.ts';
 import type { Database } from '../database.ts';

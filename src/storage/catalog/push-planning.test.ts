@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { type SeedCatalog, seedCatalog } from '../../../tests/support/seed-catalogs.ts';
+import { type SeedCatalog, seedCatalog } from '../../../tests/support/catalogs/seed-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import { matchesInterest } from '../../rules/match.ts';
 import type { PushRecord } from '../../rules/push-outcome.ts';
 import type { Database } from '../database.ts';

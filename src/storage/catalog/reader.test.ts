@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { seedCatalog } from '../../../tests/support/seed-catalogs.ts';
+import { seedCatalog } from '../../../tests/support/catalogs/seed-catalogs.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../database.ts';
 import { readCatalog, readCatalogs, readDocuments } from './reader.ts';
 

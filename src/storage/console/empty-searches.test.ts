@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database, Queryable } from '../database.ts';
 import { createEmptySearches, listEmptySearches } from './empty-searches.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { countRowsRead } from '../../../tests/support/rows-read.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { countRowsRead } from '../../../tests/support/database/rows-read.ts';
 import type { Database } from '../database.ts';
 import { measureShared, readMinutes } from './minutes.ts';
 

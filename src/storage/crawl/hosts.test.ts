@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../database.ts';
 import { type Claim, claimDue, LeaseLost, settle } from '../work/due-work.ts';
 import { renew } from '../work/leases.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import { takeTime } from '../../../tests/support/time.ts';
 import type { Database } from '../database.ts';
 import { type IndexRow, type ReadEntry, recordIndex, takeDueIndexes } from './indexes.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { readCluster, startEmbeddedProcess } from '../../../tests/support/embedded-process.ts';
+import { readCluster, startEmbeddedProcess } from '../../../tests/support/processes/embedded-process.ts';
 import { until, watchFor } from '../../../tests/support/time.ts';
 import { silentLogger } from '../../logger.ts';
 import { openDatabase } from '../database.ts';

@@ -9,7 +9,7 @@ import {
   type EmbeddedProcess,
   readCluster,
   startEmbeddedProcess,
-} from '../../../tests/support/embedded-process.ts';
+} from '../../../tests/support/processes/embedded-process.ts';
 import { identifyProcess } from '../process-identity.ts';
 import { canEnter, parsePasswd } from './server-user.ts';
 

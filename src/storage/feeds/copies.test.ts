@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../database.ts';
 import { countMissing, findExpected } from './copies.ts';
 

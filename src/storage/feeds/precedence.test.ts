@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countServed, seedCrawled } from '../../../tests/support/crawled-catalogs.ts';
-import { useDatabase } from '../../../tests/support/database.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { countServed, seedCrawled } from '../../../tests/support/hosted/crawled-catalogs.ts';
 import type { Database, Transaction } from '../database.ts';
 import { catalogsAtOnce } from './copies.ts';
 import { settleNoted, settlePrecedence } from './precedence.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { useDatabase } from '../../../tests/support/database.ts';
-import { countRowsRead } from '../../../tests/support/rows-read.ts';
+import { useDatabase } from '../../../tests/support/database/database.ts';
+import { countRowsRead } from '../../../tests/support/database/rows-read.ts';
 import type { Database, Queryable } from '../database.ts';
 import {
   addKey,

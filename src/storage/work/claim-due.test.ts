@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Job, jobTable, useJobs } from '../../../tests/support/jobs.ts';
+import { type Job, jobTable, useJobs } from '../../../tests/support/database/jobs.ts';
 import { until, watchFor } from '../../../tests/support/time.ts';
 import type { GroupChoice } from './claim-due.ts';
 import { claimDue, LeaseLost } from './due-work.ts';

@@ -9,7 +9,7 @@ import {
   jobTable,
   until,
   useJobs,
-} from '../../../tests/support/jobs.ts';
+} from '../../../tests/support/database/jobs.ts';
 import { patienceMs } from '../../../tests/support/patience.ts';
 import { takeTime, watchFor } from '../../../tests/support/time.ts';
 import { type Claim, claimDue, LeaseLost } from './due-work.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { gate } from '../../../tests/support/gate.ts';
 import {
   counting,
   insertLeased,
@@ -8,7 +7,8 @@ import {
   jobTable,
   until,
   useJobs,
-} from '../../../tests/support/jobs.ts';
+} from '../../../tests/support/database/jobs.ts';
+import { gate } from '../../../tests/support/gate.ts';
 import { takeTime, watchFor } from '../../../tests/support/time.ts';
 import { type Claim, claimDue, type StartedLoop, settle } from './due-work.ts';
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type OwnServer, startOwnServer } from '../../support/replica.ts';
+import { type OwnServer, startOwnServer } from '../../support/database/replica.ts';
 import { takeTime, until } from '../../support/time.ts';
 import { type FaultRun, faultOptions, strikes } from '../fault-run.ts';
 import { judge } from '../oracle.ts';

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'vitest';
-import { startReplicatedServer } from '../../support/replica.ts';
+import { startReplicatedServer } from '../../support/database/replica.ts';
 import { until } from '../../support/time.ts';
 import { faultOptions, strikes } from '../fault-run.ts';
 import { judge } from '../oracle.ts';

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { ReplicaState } from '../../../src/storage/replica.ts';
-import type { Body } from '../../support/actor.ts';
-import { type Discovering, startDiscovering } from '../../support/discover.ts';
-import { type ReplicatedServer, startReplicatedServer, type TestReplica } from '../../support/replica.ts';
-import { createSwitches } from '../../support/switches.ts';
+import { createSwitches } from '../../support/catalogs/switches.ts';
+import {
+  type ReplicatedServer,
+  startReplicatedServer,
+  type TestReplica,
+} from '../../support/database/replica.ts';
+import type { Body } from '../../support/network/actor.ts';
+import { type Discovering, startDiscovering } from '../../support/network/discover.ts';
 import { takeTime, until } from '../../support/time.ts';
 import { faultOptions, type Outcome, strikes } from '../fault-run.ts';
 

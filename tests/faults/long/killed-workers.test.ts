@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Action, actions } from '../../../src/protocol/actions.ts';
 import { pullPushesForward } from '../../../src/storage/catalog/pushes.ts';
-import type { Actor, Exchange } from '../../support/actor.ts';
-import { filter, resourceIds } from '../../support/discover.ts';
-import { endLeases } from '../../support/leases.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network.ts';
-import { catalog, plain } from '../../support/sample-catalogs.ts';
-import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { catalog, plain } from '../../support/catalogs/sample-catalogs.ts';
+import { endLeases } from '../../support/database/leases.ts';
+import type { Actor, Exchange } from '../../support/network/actor.ts';
+import { filter, resourceIds } from '../../support/network/discover.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/processes/service-process.ts';
 import { takeTime, until } from '../../support/time.ts';
 import { type FaultRun, faultOptions, type Outcome, strikes } from '../fault-run.ts';
 

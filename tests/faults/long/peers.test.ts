@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import type { Actor, Interference } from '../../support/actor.ts';
-import type { Spoiler } from '../../support/tampering-proxy.ts';
+import type { Spoiler } from '../../support/hosted/tampering-proxy.ts';
+import type { Actor, Interference } from '../../support/network/actor.ts';
 import { takeTime } from '../../support/time.ts';
 import { type FaultRun, faultOptions, strikes } from '../fault-run.ts';
 import { judge } from '../oracle.ts';

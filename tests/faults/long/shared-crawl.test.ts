@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { rouse, settled } from '../../support/crawl.ts';
-import type { ServiceProcess } from '../../support/service-process.ts';
+import { rouse, settled } from '../../support/hosted/crawl.ts';
+import type { ServiceProcess } from '../../support/processes/service-process.ts';
 import { startProviders } from '../crawled-providers.ts';
 
 const nodes = 8;

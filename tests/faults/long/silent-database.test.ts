@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { startNetwork } from '../../support/network.ts';
-import { submit } from '../../support/publish.ts';
-import { catalog } from '../../support/sample-catalogs.ts';
-import { startCatalogProcess } from '../../support/service-process.ts';
-import { openLine } from '../../support/severed-line.ts';
+import { catalog } from '../../support/catalogs/sample-catalogs.ts';
+import { openLine } from '../../support/database/severed-line.ts';
+import { startNetwork } from '../../support/network/network.ts';
+import { submit } from '../../support/network/publish.ts';
+import { startCatalogProcess } from '../../support/processes/service-process.ts';
 import { watchFor } from '../../support/time.ts';
 import { through } from '../world.ts';
 

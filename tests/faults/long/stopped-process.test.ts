@@ -4,12 +4,12 @@ import pg from 'pg';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { actions } from '../../../src/protocol/actions.ts';
 import { connectionSettings } from '../../../src/storage/connection.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { catalog } from '../../support/catalogs/sample-catalogs.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { freePort } from '../../support/free-port.ts';
-import { startNetwork, type TestNetwork } from '../../support/network.ts';
-import { publish, submit } from '../../support/publish.ts';
-import { catalog } from '../../support/sample-catalogs.ts';
-import { type ServiceProcess, startCatalogProcess } from '../../support/service-process.ts';
+import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
+import { publish, submit } from '../../support/network/publish.ts';
+import { type ServiceProcess, startCatalogProcess } from '../../support/processes/service-process.ts';
 import { takeTime, until, watchFor } from '../../support/time.ts';
 
 // A process that stands still (SIGSTOP, a suspended machine) keeps its connections, its leases and the locks of its open transactions. Another

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import type { ServiceProcess } from '../../support/service-process.ts';
+import type { ServiceProcess } from '../../support/processes/service-process.ts';
 import { until } from '../../support/time.ts';
 import { type FaultRun, faultOptions, strikes } from '../fault-run.ts';
 import { judge } from '../oracle.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { OpenApiDocument, Operation, Response } from '../../../src/http/openapi.ts';
 import { createAjv } from '../../../src/protocol/ajv.ts';
-import { arbitraryValue } from '../../support/arbitrary-value.ts';
+import { arbitraryValue } from '../../support/values/arbitrary-value.ts';
 import { hostileText } from '../hostile-values.ts';
 import { exchange, type HttpAnswer } from '../http-exchange.ts';
 import { type ByteMutation, bytesSometimes, mutateBytes, noBytes } from '../mutate-bytes.ts';

@@ -1,0 +1,41 @@
+import type { Database, Queryable } from '../../../src/storage/database.ts';
+
+/** How many rows PostgreSQL reads for the statements of some work: those that scans return, and those that they drop by a filter. */
+export async function countRowsRead(
+  database: Database,
+  work: (queryable: Queryable) => Promise<unknown>,
+): Promise<number> {
+  let total = 0;
+  const counting: Queryable = {
+    async query(text, values) {
+      const { rows } = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+        `explain (analyze, timing off, format json) ${text}`,
+        values,
+      );
+      const plan = rows[0]?.['QUERY PLAN'];
+      total += rowsOf((typeof plan === 'string' ? JSON.parse(plan) : plan)[0].Plan);
+      return database.query(text, values);
+    },
+  };
+  await work(counting);
+  return total;
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+}
+
+function rowsOf(node: PlanNode): number {
+  const {
+    'Actual Rows': rows,
+    'Actual Loops': loops,
+    'Rows Removed by Filter': removed = 0,
+    Plans = [],
+  } = node;
+  const own = / Scan$/.test(node['Node Type']) ? (rows + removed) * loops : 0;
+  return own + Plans.reduce((sum, child) => sum + rowsOf(child), 0);
+}

@@ -1,0 +1,41 @@
+import { listCallbacks } from '../../../src/storage/work/callback-list.ts';
+import type { Actor, Received } from '../network/actor.ts';
+import type { TestNetwork } from '../network/network.ts';
+import { until } from '../time.ts';
+import { likeOnix, refuseWhatIsClosed } from './closed-consumer.ts';
+import { findPeerFaults } from './peer-schemas.ts';
+
+// Participants whose schemas are closed, and what they were sent.
+
+/** Refuses what closed schemas do not name, from the first message on. */
+export async function joinClosed(network: TestNetwork, name: string, closed = likeOnix): Promise<Actor> {
+  const actor = await network.actor(name);
+  actor.behave(refuseWhatIsClosed(closed));
+  return actor;
+}
+
+/** Every send of a callback, in order, once it is settled; and what the operator sees of it. */
+export async function sentTo({ database }: Pick<TestNetwork, 'database'>, actor: Actor, messageId: string) {
+  const [delivery] = await until(async () => {
+    const found = await listCallbacks(database, { messageId, limit: 1 });
+    return found[0] && found[0].state !== 'open' && found;
+  }, `the callback to ${actor.id} to be settled`);
+  const sends = actor.received.filter(({ body }) => body.context.messageId === messageId);
+  return { sends, delivery };
+}
+
+/** Whether closed schemas accept it. */
+export function isAccepted({ action, body }: Received): boolean {
+  return findPeerFaults(action, body).length === 0;
+}
+
+/** Members that no closed schema names, and a validity of dates only: strict form mends it. */
+export const loose = {
+  descriptor: { name: 'Loose', short_desc: 'loose' },
+  validity: { startDate: '2026-01-01', endDate: '2099-12-31' },
+};
+
+/** What strict form does not mend: a document is none of the six objects. */
+export const hopeless = {
+  descriptor: { name: 'Hopeless', docs: [{ url: 'https://files.example/1', pages: 3 }] },
+};

@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { silentLogger } from '../../../src/logger.ts';
+import type { Catalog } from '../../../src/protocol/catalog.ts';
+import type { SpatialConstraint } from '../../../src/protocol/discover-messages.ts';
+import { ProtocolError } from '../../../src/protocol/errors.ts';
+import type { Geometry } from '../../../src/protocol/geojson.ts';
+import { distanceBetween } from '../../../src/rules/geometry/distance.ts';
+import { predicate } from '../../../src/rules/geometry/predicate.ts';
+import type { IndexFormat } from '../../../src/search/format/index-format.ts';
+import { mergeRuns } from '../../../src/search/lists/compact.ts';
+import {
+  createSearch,
+  type SearchContext,
+  type SearchService,
+  type TraceStep,
+  writeIndex,
+} from '../../../src/search/port.ts';
+import { type Database, openDatabase } from '../../../src/storage/database.ts';
+import { createThreadPool } from '../../../src/thread-pool.ts';
+import { createTestDatabase } from '../database/database.ts';
+import { patienceMs } from '../patience.ts';
+import { arbitraryIndex, arbitraryNow, arbitraryQuestion } from '../values/arbitrary-index.ts';
+import { answerByTheBook, findByTheBook, type KnownCatalog, type Question } from './discover-oracle.ts';
+
+/** Holds the index against a plain evaluation of every document, for so many generated indexes and questions to each. Returns how often each step was taken. */
+export async function holdAgainstTheBook(runs: {
+  indexes: number;
+  questions: number;
+  seed?: number;
+  /** Each index comes about by changes, and its lists are compacted meanwhile. */
+  byChanges?: boolean;
+  /** Of the processes that are asked, each of them every question; one with the usual settings unless given. */
+  settings?: readonly Record<string, string>[];
+  /** Instead of settings: the caches that each process uses. */
+  usedCaches?: readonly SearchContext['usedCaches'][];
+  /** Has another index catch up: every question is asked before, when it lacks what was written last, and afterwards. */
+  catchUp?: (database: Database) => Promise<void>;
+}): Promise<Map<string, number>> {
+  const testDatabase = await createTestDatabase();
+  const logger = silentLogger();
+  const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
+  const threads = createThreadPool({ size: 1, logger });
+  const processes = runs.usedCaches?.map((usedCaches) => ({ settings: {}, usedCaches }));
+  const services = (processes ?? (runs.settings ?? [{}]).map((settings) => ({ settings }))).map((asked) => ({
+    asked,
+    service: createSearch({
+      ...asked,
+      config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}`, ...asked.settings }),
+      database,
+      threads,
+      now: () => arbitraryNow,
+    }),
+  }));
+  const steps = new Map<string, number>();
+  const ask = async (index: readonly KnownCatalog[], question: Question) => {
+    for (const { service, asked } of services) {
+      const taken = await compare(service, index, question).catch((cause) => {
+        throw new Error(`with ${JSON.stringify(asked)}`, { cause });
+      });
+      for (const { step } of taken) steps.set(step, (steps.get(step) ?? 0) + 1);
+    }
+  };
+  try {
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryIndex,
+        fc.array(arbitraryQuestion, { minLength: runs.questions, maxLength: runs.questions }),
+        async (index, questions) => {
+          if (runs.catchUp) await replaceAll(database, index, runs.catchUp);
+          else await fill({ database }, runs.byChanges ? [] : index);
+          if (runs.byChanges) await applyByChanges(database, index);
+          for (const question of questions) await ask(index, question);
+          if (runs.catchUp === undefined) return;
+          await runs.catchUp(database);
+          for (const question of questions) await ask(index, question);
+        },
+      ),
+      { numRuns: runs.indexes, seed: runs.seed, endOnFailure: true },
+    );
+    return steps;
+  } finally {
+    await threads.close();
+    await database.close();
+    await testDatabase.drop();
+  }
+}
+
+export async function fill(
+  { database }: Pick<SearchContext, 'database'>,
+  index: readonly KnownCatalog[],
+): Promise<void> {
+  const { rows } = await database.query<{ tables: string }>(
+    `select string_agg('discovery.' || tablename, ', ') as tables from pg_tables
+     where schemaname = 'discovery' and tablename not in ('feed', 'run')`,
+  );
+  // The numbers of runs are never given again: processes know them by these.
+  await database.query('truncate discovery.run');
+  await database.query(`truncate ${rows[0]?.tables} restart identity cascade`);
+  await apply(database, index);
+}
+
+/**
+ * Without emptying tables, after which another index would have to be built anew. That has seen other documents under the same ids: it lacks those that have changed, and has others that have gone.
+ */
+async function replaceAll(
+  database: Database,
+  index: readonly KnownCatalog[],
+  catchUp: (database: Database) => Promise<void>,
+): Promise<void> {
+  const { rows } = await database.query<{ source: string; owner: string; id: string }>(
+    'select source, owner, id from discovery.catalog',
+  );
+  await database.transaction((tx) => writeIndex(tx, arbitraryNow, ({ remove }) => remove(rows)));
+  await apply(database, index.map(swapDocuments));
+  await catchUp(database);
+  await apply(database, index);
+}
+
+function swapDocuments(known: KnownCatalog, position: number, index: readonly KnownCatalog[]): KnownCatalog {
+  const { resources, offers, id } = known.catalog;
+  // Every second catalog keeps what is said of itself.
+  const head = position % 2 === 0 ? known : (index[(position + 1) % index.length] ?? known);
+  return {
+    ...known,
+    catalog: {
+      ...{ ...head.catalog, id },
+      resources: resources && swapped(resources),
+      offers: offers && swapped(offers),
+    },
+  };
+}
+
+export async function apply(database: Database, catalogs: readonly KnownCatalog[]): Promise<void> {
+  const incoming = catalogs.map(({ owner, networkIds, type, catalog }) => ({
+    ...{ source: 'service:test', owner, networks: networkIds, type, catalog },
+    mode: 'FULL' as const,
+  }));
+  await database.transaction((tx) => writeIndex(tx, arbitraryNow, ({ apply }) => apply(incoming)));
+}
+
+/** Catalog by catalog, each with what others say first; in between and afterwards lists are compacted. */
+export async function applyByChanges(database: Database, index: readonly KnownCatalog[]): Promise<void> {
+  for (const [position, known] of index.entries()) {
+    const { resources, offers, id } = known.catalog;
+    const catalog = {
+      ...{ ...(index[(position + 1) % index.length] ?? known).catalog, id },
+      resources: resources && swapped(resources),
+      offers: offers && swapped(offers),
+    };
+    await apply(database, [{ ...known, catalog }]);
+  }
+  await mergeEvery(database);
+  await Promise.all([...index.map((known) => apply(database, [known])), mergeEvery(database)]);
+}
+
+/** Each with the content of the next one, and one more, which will go. */
+function swapped<T extends { id: string }>(documents: readonly T[]): T[] {
+  const [first] = documents;
+  return [
+    ...documents.map(({ id }, index) => ({ ...(documents[(index + 1) % documents.length] as T), id })),
+    ...(first ? [{ ...first, id: 'will go' }] : []),
+  ];
+}
+
+async function mergeEvery(database: Database): Promise<void> {
+  const { rows } = await database.query<{ list: number }>('select distinct list from discovery.run');
+  await Promise.all(rows.map(({ list }) => mergeRuns(database, list)));
+}
+
+/** Returns the steps of the search. */
+export async function compare(
+  service: SearchService,
+  index: readonly KnownCatalog[],
+  question: Question,
+  shown: (catalogs: Catalog[]) => object[] = (catalogs) => catalogs.map(comparable),
+  formats?: ReadonlySet<IndexFormat>,
+): Promise<readonly TraceStep[]> {
+  const { intent, limit, offset, networkId, schemaContext } = question;
+  const asked = service.search({
+    message: { intent, limit, offset },
+    scope: { networkId, schemaContext: schemaContext && [...schemaContext] },
+  });
+  const found = await asked.catch((error: unknown) => {
+    if (error instanceof ProtocolError) return error;
+    throw error;
+  });
+  if (found instanceof ProtocolError) {
+    expect(found.code).toBe('SCH_INVALID_JSONPATH');
+    expect(() => findByTheBook(index, question, { measure, formats })).toThrow();
+    return [];
+  }
+  const { answer, trace } = found;
+  const expected = answerByTheBook(findByTheBook(index, question, { measure, formats }), question);
+  const context = JSON.stringify({ question, index });
+  expect(shown(JSON.parse(answer.catalogs)), context).toEqual(shown(expected.catalogs));
+  expect(answer.pagination, context).toEqual(expected.pagination);
+  return trace.steps;
+}
+
+/** The order of offers says nothing. */
+export function comparable({ offers = [], ...catalog }: Catalog): object {
+  return { ...catalog, offers: [...offers].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+}
+
+export function measure(
+  constraint: SpatialConstraint,
+): (stored: Geometry) => { holds: boolean; distance?: number } {
+  const { operator, geometry, distanceMeters } = constraint;
+  return (stored) => ({
+    holds: predicate(operator, stored, geometry, distanceMeters),
+    ...(operator === 'S_DWITHIN' && { distance: distanceBetween(stored, geometry) }),
+  });
+}

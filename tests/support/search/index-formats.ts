@@ -1,0 +1,76 @@
+import type { SphereBox } from '../../../src/rules/geometry/sphere-box.ts';
+import {
+  type IndexFormat,
+  type IndexFormats,
+  indexFormats,
+  newestOf,
+} from '../../../src/search/format/index-format.ts';
+import { hash53 } from '../../../src/search/write/attribute-entries.ts';
+
+// What a later version of the code may make of documents.
+
+const newest = newestOf(indexFormats);
+
+/** Words lose their plural, so that other words are indexed and asked for; facts have other hashes, numbers other lists, words other typing keys. */
+export const laterFormat: IndexFormat = {
+  version: newest.version + 1,
+  tokenizer: {
+    index: (text) => new Set(Array.from(newest.tokenizer.index(text), singular)),
+    query: (text) => [...new Set(newest.tokenizer.query(text).map(singular))],
+  },
+  weights: newest.weights,
+  typing: {
+    version: newest.typing.version + 1,
+    index: (word) => newest.typing.index(word).map(otherHash),
+    query: (word) => newest.typing.query(word).map(otherHash),
+  },
+  attributes: {
+    ...newest.attributes,
+    entries(document) {
+      const { facts, numbers, objects } = newest.attributes.entries(document);
+      return {
+        facts: new Set(Array.from(facts, otherHash)),
+        numbers: new Map(Array.from(numbers, ([path, values]) => [otherHash(path), values])),
+        objects,
+      };
+    },
+    valueFact: (path, value) => otherHash(newest.attributes.valueFact(path, value)),
+    numberPath: (path) => otherHash(newest.attributes.numberPath(path)),
+  },
+  geometries: {
+    ...newest.geometries,
+    boxOf: (geometry) => grown(newest.geometries.boxOf(geometry), 0.001),
+  },
+  isStanding: newest.isStanding,
+  sharesRuns: newest.sharesRuns,
+};
+
+export const laterFormats: IndexFormats = [...indexFormats, laterFormat];
+
+/** A later version in which the words of resources count half as much, and nothing else has changed. */
+export const otherWeights: IndexFormats = [
+  ...indexFormats,
+  {
+    ...newest,
+    version: newest.version + 1,
+    weights: {
+      ...newest.weights,
+      resource: (resource, tokenize) =>
+        new Map(
+          Array.from(newest.weights.resource(resource, tokenize), ([word, weight]) => [word, weight / 2]),
+        ),
+    },
+  },
+];
+
+function singular(word: string): string {
+  return word.length > 2 && word.endsWith('s') ? word.slice(0, -1) : word;
+}
+
+function otherHash(hash: number): number {
+  return hash53(`other ${hash}`);
+}
+
+function grown({ low: [x, y, z], high: [toX, toY, toZ] }: SphereBox, by: number): SphereBox {
+  return { low: [x - by, y - by, z - by], high: [toX + by, toY + by, toZ + by] };
+}
