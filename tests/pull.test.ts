@@ -209,8 +209,8 @@ describe('pulls of one owner', () => {
   async function hold(count: number, state: string): Promise<void> {
     await network.database.query(
       `insert into catalog.pull (owner, subscription_id, page_limit, page_offset, context, digest, request_signature,
-         callback_url, accepted_at, lease_token, due_at, leased_until)
-       select $1, gen_random_uuid(), 10, 0, '{}', '', '', '', now(), gen_random_uuid(), ${state}, ${state}
+         callback_url, lease_token, due_at, leased_until)
+       select $1, gen_random_uuid(), 10, 0, '{}', '', '', '', gen_random_uuid(), ${state}, ${state}
        from generate_series(1, $2::integer)`,
       [identityOf(ds.id, network.config.REGISTRY_NAME), count],
     );

@@ -127,7 +127,7 @@ describe('signpost send --wait', () => {
       callBack(request, { by: other }).catch(() => undefined);
       return { status: 200, body: ack(request.context.messageId) };
     };
-    expect(await scene.publish('--wait', '1')).toMatchObject({
+    expect(await scene.publish('--wait', '3')).toMatchObject({
       exitCode: 1,
       notes: expect.stringMatching(/catalog\.example\.com\S* was asked, not other\.example\.com/),
     });
