@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+// How large each folder may be, so that the program does not grow by itself: lines, and exported names, both without tests. A change that needs more room
+// makes it by deleting something; a change that deletes lowers the figure.
+const budgets: Record<string, { lines: number; names: number }> = {
+  'packages/client/src': { lines: 2160, names: 97 },
+  src: { lines: 2440, names: 103 },
+  'src/catalog': { lines: 2500, names: 57 },
+  'src/cli': { lines: 9600, names: 284 },
+  'src/conform': { lines: 3800, names: 105 },
+  'src/console': { lines: 5910, names: 241 },
+  'src/delivery': { lines: 1870, names: 81 },
+  'src/demo': { lines: 820, names: 28 },
+  'src/discovery': { lines: 7780, names: 261 },
+  'src/http': { lines: 5050, names: 205 },
+  'src/import': { lines: 1690, names: 68 },
+  'src/protocol': { lines: 5420, names: 366 },
+  'src/publisher': { lines: 3900, names: 173 },
+  'src/registry': { lines: 1530, names: 54 },
+  'src/rules': { lines: 8680, names: 428 },
+  'src/schemas': { lines: 320, names: 13 },
+  'src/search': { lines: 15310, names: 556 },
+  'src/storage': { lines: 11540, names: 625 },
+  'src/telemetry': { lines: 330, names: 12 },
+  'src/workers': { lines: 600, names: 26 },
+  'web/src': { lines: 6310, names: 171 },
+};
+/** A figure that is further from the truth than this is lowered. */
+const slackLines = 200;
+
+const sizes = measure(['packages/client/src', 'src', 'web/src']);
+
+it('has a budget for every folder, and no other', () => {
+  expect([...sizes.keys()].sort()).toEqual(Object.keys(budgets).sort());
+});
+
+describe.each(Object.entries(budgets))('%s', (folder, { lines, names }) => {
+  const size = sizes.get(folder) ?? { lines: 0, names: 0 };
+
+  it(`has at most ${lines} lines, and not far fewer`, () => {
+    expect(size.lines).toBeLessThanOrEqual(lines);
+    expect(size.lines).toBeGreaterThan(lines - slackLines);
+  });
+
+  it(`exports at most ${names} names`, () => {
+    expect(size.names).toBeLessThanOrEqual(names);
+  });
+});
+
+/** The folders right below `src` are counted one by one, the packages and the page as a whole. */
+function measure(roots: readonly string[]): Map<string, { lines: number; names: number }> {
+  const found = new Map<string, { lines: number; names: number }>();
+  for (const root of roots)
+    for (const file of readdirSync(root, { recursive: true }).map(String)) {
+      if (!/\.tsx?$/.test(file) || /\.test\.tsx?$/.test(file)) continue;
+      const top = dirname(file).split(/[\\/]/)[0];
+      const folder = root === 'src' && top !== '.' ? `${root}/${top}` : root;
+      const text = readFileSync(join(root, file), 'utf8');
+      const { lines, names } = found.get(folder) ?? { lines: 0, names: 0 };
+      const exported = text.match(/^export (?!\{|\*|default)/gm)?.length ?? 0;
+      found.set(folder, { lines: lines + text.split('\n').length - 1, names: names + exported });
+    }
+  return found;
+}
