@@ -1,30 +1,76 @@
 import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './tests/support/longest-first.ts';
 
-// Random choices of the fault suite: the same every time in `npm test`, others in each run of `npm run test:faults`. The processes of the tests inherit it.
+// Random choices of the fault suite: the same every time in its short form, others in each run of `npm run test:faults`. The processes of the tests inherit it.
 process.env.FAULT_SEED ??= process.env.FAULTS === 'long' ? `${randomInt(1_000_000)}` : '20261117';
+
+const sources = join(import.meta.dirname, 'src/');
+const built = join(import.meta.dirname, 'dist/');
+
+/** Users run `dist/`, and so do all tests but units: what they import from `src/` comes from the build. */
+const onTheBuild: Plugin = {
+  name: 'on-the-build',
+  enforce: 'pre',
+  async resolveId(source, importer, options) {
+    if (!source.startsWith('.') || !importer) return undefined;
+    const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
+    if (!resolved?.id.startsWith(sources) || !resolved.id.endsWith('.ts')) return resolved;
+    return { id: resolved.id.replace(sources, built).replace(/\.ts$/, '.js'), external: true };
+  },
+};
+
+const common = {
+  globalSetup: ['tests/support/fresh-build.ts', 'tests/support/database/database-server.ts'],
+  setupFiles: ['tests/support/reproducible.ts'],
+  // A worker loads the code once and not for each of its files, which would cost more than most of them take.
+  isolate: false,
+};
+/** Node loads what is built by itself, as it does for users. */
+const server = { deps: { external: [/\/dist\//] } };
 
 export default defineConfig({
   test: {
-    include: [
-      'src/**/*.test.ts',
-      'packages/*/src/**/*.test.ts',
-      'tests/**/*.test.ts',
-      'web/src/**/*.test.ts',
-    ],
-    globalSetup: ['tests/support/fresh-build.ts', 'tests/support/database/database-server.ts'],
     reporters: ['default', './tests/support/summary-reporter.ts', './tests/faults/fault-reporter.ts'],
-    setupFiles: ['tests/support/reproducible.ts'],
-    // A machine that is taken away for minutes must fail nothing: what will not happen is waited for no longer than `patienceMs`.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
-    // Some tests cannot do without a clock (a deadline, a rate, a lease). The summary names those that needed a second run.
-    retry: 1,
     // Three workers keep two processors busy: tests wait, for disks, leases and time-outs, a fifth of their time.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    // A worker loads the code once and not for each of its files, which would cost more than most of them take.
-    isolate: false,
+    projects: [
+      {
+        test: {
+          ...common,
+          ...timeouts(60),
+          name: 'units',
+          include: ['src/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'web/src/**/*.test.ts'],
+        },
+      },
+      {
+        plugins: [onTheBuild],
+        test: {
+          ...common,
+          ...timeouts(60),
+          name: 'ways',
+          include: ['tests/ways/**/*.test.ts', 'tests/house/*.test.ts'],
+          server,
+        },
+      },
+      {
+        plugins: [onTheBuild],
+        test: {
+          ...common,
+          ...timeouts(600),
+          name: 'suites',
+          include: ['tests/**/*.test.ts'],
+          exclude: ['tests/ways/**', 'tests/house/**', 'tests/browser/**'],
+          server,
+        },
+      },
+    ],
   },
 });
+
+function timeouts(seconds: number) {
+  return { testTimeout: seconds * 1000, hookTimeout: seconds * 1000 };
+}

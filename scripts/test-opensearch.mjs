@@ -10,7 +10,7 @@ if (obstacle) {
 } else {
   const running = process.env.OPENSEARCH_URL ? undefined : await startOpenSearch({ heapMb: 512 });
   const filters = process.argv.slice(2);
-  const tests = filters.length > 0 ? filters : ['tests/opensearch', 'tests/discover'];
+  const tests = filters.length > 0 ? filters : ['tests/opensearch/', 'tests/ways/discover/', 'tests/search/'];
   const env = {
     ...process.env,
     OPENSEARCH_URL: process.env.OPENSEARCH_URL ?? running.url,

@@ -18,7 +18,7 @@ import { purgeRequests } from './storage/work/request-memory.ts';
 import { purgeSent } from './storage/work/sent-requests.ts';
 
 // Retention: rows that only use makes are deleted after their time, in small batches, by one of the processes of a database. docs/operating.md has the whole table, with
-// what bounds the tables that are not here; tests/retention.test.ts knows every table. The change feed of the search index is purged by search/port.ts.
+// what bounds the tables that are not here; tests/ways/operations/retention.test.ts knows every table. The change feed of the search index is purged by search/port.ts.
 
 const lookEveryMs = 60_000;
 /** A little less than the time between two looks, so that a process finds it due again. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { coffee } from '../../tests/support/masters.ts';
-import { catalog } from '../../tests/support/sample-catalogs.ts';
+import { coffee } from '../../tests/support/catalogs/masters.ts';
+import { catalog } from '../../tests/support/catalogs/sample-catalogs.ts';
 import { findContextWarnings } from './publish-warnings.ts';
 import type { Submission } from './submission.ts';
 

@@ -33,7 +33,7 @@ import type { TraceStep } from './trace.ts';
 import type { AskedResource } from './why/asked-resource.ts';
 import { explainResource, type Why } from './why/why.ts';
 
-// The one door of the search engine: nothing else of this folder but status.ts is imported from outside (tests/architecture.test.ts). PostgreSQL keeps the documents of record.
+// The one door of the search engine: nothing else of this folder but status.ts is imported from outside (tests/house/architecture.test.ts). PostgreSQL keeps the documents of record.
 // The index is derived from them and only proposes candidates; the evaluator decides on the documents.
 
 export { forgetTransactions } from './cache/invalidation.ts';

@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitest/config';
-import base from '../../vitest.config.ts';
 
 /** The journeys through the console: on one `npm start`, so never two files at once. */
 export default defineConfig({
   test: {
-    ...base.test,
     include: ['tests/browser/**/*.test.ts'],
     globalSetup: ['tests/support/processes/npm-start.ts'],
+    reporters: ['default', './tests/support/summary-reporter.ts'],
+    setupFiles: ['tests/support/reproducible.ts'],
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     fileParallelism: false,
+    isolate: false,
   },
 });

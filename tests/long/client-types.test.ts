@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileStrictly } from '../support/processes/compile-strictly.ts';
 
-// The types of the client package for those who import it. tests/package.test.ts compiles a program without looking into the declarations.
+// The types of the client package for those who import it. tests/package/package.test.ts compiles a program without looking into the declarations.
 
 const run = promisify(execFile);
 

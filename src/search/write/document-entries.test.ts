@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { star } from '../../../tests/support/costly-geometries.ts';
+import { star } from '../../../tests/support/values/costly-geometries.ts';
 import { indexFormats, newestOf } from '../format/index-format.ts';
 import { entriesOfDocument } from './document-entries.ts';
 

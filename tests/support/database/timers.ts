@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Everything that runs without a request. tests/architecture.test.ts looks for timers that are not here, and tests/long/idle.test.ts for what their statements read.
+// Everything that runs without a request. tests/house/architecture.test.ts looks for timers that are not here, and tests/long/idle.test.ts for what their statements read.
 
 /** Each timer in the sources of the roles, by file, with a statement that it makes, or why it makes none that could be slow. */
 export const timers: Record<string, (RegExp | string)[]> = {

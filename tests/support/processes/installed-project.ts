@@ -42,7 +42,7 @@ export async function installPackages(): Promise<InstalledProject> {
     'signpost-client': await linkDependencies('packages/client/package.json'),
   };
   await writeFile(join(directory, 'package.json'), JSON.stringify({ type: 'module', overrides }));
-  await type(`npm install --ignore-scripts ${packed.map((name) => `../${name}`).join(' ')}`);
+  await type(`npm install --ignore-scripts ${packed.map((name) => `./${name}`).join(' ')}`);
   const tarballs = packed.map((name) => join(directory, name));
   const installed = join(directory, 'node_modules', 'signpost');
   return { directory, tarballs, installed, settings, type, remove };

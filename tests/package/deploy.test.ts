@@ -1,0 +1,204 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { commandFiles } from '../../src/cli/program.ts';
+import { roles, settings } from '../../src/setting-table.ts';
+import { freePort } from '../support/free-port.ts';
+import { startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { hasCommand, searchPath } from '../support/processes/reverse-proxy.ts';
+
+// What deploy/ says must be what the code does: names of settings, commands, ports, health. The image itself is built by tests/long/image.test.ts,
+// the proxies run in tests/processes/proxies.test.ts.
+
+const run = promisify(execFile);
+const environment = { ...process.env, PATH: searchPath };
+const read = (file: string) => readFile(join('deploy', file), 'utf8');
+
+const atEnd: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of atEnd.splice(0).reverse()) await end();
+});
+
+describe('the files of deploy', () => {
+  /** Variables of others: of PostgreSQL's image, of Node, of our compose file and proxies. */
+  const ofOthers =
+    /^(?:POSTGRES_\w+|NODE_ENV|NODE_IMAGE|DATABASE_PASSWORD|HEALTH_PORT|(?:CATALOG|DISCOVERY|PUBLISHER)_(?:SITE|UPSTREAM))$/;
+
+  it('name settings that there are', async () => {
+    const files = (await readdir('deploy', { recursive: true, withFileTypes: true })).filter(
+      (entry) => entry.isFile() && !entry.name.endsWith('.md'),
+    );
+    const named = new Set<string>();
+    for (const { parentPath, name } of files) {
+      const text = await readFile(join(parentPath, name), 'utf8');
+      // NAME=…, NAME: …, ${NAME…}, {$NAME…}
+      for (const [, before, inside] of text.matchAll(
+        /(?:^|[\s"'=])([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?==|: )|(?:\$\{|\{\$)([A-Z][A-Z0-9_]+)/gm,
+      ))
+        named.add(before ?? inside ?? '');
+    }
+    expect(named.size).toBeGreaterThan(20);
+    expect([...named].filter((name) => !(name in settings) && !ofOthers.test(name))).toEqual([]);
+  });
+
+  it('call commands and roles that there are', async () => {
+    const commands = commandFiles.flatMap((file) => Object.keys(file.commands));
+    const { services } = parse(await read('compose.yaml'), { merge: true });
+    for (const service of ['migrate', 'catalog', 'discovery', 'console']) {
+      const [command, option, role] = services[service].command;
+      expect(commands).toContain(command);
+      if (option) expect([option, roles]).toEqual(['--roles', expect.arrayContaining([role])]);
+    }
+    for (const unit of ['signpost@.service', 'signpost-refresh.service']) {
+      const [, command] = /^ExecStart=\/usr\/bin\/node \/opt\/signpost\/dist\/cli\/main\.js (\w+)/m.exec(
+        await read(`systemd/${unit}`),
+      ) ?? [undefined, 'none'];
+      expect(commands).toContain(command);
+    }
+  });
+
+  it('name the version of the package, which the release script changes in both', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+    const chart = parse(await read('helm/signpost/Chart.yaml'));
+    expect(chart).toMatchObject({ version, appVersion: version });
+  });
+
+  it('have every role wait in compose until the database is migrated', async () => {
+    const { services } = parse(await read('compose.yaml'), { merge: true });
+    for (const role of ['catalog', 'discovery', 'console'])
+      expect(services[role].depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
+    expect(services.migrate.depends_on).toEqual({ database: { condition: 'service_healthy' } });
+    // The address of the proxy is the one that the roles trust.
+    expect(services.catalog.environment.TRUSTED_PROXIES).toBe(services.proxy.networks.inside.ipv4_address);
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('builds by the script that the tests run, and ends as a user that is not root', async () => {
+    const text = await read('Dockerfile');
+    const steps = text.replaceAll(/\\\n\s*/g, '').split('\n');
+    const ofKind = (kind: string) => steps.filter((step) => step.startsWith(`${kind} `));
+    expect(ofKind('RUN')[0]).toMatch(/ sh deploy\/image\/build\.sh \/image$/);
+    expect(ofKind('USER')).toEqual(['USER 1000:1000']);
+    expect(steps.at(-2)).toBe('CMD ["serve"]');
+    // What the final stage names lies where the script puts it.
+    for (const [, file = ''] of text.matchAll(/\/opt\/signpost\/(deploy\/[\w./]+)/g))
+      expect(await readFile(file, 'utf8')).not.toBe('');
+  });
+
+  it('has a health check that passes while a process answers, and fails when none does', async () => {
+    const port = await freePort();
+    const check = () =>
+      run(process.execPath, ['deploy/image/health.mjs'], { env: { OPERATIONS_PORT: `${port}` } }).then(
+        () => 0,
+        (error) => error.code,
+      );
+    expect(await check()).toBe(1);
+    const network: TestNetwork = await startNetwork({
+      settings: { ROLES: 'registry', OPERATIONS_PORT: `${port}` },
+    });
+    atEnd.push(() => network.close());
+    expect(await check()).toBe(0);
+  });
+});
+
+describe.skipIf(!hasCommand('caddy'))('the files of Caddy (needs caddy)', () => {
+  it.each(['Caddyfile', 'publisher.Caddyfile'])('%s is valid, and formatted as Caddy does', async (name) => {
+    const home = await mkdtemp(join(tmpdir(), 'signpost-caddy-'));
+    atEnd.push(() => rm(home, { recursive: true }));
+    const env = { PATH: searchPath, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
+    const file = join('deploy/caddy', name);
+    await run('caddy', ['validate', '--adapter', 'caddyfile', '--config', file], { env });
+    const { stdout } = await run('caddy', ['fmt', file], { env });
+    expect(stdout).toBe(await readFile(file, 'utf8'));
+  });
+});
+
+describe.skipIf(!hasCommand('systemd-analyze'))('the units (needs systemd-analyze)', () => {
+  const units = ['signpost@.service', 'signpost-refresh.service', 'signpost-refresh.timer'];
+
+  /** A root with what the units need: systemd looks whether their program is there. */
+  async function makeRoot(): Promise<string> {
+    const root = await mkdtemp(join(tmpdir(), 'signpost-units-'));
+    atEnd.push(() => rm(root, { recursive: true }));
+    await mkdir(join(root, 'etc/systemd/system'), { recursive: true });
+    await mkdir(join(root, 'usr/bin'), { recursive: true });
+    await writeFile(join(root, 'usr/bin/node'), '#!/bin/sh\n', { mode: 0o755 });
+    for (const unit of units)
+      await cp(
+        join('deploy/systemd', unit),
+        join(root, 'etc/systemd/system', unit.replace('@.', '@catalog.')),
+      );
+    return root;
+  }
+
+  it('verify without a word', async () => {
+    const root = await makeRoot();
+    const names = units.map((unit) => unit.replace('@.', '@catalog.'));
+    const { stdout, stderr } = await run(
+      'systemd-analyze',
+      ['verify', '--man=no', '--generators=no', '--recursive-errors=no', `--root=${root}`, ...names],
+      { env: environment },
+    );
+    expect(stdout + stderr).toBe('');
+  });
+
+  it('are rated as well protected', async () => {
+    for (const unit of ['signpost@catalog.service', 'signpost-refresh.service']) {
+      const root = await makeRoot();
+      const { stdout } = await run(
+        'systemd-analyze',
+        ['security', '--offline=true', '--no-pager', `--root=${root}`, '--threshold=25', unit],
+        { env: environment },
+      );
+      expect(stdout).toMatch(/Overall exposure level for .*: [012]\.\d OK/);
+    }
+  });
+});
+
+describe.skipIf(!hasCommand('helm'))('the chart (needs helm)', () => {
+  const chart = 'deploy/helm/signpost';
+  const everything = ['--set', 'roles.console.enabled=true,publisher.enabled=true'];
+  const helm = (...args: string[]) => run('helm', args, { env: environment });
+
+  it('has no fault that helm lint finds', async () => {
+    const { stdout } = await helm('lint', '--strict', chart);
+    expect(stdout).toContain('0 chart(s) failed');
+  });
+
+  it('renders what it says: probes, resources, no root, keys from the Secret alone', async () => {
+    const { stdout } = await helm('template', 'network', chart, '--kube-version', '1.30.0', ...everything);
+    const documents = parseAllDocuments(stdout).map((document) => document.toJS());
+    const pods = documents.filter((document) => document?.spec?.template?.spec?.containers);
+    expect(pods.map(({ metadata }) => metadata.name).sort()).toEqual(
+      ['catalog', 'console', 'discovery', 'migrate', 'publisher'].map((role) => `network-${role}`),
+    );
+    for (const { kind, spec } of pods) {
+      const [container] = spec.template.spec.containers;
+      expect(spec.template.spec.securityContext.runAsNonRoot).toBe(true);
+      expect(container.resources.limits.memory).toBeDefined();
+      if (kind !== 'Job')
+        expect(container).toMatchObject({
+          livenessProbe: { httpGet: { path: '/health', port: 'operations' } },
+          readinessProbe: { httpGet: { path: '/ready', port: 'operations' } },
+        });
+      const names = (container.env ?? []).map(({ name }: { name: string }) => name);
+      expect(names.filter((name: string) => !(name in settings))).toEqual([]);
+    }
+  });
+
+  it.skipIf(!hasCommand('kubernetes-validate'))(
+    'renders what Kubernetes accepts (needs kubernetes-validate)',
+    async () => {
+      const { stdout } = await helm('template', 'network', chart, '--kube-version', '1.30.0', ...everything);
+      const directory = await mkdtemp(join(tmpdir(), 'signpost-chart-'));
+      atEnd.push(() => rm(directory, { recursive: true }));
+      await writeFile(join(directory, 'all.yaml'), stdout);
+      await run('kubernetes-validate', ['--strict', join(directory, 'all.yaml')], { env: environment });
+    },
+  );
+});

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { mergeRuns } from '../../src/search/lists/compact.ts';
+import { readLists } from '../../src/search/lists/read-parts.ts';
+import { everyResource } from '../../src/search/lists/runs.ts';
+import { writeIndex } from '../../src/search/write/write-index.ts';
+import { catalog, charger, offer } from '../support/catalogs/sample-catalogs.ts';
+import { useDatabase } from '../support/database/database.ts';
+import { type SearchingProcess, withCaches } from '../support/search/index-reader.ts';
+
+let database: SearchingProcess;
+useDatabase((opened) => {
+  database = withCaches(opened);
+});
+
+const catalogs = Array.from({ length: 8 }, (_, index) => `c${index}`);
+const versions = [1, 2, 3, 4];
+const kept = 3;
+
+it('catalogs that change at the same time share the runs of their lists, and none is undone for another', async () => {
+  let attempts = 0;
+  for (const version of versions) {
+    const applied = catalogs.map((id, index) =>
+      database.transaction((tx) => {
+        attempts += 1;
+        return writeIndex(tx, new Date(), ({ apply }) => apply([incoming(id, index, version)]));
+      }),
+    );
+    await Promise.all([...applied, mergeRuns(database, everyResource)]);
+    const { rows } = await database.query<{ list: number }>('select distinct list from discovery.run');
+    for (const { list } of rows) await mergeRuns(database, list);
+  }
+  expect(attempts).toBe(catalogs.length * versions.length);
+  const every = (await readLists(database, [everyResource], 1_000)).get(everyResource);
+  const { rows } = await database.query<{ key: number }>('select key from discovery.resource order by key');
+  expect([...(every?.keys ?? [])]).toEqual(rows.map(({ key }) => key));
+  expect(rows.length).toBe(catalogs.length * (kept + 1));
+});
+
+/** Every version has other words and numbers, which all catalogs share, in another order in each; some resources stay and one changes its name. */
+function incoming(id: string, index: number, version: number) {
+  const words = Array.from(
+    { length: 6 },
+    (_, position) => `word${(version + position * (index + 1)) % 9}`,
+  ).join(' ');
+  const content = { price: version, tags: words.split(' '), note: words };
+  const ids = [...Array.from({ length: kept }, (_, position) => `r${position}`), `version-${version}`];
+  return {
+    ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
+    mode: 'FULL' as const,
+    catalog: {
+      ...catalog(id, {
+        resources: ids.map((resourceId) => charger(resourceId, content)),
+        offers: [offer('o1', { resourceIds: ['r1'], descriptor: { name: words } })],
+      }),
+      descriptor: { name: words },
+    },
+  };
+}

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readIndexStatus } from '../../../src/search/status.ts';
+import { writeLog } from '../../../src/storage/crawl/log.ts';
+import { openScene, type Scene } from '../../support/hosted/crawl-scene.ts';
+import { consoleOf } from '../../support/network/console.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
+import { until } from '../../support/time.ts';
+
+// The operator's API on what a real crawl has left: one catalog that is served, and a change of it that could not be read.
+
+let network: TestNetwork;
+let scene: Scene;
+
+beforeAll(async () => {
+  network = await startNetwork({
+    settings: {
+      ROLES: 'registry,discovery,console',
+      DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
+    },
+  });
+  scene = await openScene(network);
+  await scene.publish(0, 10);
+  const gone = { status: 410, body: Buffer.alloc(0) };
+  scene.provider.spoil((path) => (path.startsWith('/catalogs/') ? gone : undefined));
+  await scene.publish(1, 11);
+});
+afterAll(async () => {
+  await scene?.end();
+  await network?.close();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it
+async function ask(path: string, init: RequestInit = {}): Promise<{ status: number; body: any }> {
+  const response = await fetch(`${network.config.consoleUrl}${path}`, init);
+  return { status: response.status, body: await response.json() };
+}
+
+const explain = (request: object, headers = {}) =>
+  ask('/api/explain', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(request),
+  });
+
+const filterFor = (name: string) => ({
+  intent: {
+    filters: { type: 'jsonpath', expression: `$.catalogs[*].resources[?@.descriptor.name == '${name}']` },
+  },
+});
+
+describe('POST /api/explain', () => {
+  it('tells how an intent is evaluated: what led, how much was left, how long each step took', async () => {
+    const { status, body } = await explain({ message: filterFor('Tea 3') });
+    expect([status, body.resourceCount]).toEqual([200, 1]);
+    expect(body.steps).toContainEqual(
+      expect.objectContaining({ step: 'lead', by: expect.stringMatching(/^filter/) }),
+    );
+    expect(body.steps).toContainEqual(
+      expect.objectContaining({ step: 'read page', ms: expect.any(Number), candidates: 1, passed: 1 }),
+    );
+  });
+
+  it('takes the body of a discover as it is, and keeps to its scope', async () => {
+    const context = { action: 'discover', version: '2.0.0', bapId: 'app.example.org' };
+    const message = filterFor('Tea 3');
+    const here = await explain({ context: { ...context, networkId: defaultNetwork }, message });
+    const schemaContext = ['https://schema.example.org/Tea/v1/context.jsonld'];
+    const typed = await explain({ context: { ...context, schemaContext }, message });
+    expect([here.body.resourceCount, typed.body.resourceCount]).toEqual([1, 0]);
+  });
+
+  it.each([
+    ['a wrong expression', { filters: { type: 'jsonpath', expression: '$[?' } }, 'SCH_INVALID_JSONPATH'],
+    ['an empty intent', {}, 'SCH_REQUIRED_FIELD_MISSING'],
+  ])('answers %s as discover would', async (_, intent, code) => {
+    const { status, body } = await explain({ message: { intent } });
+    expect([status, body.error.code]).toEqual([400, code]);
+    expect(body.error.path).toMatch(/^\$\.message\.intent/);
+  });
+
+  it('is not for pages in a browser', async () => {
+    const { status, body } = await explain({ message: filterFor('x') }, { origin: 'https://a.example' });
+    expect([status, body.error.code]).toEqual([403, 'AUT_UNAUTHORIZED_ACTION']);
+    expect(body.error.message).toBe(
+      "The console is its operator's: it takes nothing from pages of another origin.",
+    );
+  });
+});
+
+describe('GET /api/crawl', () => {
+  it('tells whom the crawler reads, and in which state the catalogs are', async () => {
+    const { body } = await ask('/api/crawl');
+    expect(body.catalogs).toEqual([{ state: 'served', count: 1 }]);
+    expect(body.sources).toContainEqual(expect.objectContaining({ name: defaultNetwork, failures: 0 }));
+  });
+
+  it('lists the catalogs of a node', async () => {
+    const { body } = await ask(`/api/crawl/catalogs?node=${scene.provider.id}`);
+    expect(body.catalogs).toEqual([
+      expect.objectContaining({
+        catalogId: scene.catalogId,
+        state: 'served',
+        version: 1,
+        lastCode: 'file-missing',
+      }),
+    ]);
+  });
+
+  it('lists them page by page', async () => {
+    await network.database.query(
+      `insert into discovery.crawl_target (node_id, node, host_id, catalog_id, is_master)
+       select node_id, node, host_id, 'more-' || n, false from discovery.crawl_target cross join generate_series(1, 3) as n
+       where catalog_id = $1`,
+      [scene.catalogId],
+    );
+    const ids: string[] = [];
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const path: string = `/api/crawl/catalogs?node=${scene.provider.id}&limit=2${next && `&after=${next}`}`;
+      const { body } = await ask(path);
+      ids.push(...body.catalogs.map(({ catalogId }: { catalogId: string }) => catalogId));
+      next = body.next;
+    }
+    expect(ids).toEqual([scene.catalogId, 'more-1', 'more-2', 'more-3']);
+    await network.database.query("delete from discovery.crawl_target where catalog_id like 'more-%'");
+  });
+
+  it('asks which node is meant', async () => {
+    const { status, body } = await ask('/api/crawl/catalogs');
+    expect([status, body.error.path]).toEqual([400, '$.query.node']);
+  });
+});
+
+describe('GET /api/nodes', () => {
+  it('lists the nodes that are crawled, how they stand, and the last line of the log', async () => {
+    const { body } = await ask('/api/nodes');
+    expect(body.items).toContainEqual(
+      expect.objectContaining({
+        ...{ node: scene.provider.identity, state: 'with failing catalogs', catalogs: 1, failing: 1 },
+        ...{
+          lastCode: expect.stringMatching(/^(?:file-missing|gap)$/),
+          lastMessage: expect.any(String),
+          nextAt: expect.any(String),
+        },
+      }),
+    );
+    const small = await consoleOf(network).all('/api/nodes', 1);
+    expect(small.items).toHaveLength(body.items.length);
+    const { items } = (await ask('/api/nodes?state=with%20failing%20catalogs')).body;
+    expect(items.map(({ node }: { node: string }) => node)).toEqual([scene.provider.identity]);
+  });
+});
+
+describe('GET /api/overview', () => {
+  it('counts nodes that fail, with those whose catalogs do, and these catalogs', async () => {
+    const { items } = (await ask('/api/nodes?limit=200')).body;
+    const failing = items.filter(({ state }: { state: string }) => /failing/.test(state));
+    expect(failing.length).toBeGreaterThan(0);
+    const { crawl } = (await ask('/api/overview')).body;
+    expect(crawl).toEqual({ failing: failing.length, failingCatalogs: 1 });
+  });
+});
+
+describe('POST /api/crawl/now', () => {
+  it('has a node crawled now, and asks for the token', async () => {
+    const { node } = (await ask(`/api/nodes`)).body.items[0];
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ node }),
+    };
+    expect((await ask('/api/crawl/now', init)).status).toBe(401);
+    const started = await consoleOf(network).ask('/api/crawl/now', { body: { node: scene.provider.id } });
+    expect(started).toMatchObject({ status: 200, body: { started: true } });
+  });
+
+  it('says where a node is not crawled here', async () => {
+    const { status, body } = await consoleOf(network).ask('/api/crawl/now', {
+      body: { node: 'nobody.example.org' },
+    });
+    expect([status, body.error.message]).toEqual([404, expect.stringContaining('is not crawled here')]);
+  });
+});
+
+describe('GET /api/crawl/log', () => {
+  it('shows what was not taken, and what to do about it', async () => {
+    const { body } = await ask(`/api/crawl/log?node=${scene.provider.id}&catalogId=${scene.catalogId}`);
+    expect(body.items).toContainEqual(
+      expect.objectContaining({ catalogId: scene.catalogId, hint: expect.stringMatching(/\.$/) }),
+    );
+  });
+
+  it('goes on from page to page, the latest lines first', async () => {
+    const lines = ['one', 'two', 'three'].map((code) => ({
+      ...{
+        node: `talkative.example.org/${network.config.REGISTRY_NAME}`,
+        code,
+        message: 'It is wrong.',
+        hint: 'Mend it.',
+      },
+    }));
+    for (const [second, line] of lines.entries())
+      await writeLog(network.database, [line], new Date(Date.UTC(2026, 0, 1, 0, 0, second)));
+    const { items, pages } = await consoleOf(network).all(`/api/crawl/log?node=talkative.example.org`, 2);
+    expect([items.map((item) => (item as unknown as { code: string }).code), pages]).toEqual([
+      ['three', 'two', 'one'],
+      2,
+    ]);
+  });
+
+  it('shows nothing of nodes that are not crawled', async () => {
+    const { body } = await ask('/api/crawl/log?node=elsewhere.example.org');
+    expect(body).toEqual({ items: [] });
+  });
+
+  it('refuses a page that is none', async () => {
+    const { status, body } = await ask('/api/crawl/log?limit=0');
+    expect([status, body.error.path]).toEqual([400, '$.query.limit']);
+  });
+});
+
+describe('a console', () => {
+  const ready = async ({ config }: TestNetwork) => {
+    const response = await fetch(`${config.consoleUrl}/ready`);
+    const body = (await response.json()) as { roles: { console: { problem?: string } } };
+    return { status: response.status, body };
+  };
+  const processes = async ({ database }: TestNetwork) => (await readIndexStatus(database)).processes;
+
+  it('beside a discovery service is announced with it as one process that uses the index', async () => {
+    expect(await processes(network)).toHaveLength(1);
+  });
+
+  it('by itself is announced, too, and not ready once the index is newer than its program', async () => {
+    const alone = await startNetwork({ settings: { ROLES: 'registry,console' } });
+    try {
+      expect(await processes(alone)).toHaveLength(1);
+      expect((await ready(alone)).status).toBe(200);
+      await alone.database.query('update discovery.index_state set version = 99, next = 99');
+      const { body } = await until(async () => {
+        const answer = await ready(alone);
+        return answer.status === 503 && answer;
+      });
+      expect(body.roles.console.problem).toMatch(/^The index has entries of version 99; this program knows/);
+    } finally {
+      await alone.close();
+    }
+  });
+});
