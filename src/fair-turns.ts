@@ -1,5 +1,6 @@
 /**
- * A semaphore with fair queueing, one queue per owner (an identity). The next turn goes to the waiting owner whose turns took the least time in the last minute: processor time, where a turn is a thread.
+ * A semaphore with fair queueing, one queue per owner (an identity). The next turn goes to the waiting owner whose turns took the least time in the
+ * last minute. Where a turn is a thread, that is processor time.
  *
  * With `shortMs`, for work that can begin again, long turns make way for short ones:
  *

@@ -7,7 +7,7 @@ import { createThreadPool } from '../thread-pool.ts';
 import { type ApplyingContext, applySubmission, readMessage } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
 
-// Large publishes, and small ones that inherit much, are applied in threads: to parse one, hold it against the rules and the schemas, and render
+// Large publishes, and small ones that inherit much, are applied in threads: to parse one, to check it by the rules and the schemas and to render
 // its documents takes seconds, in which nobody else would be served. A thread reads the publish from the database and writes to it over a
 // connection of its own, so that nothing large passes between it and the process.
 
@@ -25,7 +25,7 @@ interface AsideTurn {
   turnMs: number;
 }
 
-/** A publisher has one in work at a time: whoever comes second does not wait for the first. */
+/** Each publisher has one publish in work at a time, so the large ones of two publishers do not wait for each other. */
 const threadsAtOnce = 2;
 /** A transaction is ended at TRANSACTION_LIMIT_SECONDS. So work that takes twice as long does not wait for the database: it is stuck. */
 const transactionLimits = 2;

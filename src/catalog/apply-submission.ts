@@ -54,7 +54,7 @@ export interface Turn {
 /** As it is kept: the publisher's own id and address were filled in where it left them out. */
 type ProviderContext = Context & { bppId: string; bppUri: string };
 
-/** Tells whether it is done; otherwise the turn has ended, and what is left of it is the first thing in the next one. */
+/** Returns whether it is done. If not, its turn is over, and the next turn begins with what is left. */
 export async function applySubmission(
   context: ApplyingContext,
   submission: OpenSubmission,

@@ -163,7 +163,7 @@ async function checkSignatureCounts(
   if (!uses.includes('DELETE')) return;
   const isFresh = Math.abs(receivedAt.getTime() - created.getTime()) <= twinsMs;
   if (isOwn && isFresh && !uses.includes('GET')) return;
-  const message = 'This signature was used for another address: sign each DELETE anew.';
+  const message = 'This signature was used for another address: sign each DELETE separately.';
   throw new ProtocolError('AUT_SIGNATURE_INVALID', message);
 }
 

@@ -100,7 +100,7 @@ export type InheritanceSettings = Pick<
   | 'INHERITED_PUBLISHER_LIMIT'
 >;
 
-/** More is inherited than the main thread assembles: it would serve nobody meanwhile. */
+/** Too much is inherited for the main thread, which could answer nobody while it assembles that. */
 export class TooMuchHere extends Error {
   override readonly name = 'TooMuchHere';
 }

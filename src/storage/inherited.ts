@@ -1,4 +1,4 @@
-import { type Template, type TemplateContents, templateKey } from '../rules/extends.ts';
+import { type StoredExtension, type Template, type TemplateContents, templateKey } from '../rules/extends.ts';
 import type { Queryable, Transaction } from './database.ts';
 
 // Templates as the resources of a catalog inherited them: each once for a catalog, with a reference count. The writer holds the lock on the catalog.
@@ -13,6 +13,23 @@ export interface InheritedTable {
   heirs: { name: string; key: string };
   /** SQL of the templates as they are now, with the columns master_key, master_resource_id, edition, bytes, template. */
   current: string;
+}
+
+/** What a resource extends, as it is stored. */
+export interface ExtensionRow extends Omit<StoredExtension['template'], 'id'> {
+  id: string;
+  directive: string;
+  masterResourceId: string;
+}
+
+/** With the id of the resource. */
+export function readExtension({
+  id,
+  directive,
+  masterResourceId,
+  ...template
+}: ExtensionRow): [string, StoredExtension] {
+  return [id, { extension: JSON.parse(directive), template: { id: masterResourceId, ...template } }];
 }
 
 /** How many resources more, or fewer, inherit a template. */

@@ -1,6 +1,6 @@
 import type { Extension, MasterResource, StoredExtension } from '../../rules/extends.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import type { InheritedTable } from '../inherited.ts';
+import { type ExtensionRow, type InheritedTable, readExtension } from '../inherited.ts';
 
 // Templates and who extends them. A dependent is assembled while it holds a shared lock on its master's row, which the master's own publish
 // needs for itself: so a dependent either sees the new template, or is committed before the new template is, and is found by the rebuild.
@@ -41,25 +41,14 @@ export async function findExtensions(
   catalogKey: number,
   resourceIds: readonly string[],
 ): Promise<Map<string, StoredExtension>> {
-  const { rows } = await queryable.query<ExtendingRow>(
+  const { rows } = await queryable.query<ExtensionRow>(
     `select resource.id, directive, master_resource_id as "masterResourceId", master_key as "catalogKey",
        master_version as version, edition, coalesce(kept.bytes, 0) as bytes
      from catalog.resource left join catalog.inherited as kept using (catalog_key, master_key, master_resource_id, edition)
      where catalog_key = $1 and resource.id = any ($2) and master_key is not null`,
     [catalogKey, resourceIds],
   );
-  return new Map(
-    rows.map(({ id, directive, masterResourceId, ...template }) => [
-      id,
-      { extension: JSON.parse(directive), template: { id: masterResourceId, ...template } },
-    ]),
-  );
-}
-
-interface ExtendingRow extends Omit<StoredExtension['template'], 'id'> {
-  id: string;
-  directive: string;
-  masterResourceId: string;
+  return new Map(rows.map(readExtension));
 }
 
 /** The resources of a catalog that are one of these variants, which its index of variants knows by their hash. */

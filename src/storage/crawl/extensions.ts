@@ -1,7 +1,7 @@
 import type { StoredExtension } from '../../rules/extends.ts';
 import type { ExtendingResource, HostedMaster } from '../../rules/self-hosted/extend.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import type { InheritedTable } from '../inherited.ts';
+import { type ExtensionRow, type InheritedTable, readExtension } from '../inherited.ts';
 
 // The templates of crawled MASTER catalogs, and the crawled resources that extend them (migrations/0005-discovery-sources.sql). A template is a resource
 // of a MASTER catalog in the index; what extends it is there in its assembled form, its own form is kept here.
@@ -72,18 +72,7 @@ export async function findExtensions(
      where target_id = $1 and resource_id = any ($2)`,
     [targetId, resourceIds],
   );
-  return new Map(
-    rows.map(({ id, directive, masterResourceId, ...template }) => [
-      id,
-      { extension: JSON.parse(directive), template: { id: masterResourceId, ...template } },
-    ]),
-  );
-}
-
-interface ExtensionRow extends Omit<StoredExtension['template'], 'id'> {
-  id: string;
-  directive: string;
-  masterResourceId: string;
+  return new Map(rows.map(readExtension));
 }
 
 const rowsAtOnce = 500;
