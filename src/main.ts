@@ -89,10 +89,12 @@ export interface StartOptions {
 
 /** For the evaluations of searches. One that is built to take longest may hold a thread until its deadline, and such ones together half of them (fair-turns.ts). */
 function evaluatingThreads({ WORKERS }: Config) {
-  const size = Math.max(5, Math.ceil(availableParallelism() / WORKERS));
-  return { size, maxWaiting: maxWaitingEvaluations, shortMs: shortEvaluationMs };
+  const size = Math.max(4, Math.ceil(availableParallelism() / WORKERS));
+  return { size, heapMb: evaluationHeapMb, maxWaiting: maxWaitingEvaluations, shortMs: shortEvaluationMs };
 }
 
+/** Enough to compare two geometries of 50,000 vertices that are one the other, the most that is accepted (measured). */
+const evaluationHeapMb = 160;
 /** Of one identity: more than its searches that may wait. */
 const maxWaitingEvaluations = 100;
 /** Of processor time; most evaluations take less. */

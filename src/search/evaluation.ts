@@ -1,7 +1,7 @@
 import { hasCode } from '../error-code.ts';
-import { DeadlineExceeded, NoTurn, type Turn, TurnLost } from '../fair-turns.ts';
+import { type Turn, TurnLost } from '../fair-turns.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import type { Task, ThreadPool } from '../thread-pool.ts';
+import { type Task, type ThreadPool, wasEnded } from '../thread-pool.ts';
 import type { Deadline } from './deadline.ts';
 
 // What a search has to evaluate in a thread. A search takes a turn of the threads when it first needs one, and keeps it until its end: so nobody waits for a thread with documents in memory. A turn
@@ -10,7 +10,7 @@ import type { Deadline } from './deadline.ts';
 export interface Evaluation {
   /** Waits for the turn, unless the search has it: before documents are read that a thread evaluates. */
   begin(): Promise<unknown>;
-  /** Throws NET_TIMEOUT at the deadline, and SCH_INVALID_JSONPATH for a filter that shows only there to be too costly. */
+  /** Throws NET_TIMEOUT at the deadline or where a thread has no memory left, and SCH_INVALID_JSONPATH for a filter that shows only there to be too costly. */
   run<T>(part: EvaluatedPart, task: Pick<Task, 'module' | 'name' | 'input'>): Promise<T>;
 }
 
@@ -62,9 +62,8 @@ const paths = { filter: '$.message.intent.filters.expression', spatial: '$.messa
 
 function explain(error: unknown, part: EvaluatedPart): never {
   const path = paths[part];
-  const isLate = error instanceof DeadlineExceeded && !(error instanceof NoTurn);
-  if (isLate || hasCode(error, 'TOO_MANY_MEETINGS')) {
-    const says = `The ${part === 'filter' ? 'filter' : 'geometry'} is too costly: it was not evaluated in time.`;
+  if (wasEnded(error) || hasCode(error, 'TOO_MANY_MEETINGS')) {
+    const says = `The ${part === 'filter' ? 'filter' : 'geometry'} takes too much time or memory to evaluate.`;
     throw new ProtocolError('NET_TIMEOUT', says, { path, cause: error });
   }
   // The class of an error stays behind in its thread.

@@ -22,7 +22,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/rules': { lines: 8680, names: 428 },
   'src/schemas': { lines: 320, names: 13 },
   'src/search': { lines: 15310, names: 556 },
-  'src/storage': { lines: 11540, names: 625 },
+  'src/storage': { lines: 11540, names: 627 },
   'src/telemetry': { lines: 330, names: 12 },
   'src/workers': { lines: 600, names: 26 },
   'web/src': { lines: 6310, names: 171 },
