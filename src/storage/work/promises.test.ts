@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { patienceMs } from '../../../tests/support/patience.ts';
 import { until } from '../../../tests/support/time.ts';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import type { Database } from '../database.ts';
@@ -159,10 +160,10 @@ describe('promises that are made at the same moment', () => {
 
   it('have no more leases than their receiver has slots', async () => {
     const elsewhere = { destination: 'https://elsewhere.example/beckn/on_discover' };
-    await store(promise('message-0'), lease(3));
+    await store(promise('message-0'), lease(3, patienceMs));
     const claims = await Promise.all([
-      ...[1, 2, 3, 4].map((number) => store(promise(`message-${number}`), lease(3))),
-      store(promise('message-5', elsewhere), lease(3)),
+      ...[1, 2, 3, 4].map((number) => store(promise(`message-${number}`), lease(3, patienceMs))),
+      store(promise('message-5', elsewhere), lease(3, patienceMs)),
     ]);
     const leased = claims.flatMap((claim) => claim?.row.message_id ?? []);
     expect(leased).toHaveLength(3);
@@ -208,8 +209,8 @@ function keyOf(messageId: string): RequestKey {
   return { role: 'discovery', identity: 'c', method: 'POST', url: '/', action: 'discover', messageId };
 }
 
-function lease(perGroup = 99): Lease {
-  return { token: randomUUID(), ms: 200, perGroup };
+function lease(perGroup = 99, ms = 200): Lease {
+  return { token: randomUUID(), ms, perGroup };
 }
 
 function claimAll(): Promise<Claim<DueCallback>[]> {
