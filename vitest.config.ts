@@ -7,6 +7,7 @@ import LongestFirst from './tests/support/longest-first.ts';
 // Random choices of the fault suite: the same every time in its short form, others in each run of `npm run test:faults`. The processes of the tests inherit it.
 process.env.FAULT_SEED ??= process.env.FAULTS === 'long' ? `${randomInt(1_000_000)}` : '20261117';
 
+const longFaults = process.env.FAULTS === 'long' ? [] : ['tests/faults/long/**'];
 const sources = join(import.meta.dirname, 'src/');
 const built = join(import.meta.dirname, 'dist/');
 
@@ -65,7 +66,7 @@ export default defineConfig({
           ...timeouts(600),
           name: 'suites',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/ways/**', 'tests/house/**', 'tests/browser/**'],
+          exclude: ['tests/ways/**', 'tests/house/**', 'tests/browser/**', ...longFaults],
           server,
         },
       },
