@@ -9,196 +9,121 @@ const groups = [
   {
     title: 'Process',
     who: 'every role',
-    often: [
-      'ROLES',
-      'WORKERS',
-      'HOST',
-      'TRUSTED_PROXIES',
-      'OPERATIONS_HOST',
-      'OPERATIONS_PORT',
-      'DATA_DIR',
-      'LOG_LEVEL',
-    ],
-    seldom: ['LOG_FORMAT', 'DNS_SERVERS', 'ALLOW_PRIVATE_ADDRESSES'],
+    often: words('ROLES WORKERS HOST TRUSTED_PROXIES OPERATIONS_HOST OPERATIONS_PORT DATA_DIR LOG_LEVEL'),
+    seldom: words('LOG_FORMAT DNS_SERVERS ALLOW_PRIVATE_ADDRESSES'),
   },
   {
     title: 'Database',
     who: 'registry, catalog, discovery, console',
-    often: ['DATABASE_URL', 'DATABASE_CONNECTIONS'],
-    seldom: ['EMBEDDED_DATABASE', 'TRANSACTION_LIMIT_SECONDS'],
+    often: words('DATABASE_URL DATABASE_CONNECTIONS'),
+    seldom: words('EMBEDDED_DATABASE TRANSACTION_LIMIT_SECONDS'),
   },
   {
     title: 'Registry',
     who: 'every role',
-    often: ['REGISTRY_URL', 'REGISTRY_NAME', 'REGISTRY_PORT'],
+    often: words('REGISTRY_URL REGISTRY_NAME REGISTRY_PORT'),
     seldom: [],
   },
   {
     title: 'Catalog service',
     who: 'catalog',
-    often: ['CATALOG_ID', 'CATALOG_URL', 'CATALOG_PORT', 'CATALOG_KEY_ID', 'CATALOG_PRIVATE_KEY'],
-    seldom: [
-      'PUBLISH_WARNINGS',
-      'PULL_INLINE_LIMIT',
-      'DOWNLOAD_TTL_SECONDS',
-      'OVERLOAD_BACKLOG',
-      'PUBLISHER_BACKLOG',
-      'PUBLISHER_BACKLOG_BYTES',
-    ],
+    often: words('CATALOG_ID CATALOG_URL CATALOG_PORT CATALOG_KEY_ID CATALOG_PRIVATE_KEY'),
+    seldom: words(`
+      PUBLISH_WARNINGS PULL_INLINE_LIMIT DOWNLOAD_TTL_SECONDS OVERLOAD_BACKLOG PUBLISHER_BACKLOG
+      PUBLISHER_BACKLOG_BYTES`),
   },
   {
     title: 'Discovery service',
     who: 'discovery',
-    often: [
-      'DISCOVERY_ID',
-      'DISCOVERY_URL',
-      'DISCOVERY_PORT',
-      'DISCOVERY_KEY_ID',
-      'DISCOVERY_PRIVATE_KEY',
-      'DISCOVERY_SUBSCRIPTIONS',
-      'DISCOVERY_NETWORKS',
-      'DISCOVERY_NODES',
-    ],
+    often: words(`
+      DISCOVERY_ID DISCOVERY_URL DISCOVERY_PORT DISCOVERY_KEY_ID DISCOVERY_PRIVATE_KEY
+      DISCOVERY_SUBSCRIPTIONS DISCOVERY_NETWORKS DISCOVERY_NODES`),
     seldom: [],
   },
   {
     title: 'Search',
     who: 'discovery',
-    often: ['DATABASE_READ_URL', 'SEARCH_INDEX', 'OPENSEARCH_URL'],
-    seldom: [
-      'SEARCH_CACHE_PERCENT',
-      'DISCOVER_TIMEOUT_MS',
-      'DISCOVER_MAX_LAG_MS',
-      'DISCOVER_CONCURRENCY',
-      'ACCEPT_POSTFIX_FILTERS',
-    ],
+    often: words('DATABASE_READ_URL SEARCH_INDEX OPENSEARCH_URL'),
+    seldom: words(`
+      SEARCH_CACHE_PERCENT DISCOVER_TIMEOUT_MS DISCOVER_MAX_LAG_MS DISCOVER_CONCURRENCY
+      ACCEPT_POSTFIX_FILTERS`),
   },
   {
     title: 'Crawler',
     who: 'discovery',
     often: [],
-    seldom: [
-      'CRAWL_INTERVAL_SECONDS',
-      'CRAWL_MIN_INTERVAL_SECONDS',
-      'CUTOVER_FRACTION',
-      'REQUIRE_MANIFEST',
-      'ALLOW_UNSIGNED_INDEX',
-      'UNCONFIRMED',
-      'CRAWL_FETCH_TIMEOUT_MS',
-      'CRAWL_FILE_LIMIT',
-      'CRAWL_INDEX_LIMIT',
-      'CRAWL_INFLATED_LIMIT',
-      'CRAWL_MEMORY_LIMIT',
-      'CRAWL_DAILY_LIMIT',
-      'CRAWL_MAX_INDEXES',
-      'CRAWL_MAX_ENTRIES',
-      'CRAWL_MAX_CHANGES',
-      'CRAWL_MAX_MASTERS',
-      'CRAWL_MAX_RESOURCES',
-    ],
+    seldom: words(`
+      CRAWL_INTERVAL_SECONDS CRAWL_MIN_INTERVAL_SECONDS CUTOVER_FRACTION REQUIRE_MANIFEST
+      ALLOW_UNSIGNED_INDEX UNCONFIRMED CRAWL_FETCH_TIMEOUT_MS CRAWL_FILE_LIMIT CRAWL_INDEX_LIMIT
+      CRAWL_INFLATED_LIMIT CRAWL_MEMORY_LIMIT CRAWL_DAILY_LIMIT CRAWL_MAX_INDEXES CRAWL_MAX_ENTRIES
+      CRAWL_MAX_CHANGES CRAWL_MAX_MASTERS CRAWL_MAX_RESOURCES`),
   },
   {
     title: 'Publisher',
     who: 'publisher',
-    often: [
-      'PUBLISHER_ID',
-      'PUBLISHER_URL',
-      'PUBLISHER_PORT',
-      'PUBLISHER_PRIVATE_KEY',
-      'CATALOG_BASE_URL',
-      'CRAWL_HINT_URLS',
-    ],
-    seldom: [
-      'PUBLISHER_KEY_ID',
-      'PUBLISHER_DOMAIN',
-      'PUBLISHER_COUNTRIES',
-      'PUBLISHER_DIR',
-      'PUBLISHER_TRIGGER_HOST',
-      'PUBLISHER_TRIGGER_PORT',
-      'PUBLISHER_TRIGGER_TOKEN',
-      'WIRE_PROFILE',
-      'NEXT_UPDATE_SECONDS',
-      'COMPACTION_CHANGES',
-      'COMPACTION_FRACTION',
-    ],
+    often: words(
+      'PUBLISHER_ID PUBLISHER_URL PUBLISHER_PORT PUBLISHER_PRIVATE_KEY CATALOG_BASE_URL CRAWL_HINT_URLS',
+    ),
+    seldom: words(`
+      PUBLISHER_KEY_ID PUBLISHER_DOMAIN PUBLISHER_COUNTRIES PUBLISHER_DIR PUBLISHER_TRIGGER_HOST
+      PUBLISHER_TRIGGER_PORT PUBLISHER_TRIGGER_TOKEN WIRE_PROFILE NEXT_UPDATE_SECONDS COMPACTION_CHANGES
+      COMPACTION_FRACTION`),
   },
   {
     title: 'Console',
     who: 'console',
-    often: ['CONSOLE_HOST', 'CONSOLE_PORT', 'OPERATOR_TOKEN'],
-    seldom: ['MAP_TILES'],
+    often: words('CONSOLE_HOST CONSOLE_PORT OPERATOR_TOKEN'),
+    seldom: words('MAP_TILES'),
   },
   {
     title: 'Rules for catalogs',
     who: 'catalog, discovery, console',
-    often: ['DEFAULT_NETWORK_ID', 'NETWORK_MEMBERSHIP', 'MASTER_PUBLISHERS'],
-    seldom: [
-      'UNKNOWN_CONTEXT',
-      'SCHEMA_DIR',
-      'SCHEMA_HOSTS',
-      'INHERITED_RESOURCE_LIMIT',
-      'INHERITED_CATALOG_LIMIT',
-      'INHERITED_PUBLISH_LIMIT',
-      'INHERITED_PUBLISHER_LIMIT',
-    ],
+    often: words('DEFAULT_NETWORK_ID NETWORK_MEMBERSHIP MASTER_PUBLISHERS'),
+    seldom: words(`
+      UNKNOWN_CONTEXT SCHEMA_DIR SCHEMA_HOSTS INHERITED_RESOURCE_LIMIT INHERITED_CATALOG_LIMIT
+      INHERITED_PUBLISH_LIMIT INHERITED_PUBLISHER_LIMIT`),
   },
   {
     title: 'Connections',
     who: 'registry, catalog, discovery, publisher',
     often: [],
-    seldom: ['MAX_CONNECTIONS', 'MAX_CONNECTIONS_PER_SOURCE'],
+    seldom: words('MAX_CONNECTIONS MAX_CONNECTIONS_PER_SOURCE'),
   },
   {
     title: 'Signed requests',
     who: 'catalog, discovery, publisher',
-    often: ['RATE_LIMIT_PER_SECOND'],
-    seldom: [
-      'BODY_SIZE_LIMIT',
-      'BULK_BODY_SIZE_LIMIT',
-      'TIME_LIMIT_MS_PER_SECOND',
-      'BYTE_LIMIT_PER_SECOND',
-      'CLOCK_SKEW_SECONDS',
-      'MAX_SIGNATURE_SECONDS',
-      'REQUIRE_CALLBACK_CHAIN',
-    ],
+    often: words('RATE_LIMIT_PER_SECOND'),
+    seldom: words(`
+      BODY_SIZE_LIMIT BULK_BODY_SIZE_LIMIT TIME_LIMIT_MS_PER_SECOND BYTE_LIMIT_PER_SECOND
+      CLOCK_SKEW_SECONDS MAX_SIGNATURE_SECONDS REQUIRE_CALLBACK_CHAIN`),
   },
   {
     title: 'Overload and callbacks',
     who: 'catalog, discovery',
     often: [],
-    seldom: [
-      'OVERLOAD_WAITING_CONNECTIONS',
-      'OVERLOAD_EVENT_LOOP_MS',
-      'CHECK_CALLBACK_ORIGIN',
-      'RETRY_BASE_MS',
-      'RETRY_HOURS',
-    ],
+    seldom: words(
+      'OVERLOAD_WAITING_CONNECTIONS OVERLOAD_EVENT_LOOP_MS CHECK_CALLBACK_ORIGIN RETRY_BASE_MS RETRY_HOURS',
+    ),
   },
   {
     title: 'Retention',
     who: 'registry, catalog, discovery, console',
     often: [],
-    seldom: [
-      'HISTORY_DAYS',
-      'PARKED_DAYS',
-      'CRAWL_LOG_DAYS',
-      'REGISTRY_HISTORY_DAYS',
-      'AUDIT_LOG_DAYS',
-      'HEALTH_DAYS',
-      'EMPTY_SEARCH_DAYS',
-    ],
+    seldom: words(`
+      HISTORY_DAYS PARKED_DAYS CRAWL_LOG_DAYS REGISTRY_HISTORY_DAYS AUDIT_LOG_DAYS HEALTH_DAYS
+      EMPTY_SEARCH_DAYS`),
   },
   {
     title: 'OpenTelemetry',
     who: 'every role',
-    often: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
-    seldom: ['OTEL_SERVICE_NAME', 'OTEL_METRIC_EXPORT_INTERVAL', 'OTEL_SDK_DISABLED'],
+    often: words('OTEL_EXPORTER_OTLP_ENDPOINT'),
+    seldom: words('OTEL_SERVICE_NAME OTEL_METRIC_EXPORT_INTERVAL OTEL_SDK_DISABLED'),
   },
   {
     title: 'Commands',
     who: 'commands, console',
     often: [],
-    seldom: ['CONSUMER_ID', 'CONSUMER_KEY_ID', 'CONSUMER_PRIVATE_KEY', 'CONSUMER_URL', 'DEMO_PORT'],
+    seldom: words('CONSUMER_ID CONSUMER_KEY_ID CONSUMER_PRIVATE_KEY CONSUMER_URL DEMO_PORT'),
   },
 ];
 
@@ -211,6 +136,10 @@ for (const [name, text] of Object.entries(files)) {
     console.error(`${name} differs: run npm run build && node scripts/settings-files.mjs`);
     process.exitCode = 1;
   }
+}
+
+function words(text) {
+  return text.trim().split(/\s+/);
 }
 
 function checkGroups() {

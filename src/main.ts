@@ -9,7 +9,7 @@ import { startConsoleRole } from './console/role.ts';
 import { createTroubles } from './delivery/troubles.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { createGuardedClient } from './http/guarded-client.ts';
+import { createConfiguredClient } from './http/guarded-client.ts';
 import type { ShareLimit } from './http/rate-limit.ts';
 import { connectionLimits } from './http/signed-limits.ts';
 import type { Logger } from './logger.ts';
@@ -130,10 +130,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
 
     const troubles = createTroubles(database, now);
     if (options.measuresDatabase !== false) addTroubleGauge({ metrics, troubles, logger });
-    const client = createGuardedClient({
-      allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
-      nameServers: config.DNS_SERVERS,
-    });
+    const client = createConfiguredClient(config);
     closers.push(() => client.close());
     const freshRegistry = () =>
       createRegistryClient({

@@ -1,8 +1,13 @@
 import type { Config } from '../config.ts';
-import { createGuardedClient } from '../http/guarded-client.ts';
+import { createConfiguredClient } from '../http/guarded-client.ts';
 import { openConfiguredSchemas } from '../schemas/schema-store.ts';
 import type { OpenSubmission } from '../storage/catalog/submissions.ts';
-import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../storage/thread-database.ts';
+import {
+  openThreadDatabase,
+  stuckAfterMs,
+  type ThreadDatabase,
+  threadDatabase,
+} from '../storage/thread-database.ts';
 import { createThreadPool } from '../thread-pool.ts';
 import { type ApplyingContext, applySubmission, readMessage } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
@@ -27,17 +32,14 @@ interface AsideTurn {
 
 /** Each publisher has one publish in work at a time, so the large ones of two publishers do not wait for each other. */
 const threadsAtOnce = 2;
-/** A transaction is ended at TRANSACTION_LIMIT_SECONDS. So work that takes twice as long does not wait for the database: it is stuck. */
-const transactionLimits = 2;
 
 export function createAside({ config, database, logger }: CatalogContext): Aside {
   const threads = createThreadPool({ size: threadsAtOnce, logger });
   const alone = createThreadPool({ size: 1, heapMb: heapMbOf(config), logger });
   const where = { config, thread: threadDatabase(database, logger, config) };
-  const runMs = transactionLimits * config.TRANSACTION_LIMIT_SECONDS * 1000;
   const taskOf = (submission: OpenSubmission, turn: AsideTurn) => ({
     ...{ module: import.meta.url, name: applyHere.name, input: { ...where, submission, ...turn } },
-    deadlineMs: runMs,
+    deadlineMs: stuckAfterMs(config),
   });
   return {
     apply: (submission, turn) => threads.run<boolean>(taskOf(submission, turn)),
@@ -86,10 +88,7 @@ function openHere({ config, thread }: Omit<ThreadInput, keyof AsideTurn | 'submi
 
   async function open(): Promise<ApplyingContext> {
     const { database, logger } = await openThreadDatabase(thread);
-    const client = createGuardedClient({
-      allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
-      nameServers: config.DNS_SERVERS,
-    });
+    const client = createConfiguredClient(config);
     return {
       config,
       database,

@@ -13,7 +13,6 @@ import { type CatalogRow, lockCatalog, updateCatalog } from '../storage/catalog/
 import { appendChange } from '../storage/catalog/change-log.ts';
 import { countSchemaUses, type ResourceRow, writeResources } from '../storage/catalog/documents.ts';
 import {
-  type DueRebuild,
   findLaggingCatalog,
   findLaggingResources,
   holdMaster,
@@ -27,7 +26,8 @@ import {
 } from '../storage/catalog/masters.ts';
 import type { Transaction } from '../storage/database.ts';
 import { changeUses, readTemplates, sumUses } from '../storage/inherited.ts';
-import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
+import type { WorkLoop } from '../storage/work/due-work.ts';
+import { startRebuildLoop } from '../storage/work/rebuild-loop.ts';
 import type { CatalogContext } from './context.ts';
 import { addUses, extensionRow, subtractUses } from './write-catalog.ts';
 
@@ -37,34 +37,15 @@ import { addUses, extensionRow, subtractUses } from './write-catalog.ts';
 
 /** Small, so that a publish of the same catalog never waits long. */
 const resourcesAtOnce = 500;
-/** One at a time and process: publishes come first. */
-const rebuildsAtOnce = 1;
 
-export function startRebuildLoop(context: CatalogContext): WorkLoop {
-  return startWorkLoop<DueRebuild>({
-    database: context.database,
-    table: rebuildTable,
-    channel: rebuildsChannel,
-    concurrency: rebuildsAtOnce,
-    logger: context.logger,
-    handle: (claim, signal) => rebuild(context, claim, signal),
-  });
-}
-
-async function rebuild(
-  { config, database, now }: CatalogContext,
-  claim: Claim<DueRebuild>,
-  signal: AbortSignal,
-): Promise<void> {
-  const masterKey = claim.row.master_key;
-  for (;;) {
-    signal.throwIfAborted();
+export function startRebuilds({ config, database, logger, now }: CatalogContext): WorkLoop {
+  const where = { database, table: rebuildTable, channel: rebuildsChannel, logger };
+  return startRebuildLoop(where, async (masterKey) => {
     const catalogKey = await findLaggingCatalog(database, masterKey);
-    if (catalogKey === undefined) break;
+    if (catalogKey === undefined) return false;
     await database.transaction((tx) => rebuildBatch(tx, config, catalogKey, masterKey, now()));
-  }
-  // A new version of the master that was published meanwhile has made the rebuild due again, and it stays so.
-  await settle(database, rebuildTable, claim, { dueInMs: null, set: { attempts: 0 } });
+    return true;
+  });
 }
 
 async function rebuildBatch(

@@ -10,7 +10,7 @@ import { startSubmissionLoop } from './process-submission.ts';
 import { addPublishRoute } from './publish.ts';
 import { addPullRoute, startPullLoop } from './pull.ts';
 import { startPush } from './push.ts';
-import { startRebuildLoop } from './rebuild-dependents.ts';
+import { startRebuilds } from './rebuild-dependents.ts';
 import { addSearchRoute } from './search.ts';
 import { addSubscriptionRoutes } from './subscription.ts';
 
@@ -47,7 +47,7 @@ export async function startCatalogRole(
     loops.push(
       service.startCallbacks(),
       startSubmissionLoop(context, fresh),
-      startRebuildLoop(context),
+      startRebuilds(context),
       startPush(context, service),
       startPullLoop(context, service),
     );

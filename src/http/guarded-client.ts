@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import type { Config } from '../config.ts';
 import { type ConnectionOptions, type Connections, createConnections } from './connections-to-origins.ts';
 import { exchange, startDeadline, type WholeAnswer } from './exchange.ts';
 import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
@@ -76,6 +77,14 @@ const defaultMaxRedirects = 3;
 const maxRedirectBytes = 65_536;
 const connectionsPerOrigin = 64;
 const keepAliveMs = 10_000;
+
+/** As the settings say. */
+export function createConfiguredClient(
+  config: Pick<Config, 'ALLOW_PRIVATE_ADDRESSES' | 'DNS_SERVERS'>,
+): GuardedClient {
+  const { ALLOW_PRIVATE_ADDRESSES: allowPrivateAddresses, DNS_SERVERS: nameServers } = config;
+  return createGuardedClient({ allowPrivateAddresses, nameServers });
+}
 
 export function createGuardedClient({
   allowPrivateAddresses,

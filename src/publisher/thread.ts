@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { createGuardedClient } from '../http/guarded-client.ts';
+import { createConfiguredClient } from '../http/guarded-client.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type ErrorCode, ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
@@ -148,10 +148,7 @@ let here: Promise<PublisherFurniture> | undefined;
 async function furnish(config: Config): Promise<PublisherFurniture> {
   const { LOG_LEVEL: level, LOG_FORMAT: format } = config;
   const logger = createLogger({ level, format }).child({ role: 'publisher' });
-  const client = createGuardedClient({
-    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
-    nameServers: config.DNS_SERVERS,
-  });
+  const client = createConfiguredClient(config);
   const schemas = await openConfiguredSchemas(config, client, logger);
   return { schemas, logger, memory: createContentMemory() };
 }

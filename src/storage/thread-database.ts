@@ -27,6 +27,11 @@ export function threadDatabase(
   };
 }
 
+/** A transaction is ended at TRANSACTION_LIMIT_SECONDS. So work in a thread that takes twice as long does not wait for the database: it is stuck. */
+export function stuckAfterMs({ TRANSACTION_LIMIT_SECONDS }: Config): number {
+  return 2 * TRANSACTION_LIMIT_SECONDS * 1000;
+}
+
 /** Opened by the first task of a thread, and kept as long as the thread lives. */
 export function openThreadDatabase({ databaseUrl: url, logLevel, logFormat, ...limits }: ThreadDatabase) {
   opened ??= open().catch((error) => {

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { createGuardedClient } from '../../http/guarded-client.ts';
+import { createConfiguredClient } from '../../http/guarded-client.ts';
 import { createLogger } from '../../logger.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import type { TriggerAnswer } from '../../protocol/trigger-messages.ts';
@@ -40,10 +40,7 @@ export async function withPublisher<T>(
   work: (publisher: Publisher) => Promise<T>,
 ): Promise<T> {
   const logger = createLogger({ level: 'warn', format: config.LOG_FORMAT });
-  const client = createGuardedClient({
-    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
-    nameServers: config.DNS_SERVERS,
-  });
+  const client = createConfiguredClient(config);
   const schemas = await openConfiguredSchemas(config, client, logger);
   try {
     return await work(await openPublisher(config, { schemas, logger }));

@@ -4,7 +4,7 @@ import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import type { Finding } from '../../discovery/inspect/findings.ts';
 import { findClaimedNode, type TreeSource } from '../../discovery/inspect/verify-node.ts';
 import { verifyTree } from '../../discovery/inspect/verify-tree.ts';
-import { createGuardedClient, type GuardedClient } from '../../http/guarded-client.ts';
+import { createConfiguredClient, type GuardedClient } from '../../http/guarded-client.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { createChainReader } from '../chain-reader.ts';
 import { type CommandContext, CommandError } from '../command.ts';
@@ -62,10 +62,7 @@ export interface PlaceCheck {
 /** Verifies a directory of published files, a node or an index; returns the identity of the node. */
 export async function verifyPlace(place: string, check: PlaceCheck): Promise<string> {
   const { config, keys } = check;
-  const client = createGuardedClient({
-    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
-    nameServers: config.DNS_SERVERS,
-  });
+  const client = createConfiguredClient(config);
   try {
     const source = await openSource(place, config, client);
     if (keys) return await verifySource(source, givenKeys(keys, new Date()), check);

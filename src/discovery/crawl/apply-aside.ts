@@ -1,13 +1,17 @@
 import type { Config } from '../../config.ts';
-import { createGuardedClient } from '../../http/guarded-client.ts';
-import type { Logger } from '../../logger.ts';
+import { createConfiguredClient } from '../../http/guarded-client.ts';
 import { inheritanceLimitsOf, withoutPublish } from '../../rules/inherited-bytes.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import { openConfiguredSchemas, type SchemaStore } from '../../schemas/schema-store.ts';
 import { hostTable } from '../../storage/crawl/hosts.ts';
 import type { LogLine } from '../../storage/crawl/log.ts';
 import type { Dependent } from '../../storage/crawl/rebuilds.ts';
-import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../../storage/thread-database.ts';
+import {
+  openThreadDatabase,
+  stuckAfterMs,
+  type ThreadDatabase,
+  threadDatabase,
+} from '../../storage/thread-database.ts';
 import { DatabaseUnavailable } from '../../storage/unavailable.ts';
 import { LeaseLost } from '../../storage/work/lease-lost.ts';
 import { createThreadPool, wasEnded } from '../../thread-pool.ts';
@@ -27,18 +31,14 @@ export interface ApplyAside {
   close(): Promise<void>;
 }
 
-/** A transaction is ended at TRANSACTION_LIMIT_SECONDS. So work that takes twice as long does not wait for the database: it is stuck. */
-const transactionLimits = 2;
-
 export function createApplyAside(context: CrawlContext): ApplyAside {
   const { config, database, logger } = context;
   const threads = createThreadPool({ size: 1, logger });
   const where = { config, thread: threadDatabase(database, logger, config) };
-  const runMs = transactionLimits * config.TRANSACTION_LIMIT_SECONDS * 1000;
 
   async function run<T>(name: string, owner: string, input: object): Promise<T> {
     const task = { module: import.meta.url, name, owner, input: { ...where, ...input } };
-    const { value, told } = await threads.run<InThread<T>>({ ...task, deadlineMs: runMs });
+    const { value, told } = await threads.run<InThread<T>>({ ...task, deadlineMs: stuckAfterMs(config) });
     for (const line of told) countLine(context, line);
     return value;
   }
@@ -98,7 +98,7 @@ export async function rebuildHere({
 
 async function openHere({ config, thread }: Where): Promise<{ context: ApplyingContext; told: LogLine[] }> {
   const { database, logger } = await openThreadDatabase(thread);
-  schemas ??= openSchemas(config, logger);
+  schemas ??= openConfiguredSchemas(config, createConfiguredClient(config), logger);
   const { checker } = await schemas;
   const told: LogLine[] = [];
   const tell: ApplyingContext['tell'] = (about, fault) => {
@@ -111,11 +111,6 @@ async function openHere({ config, thread }: Where): Promise<{ context: ApplyingC
 }
 
 let schemas: Promise<SchemaStore> | undefined;
-
-function openSchemas(config: Config, logger: Logger): Promise<SchemaStore> {
-  const { ALLOW_PRIVATE_ADDRESSES: allowPrivateAddresses, DNS_SERVERS: nameServers } = config;
-  return openConfiguredSchemas(config, createGuardedClient({ allowPrivateAddresses, nameServers }), logger);
-}
 
 function limitsOf(config: Config): Pick<ApplyingContext, 'limits' | 'maxResources'> {
   return { limits: withoutPublish(inheritanceLimitsOf(config)), maxResources: config.CRAWL_MAX_RESOURCES };

@@ -22,6 +22,8 @@ import { nodeSource } from './applied-entry.ts';
 import type { ApplyingContext } from './apply-content.ts';
 import { overriddenFault, overridingOf, sumBytes } from './assemble.ts';
 
+// The template's values stand, also where the publisher had set others before; what the master dropped, its dependents keep as they inherited it last.
+
 /** Small, so that the crawl of the same catalog never waits long. */
 const resourcesAtOnce = 500;
 

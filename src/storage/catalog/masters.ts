@@ -9,10 +9,6 @@ import { type ExtensionRow, type InheritedTable, readExtension } from '../inheri
 export const rebuildTable = 'catalog.rebuild';
 export const rebuildsChannel = 'rebuilds';
 
-export interface DueRebuild {
-  master_key: number;
-}
-
 export const inheritedTable: InheritedTable = {
   name: 'catalog.inherited',
   heir: 'catalog_key',

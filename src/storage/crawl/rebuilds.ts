@@ -7,10 +7,6 @@ import type { Queryable, Transaction } from '../database.ts';
 export const rebuildTable = 'discovery.crawl_rebuild';
 export const rebuildsChannel = 'crawl_rebuild';
 
-export interface DueRebuild {
-  master_key: number;
-}
-
 /** What extends the master's resources is to be assembled anew: one rebuild per master, however often it moves. */
 export async function queueRebuild(tx: Transaction, masterKey: number): Promise<void> {
   const { rowCount } = await tx.query(
