@@ -87,6 +87,7 @@ describe('a crawled catalog that extends a MASTER catalog', () => {
   it('schema-violation: is not served where a geometry, of which it inherits a part, is too costly to search among', async () => {
     const { type, coordinates } = star(101) as { type: string; coordinates: unknown };
     await publishMaster(facilitator, [coffee(bean(), { area: { type } })]);
+    await look();
     await publishRegular(shop, [coffee('r1', { area: { coordinates } })]);
     await look();
     expect(await codes()).toEqual(['schema-violation']);
