@@ -320,7 +320,10 @@ export const settings = {
   ),
 
   DEFAULT_NETWORK_ID: networkId('nfh.global/beckn-nodes', 'network of catalogs that name no network'),
-  MASTER_PUBLISHERS: list('', 'subscriberIds that may publish MASTER catalogs; empty means anyone'),
+  MASTER_PUBLISHERS: list(
+    'facilitator',
+    'who may publish MASTER catalogs: facilitator (in each network, the participant whose namespace is the first half of the network id), * (anyone), or subscriberIds',
+  ),
   NETWORK_MEMBERSHIP: choice(
     ['off', 'enforce'],
     'off',

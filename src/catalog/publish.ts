@@ -6,7 +6,7 @@ import { type Answer, type SignedService, signedRoute, type VerifiedRequest } fr
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { faultAt } from '../protocol/fault.ts';
-import { identityOf } from '../protocol/identity.ts';
+import { judgeMasters } from '../rules/master-publishers.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 import { insertSubmission, lockLane } from '../storage/catalog/submissions.ts';
 import type { Backlog } from './backlog.ts';
@@ -44,12 +44,18 @@ export interface Acceptance {
 
 /** Who may publish what where: the two questions that are answered at once. */
 function checkPolicy({ config }: CatalogContext, { identity, record, message }: PublishRequest): void {
+  const { MASTER_PUBLISHERS: masterPublishers, REGISTRY_NAME: registryName } = config;
+  const isAllowed = judgeMasters(identity, { masterPublishers, registryName });
   for (const submission of submissionsOf(message, config.DEFAULT_NETWORK_ID)) {
-    if (submission.catalogType === 'MASTER' && !isMasterPublisher(identity, config)) {
+    const closed =
+      submission.catalogType === 'MASTER' && isAllowed !== 'everywhere'
+        ? submission.networkIds.filter((networkId) => !isAllowed(networkId))
+        : [];
+    if (closed.length > 0) {
       throw faultAt(
         'AUT_UNAUTHORIZED_ACTION',
         place(submission, 'catalogType'),
-        `is not allowed to ${identity}`,
+        `is MASTER, but ${identity} may not publish MASTER catalogs in ${closed.join(', ')}: that is for the facilitator of a network, or for those whom the operator of this service has listed`,
       );
     }
     const foreign = submission.networkIds.find((networkId) => !record.networkMemberships.includes(networkId));
@@ -61,16 +67,6 @@ function checkPolicy({ config }: CatalogContext, { identity, record, message }: 
       );
     }
   }
-}
-
-function isMasterPublisher(
-  identity: string,
-  { MASTER_PUBLISHERS, REGISTRY_NAME }: CatalogContext['config'],
-): boolean {
-  return (
-    MASTER_PUBLISHERS.length === 0 ||
-    MASTER_PUBLISHERS.some((publisher) => identityOf(publisher, REGISTRY_NAME) === identity)
-  );
 }
 
 /** The member of the directive, or the catalog where it has none. */

@@ -21,7 +21,7 @@ const template: Resource = {
 
 const own: Resource = {
   id: 'our-coffee',
-  descriptor: { name: 'Our own coffee', longDesc: 'Roasted yesterday.' },
+  descriptor: { longDesc: 'Roasted yesterday.' },
   resourceAttributes: { ...typed, brand: 'Ours', weight: { tolerance: 2 } },
 };
 
@@ -50,21 +50,36 @@ describe('assembleResource', () => {
     });
   });
 
-  it('keeps the descriptor members that the resource gives and inherits the missing ones', () => {
+  it('gives the descriptor of the template and what the resource adds to it', () => {
     expect(assembleResource(own, template).assembled?.descriptor).toEqual({
-      name: 'Our own coffee',
+      name: 'Coffee powder',
       shortDesc: 'Coffee powder, 200 g',
       longDesc: 'Roasted yesterday.',
     });
   });
 
-  it('keeps the id and the other members of the resource, and takes no others from the template', () => {
+  it('keeps the id and the other members of the resource, and takes every other member of the template', () => {
     const { assembled } = assembleResource(
       { id: 'ours', rating: 5 } as Resource,
       { ...template, stock: 7 } as Resource,
     );
-    expect(assembled).toMatchObject({ id: 'ours', rating: 5 });
-    expect(assembled).not.toHaveProperty('stock');
+    expect(assembled).toEqual({ ...template, id: 'ours', rating: 5, stock: 7 });
+  });
+
+  it('refuses another descriptor, and another value of any other member, and names both values', () => {
+    const renamed = { id: 'ours', descriptor: { name: 'Our own coffee' }, stock: 8 } as Resource;
+    const { faults } = assembleResource(renamed, { ...template, stock: 7 } as Resource, ['resources', 0]);
+    const endOf = ' in the master resource master-coffee, whose values cannot be changed';
+    expect(faults?.map(({ message }) => message)).toEqual([
+      `resources[0].descriptor.name is "Our own coffee", but "Coffee powder"${endOf}`,
+      `resources[0].stock is 8, but 7${endOf}`,
+    ]);
+  });
+
+  it('shortens a long value in the message, and never between the halves of a character', () => {
+    const long = { ...template, descriptor: { name: '😀'.repeat(1_000) } };
+    const { faults } = assembleResource({ id: 'ours', descriptor: { name: 'x' } }, long);
+    expect(faults?.[0]?.message).toContain(`but "${'😀'.repeat(49)}… in`);
   });
 
   it('accepts a value repeated from the template, whatever the order of its members', () => {

@@ -86,7 +86,8 @@ function planResource(own: Resource, at: Segments, question: ResourcesInQuestion
   });
   if (template === undefined) {
     const where = given ? [...given.at, 'extends', 'masterResourceId'] : at;
-    const problem = 'names no master resource of a network that this catalog is visible to';
+    const problem =
+      'names no master resource of a network that this catalog is visible to; only masters that were published through this catalog service can be extended here';
     return { own, at, refusal: refusal(where, problem) };
   }
   const last = stored?.template;

@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config.ts';
-import { downDiscoveryId, providerId } from '../../demo/network.ts';
+import { downDiscoveryId, facilitatorId, providerId } from '../../demo/network.ts';
 import { demoCity } from '../../demo/places.ts';
 import type { Logger } from '../../logger.ts';
 import type { Process } from '../../main.ts';
@@ -145,6 +145,7 @@ function readUpConfig(
     // A catalog that is published as files is found within seconds.
     CRAWL_INTERVAL_SECONDS: '4',
     CRAWL_MIN_INTERVAL_SECONDS: '2',
+    MASTER_PUBLISHERS: facilitatorId,
     PUBLISH_WARNINGS: 'true',
     // Deliveries to the discovery service that is down are parked after 43 seconds, so that a newcomer sees them wait and be parked.
     ...(!empty && { RETRY_HOURS: '0.012' }),

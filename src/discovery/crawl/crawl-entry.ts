@@ -37,11 +37,11 @@ async function trustedEntry({ context: { reader }, row }: EntryWork): Promise<Tr
   return trustEntry(document, { url: row.index_url, node, keys, limits: reader.limits });
 }
 
-async function followEntry(work: EntryWork, trusted: TrustedEntry, apply: ApplyCatalog): Promise<void> {
+async function followEntry(work: EntryWork, received: TrustedEntry, apply: ApplyCatalog): Promise<void> {
   const { context, row, signal } = work;
   const { reader, policy } = context;
-  const { entry } = trusted;
-  if (row.retired_at !== null || entry.retiredAt !== undefined) return retire(work, trusted);
+  const { entry } = received;
+  if (row.retired_at !== null || entry.retiredAt !== undefined) return retire(work, received);
   const { applied_entry_version: stored } = row;
   const { entryVersion: offered } = entry;
   if (stored !== null && offered < stored) return flagRollback(work, { of: 'entryVersion', stored, offered });
@@ -52,6 +52,7 @@ async function followEntry(work: EntryWork, trusted: TrustedEntry, apply: ApplyC
     const fault = new CrawlFault(acceptance.kind, acceptance.reason);
     return settle(work, { relevant: false, applied_entry_version: offered }, [fault]);
   }
+  const trusted = { ...received, entry: { ...entry, networkIds: acceptance.networkIds } };
   const cursor = cursorOf(row);
   if (cursor && row.applied_master !== (entry.catalogType === 'MASTER')) {
     const fault = new CrawlFault(

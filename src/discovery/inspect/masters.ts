@@ -67,15 +67,14 @@ export function createMasterSearch(
 
   /** In a network with the catalog that extends it, and of somebody whose templates are accepted. */
   function isTaken({ node: { identity }, trusted }: HostedMaster, extending: IndexEntry): boolean {
-    const publisher = { identity, networkMemberships: [] };
+    const { networkIds = [] } = extending;
+    const publisher = { identity, networkMemberships: [...networkIds, ...policy.networkIds] };
     const judged = judgeEntry(trusted.entry, publisher, {
       ...policy,
       networkIds: [],
       enforceMembership: false,
     });
-    return (
-      judged.kind === 'accepted' && networksMeet(trusted.entry.networkIds ?? [], extending.networkIds ?? [])
-    );
+    return judged.kind === 'accepted' && networksMeet(judged.networkIds, networkIds);
   }
 
   async function* candidates(entry: IndexEntry, warnings: Finding[]): AsyncGenerator<HostedMaster> {

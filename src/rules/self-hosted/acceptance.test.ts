@@ -5,7 +5,7 @@ const identity = 'bpp.example.org/subscribers.beckn.one';
 const publisher = { identity, networkMemberships: ['a/net'] };
 const policy = {
   networkIds: ['a/net'],
-  masterPublishers: [],
+  masterPublishers: ['*'],
   enforceMembership: false,
   registryName: 'subscribers.beckn.one',
 };
@@ -13,7 +13,7 @@ const entry = { catalogId: 'c', catalogType: 'REGULAR' as const, networkIds: ['a
 
 describe('a genuine entry', () => {
   it('is for us when it shares a network with us', () => {
-    expect(judgeEntry(entry, publisher, policy)).toEqual({ kind: 'accepted' });
+    expect(judgeEntry(entry, publisher, policy)).toEqual({ kind: 'accepted', networkIds: ['a/net', 'b/net'] });
     expect(judgeEntry({ ...entry, networkIds: ['b/net'] }, publisher, policy)).toMatchObject({
       kind: 'not-relevant',
     });
@@ -38,5 +38,26 @@ describe('a genuine entry', () => {
     expect(judgeEntry(master, publisher, limited('bpp.example.org')).kind).toBe('accepted');
     expect(judgeEntry(master, publisher, limited('other.example.org')).kind).toBe('master-not-allowed');
     expect(judgeEntry(entry, publisher, limited('other.example.org')).kind).toBe('accepted');
+  });
+
+  it('is a MASTER of a facilitator only in the networks of its own namespace', () => {
+    const facilitating = { ...policy, networkIds: [], masterPublishers: ['facilitator'] };
+    const judge = (networkIds?: string[], networkMemberships: string[] = []) =>
+      judgeEntry(
+        { ...entry, catalogType: 'MASTER', networkIds },
+        { identity, networkMemberships },
+        facilitating,
+      );
+    expect(judge(['bpp.example.org/retail', 'a/net'])).toEqual({
+      kind: 'accepted',
+      networkIds: ['bpp.example.org/retail'],
+    });
+    for (const foreign of ['a/net', 'example.org/retail', 'api.bpp.example.org/retail'])
+      expect(judge([foreign]).kind).toBe('master-not-allowed');
+    expect(judge(undefined, ['bpp.example.org/retail', 'a/net'])).toEqual({
+      kind: 'accepted',
+      networkIds: ['bpp.example.org/retail'],
+    });
+    expect(judge(undefined).kind).toBe('master-not-allowed');
   });
 });

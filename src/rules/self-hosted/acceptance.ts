@@ -1,21 +1,19 @@
-import { identityOf } from '../../protocol/identity.ts';
 import type { IndexEntry } from '../../protocol/signed-files.ts';
 import { networksMeet } from '../extends.ts';
+import { judgeMasters, type MasterPolicy } from '../master-publishers.ts';
 
 // Whether a genuine entry is one for us: that it is genuine is decided elsewhere (trust-index.ts).
 
-export interface AcceptancePolicy {
+export interface AcceptancePolicy extends MasterPolicy {
   /** Networks that are crawled; none means that every entry is relevant. */
   networkIds: readonly string[];
-  /** SubscriberIds that may publish MASTER catalogs; none means anyone. */
-  masterPublishers: readonly string[];
   /** A publisher must be a member of the networks that it names. */
   enforceMembership: boolean;
-  registryName: string;
 }
 
 export type Acceptance =
-  | { kind: 'accepted' }
+  /** In these networks; none means every one. */
+  | { kind: 'accepted'; networkIds: string[] }
   | { kind: 'not-relevant' | 'not-a-member' | 'master-not-allowed'; reason: string };
 
 export function judgeEntry(
@@ -38,9 +36,16 @@ export function judgeEntry(
       reason: `${identity} is no member of ${foreign}, which ${catalogId} names.`,
     };
   }
-  const masterPublishers = policy.masterPublishers.map((id) => identityOf(id, policy.registryName));
-  if (catalogType === 'MASTER' && masterPublishers.length > 0 && !masterPublishers.includes(identity)) {
-    return { kind: 'master-not-allowed', reason: `MASTER catalogs of ${identity} are not accepted here.` };
-  }
-  return { kind: 'accepted' };
+  if (catalogType !== 'MASTER') return { kind: 'accepted', networkIds };
+  const isAllowed = judgeMasters(identity, policy);
+  if (isAllowed === 'everywhere') return { kind: 'accepted', networkIds };
+  // It counts only in the networks of its facilitator, also where it names none.
+  const named = networkIds.length > 0 ? networkIds : [...policy.networkIds, ...networkMemberships];
+  const allowed = [...new Set(named.filter(isAllowed))];
+  if (allowed.length > 0) return { kind: 'accepted', networkIds: allowed };
+  const where = named.length > 0 ? ` in ${named.join(', ')}` : ' that name no network';
+  return {
+    kind: 'master-not-allowed',
+    reason: `MASTER catalogs of ${identity}${where} are not accepted here: MASTER_PUBLISHERS says who may publish them.`,
+  };
 }

@@ -82,5 +82,5 @@ export interface ExtendedResource extends ExtendingResource {
 
 export function extendTemplate(extending: ExtendingResource, content: Resource): ExtendedResource {
   const { assembled, overridden } = inherit(extending.own, content);
-  return { ...extending, assembled, overridden: overridden.map(jsonPath) };
+  return { ...extending, assembled, overridden: overridden.map(({ segments }) => jsonPath(segments)) };
 }

@@ -73,6 +73,8 @@ export async function startNetwork(
     // Tests play discovery services themselves; a test of the role names the actors of its own.
     DISCOVERY_ID: 'discovery-service.signpost.test',
     ALLOW_PRIVATE_ADDRESSES: 'true',
+    // The networks of the tests have no facilitators; tests of the default ask for it.
+    MASTER_PUBLISHERS: '*',
     RETRY_BASE_MS: '50',
     // Everybody lives in this process, the tests as well: its event loop says nothing about a service.
     OVERLOAD_EVENT_LOOP_MS: '60000',

@@ -33,12 +33,12 @@ describe('a resource that extends a master resource', () => {
     const template = coffee(
       'template',
       { weight: { value: 200, unit: 'g' }, tags: ['a', 'b'] },
-      { name: 'Coffee', shortDesc: 'Ground', code: 'C' },
+      { shortDesc: 'Ground', code: 'C' },
     );
     await publishMaster(facilitator, catalog('templates', { resources: [template] }));
   });
 
-  it('inherits its attributes and the members of its descriptor that it does not give', async () => {
+  it('inherits its attributes and its descriptor, and adds to both', async () => {
     const own = {
       id: 'r',
       descriptor: { name: 'Our coffee' },
@@ -99,6 +99,19 @@ describe('a resource that extends a master resource', () => {
     expect(await servedResource(network.database, 'immutable', 'changing')).toBeUndefined();
   });
 
+  it('BIZ_GENERIC_ERROR: cannot change its descriptor, and is told both values', async () => {
+    const own = { id: 'r', descriptor: { shortDesc: 'Whole beans', code: 'C' } };
+    const result = await publishExtending(provider, catalog('renaming', { resources: [own] }), 'template');
+    expect(result).toMatchObject({ status: 'REJECTED' });
+    expect(result.errors).toEqual([
+      {
+        code: 'BIZ_GENERIC_ERROR',
+        message: expect.stringContaining('is "Whole beans", but "Ground" in the master resource template'),
+        details: { path: '$.message.catalogs[0].resources[0].descriptor.shortDesc' },
+      },
+    ]);
+  });
+
   it.each([
     ['unknown to everyone', 'nowhere', {}],
     ['a resource of a REGULAR catalog', 'regular-1', {}],
@@ -112,6 +125,9 @@ describe('a resource that extends a master resource', () => {
       errors: [
         {
           code: 'BIZ_GENERIC_ERROR',
+          message: expect.stringContaining(
+            'only masters that were published through this catalog service can be extended here',
+          ),
           details: {
             path: '$.message.publishDirectives[0].resourceDirectives[0].extends.masterResourceId',
           },

@@ -221,6 +221,29 @@ describe('who may publish what where', () => {
     expect(await attempt(listed, master)).toMatchObject({ status: 200 });
   });
 
+  it('AUT_UNAUTHORIZED_ACTION: by default a MASTER is for the facilitator of every network that it is visible to', async () => {
+    const usual = await startNetwork({ settings: { MASTER_PUBLISHERS: '' } });
+    try {
+      const facilitating = await usual.actor('facilitating');
+      const below = await usual.actor('below.facilitating');
+      const own = ['facilitating.signpost.test/retail', 'facilitating.signpost.test/energy'];
+      const asMaster = (as: Actor, visibleTo?: string[]) =>
+        attempt(as, { catalogType: 'MASTER', ...(visibleTo && { visibleTo }) });
+      expect(await asMaster(facilitating, own)).toMatchObject({ status: 200 });
+      expect(await asMaster(facilitating, [...own, retail])).toMatchObject({
+        status: 403,
+        error: {
+          code: 'AUT_UNAUTHORIZED_ACTION',
+          message: expect.stringContaining(`may not publish MASTER catalogs in ${retail}`),
+        },
+      });
+      expect(await asMaster(facilitating)).toMatchObject({ status: 403 });
+      expect(await asMaster(below, own)).toMatchObject({ status: 403 });
+    } finally {
+      await usual.close();
+    }
+  });
+
   it('AUT_DOMAIN_NOT_ALLOWED: with NETWORK_MEMBERSHIP=enforce a network that the publisher is no member of is refused', async () => {
     expect(await attempt(unlisted, { visibleTo: [retail, energy] })).toMatchObject({
       status: 403,
