@@ -1,6 +1,7 @@
 import type { Logger } from '../logger.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { type AppliedCatalog, type IncomingCatalog, type IndexWriter, writeIndex } from '../search/port.ts';
+import { announceMaster, raiseRevision } from '../storage/crawl/masters.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type CatalogRef, type ExpectedCopy, type HeldCopy, inParts } from '../storage/feeds/copies.ts';
 import { lockPrecedence, settlePrecedence } from '../storage/feeds/precedence.ts';
@@ -35,7 +36,25 @@ export async function applyCopies(
   const applied = await writer.apply(incoming);
   await settlePrecedence(tx, applied);
   for (const one of applied) logUnindexed(logger, one);
+  await announceMasters(tx, applied, incoming);
   return applied;
+}
+
+/** Crawled catalogs may extend them (self-hosted spec: Entry, dependencies.masters). */
+async function announceMasters(
+  tx: Transaction,
+  applied: readonly AppliedCatalog[],
+  incoming: readonly IncomingCatalog[],
+): Promise<void> {
+  const masters = new Map(
+    incoming.filter(({ type }) => type === 'MASTER').map(({ catalog }) => [catalog.id, catalog]),
+  );
+  for (const { key, id, written, removed } of applied) {
+    const master = masters.get(id);
+    if (master === undefined) continue;
+    if (written + removed > 0) await raiseRevision(tx, key);
+    await announceMaster(tx, { key, names: [id, ...(master.resources ?? []).map((one) => one.id)] });
+  }
 }
 
 /** Another catalog service may accept geometries that are too costly to search among. Their resources and offers are found by everything else. */

@@ -11,9 +11,8 @@ import {
 } from '../../search/port.ts';
 import { hostTable, keepLeases } from '../../storage/crawl/hosts.ts';
 import { type LogLine, writeLog } from '../../storage/crawl/log.ts';
-import { lockArrivals } from '../../storage/crawl/masters.ts';
-import { queueRebuild } from '../../storage/crawl/rebuilds.ts';
-import { countOtherResources, lockTargets, recordApplied, wakeWaiting } from '../../storage/crawl/targets.ts';
+import { announceMaster } from '../../storage/crawl/masters.ts';
+import { countOtherResources, lockTargets, recordApplied } from '../../storage/crawl/targets.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/feeds/precedence.ts';
 import { LeaseLost } from '../../storage/work/due-work.ts';
@@ -162,9 +161,8 @@ async function write(
 
   for (const master of ready.filter(isMaster)) {
     const { work, reading } = master;
-    await queueRebuild(tx, keyOf(master));
-    await lockArrivals(tx);
-    await wakeWaiting(tx, work.lease, [work.row.catalog_id, ...resourceIdsOf(reading)]);
+    const names = [work.row.catalog_id, ...resourceIdsOf(reading)];
+    await announceMaster(tx, { key: keyOf(master), names }, work.lease);
   }
 }
 

@@ -14,8 +14,8 @@ import { readHint } from './read-hint.ts';
 import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
 import { recheckSpacingMs } from './schedule.ts';
 
-// The MASTER catalogs that an entry declares (self-hosted spec: Entry, dependencies.masters), each looked for in three places: the indexes of
-// the node itself; the index that the hint names; the verified indexes of all nodes that the registry leads to.
+// The MASTER catalogs that an entry declares (self-hosted spec: Entry, dependencies.masters), each looked for in four places: the indexes of
+// the node itself; the index that the hint names; the verified indexes of all nodes that the registry leads to; what catalog services brought.
 
 export interface DeclaredMasters {
   /** Whose they are, by their catalogIds. */

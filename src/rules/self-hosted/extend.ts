@@ -14,9 +14,9 @@ import { describeExcess, fitTemplate, type InheritanceBudget } from '../inherite
 // are, the REGULAR resource's own added fields take precedence only for fields the template does not define"). Nobody waits for an
 // answer here, so that another value than the template's is no reason to refuse the catalog: the template's stands, and it is told.
 
-/** A resource of a MASTER catalog that was crawled. */
+/** A resource of a MASTER catalog that was crawled, or that a catalog service brought. */
 export interface HostedMaster extends Omit<MasterResource, 'owner'> {
-  /** Identity of the node that publishes it. */
+  /** Identity of its publisher. */
   owner: string;
   catalogId: string;
 }

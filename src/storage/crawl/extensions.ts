@@ -3,8 +3,8 @@ import type { ExtendingResource, HostedMaster } from '../../rules/self-hosted/ex
 import type { Queryable, Transaction } from '../database.ts';
 import { type ExtensionRow, type InheritedTable, readExtension } from '../inherited.ts';
 
-// The templates of crawled MASTER catalogs, and the crawled resources that extend them (migrations/0005-discovery-sources.sql). A template is a resource
-// of a MASTER catalog in the index; what extends it is there in its assembled form, its own form is kept here.
+// The templates of MASTER catalogs, and the crawled resources that extend them (migrations/0005-discovery-sources.sql). A template is a resource
+// of a MASTER catalog in the index, crawled or from a catalog service; what extends it is there in its assembled form, its own form is kept here.
 
 export const inheritedTable: InheritedTable = {
   name: 'discovery.crawl_inherited',
@@ -29,8 +29,8 @@ export async function sumInherited(
 }
 
 /**
- * The master resources of these ids, without their content, in the order in which their catalogs came, and held as they are until the transaction ends. So are the
- * catalogs that had some of them before: they may have them again.
+ * The master resources of these ids, without their content, crawled ones first, then in the order in which their catalogs came. They are held as they are
+ * until the transaction ends. So are the catalogs that had some of them before: they may have them again.
  */
 export async function holdTemplates(
   tx: Transaction,
@@ -39,18 +39,18 @@ export async function holdTemplates(
 ): Promise<Map<string, HostedMaster[]>> {
   await tx.query(
     `select from discovery.catalog
-     where source = 'node' and type = 'MASTER'
-       and key in (select catalog_key from discovery.resource where id = any ($1) union all select unnest($2::bigint[]))
+     where type = 'MASTER' and key in (select catalog_key from discovery.resource where id = any ($1) union all select unnest($2::bigint[]))
      order by key for share`,
     [masterResourceIds, formerKeys],
   );
   // A statement of its own: it sees what was committed while the lock was waited for.
   const { rows } = await tx.query<HostedMaster>(
-    `select resource.id, catalog.key as "catalogKey", target.version, resource.digest as edition, octet_length(document::text) as bytes,
+    `select resource.id, catalog.key as "catalogKey", coalesce(target.version, revision) as version, resource.digest as edition, octet_length(document::text) as bytes,
        owner, catalog.id as "catalogId", networks as "networkIds"
      from discovery.resource as resource join discovery.catalog as catalog on catalog.key = catalog_key
-       join discovery.crawl_target as target on target.node = owner and target.catalog_id = catalog.id and shown
-     where resource.id = any ($1) and source = 'node' and type = 'MASTER' order by catalog.key`,
+       left join discovery.crawl_target as target on source = 'node' and target.node = owner and target.catalog_id = catalog.id
+     where resource.id = any ($1) and type = 'MASTER' and case when source = 'node' then shown else served end
+     order by source <> 'node', catalog.key`,
     [masterResourceIds],
   );
   const templates = new Map<string, HostedMaster[]>();

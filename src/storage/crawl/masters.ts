@@ -1,14 +1,17 @@
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { waitForLock } from '../wait-for-lock.ts';
-import { wakeHosts } from './hosts.ts';
+import { type HostLease, wakeHosts } from './hosts.ts';
 import { spacedFromCheck } from './nodes.ts';
+import { queueRebuild } from './rebuilds.ts';
 import { type ChangedCatalog, type NamedNode, rouseNodes, sourceTable } from './sources.ts';
+import { wakeWaiting } from './targets.ts';
 
-// Where the MASTER catalogs are that crawled ones extend: entries in the verified indexes of crawled nodes, and nodes and networks that are
-// looked at only for the sake of their masters.
+// Where the MASTER catalogs are that crawled ones extend: entries in the verified indexes of crawled nodes, what catalog services brought, and nodes and
+// networks that are looked at only for the sake of their masters.
 
-/** A MASTER entry of a crawled node that can be extended: its content is here, or on its way. */
+/** A MASTER catalog that can be extended: its content is here, or on its way. */
 export interface MasterEntry {
+  /** Of the crawled node; 0 for one that a catalog service brought. */
   nodeId: number;
   node: string;
   catalogId: string;
@@ -16,19 +19,23 @@ export interface MasterEntry {
   isHere: boolean;
 }
 
+/** Those that are here come first, and among them crawled ones. */
 export async function findMasterEntries(
   queryable: Queryable,
   catalogIds: readonly string[],
 ): Promise<MasterEntry[]> {
   const { rows } = await queryable.query<MasterEntry>(
-    `select target.node_id as "nodeId", node, target.catalog_id as "catalogId", shown as "isHere", array(
+    `select target.node_id as "nodeId", node, target.catalog_id as "catalogId", shown as "isHere", 0 as place, target.id, array(
        select json_array_elements_text(
          case when json_typeof(document -> 'networkIds') = 'array' then document -> 'networkIds' else '[]' end)
      ) as "networkIds"
      from discovery.crawl_target as target join discovery.crawl_entry as entry using (index_id, catalog_id)
      where target.catalog_id = any ($1) and target.is_master
        and (shown or version is null and retired_at is null and relevant and named)
-     order by shown desc, target.id`,
+     union all
+     select 0, owner, id, true, 1, key, networks from discovery.catalog
+     where id = any ($1) and type = 'MASTER' and source <> 'node' and served
+     order by "isHere" desc, place, id`,
     [catalogIds],
   );
   return rows;
@@ -48,11 +55,25 @@ export async function findIndexOwners(
 }
 
 /**
- * Who brings what others wait for looks for them under this lock, and keeps it until the end of the transaction. Who has noted what it waits
- * for lets those pass who may have looked before: then either they have brought it, or they will find the note.
+ * A MASTER catalog has come or changed. What extends it is assembled again, and what waits for it or its resources becomes due: these look for it under a
+ * lock that is kept until the end of the transaction. A catalog that has noted what it waits for lets all holders of the lock pass, and looks once more:
+ * then either they have brought it, or they find the note.
+ *
+ * @param lease on the host whose work brought it, which then needs no waking
  */
-export function lockArrivals(tx: Transaction): Promise<void> {
-  return waitForLock(tx, arrivals);
+export async function announceMaster(
+  tx: Transaction,
+  { key, names }: { key: number; names: readonly string[] },
+  lease?: HostLease,
+): Promise<void> {
+  await queueRebuild(tx, key);
+  await waitForLock(tx, arrivals);
+  await wakeWaiting(tx, names, lease);
+}
+
+/** Of a MASTER catalog that a catalog service brought: who extends it lags behind from now on. */
+export async function raiseRevision(tx: Transaction, key: number): Promise<void> {
+  await tx.query('update discovery.catalog set revision = revision + 1 where key = $1', [key]);
 }
 
 export function letArrivalsPass(database: Database): Promise<void> {
@@ -68,7 +89,7 @@ export async function isAnyMasterHere(queryable: Queryable, names: readonly stri
        select from discovery.crawl_target where catalog_id = any ($1) and is_master and shown
      ) or exists (
        select from discovery.resource as resource join discovery.catalog as catalog on catalog.key = catalog_key
-       where resource.id = any ($1) and source = 'node' and type = 'MASTER'
+       where resource.id = any ($1) and type = 'MASTER'
      ) as here`,
     [names],
   );

@@ -1,7 +1,7 @@
 import type { Template } from '../../rules/extends.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
-// Crawled catalogs that extend a master which has moved since: what lags behind, and the work that brings it in line.
+// Crawled catalogs that extend a master which has changed since: what lags behind, and the work that brings it in line.
 
 /** The table of due work, and the channel that tells of new rows in it. */
 export const rebuildTable = 'discovery.crawl_rebuild';
@@ -32,9 +32,9 @@ export interface Master {
 
 export async function findMaster(queryable: Queryable, masterKey: number): Promise<Master | undefined> {
   const { rows } = await queryable.query<Master>(
-    `select version, networks from discovery.catalog as catalog
-       join discovery.crawl_target on node = owner and catalog_id = catalog.id
-     where key = $1 and source = 'node' and version is not null`,
+    `select coalesce(version, revision) as version, networks from discovery.catalog as catalog
+       left join discovery.crawl_target on source = 'node' and node = owner and catalog_id = catalog.id
+     where key = $1 and (source <> 'node' or version is not null)`,
     [masterKey],
   );
   return rows[0];

@@ -210,8 +210,8 @@ export async function judgeEntriesAgain(tx: Transaction, nodeId: number): Promis
 /** A MASTER catalog has arrived or moved: whoever waits for it, or for a resource of it, is due. */
 export async function wakeWaiting(
   tx: Transaction,
-  lease: HostLease,
   names: readonly string[],
+  lease?: HostLease,
 ): Promise<void> {
   const { rows } = await tx.query<{ host_id: number }>(
     `update discovery.crawl_target set due_at = now(), stir = stir + 1
@@ -223,6 +223,6 @@ export async function wakeWaiting(
     [names],
   );
   // Whoever holds a host looks for what is due there before it lets go.
-  const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease.id));
+  const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease?.id));
   await wakeHosts(tx, [...others]);
 }
