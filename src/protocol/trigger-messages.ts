@@ -4,9 +4,32 @@
  * and resume, and forceBaseline.
  */
 
-import { PublishMessage } from './publish-messages.ts';
+import { PublishDirective, PublishMessage } from './publish-messages.ts';
 import { closed, ErrorReport, Id, oneOfTexts } from './shapes.ts';
+import { MasterDependency } from './signed-files.ts';
 import { type Static, Type } from './type.ts';
+
+const TriggerDirective = closed(
+  {
+    ...PublishDirective.properties,
+    dependencies: Type.Optional(
+      closed(
+        { masters: Type.Array(MasterDependency) },
+        {
+          description:
+            'Only for REGULAR catalogs: the MASTER catalogs of other nodes whose resources this one extends. Written into the entry as given.',
+        },
+      ),
+    ),
+  },
+  { title: 'TriggerDirective' },
+);
+
+const TriggerMessage = closed(
+  { ...PublishMessage.properties, publishDirectives: Type.Optional(Type.Array(TriggerDirective)) },
+  { title: 'TriggerMessage' },
+);
+export type TriggerMessage = Static<typeof TriggerMessage>;
 
 export const TriggerRequest = closed(
   {
@@ -16,7 +39,7 @@ export const TriggerRequest = closed(
         { description: 'May be a whole context; only its action is looked at.' },
       ),
     ),
-    message: Type.Optional(PublishMessage),
+    message: Type.Optional(TriggerMessage),
     retire: Type.Optional(Type.Array(Id, { description: 'Catalogs that are no longer offered, for ever.' })),
     pause: Type.Optional(Type.Array(Id, { description: 'Catalogs that are not transactable for now.' })),
     resume: Type.Optional(Type.Array(Id, { description: 'Paused catalogs that are transactable again.' })),

@@ -12,14 +12,15 @@ export function factsOf(
   { next, isActive }: { next: NextContent; isActive: boolean },
   masters: ReadonlyMap<string, OwnMaster>,
 ): EntryFacts {
-  const { catalog, catalogType } = submission;
+  const { catalog, catalogType, updateMode } = submission;
+  const kept = updateMode === 'MERGE' ? (entry?.dependencies?.masters ?? []) : [];
   return {
     catalogId: catalog.id,
     catalogType,
     networkIds: networksOf(submission, entry),
     schemaTypes: schemaTypesOf(next, masters),
     isActive,
-    masters: dependenciesOf(next, masters),
+    masters: submission.masters ?? dependenciesOf(next, masters, kept),
   };
 }
 
@@ -34,8 +35,9 @@ export function networksOf(
 function dependenciesOf(
   { directives }: NextContent,
   masters: ReadonlyMap<string, OwnMaster>,
+  kept: readonly MasterDependency[],
 ): MasterDependency[] {
-  const byCatalog = new Map<string, MasterDependency>();
+  const byCatalog = new Map(kept.map((dependency) => [dependency.catalogId, dependency]));
   for (const { extends: template } of directives.values()) {
     const dependency = masters.get(template.masterResourceId)?.dependency;
     if (dependency) byCatalog.set(dependency.catalogId, dependency);

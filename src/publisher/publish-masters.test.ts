@@ -90,6 +90,29 @@ describe('a MASTER catalog', () => {
     expect((await published(tree, 'tea')).entry).not.toHaveProperty('dependencies');
   });
 
+  it('of another node is named as the directive names it, also after a MERGE that names none', async () => {
+    const masters = [{ catalogId: 'theirs', version: 7, indexUrl: 'https://hub.example/index.json' }];
+    const extending = directive('coffee', 'x1');
+    const publishDirectives = [{ ...extending, dependencies: { masters } }];
+    const answer = await publishCatalogs(tree, { message: { catalogs: [coffee()], publishDirectives } });
+    expect(answer).toMatchObject({ status: 'COMPLETED' });
+    expect(answer.warnings).toBeUndefined();
+    expect((await published(tree, 'coffee')).entry.dependencies).toEqual({ masters });
+    await publishAs(tree, coffee(3), { ...extending, updateMode: 'MERGE' });
+    expect((await published(tree, 'coffee')).entry.dependencies).toEqual({ masters });
+    await publishAs(tree, coffee(3), extending);
+    expect((await published(tree, 'coffee')).entry).not.toHaveProperty('dependencies');
+  });
+
+  it('that nothing names gets a warning that says what crawlers will wait for', async () => {
+    const { warnings } = await publishCatalogs(tree, {
+      message: { catalogs: [coffee()], publishDirectives: [directive('coffee', 'x1')] },
+    });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^coffee extends master resources .*: x1\. Crawlers will wait/),
+    ]);
+  });
+
   it('writes a resource again when only what it extends changes', async () => {
     await publishAs(tree, coffee(10), directive('coffee', 'x1'));
     await publishAs(tree, coffee(10), directive('coffee', 'x2'));

@@ -11,7 +11,7 @@ import { planPublish } from './plan.ts';
 import { type NextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept, reject, type Turn } from './turn.ts';
-import { findNodeProblems } from './warnings.ts';
+import { findMasterProblems, findNodeProblems } from './warnings.ts';
 
 /**
  * What a request to the trigger, or a command, does to the tree (self-hosted spec: Endpoints, Local trigger). Each catalog is accepted or
@@ -88,6 +88,9 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const faults = check();
   if (faults.length > 0) return reject(catalog.id, faults);
 
+  const isFromElsewhere = facts.masters.some((master) => edit.find(master.catalogId) === undefined);
+  if (!isFromElsewhere)
+    turn.warnings.push(...findMasterProblems(catalog.id, next.directives.values(), masters));
   // What a MERGE keeps was not looked at now.
   const isAllChecked = updateMode === 'FULL' || current === undefined || isKnownSound;
   return accept(turn, found?.indexName ?? indexName, built, isAllChecked ? checker : undefined);

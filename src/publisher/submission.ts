@@ -1,5 +1,5 @@
-import type { PublishMessage } from '../protocol/publish-messages.ts';
-import type { FileDirective } from '../protocol/signed-files.ts';
+import type { FileDirective, MasterDependency } from '../protocol/signed-files.ts';
+import type { TriggerMessage } from '../protocol/trigger-messages.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 
@@ -9,14 +9,17 @@ import { type Submission, submissionsOf } from '../rules/submission.ts';
 export interface TriggerSubmission extends Omit<Submission, 'networkIds'> {
   /** Absent when the request names no networks. */
   networkIds?: string[];
+  /** Absent when the request names none. */
+  masters?: MasterDependency[];
 }
 
 /** MASTER catalogs first, so that the others of the same request find them. */
-export function triggerSubmissionsOf(message: PublishMessage): TriggerSubmission[] {
+export function triggerSubmissionsOf(message: TriggerMessage): TriggerSubmission[] {
   const directives = new Map(message.publishDirectives?.map((directive) => [directive.catalogId, directive]));
   return submissionsOf(message, '').map((submission) => {
-    const { updateMode = 'FULL', visibleTo } = directives.get(submission.catalog.id) ?? {};
-    return { ...submission, updateMode, networkIds: visibleTo && [...new Set(visibleTo)].sort() };
+    const { updateMode = 'FULL', visibleTo, dependencies } = directives.get(submission.catalog.id) ?? {};
+    const networkIds = visibleTo && [...new Set(visibleTo)].sort();
+    return { ...submission, updateMode, networkIds, masters: dependencies?.masters };
   });
 }
 

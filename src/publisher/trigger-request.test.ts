@@ -29,6 +29,19 @@ describe('a request to the trigger', () => {
     );
   });
 
+  it('may name the masters of other nodes, for a REGULAR catalog', () => {
+    const request = (catalogType: string) => ({
+      message: {
+        catalogs: [catalog('a')],
+        publishDirectives: [{ catalogId: 'a', catalogType, dependencies: { masters: [{ catalogId: 'm' }] } }],
+      },
+    });
+    expect(parseTriggerRequest(request('REGULAR'))).toEqual(request('REGULAR'));
+    expect(() => parseTriggerRequest(request('MASTER'))).toThrow(
+      expect.objectContaining({ path: '$.message.publishDirectives[0].dependencies' }),
+    );
+  });
+
   it('is refused for what a publish is refused for', () => {
     const repeated = { message: { catalogs: [catalog('a'), catalog('a')] } };
     expect(() => parseTriggerRequest(repeated)).toThrow(

@@ -9,6 +9,11 @@ const parseShape = validator(TriggerRequest);
 export function parseTriggerRequest(value: unknown): TriggerRequest {
   const request = parseShape(value);
   if (request.message) checkPublishMessage(request.message);
+  for (const [index, one] of (request.message?.publishDirectives ?? []).entries()) {
+    if (one.catalogType === 'REGULAR' || one.dependencies === undefined) continue;
+    const at = ['message', 'publishDirectives', index, 'dependencies'];
+    throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'is only for REGULAR catalogs');
+  }
   refuseSecondMention(request);
   return request;
 }

@@ -1,4 +1,4 @@
-import type { IndexEntry } from '../protocol/signed-files.ts';
+import type { FileDirective, IndexEntry } from '../protocol/signed-files.ts';
 import type { SealedFile } from './seal.ts';
 
 // What a crawler reads has limits, and who passes them is not told. These are the limits that ours have unless somebody sets others.
@@ -8,6 +8,7 @@ const maxUnpackedBytes = 100 * 1_048_576;
 const maxChanges = 1000;
 const maxMasters = 8;
 const maxCatalogs = 20_000;
+const maxShown = 3;
 
 /** Why readers may not take what is published. */
 export function findReadingProblems(
@@ -36,6 +37,22 @@ export function findReadingProblems(
     );
   }
   return problems;
+}
+
+/** What readers will wait for: nothing says where the templates are that a catalog extends. */
+export function findMasterProblems(
+  catalogId: string,
+  directives: Iterable<FileDirective>,
+  masters: ReadonlyMap<string, unknown>,
+): string[] {
+  const missing = new Set([...directives].map((directive) => directive.extends.masterResourceId));
+  for (const id of masters.keys()) missing.delete(id);
+  if (missing.size === 0) return [];
+  const shown = [...missing].slice(0, maxShown).join(', ');
+  const more = missing.size > maxShown ? ` and ${missing.size - maxShown} more` : '';
+  return [
+    `${catalogId} extends master resources that no MASTER catalog of this node has in a shared network: ${shown}${more}. Crawlers will wait until they find them elsewhere, and not serve the catalog before. Name their MASTER catalogs in dependencies.masters of its directive.`,
+  ];
 }
 
 /** Why readers may take nothing of this node at all. */

@@ -64,8 +64,7 @@ function combine(template: object, own: object, at: Segments, overridden: Overri
     if (!members.has(name)) members.set(name, value);
     else if (isPlainObject(given) && isPlainObject(value)) {
       members.set(name, combine(given, value, [...at, name], overridden));
-    } else if (!isSameValue(given, value))
-      overridden.push({ segments: [...at, name], given, own: value });
+    } else if (!isSameValue(given, value)) overridden.push({ segments: [...at, name], given, own: value });
   }
   return Object.fromEntries(members);
 }

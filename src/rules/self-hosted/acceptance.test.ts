@@ -13,7 +13,10 @@ const entry = { catalogId: 'c', catalogType: 'REGULAR' as const, networkIds: ['a
 
 describe('a genuine entry', () => {
   it('is for us when it shares a network with us', () => {
-    expect(judgeEntry(entry, publisher, policy)).toEqual({ kind: 'accepted', networkIds: ['a/net', 'b/net'] });
+    expect(judgeEntry(entry, publisher, policy)).toEqual({
+      kind: 'accepted',
+      networkIds: ['a/net', 'b/net'],
+    });
     expect(judgeEntry({ ...entry, networkIds: ['b/net'] }, publisher, policy)).toMatchObject({
       kind: 'not-relevant',
     });

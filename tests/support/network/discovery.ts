@@ -46,6 +46,7 @@ export async function startDiscovery(
       DISCOVERY_SUBSCRIPTIONS: JSON.stringify(wanted),
       REGISTRY_URL: network.config.registryUrl,
       ALLOW_PRIVATE_ADDRESSES: 'true',
+      MASTER_PUBLISHERS: '*',
       RETRY_BASE_MS: '50',
       OVERLOAD_EVENT_LOOP_MS: '60000',
       ...settings,
