@@ -3,10 +3,11 @@ import { audited } from '../console/audited.ts';
 import { notFound } from '../console/errors.ts';
 import type { CatalogType } from '../protocol/catalog.ts';
 import { identityOf } from '../protocol/identity.ts';
-import type { PublishResult } from '../protocol/publish-messages.ts';
+import type { PublishResult, ResourceDirective } from '../protocol/publish-messages.ts';
 import { type CatalogSummary, listCatalogs } from '../storage/catalog/catalog-list.ts';
 import { type CatalogRow, findCatalog, releaseCatalog } from '../storage/catalog/catalogs.ts';
 import { type Change, listChanges } from '../storage/catalog/change-log.ts';
+import { listExtensions } from '../storage/catalog/masters.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listResults, type ResultSummary } from '../storage/catalog/submissions.ts';
 import { type Acting, act } from './acting.ts';
@@ -33,7 +34,7 @@ export function registerCatalogCommand(program: Command, context: CommandContext
   catalog
     .command('show')
     .description(
-      'show a catalog, its latest changes, and what its latest publishes were answered, with warnings',
+      'show a catalog, what its resources extend, its latest changes, and what its latest publishes were answered, with warnings',
     )
     .argument('<id>', 'id of the catalog')
     .option('--json', 'print the whole catalog as it leaves the service')
@@ -51,6 +52,7 @@ export function registerCatalogCommand(program: Command, context: CommandContext
 
 const shownChanges = 10;
 const shownPublishes = 5;
+const shownExtending = 50;
 const examples = `
 Examples:
   $ signpost catalog list --owner bpp.example.com
@@ -90,9 +92,11 @@ async function show(context: CommandContext, id: string): Promise<void> {
     const catalog = await findCatalog(database, id);
     const results = await listResults(database, id, shownPublishes);
     if (catalog === undefined && results.length === 0) unknown(id);
+    const extending = catalog ? await listExtensions(database, catalog.key) : [];
     const changes = catalog && (await listChanges(database, catalog.key, shownChanges));
     const parts = [
       catalog ? renderCatalog(catalog) : `There is no catalog ${id}: nothing of it has been accepted.`,
+      ...(extending.length > 0 ? [renderExtending(extending)] : []),
       ...(changes ? [renderChanges(changes)] : []),
       ...(results.length > 0 ? [renderPublishes(results)] : []),
     ];
@@ -176,6 +180,19 @@ function renderCatalog(catalog: CatalogRow): string {
     ['', ''],
     lines.map(([label, text]) => [label, text || '-']),
   ).trimStart();
+}
+
+/** What resources extend, which nothing that leaves the service says. */
+function renderExtending(extending: readonly ResourceDirective[]): string {
+  const rows = extending
+    .slice(0, shownExtending)
+    .map(({ resourceId, extends: { masterResourceId }, variant }) => [
+      resourceId,
+      masterResourceId,
+      variant ? `${variant.type} ${variant.id}${variant.label === undefined ? '' : ` (${variant.label})`}` : '-',
+    ]);
+  const table = renderTable(['RESOURCE', 'EXTENDS', 'VARIANT'], rows);
+  return extending.length > shownExtending ? `${table}\nThese are the first ${shownExtending}.` : table;
 }
 
 function renderChanges(changes: readonly Change[]): string {

@@ -1,4 +1,5 @@
 import { CatalogType } from '../../protocol/catalog.ts';
+import { ResourceDirective } from '../../protocol/publish-messages.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 
 const Time = Type.String({ format: 'date-time' });
@@ -223,6 +224,10 @@ export const CatalogDetails = Type.Object(
     ...CatalogSummary.properties,
     document: Type.Object({}, { description: 'The catalog, without its documents where it is large.' }),
     documentTruncated: Type.Optional(Type.Boolean()),
+    resourceDirectives: Type.Array(ResourceDirective, {
+      description:
+        'Which master resources its resources extend, and as which variants: of the first 200 that do. Of a copy that was pushed or pulled it is not known.',
+    }),
     versions: Type.Array(CatalogVersion, {
       description: 'The latest first, as far as HISTORY_DAYS keeps them.',
     }),

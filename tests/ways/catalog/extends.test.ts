@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerCatalogCommand } from '../../../src/cli/catalog.ts';
 import { actions } from '../../../src/protocol/actions.ts';
 import {
   coffee,
@@ -16,6 +17,7 @@ import { catalog, plain } from '../../support/catalogs/sample-catalogs.ts';
 import type { Actor } from '../../support/network/actor.ts';
 import type { TestNetwork } from '../../support/network/network.ts';
 import { type Directive, publish } from '../../support/network/publish.ts';
+import { runCommand } from '../../support/processes/command.ts';
 
 // REGULAR resources that extend master resources (catalog spec: resourceDirectives).
 
@@ -203,6 +205,15 @@ describe('a resource that extends a master resource', () => {
           },
         ],
       });
+    });
+
+    it('is shown by catalog show, with what it extends', async () => {
+      const { out } = await runCommand(registerCatalogCommand, ['catalog', 'show', 'variants'], {
+        DATABASE_URL: network.databaseUrl,
+        LOG_LEVEL: 'silent',
+      });
+      expect(out).toMatch(/^RESOURCE +EXTENDS +VARIANT$/m);
+      expect(out).toMatch(/^a +template +geo north \(The north one\)$/m);
     });
 
     it('can be swapped in one publish, and taken over in a FULL one', async () => {

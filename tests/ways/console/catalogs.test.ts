@@ -42,6 +42,20 @@ describe('GET /api/catalogs/{owner}/{id}', () => {
     expect(await desk.get('/api/catalogs/provider.signpost.test/'.concat(id))).toEqual(shown);
   });
 
+  it('shows what its resources extend, and as which variants', async () => {
+    const [master, dependent] = [newId(), newId()];
+    const template = { catalogType: 'MASTER' as const };
+    await publishCatalog(provider, { id: master, resources: [{ id: `${master}-1` }] }, template);
+    const resourceDirectives = [
+      extending('r1', `${master}-1`, { type: 'geo', id: 'north', label: 'The north' }),
+      extending('r2', `${master}-1`),
+    ];
+    const resources = ['r1', 'r2', 'r3'].map((id) => ({ id }));
+    await publishCatalog(provider, { id: dependent, resources }, { resourceDirectives });
+    expect((await desk.get(pathOf(dependent))).resourceDirectives).toEqual(resourceDirectives);
+    expect((await desk.get(pathOf(master))).resourceDirectives).toEqual([]);
+  });
+
   it('leaves out the documents of a large catalog, and says so', async () => {
     const id = newId();
     const long = 'x'.repeat(1_000_000);

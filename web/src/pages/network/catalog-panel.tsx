@@ -4,6 +4,7 @@ import type {
   CatalogDifference,
   CatalogVersion,
 } from '../../../../src/console/answers/network.ts';
+import type { ResourceDirective } from '../../../../src/protocol/publish-messages.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
@@ -11,6 +12,7 @@ import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Changes } from '../../ui/changes.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 
 /** One catalog: its facts, its versions, the documents that changed between them, and its document. The index may hold a copy beside that of the service. */
@@ -36,6 +38,7 @@ export function CatalogPanel({
         {(data) => (
           <>
             <Facts catalog={data} />
+            <Extending directives={data.resourceDirectives} />
             <Versions path={path} catalogId={catalogId} versions={data.versions} />
             {data.document !== undefined && (
               <details>
@@ -85,6 +88,39 @@ function spellContent({ resources, offers, version }: CatalogDetails): string {
   const content = `${spellCount(resources)} resources, ${spellCount(offers)} offers`;
   return version === undefined ? content : `${content}, version ${version}`;
 }
+
+/** Which master resources the resources extend: the document does not say it. */
+function Extending({ directives }: { directives: readonly ResourceDirective[] }) {
+  if (directives.length === 0) return null;
+  return (
+    <section class="stack">
+      <h3>What it extends</h3>
+      <Table
+        caption="resources that extend master resources"
+        columns={extendingColumns}
+        rows={directives}
+        keyOf={({ resourceId }) => resourceId}
+      />
+    </section>
+  );
+}
+
+const extendingColumns: readonly Column<ResourceDirective>[] = [
+  { label: 'Resource', cell: ({ resourceId }) => resourceId },
+  { label: 'Extends', cell: ({ extends: { masterResourceId } }) => masterResourceId },
+  {
+    label: 'Variant',
+    cell: ({ variant }) =>
+      variant && (
+        <>
+          {variant.label ?? variant.id}{' '}
+          <span class="soft small">
+            {variant.type} {variant.id}
+          </span>
+        </>
+      ),
+  },
+];
 
 function Versions({ path, catalogId, versions }: VersionsProps) {
   const [pair, setPair] = useState<{ from: number; to: number }>();
