@@ -33,6 +33,7 @@ export const sections: readonly Section[] = [
     pages: {
       'docs/publishing.md': 'Publish through the API',
       'docs/self-hosting.md': 'Publish from your own storage',
+      'docs/master-catalogs.md': 'Master catalogs',
       'docs/importing.md': 'Import charging stations',
       'docs/domain-schemas.md': 'Bring a domain schema',
     },
