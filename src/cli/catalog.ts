@@ -7,9 +7,9 @@ import type { PublishResult, ResourceDirective } from '../protocol/publish-messa
 import { type CatalogSummary, listCatalogs } from '../storage/catalog/catalog-list.ts';
 import { type CatalogRow, findCatalog, releaseCatalog } from '../storage/catalog/catalogs.ts';
 import { type Change, listChanges } from '../storage/catalog/change-log.ts';
-import { listExtensions } from '../storage/catalog/masters.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listResults, type ResultSummary } from '../storage/catalog/submissions.ts';
+import { listExtensions } from '../storage/console/masters.ts';
 import { type Acting, act } from './acting.ts';
 import { catalogTypes, parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
@@ -92,7 +92,7 @@ async function show(context: CommandContext, id: string): Promise<void> {
     const catalog = await findCatalog(database, id);
     const results = await listResults(database, id, shownPublishes);
     if (catalog === undefined && results.length === 0) unknown(id);
-    const extending = catalog ? await listExtensions(database, catalog.key) : [];
+    const extending = catalog ? await listExtensions(database, catalog) : [];
     const changes = catalog && (await listChanges(database, catalog.key, shownChanges));
     const parts = [
       catalog ? renderCatalog(catalog) : `There is no catalog ${id}: nothing of it has been accepted.`,

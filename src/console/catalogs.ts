@@ -6,10 +6,9 @@ import { identityOf } from '../protocol/identity.ts';
 import { Type } from '../protocol/type.ts';
 import { countRemoved, listChangedDocuments, listVersions } from '../storage/catalog/catalog-list.ts';
 import { findCatalog } from '../storage/catalog/catalogs.ts';
-import { listExtensions as listPublishedExtensions } from '../storage/catalog/masters.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listIndexedCatalogs, readIndexedDocument } from '../storage/console/indexed-catalogs.ts';
-import { listExtensions as listCrawledExtensions } from '../storage/crawl/extensions.ts';
+import { listExtensions } from '../storage/console/masters.ts';
 import { CatalogDetails, CatalogDifference, CatalogSource, CatalogSummary } from './answers/network.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError, notFound } from './errors.ts';
@@ -65,7 +64,7 @@ async function show(
     const versions = await listVersions(database, published.key, maxVersions);
     return {
       ...publishedItem(published),
-      resourceDirectives: await listPublishedExtensions(database, published.key),
+      resourceDirectives: await listExtensions(database, published),
       versions: versions.map(({ version, at, publisher: by, kind: status, messageId }) =>
         withoutNulls({ version, at, by, status, messageId }),
       ),
@@ -80,8 +79,7 @@ async function show(
   const text = `${head.slice(0, head.lastIndexOf('}'))},"resources":[${resources}],"offers":[${offers}]}`;
   return {
     ...indexedItem(copy),
-    resourceDirectives:
-      copy.source === 'crawl' ? await listCrawledExtensions(database, { node: copy.owner, catalogId: id }) : [],
+    resourceDirectives: copy.source === 'crawl' ? await listExtensions(database, { node: owner, id }) : [],
     versions: copy.version === null ? [] : [{ version: copy.version, at: copy.updatedAt, by: copy.owner }],
     ...(isWhole && text.length <= maxDocumentBytes ? { document: JSON.parse(text) } : headOnly(head)),
   };

@@ -1,7 +1,7 @@
 import type { Logger } from '../logger.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { type AppliedCatalog, type IncomingCatalog, type IndexWriter, writeIndex } from '../search/port.ts';
-import { announceMaster, raiseRevision } from '../storage/crawl/masters.ts';
+import { announceMaster } from '../storage/crawl/masters.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type CatalogRef, type ExpectedCopy, type HeldCopy, inParts } from '../storage/feeds/copies.ts';
 import { lockPrecedence, settlePrecedence } from '../storage/feeds/precedence.ts';
@@ -52,8 +52,8 @@ async function announceMasters(
   for (const { key, id, written, removed } of applied) {
     const master = masters.get(id);
     if (master === undefined) continue;
-    if (written + removed > 0) await raiseRevision(tx, key);
-    await announceMaster(tx, { key, names: [id, ...(master.resources ?? []).map((one) => one.id)] });
+    const names = [id, ...(master.resources ?? []).map((one) => one.id)];
+    await announceMaster(tx, { key, names, isChanged: written + removed > 0 });
   }
 }
 

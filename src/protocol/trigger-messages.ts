@@ -29,7 +29,6 @@ const TriggerMessage = closed(
   { ...PublishMessage.properties, publishDirectives: Type.Optional(Type.Array(TriggerDirective)) },
   { title: 'TriggerMessage' },
 );
-export type TriggerMessage = Static<typeof TriggerMessage>;
 
 export const TriggerRequest = closed(
   {

@@ -5,7 +5,7 @@ import { type ContentDiff, diffContent } from './diff.ts';
 import { type NextContent, nextContent, type TriggerSubmission } from './submission.ts';
 
 /** What a publish makes of a catalog, before anything is built or written. */
-export interface PublishPlan {
+interface PublishPlan {
   next: NextContent;
   isActive: boolean;
   /** From what is published to what shall be, where there is any and it can be read. */

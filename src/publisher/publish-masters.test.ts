@@ -21,7 +21,7 @@ afterEach(() => tree.remove());
 describe('a MASTER catalog', () => {
   const template = {
     id: 'm1',
-    descriptor: { name: 'Template' },
+    descriptor: { shortDesc: 'Template' },
     resourceAttributes: {
       '@context': 'https://schema.example.org/Bean/v1/context.jsonld',
       '@type': 'Bean',

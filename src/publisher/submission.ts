@@ -1,5 +1,5 @@
 import type { FileDirective, MasterDependency } from '../protocol/signed-files.ts';
-import type { TriggerMessage } from '../protocol/trigger-messages.ts';
+import type { TriggerRequest } from '../protocol/trigger-messages.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 
@@ -14,7 +14,7 @@ export interface TriggerSubmission extends Omit<Submission, 'networkIds'> {
 }
 
 /** MASTER catalogs first, so that the others of the same request find them. */
-export function triggerSubmissionsOf(message: TriggerMessage): TriggerSubmission[] {
+export function triggerSubmissionsOf(message: NonNullable<TriggerRequest['message']>): TriggerSubmission[] {
   const directives = new Map(message.publishDirectives?.map((directive) => [directive.catalogId, directive]));
   return submissionsOf(message, '').map((submission) => {
     const { updateMode = 'FULL', visibleTo, dependencies } = directives.get(submission.catalog.id) ?? {};

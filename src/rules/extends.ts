@@ -49,7 +49,7 @@ export interface StoredExtension {
   template: Template;
 }
 
-export interface TemplateQuestion {
+interface TemplateQuestion {
   masterResourceId: string;
   /** Whether this request says so, or the resource keeps what an earlier one said. */
   isGiven: boolean;

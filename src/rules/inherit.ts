@@ -20,7 +20,7 @@ export type Assembly =
   | { assembled?: undefined; faults: ProtocolError[] };
 
 /** A value of the template, and the other one that the resource has in its place. */
-export interface Overridden {
+interface Overridden {
   segments: Segments;
   given: unknown;
   own: unknown;

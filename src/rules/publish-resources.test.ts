@@ -85,8 +85,8 @@ describe('a resource that extends a master resource', () => {
         own: bare.resources?.[0],
         assembled: JSON.stringify({
           id: 'r1',
-          resourceAttributes: { ...typed, grams: 200, roast: 'dark' },
           descriptor: { name: 'Master', shortDesc: 'short' },
+          resourceAttributes: { ...typed, grams: 200, roast: 'dark' },
         }),
         types: typed,
         extension: extendsM,

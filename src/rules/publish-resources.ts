@@ -18,7 +18,7 @@ import { assembleResource } from './inherit.ts';
 import { batchesOf, describeExcess, fitTemplate, type InheritanceBudget } from './inherited-bytes.ts';
 import type { Known, Publisher, ResourceUpsert, Submission } from './submission.ts';
 
-export interface ResourcesInQuestion {
+interface ResourcesInQuestion {
   submission: Submission;
   publisher: Publisher;
   known: Known;

@@ -1,4 +1,3 @@
-import type { ResourceDirective } from '../protocol/publish-messages.ts';
 import { type StoredExtension, type Template, type TemplateContents, templateKey } from '../rules/extends.ts';
 import type { Queryable, Transaction } from './database.ts';
 
@@ -33,25 +32,8 @@ export function readExtension({
   return [id, { extension: JSON.parse(directive), template: { id: masterResourceId, ...template } }];
 }
 
-/** What resources extend, and as which variants, as it was published; by their ids, the first ones. */
-export async function listDirectives(
-  queryable: Queryable,
-  /** SQL of rows with the columns resourceId and directive. */
-  extending: string,
-  parameters: readonly unknown[],
-): Promise<ResourceDirective[]> {
-  const { rows } = await queryable.query<{ resourceId: string; directive: string }>(
-    `select "resourceId", directive from (${extending}) as extending order by "resourceId" limit ${maxListed}`,
-    parameters,
-  );
-  return rows.map(({ resourceId, directive }) => ({ resourceId, ...JSON.parse(directive) }));
-}
-
-/** A catalog may have a million: an operator looks at some. */
-export const maxListed = 200;
-
 /** How many resources more, or fewer, inherit a template. */
-export interface UseChange {
+interface UseChange {
   template: Template;
   uses: number;
 }

@@ -66,9 +66,7 @@ const attributes = async () =>
 
 describe('a crawled catalog that extends a MASTER catalog', () => {
   it('of its own node is served with what it inherits, in one go', async () => {
-    await publishMaster(shop, [
-      coffee(bean(), { roast: 'dark' }, { name: 'Bean', shortDesc: 'From the hills' }),
-    ]);
+    await publishMaster(shop, [coffee(bean(), { roast: 'dark' }, { shortDesc: 'From the hills' })]);
     await publishRegular(shop, [{ id: 'r1', descriptor: { name: 'My bean' } }] as never);
     await look();
     expect(await codes()).toEqual([]);

@@ -155,7 +155,7 @@ describe('a new version of a master', () => {
   });
 
   it('changes the schema types of its dependents with the template', async () => {
-    await publishMaster(facilitator, catalog('m5', { resources: [plain('t5')] }));
+    await publishMaster(facilitator, catalog('m5', { resources: [{ id: 't5' }] }));
     await publishExtending(provider, catalog('of-m5', { resources: [plain('r')] }), 't5');
     const found = async () => {
       const { body } = await provider.send(actions.search, {

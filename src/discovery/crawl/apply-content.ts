@@ -162,7 +162,7 @@ async function write(
   for (const master of ready.filter(isMaster)) {
     const { work, reading } = master;
     const names = [work.row.catalog_id, ...resourceIdsOf(reading)];
-    await announceMaster(tx, { key: keyOf(master), names }, work.lease);
+    await announceMaster(tx, { key: keyOf(master), names, isChanged: true }, work.lease);
   }
 }
 

@@ -95,7 +95,7 @@ async function examineMasters(
   const { found, missing, warnings } = await masters.find(entry, content);
   const templates = new Map([...found].map(([id, resource]) => [id, templateOf(resource)]));
   if (missing.length > 0) {
-    const message = `${catalogId} extends what is in no MASTER catalog that can be found: ${missing.join(', ')}.`;
+    const message = `${catalogId} extends what is in no MASTER catalog of a node that can be found: ${missing.join(', ')}. Discovery services that have it from a catalog service serve it all the same.`;
     return [...warnings, complaint('fault', about, 'waiting-for-master', message)];
   }
   const extending = [...content.directives].flatMap(([id, { resourceId: _id, ...extension }]) => {

@@ -1,7 +1,6 @@
-import type { ResourceDirective } from '../../protocol/publish-messages.ts';
 import type { Extension, MasterResource, StoredExtension } from '../../rules/extends.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import { type ExtensionRow, type InheritedTable, listDirectives, readExtension } from '../inherited.ts';
+import { type ExtensionRow, type InheritedTable, readExtension } from '../inherited.ts';
 
 // Templates and who extends them. A dependent is assembled while it holds a shared lock on its master's row, which the master's own publish
 // needs for itself: so a dependent either sees the new template, or is committed before the new template is, and is found by the rebuild.
@@ -46,16 +45,6 @@ export async function findExtensions(
     [catalogKey, resourceIds],
   );
   return new Map(rows.map(readExtension));
-}
-
-/** A catalog that inherits nothing is not looked through. */
-export function listExtensions(queryable: Queryable, catalogKey: number): Promise<ResourceDirective[]> {
-  return listDirectives(
-    queryable,
-    `select id as "resourceId", directive from catalog.resource where catalog_key = $1 and master_key is not null
-       and exists (select from catalog.inherited where catalog_key = $1)`,
-    [catalogKey],
-  );
 }
 
 /** The resources of a catalog that are one of these variants, which its index of variants knows by their hash. */

@@ -1,3 +1,4 @@
+import type { ResourceDirective } from '../../protocol/publish-messages.ts';
 import type { Queryable } from '../database.ts';
 
 // MASTER catalogs and the catalogs whose resources extend theirs.
@@ -67,4 +68,25 @@ async function list(
     [after, limit],
   );
   return rows;
+}
+
+/** A catalog may have a million that extend others: an operator looks at some. */
+const maxListed = 200;
+
+/** Which master resources the resources of a catalog extend, and as which variants: a published catalog by its key, a crawled one by its node and id. */
+export async function listExtensions(
+  queryable: Queryable,
+  of: { key: number } | { node: string; id: string },
+): Promise<ResourceDirective[]> {
+  const { rows } = await queryable.query<{ resourceId: string; directive: string }>(
+    'key' in of
+      ? // A catalog that inherits nothing is not looked through.
+        `select id as "resourceId", directive from catalog.resource where catalog_key = $1 and master_key is not null
+           and exists (select from catalog.inherited where catalog_key = $1) order by id limit ${maxListed}`
+      : `select resource_id as "resourceId", directive from discovery.crawl_extension
+         where target_id = (select id from discovery.crawl_target where node = $1 and catalog_id = $2)
+         order by resource_id limit ${maxListed}`,
+    'key' in of ? [of.key] : [of.node, of.id],
+  );
+  return rows.map(({ resourceId, directive }) => ({ resourceId, ...JSON.parse(directive) }));
 }

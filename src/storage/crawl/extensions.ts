@@ -1,8 +1,7 @@
-import type { ResourceDirective } from '../../protocol/publish-messages.ts';
 import type { StoredExtension } from '../../rules/extends.ts';
 import type { ExtendingResource, HostedMaster } from '../../rules/self-hosted/extend.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import { type ExtensionRow, type InheritedTable, listDirectives, readExtension } from '../inherited.ts';
+import { type ExtensionRow, type InheritedTable, readExtension } from '../inherited.ts';
 
 // The templates of MASTER catalogs, and the crawled resources that extend them (migrations/0005-discovery-sources.sql). A template is a resource
 // of a MASTER catalog in the index, crawled or from a catalog service; what extends it is there in its assembled form, its own form is kept here.
@@ -74,18 +73,6 @@ export async function findExtensions(
     [targetId, resourceIds],
   );
   return new Map(rows.map(readExtension));
-}
-
-export function listExtensions(
-  queryable: Queryable,
-  { node, catalogId }: { node: string; catalogId: string },
-): Promise<ResourceDirective[]> {
-  return listDirectives(
-    queryable,
-    `select resource_id as "resourceId", directive from discovery.crawl_extension
-     where target_id = (select id from discovery.crawl_target where node = $1 and catalog_id = $2)`,
-    [node, catalogId],
-  );
 }
 
 const rowsAtOnce = 500;

@@ -2,9 +2,8 @@ import type { Database, Queryable, Transaction } from '../database.ts';
 import { waitForLock } from '../wait-for-lock.ts';
 import { type HostLease, wakeHosts } from './hosts.ts';
 import { spacedFromCheck } from './nodes.ts';
-import { queueRebuild } from './rebuilds.ts';
+import { rebuildsChannel } from './rebuilds.ts';
 import { type ChangedCatalog, type NamedNode, rouseNodes, sourceTable } from './sources.ts';
-import { wakeWaiting } from './targets.ts';
 
 // Where the MASTER catalogs are that crawled ones extend: entries in the verified indexes of crawled nodes, what catalog services brought, and nodes and
 // networks that are looked at only for the sake of their masters.
@@ -55,25 +54,43 @@ export async function findIndexOwners(
 }
 
 /**
- * A MASTER catalog has come or changed. What extends it is assembled again, and what waits for it or its resources becomes due: these look for it under a
- * lock that is kept until the end of the transaction. A catalog that has noted what it waits for lets all holders of the lock pass, and looks once more:
- * then either they have brought it, or they find the note.
+ * A MASTER catalog has come. What waits for it or its resources becomes due, and where it has changed, what extends it is assembled again. The former are
+ * looked for under a lock that is kept until the end of the transaction. A catalog that has noted what it waits for lets all holders of the lock pass,
+ * and looks once more: then either they have brought it, or they find the note.
  *
  * @param lease on the host whose work brought it, which then needs no waking
  */
 export async function announceMaster(
   tx: Transaction,
-  { key, names }: { key: number; names: readonly string[] },
+  { key, names, isChanged }: { key: number; names: readonly string[]; isChanged: boolean },
   lease?: HostLease,
 ): Promise<void> {
-  await queueRebuild(tx, key);
+  if (isChanged) await queueRebuild(tx, key);
   await waitForLock(tx, arrivals);
-  await wakeWaiting(tx, names, lease);
+  const { rows } = await tx.query<{ host_id: number }>(
+    `update discovery.crawl_target set due_at = now(), stir = stir + 1
+     where id in (
+       select id from discovery.crawl_target
+       where waiting_for is not null and waiting_for && $1 and named and index_id is not null order by id for no key update
+     )
+     returning host_id`,
+    [names],
+  );
+  // Whoever holds a host looks for what is due there before it lets go.
+  const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease?.id));
+  await wakeHosts(tx, [...others]);
 }
 
-/** Of a MASTER catalog that a catalog service brought: who extends it lags behind from now on. */
-export async function raiseRevision(tx: Transaction, key: number): Promise<void> {
+/** One rebuild per master, however often it changes. */
+async function queueRebuild(tx: Transaction, key: number): Promise<void> {
   await tx.query('update discovery.catalog set revision = revision + 1 where key = $1', [key]);
+  const { rowCount } = await tx.query(
+    `insert into discovery.crawl_rebuild as rebuild (master_key, due_at)
+     select $1, now() where exists (select from discovery.crawl_extension where master_key = $1)
+     on conflict (master_key) do update set due_at = least(rebuild.due_at, now())`,
+    [key],
+  );
+  if (rowCount > 0) tx.hint(rebuildsChannel);
 }
 
 export function letArrivalsPass(database: Database): Promise<void> {

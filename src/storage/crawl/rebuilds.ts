@@ -7,17 +7,6 @@ import type { Queryable, Transaction } from '../database.ts';
 export const rebuildTable = 'discovery.crawl_rebuild';
 export const rebuildsChannel = 'crawl_rebuild';
 
-/** What extends the master's resources is to be assembled anew: one rebuild per master, however often it moves. */
-export async function queueRebuild(tx: Transaction, masterKey: number): Promise<void> {
-  const { rowCount } = await tx.query(
-    `insert into discovery.crawl_rebuild as rebuild (master_key, due_at)
-     select $1, now() where exists (select from discovery.crawl_extension where master_key = $1)
-     on conflict (master_key) do update set due_at = least(rebuild.due_at, now())`,
-    [masterKey],
-  );
-  if (rowCount > 0) tx.hint(rebuildsChannel);
-}
-
 /** The version of a master, held as it is until the transaction ends. */
 export async function holdMaster(tx: Transaction, masterKey: number): Promise<Master | undefined> {
   await tx.query('select from discovery.catalog where key = $1 for share', [masterKey]);

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from '../database.ts';
 import { Parameters } from '../parameters.ts';
 import { dueIn } from '../work/leases.ts';
-import { type HostLease, holdLease, wakeHosts } from './hosts.ts';
+import { type HostLease, holdLease } from './hosts.ts';
 import { dayOf, fetchedToday } from './nodes.ts';
 
 // The catalogs of the crawled nodes: which entry counts, how far we are, and in which state each is.
@@ -205,24 +205,4 @@ export async function judgeEntriesAgain(tx: Transaction, nodeId: number): Promis
      where node_id = $1 and named and index_id is not null`,
     [nodeId],
   );
-}
-
-/** A MASTER catalog has arrived or moved: whoever waits for it, or for a resource of it, is due. */
-export async function wakeWaiting(
-  tx: Transaction,
-  names: readonly string[],
-  lease?: HostLease,
-): Promise<void> {
-  const { rows } = await tx.query<{ host_id: number }>(
-    `update discovery.crawl_target set due_at = now(), stir = stir + 1
-     where id in (
-       select id from discovery.crawl_target
-       where waiting_for is not null and waiting_for && $1 and named and index_id is not null order by id for no key update
-     )
-     returning host_id`,
-    [names],
-  );
-  // Whoever holds a host looks for what is due there before it lets go.
-  const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease?.id));
-  await wakeHosts(tx, [...others]);
 }

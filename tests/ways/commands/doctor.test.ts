@@ -43,7 +43,7 @@ function publish(changes: object = {}, directive: object = {}) {
 
 function doctor(args: string[] = [], env: Record<string, string> = {}) {
   return runCommand(registerDoctorCommand, ['doctor', provider.id, '--network', defaultNetwork, ...args], {
-    ...{ REGISTRY_URL: network.config.registryUrl, ALLOW_PRIVATE_ADDRESSES: 'true' },
+    ...{ REGISTRY_URL: network.config.registryUrl, ALLOW_PRIVATE_ADDRESSES: 'true', MASTER_PUBLISHERS: '*' },
     ...{ DATA_DIR: network.config.DATA_DIR, ...env },
   });
 }
