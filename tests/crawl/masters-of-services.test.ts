@@ -4,6 +4,7 @@ import { coffee, energy, extending, publishMaster } from '../support/catalogs/ma
 import { catalog } from '../support/catalogs/sample-catalogs.ts';
 import { crawl, logged } from '../support/hosted/crawl.ts';
 import type { Actor, Body } from '../support/network/actor.ts';
+import { consoleOf } from '../support/network/console.ts';
 import { held, startDiscovery, type TestDiscovery } from '../support/network/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type Provider, startProvider } from '../support/network/provider.ts';
@@ -17,7 +18,7 @@ let facilitator: Actor;
 let shop: Provider;
 
 beforeAll(async () => {
-  network = await startNetwork({ settings: { ROLES: 'registry,catalog' } });
+  network = await startNetwork({ settings: { ROLES: 'registry,catalog,console' } });
   facilitator = await network.actor('facilitator');
   shop = await startProvider(network, 'shop');
   const networkIds = [defaultNetwork, energy];
@@ -77,6 +78,8 @@ describe('a self-hosted catalog that extends a MASTER of a catalog service', () 
     await publishHosted(shop, 'late', 'late-bean');
     await crawl(network.database);
     expect(await isServedWith('late', { roast: 'dark', grind: 'fine' })).toBe(true);
+    const shown = await consoleOf(network).get(`/api/catalogs/${encodeURIComponent(shop.identity)}/late`);
+    expect(shown).toMatchObject({ source: 'crawl', resourceDirectives: [extending('late-1', 'late-bean')] });
   });
 
   it('does not find it where they share no network', async () => {
