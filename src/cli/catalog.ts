@@ -189,7 +189,9 @@ function renderExtending(extending: readonly ResourceDirective[]): string {
     .map(({ resourceId, extends: { masterResourceId }, variant }) => [
       resourceId,
       masterResourceId,
-      variant ? `${variant.type} ${variant.id}${variant.label === undefined ? '' : ` (${variant.label})`}` : '-',
+      variant
+        ? `${variant.type} ${variant.id}${variant.label === undefined ? '' : ` (${variant.label})`}`
+        : '-',
     ]);
   const table = renderTable(['RESOURCE', 'EXTENDS', 'VARIANT'], rows);
   return extending.length > shownExtending ? `${table}\nThese are the first ${shownExtending}.` : table;

@@ -4,7 +4,6 @@ import type {
   CatalogDifference,
   CatalogVersion,
 } from '../../../../src/console/answers/network.ts';
-import type { ResourceDirective } from '../../../../src/protocol/publish-messages.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
@@ -90,7 +89,7 @@ function spellContent({ resources, offers, version }: CatalogDetails): string {
 }
 
 /** Which master resources the resources extend: the document does not say it. */
-function Extending({ directives }: { directives: readonly ResourceDirective[] }) {
+function Extending({ directives }: { directives: readonly Directive[] }) {
   if (directives.length === 0) return null;
   return (
     <section class="stack">
@@ -105,7 +104,9 @@ function Extending({ directives }: { directives: readonly ResourceDirective[] })
   );
 }
 
-const extendingColumns: readonly Column<ResourceDirective>[] = [
+type Directive = CatalogDetails['resourceDirectives'][number];
+
+const extendingColumns: readonly Column<Directive>[] = [
   { label: 'Resource', cell: ({ resourceId }) => resourceId },
   { label: 'Extends', cell: ({ extends: { masterResourceId } }) => masterResourceId },
   {
