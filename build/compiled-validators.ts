@@ -6,8 +6,8 @@ import { type Action, actions } from '../src/protocol/actions.ts';
 import { createAjv } from '../src/protocol/ajv.ts';
 import { digestOf } from '../src/protocol/compiled.ts';
 import { checkGeometry, isOneOfAnyCase } from '../src/protocol/keywords.ts';
-import { IndexOutline } from '../src/protocol/read-signed-files.ts';
-import { BaselineFile, ChangeFile, IndexEntry, Manifest } from '../src/protocol/signed-files.ts';
+import { IndexOutline, ManifestOutline } from '../src/protocol/read-signed-files.ts';
+import { BaselineFile, ChangeFile, DigestsFile, IndexEntry } from '../src/protocol/signed-files.ts';
 import type { TSchema } from '../src/protocol/type.ts';
 
 // Validators that Ajv compiles when we are built: nothing is compiled, and Ajv not even loaded, when a message is read.
@@ -102,7 +102,7 @@ function schemas(): TSchema[] {
   return [
     ...all.flatMap(({ body }) => (body ? [body.properties.context, body.properties.message] : [])),
     ...all.map(({ answer }) => answer),
-    ...[Acknowledgement, Manifest, IndexOutline, IndexEntry, BaselineFile, ChangeFile],
+    ...[Acknowledgement, ManifestOutline, DigestsFile, IndexOutline, IndexEntry, BaselineFile, ChangeFile],
   ];
 }
 

@@ -134,7 +134,8 @@ create table discovery.crawl_node (
   manifest_etag text,               -- validators of the manifest for conditional requests
   manifest_modified text,
   key_names jsonb not null default '[]', -- names that the manifest gives to keys of the registry: pairs of a name and a record id
-  next_update timestamptz,          -- the earlier of the next updates that its manifest and its record announce
+  digests_at timestamptz,           -- updated_at of the digests document of its manifest, which never goes back
+  next_update timestamptz,          -- the earliest of the next updates that its manifest, digests document and record announce
   checked_at timestamptz,           -- last look, successful or not
   hinted_at timestamptz,            -- last crawl hint
   fetched_on date,                  -- the day that fetched_bytes counts

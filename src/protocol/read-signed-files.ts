@@ -7,22 +7,68 @@
  */
 
 import { faultAt, type Segments } from './fault.ts';
-import { isJsonObject, type JsonObject } from './json.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { findParticipantRecord, type ParticipantRecord } from './registry-record.ts';
 import { maxNetworkIdLength } from './shapes.ts';
 import {
   BaselineFile,
   CatalogIndex,
   ChangeFile,
+  DigestsFile,
   FileSignature,
   IndexEntry,
   Manifest,
+  ManifestFile,
 } from './signed-files.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 import { validator } from './validate.ts';
 
-export function parseManifest(document: unknown): Manifest {
-  return validator(Manifest)(settled(Manifest, document));
+const ListedFile = Type.Object(
+  {
+    registry: Type.String(),
+    url: Type.Optional(ManifestFile.properties.url),
+    digest: Type.Optional(ManifestFile.properties.digest),
+    /** A whole DeDi file in the place of its address. */
+    inline: Type.Optional(Type.Unsafe<JsonObject>(Type.Unknown())),
+  },
+  { title: 'ListedFile' },
+);
+export type ListedFile = Static<typeof ListedFile>;
+
+export const ManifestOutline = Type.Object(
+  {
+    ...Manifest.properties,
+    type: Type.Optional(Manifest.properties.type),
+    /** Address of a `DigestsFile`. */
+    digests: Type.Optional(ManifestFile.properties.url),
+    files: Type.Array(ListedFile),
+  },
+  { title: 'ManifestOutline' },
+);
+export type ManifestOutline = Static<typeof ManifestOutline>;
+
+/** In the older form, which we write, and in the newer ones: a digests document, entries without a digest, inline files. */
+export function parseManifest(document: unknown): ManifestOutline {
+  const listed = isJsonObject(document) && Array.isArray(document.files) ? document.files : undefined;
+  const read = listed ? { ...(document as JsonObject), files: listed.map(withInline) } : document;
+  const manifest = validator(ManifestOutline)(settled(ManifestOutline, read));
+  for (const [index, { url, inline }] of manifest.files.entries()) {
+    if (url === undefined && inline === undefined)
+      throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['files', index, 'url'], 'is missing');
+    if (url !== undefined && inline !== undefined)
+      throw faultAt('SCH_FIELD_NOT_ALLOWED', ['files', index, 'url'], 'is not allowed beside an inline file');
+  }
+  return manifest;
+}
+
+function withInline(file: Json): Json {
+  if (!isJsonObject(file) || file.records === undefined) return file;
+  const registry = isJsonObject(file.registry) ? (file.registry.name ?? null) : (file.registry ?? null);
+  return { registry, url: file.url ?? null, inline: file };
+}
+
+export function parseDigests(document: unknown): DigestsFile {
+  return validator(DigestsFile)(document);
 }
 
 /**

@@ -33,12 +33,14 @@ const record = {
   updated_at: '2026-01-01T00:00:00Z',
 };
 
+const identity = 'bpp.example.org/subscribers.beckn.one';
+
 describe('a lookup answer', () => {
   const answer = { message: 'found', data: record };
 
   it('is read into a participant record', () => {
     expect(validator(LookupAnswer)(answer)).toBe(answer);
-    expect(parseLookupAnswer(answer)).toEqual({
+    expect(parseLookupAnswer(answer, identity)).toEqual({
       recordId: 'key-1',
       subscriberId: 'bpp.example.org',
       url: 'https://bpp.example.org/beckn',
@@ -57,7 +59,7 @@ describe('a lookup answer', () => {
   it.each([undefined, null, 'not found', [], {}, { data: null }, { data: { record_id: 'key-1' } }])(
     'without a record is no answer: %j',
     (garbage) => {
-      expect(() => parseLookupAnswer(garbage)).toThrow(
+      expect(() => parseLookupAnswer(garbage, identity)).toThrow(
         expect.objectContaining({ code: 'NET_DOWNSTREAM_UNAVAILABLE' }),
       );
     },
@@ -101,6 +103,48 @@ describe('a query answer', () => {
     expect(() => parseQueryAnswer({ data: {} })).toThrow(
       expect.objectContaining({ code: 'NET_DOWNSTREAM_UNAVAILABLE' }),
     );
+  });
+});
+
+// self-hosted spec: Subscriber record pointer
+describe('the flat record of the specification', () => {
+  const url = 'https://bpp.example.org/index/catalogs.index.json';
+  const flat = {
+    subscriber_id: 'bpp.example.org',
+    type: 'BPP',
+    url: 'https://bpp.example.org/beckn',
+    signing_public_key: record.details.signing_public_key,
+    meta: { catalog_index_urls: [{ url }] },
+  };
+  const now = new Date('2026-06-01T00:00:00Z');
+
+  it('is read as the data of a lookup: live, with its key, address and indexes', () => {
+    const read = parseLookupAnswer({ data: flat }, identity);
+    expect(read).toMatchObject({
+      ...{ subscriberId: 'bpp.example.org', type: 'BPP', url: flat.url, catalogIndexUrls: [url] },
+      ...{ state: 'live', signingPublicKey: flat.signing_public_key },
+    });
+    expect(read && unusableReason(read, now)).toBeUndefined();
+  });
+
+  it('is read as a row of a query, with and without a name', () => {
+    const { records, summaries } = parseQueryAnswer({ data: [flat, { ...flat, record_name: 'key-1' }] });
+    expect(records.map(({ recordId }) => recordId)).toEqual(['', 'key-1']);
+    expect(summaries).toEqual([]);
+  });
+
+  it('counts only under its own name', () => {
+    expect(parseLookupAnswer({ data: flat }, 'other.example.org/subscribers.beckn.one')).toBeUndefined();
+    expect(parseLookupAnswer({ data: flat }, 'example.org/subscribers.beckn.one')).toBeUndefined();
+    const named = { ...flat, subscriber_id: identity };
+    expect(parseLookupAnswer({ data: named }, identity)?.subscriberId).toBe(identity);
+  });
+
+  it('is in the state and the dates that it has', () => {
+    for (const members of [{ state: 'revoked' }, { state: 'unheard-of' }, { valid_until: '2026-01-01' }]) {
+      const read = parseLookupAnswer({ data: { ...flat, ...members } }, identity);
+      expect(read && unusableReason(read, now)).toBeTypeOf('string');
+    }
   });
 });
 
@@ -153,8 +197,10 @@ describe('a key', () => {
   );
 
   it('of a registry that is not active is not usable, whatever its own state', () => {
-    const lookedUp = (registry_state: unknown) =>
-      unusableReason(parseLookupAnswer({ data: { ...record, registry_state } }), now);
+    const lookedUp = (registry_state: unknown) => {
+      const read = parseLookupAnswer({ data: { ...record, registry_state } }, identity);
+      return read && unusableReason(read, now);
+    };
     const listed = (data: object) =>
       parseQueryAnswer({ data: { ...data, records: [record] } }).records.map((each) =>
         unusableReason(each, now),

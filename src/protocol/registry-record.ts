@@ -6,6 +6,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { ProtocolError } from './errors.ts';
+import { splitIdentity } from './identity.ts';
 
 export const recordStates = ['draft', 'live', 'suspended', 'revoked', 'expired'] as const;
 /** Only keys in state live are usable. */
@@ -13,6 +14,7 @@ export type RecordState = (typeof recordStates)[number];
 
 /** A registry record as the rest of the code sees it, whatever registry it came from. */
 export interface ParticipantRecord {
+  /** Empty where a flat record does not say it: then only the lookup that found the record knows its name. */
   recordId: string;
   /** The other name of the record, where the registry gives it two: lookups and signatures may use either. */
   recordName?: string;
@@ -28,6 +30,8 @@ export interface ParticipantRecord {
   catalogIndexUrls: string[];
   /** `unknown` where the registry named none that we know; such a record is not usable. */
   state: RecordState | 'unknown';
+  /** The flat form of the specification: `{subscriber_id, type, url, meta}`, without `details`. */
+  isFlat?: true;
   /** Of the registry that holds the record, where the answer says it. */
   registryState?: string;
   ttlSeconds?: number;
@@ -46,19 +50,24 @@ export type KeyLookup =
   | { kind: 'unknown-subscriber' };
 
 /**
- * Reads the answer of a lookup. An answer that holds no record is no answer: the registry counts as
- * unavailable.
+ * Reads the answer of a lookup; undefined where its record is that of another participant. An answer that holds no record is no answer: the
+ * registry counts as unavailable.
  */
-export function parseLookupAnswer(answer: unknown): ParticipantRecord {
+export function parseLookupAnswer(answer: unknown, identity: string): ParticipantRecord | undefined {
   const record = findLookedUp(answer);
   if (!record) throw unreadable('the lookup answer holds no record');
-  return record;
+  return isUnder(identity, record) ? record : undefined;
 }
 
 export function findLookedUp(answer: unknown): ParticipantRecord | undefined {
   const data = member(answer, 'data');
   const record = findParticipantRecord(data);
   return record && withRegistryState(record, member(data, 'registry_state'));
+}
+
+/** Nothing but its `subscriber_id` says whose a flat record is, so that it must be the name that was asked for. */
+export function isUnder(identity: string, { subscriberId, isFlat }: ParticipantRecord): boolean {
+  return !isFlat || subscriberId === identity || subscriberId === splitIdentity(identity).namespace;
 }
 
 /** One page of a query. Records that cannot be read are left out, so that one of them does not hide the others. */
@@ -113,16 +122,18 @@ function withRegistryState(record: ParticipantRecord, state: unknown): Participa
 
 /**
  * One record of a lookup, of a query or of a subscriber record file; undefined where it names neither itself
- * nor a participant.
+ * nor a participant. The flat record of the specification has the members of `details` at its top; it is live unless it says otherwise.
  */
 export function findParticipantRecord(value: unknown): ParticipantRecord | undefined {
-  const details = member(value, 'details');
+  const isFlat = member(value, 'details') === undefined;
+  const details = isFlat ? value : member(value, 'details');
   const recordName = text(member(value, 'record_name'));
-  const recordId = text(member(value, 'record_id')) ?? recordName;
+  const recordId = text(member(value, 'record_id')) ?? recordName ?? (isFlat ? '' : undefined);
   const subscriberId = text(member(details, 'subscriber_id'));
   if (recordId === undefined || subscriberId === undefined) return undefined;
   return {
     recordId,
+    ...(isFlat && { isFlat }),
     ...(recordName !== undefined && recordName !== recordId && { recordName }),
     subscriberId,
     url: text(member(details, 'url')),
@@ -130,7 +141,7 @@ export function findParticipantRecord(value: unknown): ParticipantRecord | undef
     domain: text(member(details, 'domain')),
     networkMemberships: texts(member(value, 'network_memberships')),
     catalogIndexUrls: catalogIndexUrls(value),
-    state: recordState(member(value, 'state')),
+    state: recordState(member(value, 'state') ?? (isFlat ? 'live' : undefined)),
     ttlSeconds: amountOf(member(value, 'ttl')),
     signingPublicKey: text(member(details, 'signing_public_key')),
     validFrom: bound(member(details, 'valid_from')),

@@ -25,7 +25,8 @@ const Size = Type.Integer({ minimum: 0, description: 'Number of bytes served.' }
 const NextUpdate = Type.String({ ...DateTime, description: 'When the next update is expected.' });
 const Digest = Type.String({
   pattern: '^[sS][hH][aA]-?256:[0-9A-Fa-f]{64}$',
-  description: 'sha256:<hex> of the file; of its decompressed bytes where it is gzipped.',
+  description:
+    'sha256:<hex> of the file as it is stored. Readers also accept that of the decompressed bytes.',
 });
 
 /** A detached JWS, or the object form of deployed publishers. */
@@ -69,6 +70,21 @@ export const ManifestFile = Type.Object(
   { title: 'ManifestFile', description: 'The digest is over the raw bytes of the file.' },
 );
 export type ManifestFile = Static<typeof ManifestFile>;
+
+/** A signed document that a manifest may name: digests by name of registry, which count more than those of its files. */
+export const DigestsFile = Type.Object(
+  {
+    dedi_version: Type.String({ examples: ['0.1'] }),
+    type: oneOfTexts(['dedi-digests']),
+    domain: Type.String(),
+    updated_at: DateTime,
+    next_update: NextUpdate,
+    digests: Type.Record(Type.String(), Type.String()),
+    proof: Proof,
+  },
+  { title: 'DigestsFile' },
+);
+export type DigestsFile = Static<typeof DigestsFile>;
 
 export const Manifest = Type.Object(
   {

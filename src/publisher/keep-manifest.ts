@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Manifest, ManifestKey } from '../protocol/signed-files.ts';
+import type { ManifestKey } from '../protocol/signed-files.ts';
 import { findIndexNames, indexUrl, listFiles } from './indexes.ts';
 import {
   buildManifest,
@@ -56,7 +56,7 @@ function intervalMs({ limits }: PublisherTree): number {
 async function describeNode(
   tree: PublisherTree,
   { stillNeeded, always: _, ...details }: ManifestRenewal,
-  before: Manifest | undefined,
+  before: PublishedManifest['manifest'] | undefined,
 ): Promise<NodeDescription> {
   const { nodeId: id, registryName, baseUrl, key, profile } = tree;
   const indexUrls = (await findIndexNames(tree)).map((name) => indexUrl(tree, name));

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   coffee,
@@ -7,6 +8,7 @@ import {
   published,
 } from '../../tests/support/catalogs/published-coffee.ts';
 import { makeTree, readTree, servedFiles, type TestTree } from '../../tests/support/hosted/published-tree.ts';
+import { sha256Digest } from '../protocol/digest.ts';
 import { catalogOf } from '../rules/self-hosted/content.ts';
 import { publishCatalogs } from './publish.ts';
 
@@ -136,7 +138,7 @@ describe('publishing a catalog', () => {
     expect([...(await readTree(tree)).keys()].sort()).toEqual([...ids].sort());
   });
 
-  it('serves what is larger than 1 MiB gzipped, with the digest of what comes out', async () => {
+  it('serves what is larger than 1 MiB gzipped, with the digest of the stored bytes; of the decompressed ones under nfh014', async () => {
     const large = coffee();
     large.resources = Array.from({ length: 3000 }, (_, index) => {
       return { id: `r${index}`, descriptor: { name: `Röst ${index}`, longDesc: 'x'.repeat(500) } };
@@ -145,6 +147,14 @@ describe('publishing a catalog', () => {
     const { entry, held } = await published(tree, 'coffee');
     expect(entry.baseline?.url).toMatch(/\.json\.gz$/);
     expect(entry.baseline?.size).toBeLessThan(200_000);
+    const stored = async (url = '') =>
+      (await servedFiles(tree)).get(url.slice(url.indexOf('/catalogs/') + 1)) ?? Buffer.alloc(0);
+    expect(entry.baseline?.digest).toBe(sha256Digest(await stored(entry.baseline?.url)));
+    tree = { ...tree, profile: 'nfh014' };
+    await publish(tree, { ...large, id: 'tea' });
+    const { baseline } = (await published(tree, 'tea')).entry;
+    const unpacked = gunzipSync(await stored(baseline?.url));
+    expect(baseline?.digest).toBe(sha256Digest(unpacked).replace('sha256', 'sha-256'));
     expect(held && catalogOf(held.content)).toEqual(large);
   });
 

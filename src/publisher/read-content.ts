@@ -35,7 +35,8 @@ export async function readDeclared<T>(
   const path = pathOfUrl(kind, url);
   const served = await readFile(placeOf(tree, path));
   const bytes = isGzipped(path) ? await unzip(served) : served;
-  if (!sha256Matches(digest, bytes)) throw new Error(`${path} is not what the index declares`);
+  if (![served, bytes].some((candidate) => sha256Matches(digest, candidate)))
+    throw new Error(`${path} is not what the index declares`);
   return JSON.parse(bytes.toString('utf8'));
 }
 

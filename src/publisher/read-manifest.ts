@@ -1,7 +1,10 @@
 import { basename, join } from 'node:path';
 import { parseJson } from '../protocol/json.ts';
-import { parseManifest, parseSubscriberRecords } from '../protocol/read-signed-files.ts';
-import type { Manifest } from '../protocol/signed-files.ts';
+import {
+  type ManifestOutline,
+  parseManifest,
+  parseSubscriberRecords,
+} from '../protocol/read-signed-files.ts';
 import { isRecordPath, manifestPaths } from './manifest.ts';
 import { indexNameOf } from './paths.ts';
 import { readFile } from './read-file.ts';
@@ -10,7 +13,7 @@ import { readFile } from './read-file.ts';
 
 export interface PublishedManifest {
   bytes: Buffer;
-  manifest: Manifest;
+  manifest: ManifestOutline;
 }
 
 /** Undefined where there is none, or none that can be read. */
@@ -38,6 +41,6 @@ export async function findListedIndexNames(root: string): Promise<string[]> {
 }
 
 /** Whatever the base address was. */
-function nameIn(url: string): string {
+function nameIn(url = ''): string {
   return URL.canParse(url) ? basename(new URL(url).pathname) : '';
 }

@@ -11,9 +11,9 @@ import { contentPath, type FileKind, urlOf } from './paths.ts';
 
 // From a document to the signed file that is served, and to what the index says of it. A file may have hundreds of megabytes: it is
 // written once, in canonical form, and its pieces are both what is signed and what is served. Other threads compress and sign: while one piece
-// is made, those before it are compressed, and while they are signed, they are hashed.
+// is made, those before it are compressed.
 
-/** Larger files are served gzipped. The digest is over what comes out when they are unpacked. */
+/** Larger files are served gzipped. The digest covers the bytes as stored; crawlers of the profile nfh014 check the decompressed ones. */
 const maxPlainBytes = 1_048_576;
 
 /** Who signs, in which form, for which address. */
@@ -54,20 +54,23 @@ export async function sealFile(
   const members = await writeMembers(document, form);
   const signing = signContent(signedPieces(members, form), key, profile);
   const pieces = members.flatMap((member) => member.pieces);
-  const hashing = createHash('sha256');
-  for (const piece of pieces) hashing.update(piece);
   whileSigning?.();
-  const last = Buffer.from(`,"signature":${JSON.stringify(await signing)}}`);
-  pieces.push(last);
-  const sha256 = hashing.update(last).digest('hex');
+  pieces.push(Buffer.from(`,"signature":${JSON.stringify(await signing)}}`));
   const unpackedBytes = pieces.reduce((sum, { length }) => sum + length, 0);
   const isGzipped = unpackedBytes > maxPlainBytes;
   const bytes = isGzipped ? await gzipPieces(pieces) : Buffer.concat(pieces);
+  const sha256 = sha256Of(profile === 'nfh014' ? pieces : [bytes]);
   const path = contentPath(kind, { catalogId: document.catalogId, version, sha256, isGzipped });
   return {
     file: { path, bytes, unpackedBytes },
     reference: { url: urlOf(baseUrl, path), size: bytes.length, digest: labelSha256(sha256, profile) },
   };
+}
+
+function sha256Of(pieces: readonly Buffer[]): string {
+  const hashing = createHash('sha256');
+  for (const piece of pieces) hashing.update(piece);
+  return hashing.digest('hex');
 }
 
 /** The pieces of a member begin with its name, and with what stands before that in the file. */

@@ -118,6 +118,23 @@ describe('the registry client', () => {
     });
   });
 
+  it('reads the flat record of the specification, under its own name only', async () => {
+    const flat = { subscriber_id: 'bpp.example.com', type: 'BPP', url: 'https://bpp.example.com', meta: {} };
+    const data = { ...flat, signing_public_key: publicKey };
+    answers.set(lookupPath, { status: 200, body: { data } });
+    answers.set(queryPath, {
+      status: 200,
+      body: { data: { records: [data, { ...data, subscriber_id: 'x.org' }] } },
+    });
+    expect(await findKey()).toMatchObject({ kind: 'key', record: { recordId: 'key-1', url: flat.url } });
+    expect(await registry.findSubscriber('bpp.example.com')).toMatchObject([
+      { subscriberId: 'bpp.example.com' },
+    ]);
+    wait(301);
+    answers.set(lookupPath, { status: 200, body: { data: { ...data, subscriber_id: 'x.org' } } });
+    expect(await findKey()).toEqual({ kind: 'unknown-key' });
+  });
+
   it('tells an unknown key of a known participant from an unknown participant', async () => {
     expect(await findKey()).toEqual({ kind: 'unknown-subscriber' });
     wait(30);

@@ -12,7 +12,12 @@ import type { FindKey, KeyQuestion } from '../http/authenticate.ts';
 import { LruCache } from '../lru-cache.ts';
 import { identityOf, isIdPart, splitIdentity } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
-import { type ParticipantRecord, parseLookupAnswer, unusableReason } from '../protocol/registry-record.ts';
+import {
+  isUnder,
+  type ParticipantRecord,
+  parseLookupAnswer,
+  unusableReason,
+} from '../protocol/registry-record.ts';
 import { type Ask, type AskOptions, createAsk, type RegistryState } from './ask.ts';
 import type { Asker } from './gate.ts';
 import { createLookupCache } from './lookup-cache.ts';
@@ -74,8 +79,9 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const foundAtMs = new LruCache<string, number>(maxCachedKeys);
 
   async function lookUp(subscriberId: string, recordId: string, asker: Asker): Promise<FoundKey | undefined> {
-    const path = findPath('lookup', identityOf(subscriberId, registryName), recordId);
-    return path && keys.find(path, () => askForKey(askFor(asker), path, recordId), asker.source);
+    const identity = identityOf(subscriberId, registryName);
+    const path = findPath('lookup', identity, recordId);
+    return path && keys.find(path, () => askForKey(askFor(asker), path, identity, recordId), asker.source);
   }
 
   async function findByName(
@@ -123,9 +129,11 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   ): Promise<ParticipantRecord[] | undefined> {
     const identity = identityOf(subscriberId, registryName);
     const path = findPath('query', identity);
-    return (
-      path && subscribers.find(path, () => listAll(identity, path, participantLimits, asker), asker.source)
-    );
+    const list = async (query: Path) => {
+      const records = await listAll(identity, query, participantLimits, asker);
+      return records?.filter((record) => isUnder(identity, record));
+    };
+    return path && subscribers.find(path, () => list(path), asker.source);
   }
 
   /** Undefined when it lists nobody. Whoever is only left out is listed. */
@@ -201,14 +209,19 @@ type ReadKey = { publicKey: KeyObject } | { keyFault: string };
 
 type MissingKey = 'unknown-key' | 'unknown-subscriber';
 
-async function askForKey(ask: Ask, path: Path, recordId: string): Promise<FoundKey | undefined> {
-  const found = await ask(path, maxLookupBytes, parseLookupAnswer);
+async function askForKey(
+  ask: Ask,
+  path: Path,
+  identity: string,
+  recordId: string,
+): Promise<FoundKey | undefined> {
+  const found = await ask(path, maxLookupBytes, (answer) => parseLookupAnswer(answer, identity));
   return found && foundKey(found, recordId);
 }
 
 /** Some registries show an internal id as record_id; the name under which the key was found is the one in keyIds. */
 function foundKey(found: ParticipantRecord, recordId: string): FoundKey {
-  const recordName = [found.recordId, found.recordName].find((name) => name !== recordId);
+  const recordName = [found.recordId, found.recordName].find((name) => name && name !== recordId);
   const record = { ...found, recordId, ...(recordName !== undefined && { recordName }) };
   const ttlMs = record.ttlSeconds === undefined ? maxKeepMs : record.ttlSeconds * 1_000;
   return { record, ...readKey(record.signingPublicKey), ttlMs };

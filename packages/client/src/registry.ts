@@ -3,6 +3,7 @@ import { identityOf, isIdPart, splitIdentity } from '../../../src/protocol/ident
 import { type Json, parseJson } from '../../../src/protocol/json.ts';
 import { parsePublicKey } from '../../../src/protocol/keys.ts';
 import {
+  isUnder,
   type KeyLookup,
   type ParticipantRecord,
   parseLookupAnswer,
@@ -43,11 +44,11 @@ export function createRegistry(options: RegistryOptions): Registry {
   const { registryName, now = () => new Date() } = options;
   const kept = new Map<string, { record?: ParticipantRecord; untilMs: number }>();
 
-  async function lookUp(path: string): Promise<ParticipantRecord | undefined> {
+  async function lookUp(path: string, identity: string): Promise<ParticipantRecord | undefined> {
     const known = kept.get(path);
     if (known && known.untilMs > now().getTime()) return known.record;
     const answer = await ask(options, path);
-    const record = answer === undefined ? undefined : parseLookupAnswer(answer);
+    const record = answer === undefined ? undefined : parseLookupAnswer(answer, identity);
     kept.set(path, { record, untilMs: now().getTime() + keepMs(record) });
     const [oldest] = kept.keys();
     if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
@@ -56,18 +57,22 @@ export function createRegistry(options: RegistryOptions): Registry {
 
   return {
     async findKey(subscriberId, recordId) {
-      const path = findPath('lookup', identityOf(subscriberId, registryName), recordId);
-      const record = path && (await lookUp(path));
+      const identity = identityOf(subscriberId, registryName);
+      const path = findPath('lookup', identity, recordId);
+      const record = path && (await lookUp(path, identity));
       if (!record) return { kind: 'unknown-key' };
       const reason = unusableReason(record, now());
       if (reason !== undefined) return { kind: 'unusable', reason };
       return readKey({ ...record, recordId });
     },
     async findSubscriber(subscriberId) {
-      const path = findPath('query', identityOf(subscriberId, registryName));
+      const identity = identityOf(subscriberId, registryName);
+      const path = findPath('query', identity);
       const answer = path && (await ask(options, path));
       const records = answer ? parseQueryAnswer(answer).records : [];
-      return records.filter((record) => unusableReason(record, now()) === undefined);
+      return records.filter(
+        (record) => isUnder(identity, record) && unusableReason(record, now()) === undefined,
+      );
     },
   };
 }

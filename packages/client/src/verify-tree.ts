@@ -12,6 +12,7 @@ import {
 } from '../../../src/rules/self-hosted/claims.ts';
 import { type HostedDocument, TrustFault } from '../../../src/rules/self-hosted/faults.ts';
 import { type OpenedDocument, openDocument } from '../../../src/rules/self-hosted/open-document.ts';
+import { type RecordReader, readSubscriberRecord } from '../../../src/rules/self-hosted/read-record.ts';
 import {
   claimedRecordId,
   type HostingNode,
@@ -25,7 +26,7 @@ import {
   trustEntries,
   trustIndex,
 } from '../../../src/rules/self-hosted/trust-index.ts';
-import { trustManifest, trustSubscriberRecord } from '../../../src/rules/self-hosted/trust-node.ts';
+import { trustManifest } from '../../../src/rules/self-hosted/trust-node.ts';
 import { asSignpostError } from './errors.ts';
 import { chooseFetch } from './fetch-public.ts';
 import { createRegistry, defaultRegistryName, type Registry } from './registry.ts';
@@ -126,15 +127,14 @@ async function verifyNode(
   });
   if (!verified) return undefined;
   const { node, manifest } = verified;
-  const [file] = manifest.recordFiles;
-  const record = await note(walk, { document: 'record', url: file?.url }, async () => {
-    if (!file)
-      throw new TrustFault('record', 'record-missing', `The manifest of ${node.identity} lists no files.`);
-    const opened = await open(source, 'record', file.url, file.digest);
-    const keys = await findKeys(walk, node, [claimedRecordId(opened.document)]);
-    return trustSubscriberRecord(opened, { node, manifest, keys });
+  const read = await note(walk, { document: 'record', url: manifest.recordFiles[0]?.url }, async () => {
+    const reader: RecordReader = {
+      open: (document, url, digest) => open(source, document, url, digest),
+      findKeys: (claimed) => findKeys(walk, node, claimed),
+    };
+    return readSubscriberRecord(reader, node, manifest);
   });
-  return record && { node, indexUrls: record.catalogIndexUrls };
+  return read && { node, indexUrls: read.record.catalogIndexUrls };
 }
 
 async function describeNode(
@@ -271,6 +271,8 @@ async function findKeys(
 
 /** The node that the files claim to belong to. Nothing is verified here: the signatures will have to be those of this node's keys. */
 async function findClaimedNode(source: TreeSource, manifest: JsonObject): Promise<string> {
+  const named = claimedNodeOf(manifest);
+  if (named !== undefined) return named;
   for (const url of claimedFileUrls(manifest)) {
     const opened = await open(source, 'record', url).catch(() => undefined);
     const name = opened && claimedNodeOf(opened.document);

@@ -120,6 +120,8 @@ function linkNameOf(finding: Finding): LinkName {
   switch (finding.document) {
     case 'network':
       return 'membership';
+    case 'digests':
+      return 'record';
     case 'baseline':
     case 'change':
       return 'files';

@@ -86,6 +86,7 @@ function questionOf(row: NodeRow, now: Date, signal: AbortSignal): NodeQuestion 
     identity: row.node,
     ...(row.configured_url !== null && { configuredUrl: row.configured_url }),
     ...(url !== null && !isStale && { manifest: { url, etag, modified } }),
+    ...(row.digests_at !== null && { digestsAt: row.digests_at }),
     signal,
   };
 }

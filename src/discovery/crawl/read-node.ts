@@ -1,16 +1,12 @@
 import { hasCode } from '../../error-code.ts';
 import { splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
-import type { ManifestFile } from '../../protocol/signed-files.ts';
+import type { DigestsFile } from '../../protocol/signed-files.ts';
 import { parseInstant } from '../../protocol/time.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import { type ReadRecord, readSubscriberRecord } from '../../rules/self-hosted/read-record.ts';
 import { claimedRecordId, type HostingNode, keyNamesOf } from '../../rules/self-hosted/signer.ts';
-import {
-  type TrustedManifest,
-  type TrustedRecord,
-  trustManifest,
-  trustSubscriberRecord,
-} from '../../rules/self-hosted/trust-node.ts';
+import { type TrustedManifest, trustManifest } from '../../rules/self-hosted/trust-node.ts';
 import type { ReadNode } from '../../storage/crawl/nodes.ts';
 import type { TargetRow } from '../../storage/crawl/targets.ts';
 import {
@@ -33,6 +29,8 @@ export interface NodeQuestion {
   configuredUrl?: string;
   /** What is known of the manifest, so that an unchanged one costs little. */
   manifest?: { url: string; etag?: string | null; modified?: string | null };
+  /** Of the digests document that was read last. */
+  digestsAt?: Date;
   signal: AbortSignal;
 }
 
@@ -55,8 +53,6 @@ export function manifestUrlsAt(place: string): string[] {
 const nodeFileLimits = { maxBytes: 1024 * 1024, maxInflatedBytes: 1024 * 1024 };
 /** Of an index: no more can be remembered. */
 const maxUrlBytes = 2_000;
-/** A manifest may list files of several registries. */
-const maxRecordFiles = 5;
 
 export async function findNodeRecord(
   reader: Reader,
@@ -100,12 +96,14 @@ export async function readNode(reader: Reader, question: NodeQuestion, found: No
   const node = { ...hostingNode(reader, identity, records), keyNames };
   const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
   const manifest = trustManifest(opened, { node, host: new URL(place).host, keys });
-  const { record } = await readRecord(reader, node, manifest, signal);
+  const { record, digests } = await readRecord(reader, node, manifest, signal);
   return {
     ...known,
-    manifest: { url: opened.url, etag, modified },
+    // The digests document changes while the manifest stays: then no condition may spare the reading of both.
+    manifest: digests ? { url: opened.url } : { url: opened.url, etag, modified },
+    ...(digests && { digestsAt: refuseOlder(digests, question) }),
     keyNames,
-    nextUpdate: earlier(manifest.manifest.next_update, record.nextUpdate),
+    nextUpdate: earlier(manifest.manifest.next_update, digests?.next_update, record.nextUpdate),
     indexUrls: requireIndexes(reader, identity, record.catalogIndexUrls),
   };
 }
@@ -189,35 +187,30 @@ function urlsOfRegistry({ requireManifest }: Reader, { places, records }: NodeRe
   return urls;
 }
 
-/** The first of the files that holds the node's record. */
-export async function readRecord(
+export function readRecord(
   reader: Reader,
   node: HostingNode,
   manifest: TrustedManifest,
   signal: AbortSignal,
-): Promise<{ file: ManifestFile; record: TrustedRecord }> {
-  let fault: unknown = new TrustFault(
-    'record',
-    'record-missing',
-    `The manifest of ${node.identity} lists no files.`,
+): Promise<ReadRecord> {
+  const open = async (document: 'digests' | 'record', url: string, digest?: string) =>
+    (await fetchNamed(reader, document, url, { ...nodeFileLimits, digest, signal })).opened;
+  return readSubscriberRecord(
+    { open, findKeys: (claimed) => findKeys(reader, node, claimed) },
+    node,
+    manifest,
   );
-  for (const file of manifest.recordFiles.slice(0, maxRecordFiles)) {
-    try {
-      const options = { ...nodeFileLimits, digest: file.digest, signal };
-      const { opened } = await fetchNamed(reader, 'record', file.url, options);
-      const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
-      return { file, record: trustSubscriberRecord(opened, { node, manifest, keys }) };
-    } catch (error) {
-      if (!(error instanceof TrustFault && isOfAnother(error))) throw error;
-      fault = error;
-    }
-  }
-  throw fault;
 }
 
-/** The file is no good, but the manifest may name another one. */
-function isOfAnother({ code }: TrustFault): boolean {
-  return code === 'record-missing' || code === 'record-inactive';
+/** Whoever serves an old digests document could bring an old record back. */
+function refuseOlder({ updated_at: updatedAt }: DigestsFile, { identity, digestsAt }: NodeQuestion): Date {
+  const at = parseInstant(updatedAt) ?? new Date(0);
+  if (digestsAt !== undefined && at < digestsAt)
+    throw new CrawlFault(
+      'rollback',
+      `The digests document of ${identity} is of ${updatedAt}, older than one that was read before.`,
+    );
+  return at;
 }
 
 /** The only pointer that a crawler has: without it, a node silently never appears. Returns the indexes that are read. */

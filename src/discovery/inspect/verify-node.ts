@@ -119,8 +119,8 @@ async function* verifyRecord(
 ): AsyncGenerator<Finding, readonly string[] | undefined> {
   const about: About = { document: 'record' };
   try {
-    const { file, record } = await readRecord(reader, node, manifest, signal);
-    about.url = file.url;
+    const { url, record } = await readRecord(reader, node, manifest, signal);
+    about.url = url;
     const signed = record.signedBy === undefined ? 'bound by its digest' : `signed with ${record.signedBy}`;
     const key = record.signedBy === undefined ? {} : { key: record.signedBy };
     yield holds({ ...about, ...key }, `${signed}, indexes: ${record.catalogIndexUrls.length}`);
@@ -136,6 +136,8 @@ async function* verifyRecord(
 export async function findClaimedNode(check: Omit<NodeCheck, 'node' | 'now'>): Promise<string | undefined> {
   const { source, reader, signal } = check;
   const [manifest] = await openManifests(check).catch(() => []);
+  const named = manifest && claimedNodeOf(manifest.opened.document);
+  if (named !== undefined) return named;
   const urls = manifest ? claimedFileUrls(manifest.opened.document) : [];
   for (const url of [...urls, ...source.indexUrls]) {
     const maxBytes = reader.limits.maxIndexBytes;

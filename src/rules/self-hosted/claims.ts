@@ -1,26 +1,27 @@
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
+import { findParticipantRecord } from '../../protocol/registry-record.ts';
 import type { HostingNode, KeyAnswer } from './signer.ts';
 
 // What hosted documents say about themselves, before anything of it is trusted: it decides which keys the registry is asked for, and those
 // keys decide whether the documents are believed.
 
-/** The subscriber_id in a Subscriber record file or a bare record, or the nodeId of an index. */
+/** The subscriber_id in a Subscriber record file, also inline in a manifest, a bare or a flat record, or the nodeId of an index. */
 export function claimedNodeOf(document: JsonObject): string | undefined {
-  const [record = document] = Array.isArray(document.records) ? document.records : [];
-  const details = isJsonObject(record) && isJsonObject(record.details) ? record.details : {};
-  const name = details.subscriber_id ?? document.nodeId;
+  const inline = Array.isArray(document.files) ? document.files.filter(isJsonObject) : [];
+  const [record = document] = [document, ...inline].flatMap(({ records }) => records ?? []);
+  const name = findParticipantRecord(record)?.subscriberId ?? document.nodeId;
   return typeof name === 'string' ? name : undefined;
 }
 
 /** Addresses of the record files that a manifest lists. */
 export function claimedFileUrls({ files }: JsonObject): string[] {
-  return Array.isArray(files) ? files.filter(isJsonObject).map(({ url }) => String(url)) : [];
+  const urls = Array.isArray(files) ? files.map((file) => isJsonObject(file) && file.url) : [];
+  return urls.filter((url) => typeof url === 'string');
 }
 
 /** The host in the first address that a manifest lists: of a directory, nothing else says which host will serve it. */
-export function claimedHostOf({ files }: JsonObject): string {
-  const [file] = Array.isArray(files) ? files : [];
-  const url = isJsonObject(file) && typeof file.url === 'string' ? file.url : '';
+export function claimedHostOf(manifest: JsonObject): string {
+  const [url = ''] = claimedFileUrls(manifest);
   return URL.canParse(url) ? new URL(url).host : '';
 }
 

@@ -1,7 +1,7 @@
 // Why something that a node hosts is not taken (self-hosted spec: Errors). Each reason has one code, which the crawl log, the
 // metrics and the commands share, and a hint that tells whoever hosts it what to do.
 
-export type HostedDocument = 'manifest' | 'record' | 'index' | 'entry' | 'baseline' | 'change';
+export type HostedDocument = 'manifest' | 'digests' | 'record' | 'index' | 'entry' | 'baseline' | 'change';
 
 export interface Compared {
   expected: string;

@@ -64,6 +64,11 @@ export function openDocument(kind: HostedDocument, file: ServedFile, options: Op
   return { url, document, digest, [opened]: true };
 }
 
+/** A document that is part of another one. */
+export function openInline(url: string, document: JsonObject): OpenedDocument {
+  return { url, document, digest: undefined, [opened]: true };
+}
+
 function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }

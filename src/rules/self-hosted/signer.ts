@@ -26,7 +26,8 @@ export interface HostingNode {
  * registry records, and none of these has that name.
  */
 export function keyNamesOf(manifest: JsonObject, records: readonly ParticipantRecord[]): Map<string, string> {
-  const recordIds = new Map(records.map((record) => [rawKey(record.signingPublicKey), record.recordId]));
+  const named = records.filter(({ recordId }) => recordId !== '');
+  const recordIds = new Map(named.map((record) => [rawKey(record.signingPublicKey), record.recordId]));
   const taken = new Set(records.flatMap(({ recordId, recordName }) => [recordId, recordName]));
   const names = new Map<string, string>();
   for (const key of Array.isArray(manifest.keys) ? manifest.keys : []) {

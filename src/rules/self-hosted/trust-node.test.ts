@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { digestOf, hostedNode, registryName, served } from '../../../tests/support/hosted/hosted-node.ts';
 import { arbitraryChange } from '../../../tests/support/values/arbitrary-change.ts';
 import type { Json, JsonObject } from '../../protocol/json.ts';
+import { proveDocument } from '../../protocol/signed-document.ts';
 import type { HostedDocument } from './faults.ts';
 import { openDocument } from './open-document.ts';
+import { readSubscriberRecord } from './read-record.ts';
 import { trustManifest, trustSubscriberRecord } from './trust-node.ts';
 
 const hosted = hostedNode();
@@ -97,6 +99,72 @@ describe('a manifest', () => {
   });
 });
 
+// DeDi's newer manifests.
+describe('a manifest in a newer form', () => {
+  const record = hosted.record();
+  const url = `https://${host}/r.json`;
+  const reference = { registry: 'beckn_subscriber', url };
+  const prove = (document: JsonObject): JsonObject =>
+    JSON.parse(JSON.stringify(proveDocument(document, hosted.key())));
+  const digestsOf = (changes: object = {}) =>
+    prove({
+      ...{ dedi_version: '0.1', type: 'dedi-digests', domain: host },
+      ...{ updated_at: '2026-03-01T12:00:00Z', next_update: '2026-03-02T12:00:00Z' },
+      digests: { beckn_subscriber: digestOf(record), other: 'sha-512:00' },
+      ...changes,
+    });
+  const read = (manifest: object, digests?: JsonObject, keys = hosted.keys()) =>
+    readSubscriberRecord(
+      {
+        open: async (kind, _url, digest) => open(kind, kind === 'record' ? record : (digests ?? {}), digest),
+        findKeys: async () => keys,
+      },
+      node,
+      readManifest(hosted.manifest(manifest)),
+    );
+  const named = { digests: `https://${host}/dedi/digests.json` };
+
+  it('has the digests in a document of its own, which counts more than the manifest', async () => {
+    for (const files of [[reference], [{ ...reference, digest: digestOf({}) }]]) {
+      const { record: found, digests } = await read({ ...named, files }, digestsOf());
+      expect(found).toMatchObject({ signedBy: 'key-1' });
+      expect(digests?.updated_at).toBe('2026-03-01T12:00:00Z');
+    }
+    const stale = digestsOf({ digests: { beckn_subscriber: digestOf({}) } });
+    const files = [{ ...reference, digest: digestOf(record) }];
+    await expect(read({ ...named, files }, stale)).rejects.toThrow(fault('record', 'digest-mismatch'));
+  });
+
+  it('malformed: is refused where the digest of a file stands nowhere', async () => {
+    const files = [reference];
+    await expect(read({ ...named, files }, digestsOf({ digests: {} }))).rejects.toThrow(
+      fault('manifest', 'malformed'),
+    );
+  });
+
+  it('is refused where its digests are not signed by the node, or are those of another domain', async () => {
+    const files = [reference];
+    const changed = { ...digestsOf(), updated_at: '2030-01-01T00:00:00Z' };
+    await expect(read({ ...named, files }, changed)).rejects.toThrow(fault('digests', 'signature-invalid'));
+    const foreign = digestsOf({ domain: 'other.example.org' });
+    await expect(read({ ...named, files }, foreign)).rejects.toThrow(fault('digests', 'domain-mismatch'));
+  });
+
+  it('has a file inline, whose own proof is verified', async () => {
+    expect((await read({ files: [record] })).record).toMatchObject({ signedBy: 'key-1' });
+    const altered = { ...record, namespace: 'other' };
+    await expect(read({ files: [altered] })).rejects.toThrow(fault('record', 'signature-invalid'));
+    const { proof: _, ...unsigned } = record;
+    await expect(read({ files: [unsigned] })).rejects.toThrow(fault('record', 'signature-missing'));
+  });
+
+  it('malformed: is refused where an entry is a file and an address', () => {
+    expect(() => readManifest(hosted.manifest({ files: [{ ...record, url }] }))).toThrow(
+      fault('manifest', 'malformed'),
+    );
+  });
+});
+
 describe('a Subscriber record', () => {
   const indexUrl = `https://${host}/index/catalogs.index.json`;
   const bare = (meta: object, details: object = {}) => ({
@@ -112,6 +180,15 @@ describe('a Subscriber record', () => {
   it('is read bare, bound by the digest of the manifest alone', () => {
     const read = readRecord(bare({ catalog_index_urls: [{ url: indexUrl }] }));
     expect(read).toMatchObject({ catalogIndexUrls: [indexUrl], signedBy: undefined });
+  });
+
+  it('is read flat, as the specification has it', () => {
+    const meta = { catalog_index_urls: [{ url: indexUrl }] };
+    const read = readRecord({ subscriber_id: host, type: 'BPP', url: `https://${host}`, meta });
+    expect(read).toMatchObject({ catalogIndexUrls: [indexUrl], signedBy: undefined });
+    expect(() => readRecord({ subscriber_id: 'other.example.org', type: 'BPP', meta })).toThrow(
+      fault('record', 'record-missing'),
+    );
   });
 
   it('is read with catalog_index_urls as a JSON string', () => {

@@ -2,10 +2,13 @@ import { splitIdentity } from '../../protocol/identity.ts';
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 import {
   type HostedRecord,
+  type ListedFile,
+  type ManifestOutline,
+  parseDigests,
   parseManifest,
   parseSubscriberRecords,
 } from '../../protocol/read-signed-files.ts';
-import type { Manifest, ManifestFile } from '../../protocol/signed-files.ts';
+import type { DigestsFile } from '../../protocol/signed-files.ts';
 import { type HostedDocument, TrustFault } from './faults.ts';
 import type { OpenedDocument } from './open-document.ts';
 import { type HostingNode, type Keys, namesNode, verifySigner } from './signer.ts';
@@ -17,9 +20,10 @@ import { type HostingNode, type Keys, namesNode, verifySigner } from './signer.t
 const trusted = Symbol('trusted');
 
 export interface TrustedManifest {
-  readonly manifest: Manifest;
+  readonly url: string;
+  readonly manifest: ManifestOutline;
   /** The files that may hold the Subscriber record. */
-  readonly recordFiles: readonly ManifestFile[];
+  readonly recordFiles: readonly ListedFile[];
   readonly signedBy: string;
   readonly [trusted]: 'manifest';
 }
@@ -52,15 +56,56 @@ export function trustManifest(
       { expected: host, got: manifest.domain },
     );
   }
-  return { manifest, recordFiles: recordFiles(manifest, node), signedBy, [trusted]: 'manifest' };
+  const files = recordFiles(manifest, node);
+  if (manifest.digests === undefined) requireDigests(url, files);
+  return { url, manifest, recordFiles: files, signedBy, [trusted]: 'manifest' };
 }
 
-/** @param opened its digest checked against that of the manifest */
+/** The manifest with the digests of the document that it names, which count more than its own. */
+export function trustDigests(
+  { document, url }: OpenedDocument,
+  { node, manifest, keys }: { node: HostingNode; manifest: TrustedManifest; keys: Keys },
+): { manifest: TrustedManifest; digests: DigestsFile } {
+  verifySigner('digests', document, node, keys);
+  const file = wellFormed('digests', url, () => parseDigests(document));
+  const { domain } = manifest.manifest;
+  if (file.domain.toLowerCase() !== domain.toLowerCase()) {
+    throw new TrustFault(
+      'digests',
+      'domain-mismatch',
+      `The digests at ${url} are those of ${file.domain}, and the manifest is that of ${domain}.`,
+      undefined,
+      { expected: domain, got: file.domain },
+    );
+  }
+  const files = manifest.recordFiles.map((listed) =>
+    Object.hasOwn(file.digests, listed.registry)
+      ? { ...listed, digest: file.digests[listed.registry] }
+      : listed,
+  );
+  requireDigests(url, files);
+  return { manifest: { ...manifest, recordFiles: files }, digests: file };
+}
+
+/** Without a digest, nothing binds a hosted file to the manifest. An inline file is part of it. */
+function requireDigests(url: string, files: readonly ListedFile[]): void {
+  const unbound = files.find(({ inline, digest }) => inline === undefined && digest === undefined);
+  if (unbound)
+    throw new TrustFault(
+      'manifest',
+      'malformed',
+      `Neither the manifest nor its digests document has a digest of ${unbound.url}: see ${url}.`,
+    );
+}
+
+/** @param opened an inline file of the manifest, or its digest checked against that of the manifest */
 export function trustSubscriberRecord(
   { document, url, digest }: OpenedDocument,
   { node, manifest, keys }: { node: HostingNode; manifest: TrustedManifest; keys: Keys },
 ): TrustedRecord {
-  if (digest === undefined || !manifest.recordFiles.some((file) => file.digest === digest)) {
+  const isNamed = (file: ListedFile) =>
+    file.inline === undefined ? digest !== undefined && file.digest === digest : file.inline === document;
+  if (!manifest.recordFiles.some(isNamed)) {
     throw new TrustFault(
       'record',
       'digest-mismatch',
@@ -107,7 +152,7 @@ export function wellFormed<T>(kind: HostedDocument, url: string, parse: () => T)
 }
 
 /** A manifest may list files of other registries; where none is named as ours usually is, any may be it. */
-function recordFiles({ files }: Manifest, { registryName }: HostingNode): ManifestFile[] {
+function recordFiles({ files }: ManifestOutline, { registryName }: HostingNode): ListedFile[] {
   const named = files.filter(({ registry }) => [subscriberRegistry, registryName].includes(registry));
   return named.length > 0 ? named : files;
 }

@@ -14,6 +14,7 @@ export interface NodeRow {
   manifest_etag: string | null;
   manifest_modified: string | null;
   next_update: Date | null;
+  digests_at: Date | null;
   network_memberships: string[];
   failures: number;
   stir: number;
@@ -27,7 +28,7 @@ export async function takeDueNodes(
 ): Promise<NodeRow[]> {
   const { rows } = await queryable.query<NodeRow>(
     `select node.id, node, host_id, host, configured_url, manifest_url, manifest_etag, manifest_modified, next_update,
-       network_memberships, node.failures, stir
+       digests_at, network_memberships, node.failures, stir
      from unnest($1::bigint[]) as wanted (id) join discovery.crawl_host as host using (id) cross join lateral (
        select * from discovery.crawl_node where host_id = host.id and due_at <= now() order by due_at limit $2
      ) as node
@@ -45,7 +46,9 @@ export interface ReadNode {
   manifest?: { url: string; etag?: string; modified?: string };
   /** Names that its manifest gives to keys, with their record ids; undefined: as they were. */
   keyNames?: ReadonlyMap<string, string>;
-  /** The earlier of the two next updates. */
+  /** `updated_at` of its digests document; undefined: as it was. */
+  digestsAt?: Date;
+  /** The earliest of the next updates. */
   nextUpdate?: Date;
   /** Undefined: as it was. */
   indexUrls?: readonly string[];
@@ -63,13 +66,15 @@ export async function recordNode(
   await tx.query(
     `update discovery.crawl_node
      set subscriber_id = $3, url = $4, network_memberships = $5, manifest_url = $6, manifest_etag = $7, manifest_modified = $8,
-       next_update = $9, checked_at = now(), key_names = coalesce($11::jsonb, key_names), failures = 0,
+       next_update = $9, checked_at = now(), key_names = coalesce($11::jsonb, key_names),
+       digests_at = coalesce($12, digests_at), failures = 0,
        due_at = ${dueUnlessStirred('$2', '$10')}
      where id = $1`,
     [
       ...[row.id, row.stir, read.subscriberId, read.url ?? null, read.networkMemberships],
       ...[read.manifest?.url ?? null, read.manifest?.etag ?? null, read.manifest?.modified ?? null],
       ...[read.nextUpdate ?? null, dueInMs, read.keyNames ? JSON.stringify([...read.keyNames]) : null],
+      read.digestsAt ?? null,
     ],
   );
   return read.indexUrls === undefined ? [] : recordIndexUrls(tx, row, read.indexUrls);
