@@ -1,4 +1,4 @@
-import { type Role, roles, type Settings, settings } from './setting-table.ts';
+import { otherSpellings, type Role, roles, type Settings, settings } from './setting-table.ts';
 import { read, SettingsError } from './settings.ts';
 
 // The checked settings of a process, with what follows from several of them. This is the only file that is handed the environment.
@@ -63,7 +63,7 @@ export interface DemoNetwork {
 
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const values = read(settings, env);
+  const values = read(settings, withUsualNames(env));
   const publisherUrl = values.PUBLISHER_URL ?? ownAddress(values.HOST, values.PUBLISHER_PORT);
   return {
     ...values,
@@ -100,6 +100,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     triggerUrl: ownAddress(values.PUBLISHER_TRIGGER_HOST, values.PUBLISHER_TRIGGER_PORT),
     consoleUrl: ownAddress(values.CONSOLE_HOST, values.CONSOLE_PORT),
   };
+}
+
+function withUsualNames(env: Readonly<Record<string, string | undefined>>): typeof env {
+  const usual: Record<string, string | undefined> = { ...env };
+  for (const [spelling, name] of Object.entries(otherSpellings)) {
+    if (!env[spelling]) continue;
+    if (env[name] && env[name] !== env[spelling])
+      throw new SettingsError(`Setting ${name}="${env[name]}" differs from ${spelling}="${env[spelling]}".`);
+    usual[name] = env[spelling];
+  }
+  return usual;
 }
 
 /** Where the console of the same process is, if it has one. */

@@ -283,7 +283,9 @@ export const settings = {
   PUBLISHER_DIR: optional(
     text('', 'its directory, with the published files in "public"; empty means DATA_DIR/publisher'),
   ),
-  CATALOG_BASE_URL: optional(url('base address of the published files; empty means PUBLISHER_URL')),
+  CATALOG_BASE_URL: optional(
+    url('base address of the published files, also read as catalogBaseURL; empty means PUBLISHER_URL'),
+  ),
   WIRE_PROFILE: choice(
     ['spec', 'nfh014'],
     'spec',
@@ -465,3 +467,8 @@ export const settings = {
 } as const satisfies Record<string, Kind<unknown>>;
 
 export type Settings = Values<typeof settings>;
+
+/** Settings that the specification names in another spelling (self-hosted spec: Endpoints). */
+export const otherSpellings: Readonly<Record<string, keyof typeof settings>> = {
+  catalogBaseURL: 'CATALOG_BASE_URL',
+};

@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { checkSettings } from './cli/config/check.ts';
 import { readConfig } from './config.ts';
 import { generateSeed } from './protocol/keys.ts';
 
@@ -57,6 +58,20 @@ describe('settings', () => {
     'https://files.example.org/a b',
   ])('refuse %s as the address that paths are put behind', (value) => {
     expect(() => readConfig({ CATALOG_BASE_URL: value })).toThrow('must be a base address');
+  });
+
+  // self-hosted spec: Endpoints
+  it('have the base address of files also under the name that the specification gives it', () => {
+    const catalogBaseURL = 'https://files.example.org/beckn';
+    expect(readConfig({ catalogBaseURL }).catalogBaseUrl).toBe(catalogBaseURL);
+    expect(readConfig({ catalogBaseURL, CATALOG_BASE_URL: catalogBaseURL }).catalogBaseUrl).toBe(
+      catalogBaseURL,
+    );
+    expect(() => readConfig({ catalogBaseURL, CATALOG_BASE_URL: 'https://x.example.org' })).toThrow(
+      'differs from',
+    );
+    const given = { environment: ['catalogBaseURL'], file: ['catalogBaseURL'] };
+    expect(checkSettings(given, () => readConfig({ catalogBaseURL }))).toEqual([]);
   });
 
   it('name us as a registry can, and never show a private key', () => {

@@ -4,14 +4,40 @@
  * and resume, and forceBaseline.
  */
 
-import { PublishDirective, PublishMessage } from './publish-messages.ts';
-import { closed, ErrorReport, Id, oneOfTexts } from './shapes.ts';
+import { Catalog } from './catalog.ts';
+import { PublishDirective } from './publish-messages.ts';
+import { closed, ErrorReport, Id, NetworkId, oneOfTexts } from './shapes.ts';
 import { MasterDependency } from './signed-files.ts';
 import { type Static, Type } from './type.ts';
+
+// A publish message with the defaults of the trigger, which are others than those of a catalog service.
+
+const TriggerCatalog = {
+  ...Catalog,
+  title: 'TriggerCatalog',
+  properties: {
+    ...Catalog.properties,
+    isActive: Type.Optional(Type.Boolean({ description: 'Omitted: as published; a new catalog is active.' })),
+  },
+};
 
 const TriggerDirective = closed(
   {
     ...PublishDirective.properties,
+    updateMode: Type.Optional(
+      oneOfTexts(['MERGE', 'FULL'], {
+        default: 'FULL',
+        description:
+          'FULL: the catalog of the request is the whole catalog; where that is not said, warnings name what it removes. MERGE upserts by id and keeps what the request does not name.',
+      }),
+    ),
+    visibleTo: Type.Optional(
+      Type.Array(NetworkId, {
+        minItems: 1,
+        description:
+          'Omitted: every discovery service that crawls the index; a MERGE keeps what is published.',
+      }),
+    ),
     dependencies: Type.Optional(
       closed(
         { masters: Type.Array(MasterDependency) },
@@ -26,7 +52,15 @@ const TriggerDirective = closed(
 );
 
 const TriggerMessage = closed(
-  { ...PublishMessage.properties, publishDirectives: Type.Optional(Type.Array(TriggerDirective)) },
+  {
+    catalogs: Type.Array(TriggerCatalog, { minItems: 1 }),
+    publishDirectives: Type.Optional(
+      Type.Array(TriggerDirective, {
+        description:
+          'At most one per catalog; a catalog without one is REGULAR, whole (FULL), for every discovery service.',
+      }),
+    ),
+  },
   { title: 'TriggerMessage' },
 );
 

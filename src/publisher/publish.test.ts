@@ -8,6 +8,7 @@ import {
   published,
 } from '../../tests/support/catalogs/published-coffee.ts';
 import { makeTree, readTree, servedFiles, type TestTree } from '../../tests/support/hosted/published-tree.ts';
+import type { Catalog } from '../protocol/catalog.ts';
 import { sha256Digest } from '../protocol/digest.ts';
 import { catalogOf } from '../rules/self-hosted/content.ts';
 import { publishCatalogs } from './publish.ts';
@@ -53,6 +54,27 @@ describe('publishing a catalog', () => {
       offers: { upserts: [], removals: [] },
     });
     expect([...(held?.content.resources.keys() ?? [])]).toEqual(['r0', 'r1', 'r2', 'r3', 'new']);
+  });
+
+  it('warns about what a publish without updateMode removes, by number and name', async () => {
+    const directive = { catalogId: 'coffee', catalogType: 'REGULAR' as const };
+    const offers = [{ id: 'o1' }, { id: 'o2' }];
+    const warnings = async (catalog: Catalog, updateMode?: 'FULL' | 'MERGE') => {
+      const publishDirectives = [{ ...directive, ...(updateMode && { updateMode }) }];
+      return (await publishCatalogs(tree, { message: { catalogs: [catalog], publishDirectives } })).warnings;
+    };
+    await warnings({ ...coffee(14), offers });
+    expect(await warnings({ ...coffee(14), offers: [{ id: 'o1' }] })).toEqual([
+      'coffee was published without updateMode, as the whole catalog: this removes 1 offer (o2). Use updateMode MERGE to keep what a request does not name.',
+    ]);
+    expect(await warnings(coffee(2))).toEqual([
+      expect.stringContaining(
+        '12 resources (r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, …) and 1 offer (o1). Use',
+      ),
+    ]);
+    expect(await warnings(coffee(1), 'MERGE')).toBeUndefined();
+    expect(await warnings(coffee(1), 'FULL')).toBeUndefined();
+    expect(await warnings({ ...coffee(3) })).toBeUndefined();
   });
 
   it('changes no byte on the disk when nothing has changed, whatever the order', async () => {

@@ -11,7 +11,7 @@ import { planPublish } from './plan.ts';
 import { type NextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept, reject, type Turn } from './turn.ts';
-import { findMasterProblems, findNodeProblems } from './warnings.ts';
+import { findMasterProblems, findNodeProblems, findUnaskedRemovals } from './warnings.ts';
 
 /**
  * What a request to the trigger, or a command, does to the tree (self-hosted spec: Endpoints, Local trigger). Each catalog is accepted or
@@ -87,6 +87,7 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const built = await buildPublish(current, facts, { next, diff }, options);
   const faults = check();
   if (faults.length > 0) return reject(catalog.id, faults);
+  turn.warnings.push(...findUnaskedRemovals(submission, diff));
 
   const isFromElsewhere = facts.masters.some((master) => edit.find(master.catalogId) === undefined);
   if (!isFromElsewhere)

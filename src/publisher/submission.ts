@@ -11,15 +11,22 @@ export interface TriggerSubmission extends Omit<Submission, 'networkIds'> {
   networkIds?: string[];
   /** Absent when the request names none. */
   masters?: MasterDependency[];
+  /** The request does not say which updateMode is meant. */
+  isModeDefault: boolean;
 }
 
 /** MASTER catalogs first, so that the others of the same request find them. */
 export function triggerSubmissionsOf(message: NonNullable<TriggerRequest['message']>): TriggerSubmission[] {
   const directives = new Map(message.publishDirectives?.map((directive) => [directive.catalogId, directive]));
   return submissionsOf(message, '').map((submission) => {
-    const { updateMode = 'FULL', visibleTo, dependencies } = directives.get(submission.catalog.id) ?? {};
-    const networkIds = visibleTo && [...new Set(visibleTo)].sort();
-    return { ...submission, updateMode, networkIds, masters: dependencies?.masters };
+    const { updateMode, visibleTo, dependencies } = directives.get(submission.catalog.id) ?? {};
+    return {
+      ...submission,
+      updateMode: updateMode ?? 'FULL',
+      isModeDefault: updateMode === undefined,
+      networkIds: visibleTo && [...new Set(visibleTo)].sort(),
+      masters: dependencies?.masters,
+    };
   });
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { TriggerRequest } from '../protocol/trigger-messages.ts';
+import { triggerSubmissionsOf } from './submission.ts';
 import { parseTriggerRequest } from './trigger-request.ts';
 
 const catalog = (id: string) => ({
@@ -53,5 +55,19 @@ describe('a request to the trigger', () => {
     expect(() => parseTriggerRequest({ context: { action: 'discover' }, retire: ['a'] })).toThrow(
       expect.objectContaining({ code: 'CTX_ACTION_MISMATCH' }),
     );
+  });
+});
+
+describe('the schema of the trigger', () => {
+  it('describes the defaults that it has', () => {
+    const [submission] = triggerSubmissionsOf({ catalogs: [catalog('a')] });
+    const { publishDirectives, catalogs } = TriggerRequest.properties.message.properties;
+    const { updateMode, visibleTo } = publishDirectives.items.properties;
+    expect(updateMode).toMatchObject({ default: submission?.updateMode });
+    expect(submission?.networkIds).toBeUndefined();
+    expect(visibleTo).toMatchObject({
+      description: expect.stringMatching(/^Omitted: every discovery service/),
+    });
+    expect(catalogs.items.properties.isActive).not.toHaveProperty('default');
   });
 });

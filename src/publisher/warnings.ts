@@ -1,5 +1,7 @@
 import type { FileDirective, IndexEntry } from '../protocol/signed-files.ts';
+import type { ContentDiff } from './diff.ts';
 import type { SealedFile } from './seal.ts';
+import type { TriggerSubmission } from './submission.ts';
 
 // What a crawler reads has limits, and who passes them is not told. These are the limits that ours have unless somebody sets others.
 
@@ -61,4 +63,28 @@ export function findNodeProblems(catalogs: number): string[] {
   return [
     `The indexes list ${catalogs} catalogs, and crawlers may read only ${maxCatalogs} of a node: publish fewer, larger ones.`,
   ];
+}
+
+/** Somebody who leaves updateMode out may expect the default of catalog services, MERGE, which removes nothing. */
+export function findUnaskedRemovals(
+  { catalog, isModeDefault }: Pick<TriggerSubmission, 'catalog' | 'isModeDefault'>,
+  diff: ContentDiff | undefined,
+): string[] {
+  const removed = [
+    ...nameRemovals('resource', diff?.resources.removals),
+    ...nameRemovals('offer', diff?.offers.removals),
+  ];
+  if (!isModeDefault || removed.length === 0) return [];
+  return [
+    `${catalog.id} was published without updateMode, as the whole catalog: this removes ${removed.join(' and ')}. Use updateMode MERGE to keep what a request does not name.`,
+  ];
+}
+
+const maxNamedRemovals = 10;
+
+function nameRemovals(what: string, ids: readonly string[] = []): string[] {
+  if (ids.length === 0) return [];
+  const more = ids.length > maxNamedRemovals ? ', …' : '';
+  const named = ids.slice(0, maxNamedRemovals).join(', ') + more;
+  return [`${ids.length} ${what}${ids.length === 1 ? '' : 's'} (${named})`];
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { specialRangeOf } from '../../rules/addresses.ts';
 import { findEditDistance } from '../../rules/text/typing-errors.ts';
-import { settings } from '../../setting-table.ts';
+import { otherSpellings, settings } from '../../setting-table.ts';
 import { SettingsError } from '../../settings.ts';
 
 // What is wrong with the settings of this machine, or probably not meant. Pure.
@@ -36,14 +36,18 @@ function wrong(line: string): SettingFinding {
 }
 
 function findUnknown({ environment, file }: GivenSettings): SettingFinding[] {
-  const inFile = file.filter((name) => !Object.hasOwn(settings, name) && !isReadBySdk(name));
+  const inFile = file.filter((name) => !isSetting(name) && !isReadBySdk(name));
   const misspelt = environment.filter(
-    (name) => !file.includes(name) && !Object.hasOwn(settings, name) && findMeant(name) !== undefined,
+    (name) => !file.includes(name) && !isSetting(name) && findMeant(name) !== undefined,
   );
   return [...inFile, ...misspelt].map((setting) => {
     const meant = findMeant(setting);
     return { kind: 'unknown', setting, message: `is no setting.${meant ? ` Did you mean ${meant}?` : ''}` };
   });
+}
+
+function isSetting(name: string): boolean {
+  return Object.hasOwn(settings, name) || Object.hasOwn(otherSpellings, name);
 }
 
 /** OpenTelemetry reads its own variables, many more than the settings name. */
