@@ -44,6 +44,7 @@ create table work.callback (
   request_signature text not null,  -- signature of the request that this answers: the signature of the callback covers it
   request_id bigint references work.request on delete set null,
   traceparent text,                 -- W3C trace context; null: not traced
+  truncated integer,                -- an on_discover that was cut: resources in it, for a header; null: it is whole, or its request paged
   created_at timestamptz not null default now(),
   give_up_at timestamptz not null,  -- it is parked if it has not been delivered by then
   state text not null default 'open' check (state in ('open', 'delivered', 'refused', 'parked', 'skipped')),

@@ -337,8 +337,8 @@ export const settings = {
     'what to do with attributes whose schema is not known',
   ),
   PUBLISH_WARNINGS: flag(
-    false,
-    'send warnings in on_publish (results[].warnings); the schemas of some publishers refuse them',
+    true,
+    'send warnings in on_publish (results[].warnings); publishers whose schemas refuse them get strict form without them',
   ),
   SCHEMA_DIR: optional(text('', 'directory with more domain schemas; empty means only the bundled ones')),
   SCHEMA_HOSTS: list('', 'hosts that unknown domain schemas may be fetched from, comma-separated'),

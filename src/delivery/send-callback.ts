@@ -1,5 +1,6 @@
 import { FetchFailure } from '../http/fetch-failure.ts';
 import { actions } from '../protocol/actions.ts';
+import { truncatedHeaders } from '../protocol/discover-messages.ts';
 import type { BodyForm, StrictText } from '../rules/strict-form.ts';
 import { advance, nextPart, type Parts, splitWhole } from '../rules/strict-parts.ts';
 import type { DueCallback } from '../storage/work/callbacks.ts';
@@ -94,6 +95,7 @@ async function sendParts(send: Send, render: Render, begun: Parts, refused?: Ref
 /** Sends bodies, signed in the form that the receiver accepts; after a 401 in the other one. */
 function createSend({ sender, forms }: CallbackTools, row: DueCallback, signal: AbortSignal): Send {
   const { action, destination: url, recipient } = row;
+  const headers = truncatedHeaders(row.truncated);
   /** The form of signature under which the last body was not answered 401. */
   let isPlain: boolean | undefined;
 
@@ -101,7 +103,7 @@ function createSend({ sender, forms }: CallbackTools, row: DueCallback, signal: 
     const answering = plain ? undefined : row.request_signature;
     const attributes = () => attributesOfCallback(body, action);
     return traceDelivery(sender, { action, parent: row.traceparent, attributes }, async (traceparent) =>
-      judgeAnswer(await sendSigned(sender, { url, body, answering, signal, traceparent })),
+      judgeAnswer(await sendSigned(sender, { url, body, answering, signal, traceparent, headers })),
     );
   }
 

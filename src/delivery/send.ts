@@ -33,6 +33,8 @@ export interface Message {
   signal?: AbortSignal;
   /** Where the trace is that it belongs to; no signature covers it. */
   traceparent?: string;
+  /** No signature covers them. */
+  headers?: Record<string, string>;
 }
 
 /** One that begins as others do: their common beginning is in memory and digested once. */
@@ -57,7 +59,12 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
   const { status, headers, body } = await sender.client
     .request(message.url, {
       method: 'POST',
-      headers: { authorization, 'content-type': 'application/json', ...traceHeader(message) },
+      headers: {
+        authorization,
+        'content-type': 'application/json',
+        ...traceHeader(message),
+        ...message.headers,
+      },
       body: isWhole ? sent : sent.pieces,
       timeoutMs: sendTimeoutMs,
       maxBytes: maxAnswerBytes,

@@ -7,7 +7,7 @@ import { type Answer, type SignedService, signedRoute, type VerifiedRequest } fr
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { callbackContext } from '../protocol/context.ts';
-import { nothingMatches } from '../protocol/discover-messages.ts';
+import { nothingMatches, truncatedHeaders } from '../protocol/discover-messages.ts';
 import { errorBody, ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import {
@@ -128,7 +128,11 @@ async function promise(
   { answer: page, freshness }: Found,
   { destination, traceparent }: { destination: string; traceparent?: string },
 ): Promise<Answer> {
-  const answer = { status: 200, body: JSON.stringify(ack(request.context.messageId)) };
+  const truncated = page.leftOut && !page.pagination ? page.resourceCount : undefined;
+  const answer = {
+    ...{ status: 200, body: JSON.stringify(ack(request.context.messageId)) },
+    headers: truncatedHeaders(truncated),
+  };
   const callback = {
     action: actions.onDiscover.name,
     destination,
@@ -136,6 +140,7 @@ async function promise(
     requestSignature: request.signature,
     giveUpAfterMs,
     traceparent,
+    truncated,
   };
   await rememberPromise(context.keepPromise, request, answer, { callback, freshness });
   context.costs?.spendAnswer(request.identity, callback.body.length);
@@ -143,7 +148,7 @@ async function promise(
   return answer;
 }
 
-/** Who paged reads it in the pagination; who did not has no member that could say it, and none says that offers are missing. */
+/** Who paged reads it in the pagination, who did not in a header; none says that offers are missing. */
 function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagination }: AnswerPage): void {
   if (leftOut === undefined) return;
   const { messageId, bapId } = request.context;

@@ -1,3 +1,4 @@
+import { truncatedHeaders } from '../protocol/discover-messages.ts';
 import { AlreadyRemembered, ProtocolError } from '../protocol/errors.ts';
 import type { Answer } from './error-answer.ts';
 
@@ -84,11 +85,14 @@ export interface RememberedAnswer {
   digest: string;
   status: number;
   body: string;
+  /** How many resources the promised answer has, where it was cut. */
+  truncated?: number | null;
 }
 
 function sameRequest(remembered: RememberedAnswer | undefined, { digest }: Occurrence): Answer | undefined {
   if (!remembered) return undefined;
-  if (remembered.digest === digest) return { status: remembered.status, body: remembered.body };
+  const { status, body, truncated } = remembered;
+  if (remembered.digest === digest) return { status, body, headers: truncatedHeaders(truncated) };
   throw new ProtocolError(
     'CTX_MESSAGE_ID_DUPLICATE',
     'An earlier request of this caller had the same messageId and another body.',

@@ -173,3 +173,13 @@ function spatialOperator({ op, operation }: SpatialEntry, index: number): Spatia
 function fault(code: ErrorCode, at: Segments, problem: string): ProtocolError {
   return faultAt(code, ['message', 'intent', ...at], problem);
 }
+
+/**
+ * An answer that was cut, and whose request did not page, has no member that could say so: a header of the acknowledgement and of the callback
+ * has the number of resources that were sent.
+ */
+export const truncatedHeader = 'signpost-truncated';
+
+export function truncatedHeaders(resources: number | null | undefined): Record<string, string> {
+  return resources === null || resources === undefined ? {} : { [truncatedHeader]: String(resources) };
+}

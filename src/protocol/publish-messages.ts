@@ -112,7 +112,7 @@ export const PublishResult = Type.Object(
     errors: Type.Optional(Type.Array(ErrorReport, { description: 'Present when REJECTED or PARTIAL.' })),
     warnings: Type.Optional(
       Type.Array(PublishWarning, {
-        description: 'What is no error, but probably a mistake. Only where the service is set to send it.',
+        description: 'What is no error, but probably a mistake.',
       }),
     ),
   },

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { registerDiscoverCommand } from '../../src/cli/discover.ts';
+import { actions } from '../../src/protocol/actions.ts';
 import type { Actor } from '../support/network/actor.ts';
 import { type Discovering, filter, resourceIds, startDiscovering } from '../support/network/discover.ts';
 import type { TestNetwork } from '../support/network/network.ts';
@@ -71,6 +72,21 @@ describe('a broad search without limit and offset', () => {
     expect(cuts()).toMatchObject([
       { messageId: context.messageId, leftOut: { resources: 1, orMore: true, offers: 0 } },
     ]);
+  });
+
+  it('says in a header of the acknowledgement and of on_discover that it was cut; a repeat says it again', async () => {
+    const truncated = async (message: object) => {
+      const { body: raw, messageId } = consumer.sign(actions.discover, message);
+      const send = () => consumer.send(actions.discover, undefined, { to: network.discoveryUrl, raw });
+      const sent = await send();
+      const { headers } = await consumer.waitFor('on_discover', messageId);
+      return [sent, await send()]
+        .map((answer) => answer.headers.get('signpost-truncated'))
+        .concat(String(headers['signpost-truncated']));
+    };
+    expect(await truncated(every('bowl'))).toEqual(['1000', '1000', '1000']);
+    expect(await truncated(every('plate'))).toEqual([null, null, 'undefined']);
+    expect(await truncated({ ...every('bowl'), limit: 10 })).toEqual([null, null, 'undefined']);
   });
 
   it('ends between two resources before it has 8 MiB', async () => {

@@ -14,6 +14,8 @@ export interface DiscoverOptions extends Omit<CallOptions, 'messageId'> {
   pageSize?: number;
   /** Told what came close where nothing is found. */
   onNothing?(reason: string): void;
+  /** Told how many resources there were where a service that does not page cut its answer: narrow the question. */
+  onTruncated?(resources: number): void;
 }
 
 /** Services count no further (protocol decision: discover). */
@@ -83,6 +85,7 @@ async function askForPage(
     ...options,
     context: { ...context, ...scope },
   });
+  if (answer.truncated !== undefined) options.onTruncated?.(answer.truncated);
   return callback ? callback.message : { nothing: readNack(answer.body).message ?? 'Nothing was found.' };
 }
 

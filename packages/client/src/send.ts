@@ -7,6 +7,7 @@ import {
 import { nextAttemptMs, parseRetryAfter } from '../../../src/delivery/retry-policy.ts';
 import type { Action } from '../../../src/protocol/actions.ts';
 import { type AskedService, isAskedService } from '../../../src/protocol/asked-service.ts';
+import { truncatedHeader } from '../../../src/protocol/discover-messages.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../src/protocol/json.ts';
 import { readNack } from '../../../src/protocol/nack.ts';
@@ -38,6 +39,8 @@ export interface Answer {
   body: JsonObject;
   /** Identity of who signed the answer, where the signature holds and is that of the service: deployed peers do not sign all of theirs. */
   signer?: string;
+  /** How many resources the answer to come has, where the service says that it was cut. */
+  truncated?: number;
 }
 
 /** Statuses under which the same request may succeed later. */
@@ -109,7 +112,12 @@ async function tryAt(settings: Settings, request: Outgoing, at: Date): Promise<T
     return { error: refusal, mayPass, retryAfterMs, date: header('date') };
   }
   const signer = await findSigner(settings, request, response.headers.get('signature'), bytes, authorization);
-  return { answer: { status: response.status, body: document ?? {}, signer } };
+  const truncated = readTruncated(response.headers.get(truncatedHeader));
+  return { answer: { status: response.status, body: document ?? {}, signer, ...truncated } };
+}
+
+function readTruncated(text: string | null): { truncated?: number } {
+  return text !== null && /^\d+$/.test(text) ? { truncated: Number(text) } : {};
 }
 
 function unreachable(error: unknown, url: string, messageId: string | undefined): SignpostError {

@@ -146,7 +146,6 @@ function readUpConfig(
     CRAWL_INTERVAL_SECONDS: '4',
     CRAWL_MIN_INTERVAL_SECONDS: '2',
     MASTER_PUBLISHERS: facilitatorId,
-    PUBLISH_WARNINGS: 'true',
     // Deliveries to the discovery service that is down are parked after 43 seconds, so that a newcomer sees them wait and be parked.
     ...(!empty && { RETRY_HOURS: '0.012' }),
   };

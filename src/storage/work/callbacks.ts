@@ -33,6 +33,8 @@ export interface NewCallback {
   giveUpAfterMs: number;
   /** Of the span that caused it, where it is traced. */
   traceparent?: string | null;
+  /** Resources in an answer that was cut, and whose body cannot say so. */
+  truncated?: number;
 }
 
 /** The row of a claimed callback. */
@@ -56,6 +58,7 @@ export interface DueCallback {
   /** How far its parts have come, where its receiver accepts it in parts only. */
   parts: Parts | null;
   traceparent: string | null;
+  truncated: number | null;
 }
 
 /** Queues a callback, due at once, in the transaction that makes its promise true; returns its id. */

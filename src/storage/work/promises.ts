@@ -98,7 +98,7 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
   if (!holds) throw new Stale();
   if (id === null) throw new AlreadyRemembered();
   if (token === null) return undefined;
-  const { action, destination, body, requestSignature, traceparent = null } = callback;
+  const { action, destination, body, requestSignature, traceparent = null, truncated = null } = callback;
   const row = {
     id,
     action,
@@ -116,6 +116,7 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
     form: null,
     parts: null,
     traceparent,
+    truncated,
   };
   return { id, token, attempts: 1, at, row };
 }
@@ -155,7 +156,7 @@ const columns = {
   },
   ...{ digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
   ...{ callback: 'text', destination: 'text', receiver: 'text', body: 'bytea', request_signature: 'text' },
-  ...{ give_up_after_ms: 'float8', traceparent: 'text' },
+  ...{ give_up_after_ms: 'float8', traceparent: 'text', truncated: 'integer' },
   ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer', snapshot: 'pg_snapshot', server: 'text' },
 };
 
@@ -166,7 +167,7 @@ function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
     ...[hash, key.role, key.identity, key.method, key.url, key.action, key.messageId],
     ...[answer.digest, answer.status, answer.body, answer.expires],
     ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
-    ...[callback.giveUpAfterMs, callback.traceparent],
+    ...[callback.giveUpAfterMs, callback.traceparent, callback.truncated],
     ...[lease?.token, lease?.ms, lease && lease.perGroup - taken, freshness?.snapshot, freshness?.server],
   ];
 }
@@ -202,9 +203,9 @@ function statementFor(count: number): string {
     ), stored as (
       insert into work.callback
         (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
-         due_at, lease_token, leased_until, attempts, traceparent, recipient)
+         due_at, lease_token, leased_until, attempts, traceparent, truncated, recipient)
       select role, callback, message_id, destination, receiver, body, request_signature, request_id, now(), ${dueIn('give_up_after_ms')},
-        coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token), traceparent, identity
+        coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token), traceparent, truncated, identity
       from given join remembered using (message_id) left join lease using (position)
       returning id, message_id, request_id, lease_token as token, give_up_at
     )

@@ -24,6 +24,8 @@ export interface RememberedRequest {
   digest: string;
   status: number;
   body: string;
+  /** That of its callback. */
+  truncated?: number | null;
 }
 
 /** The same request signed anew may come again until that signature expires, and is then remembered so long. */
@@ -33,7 +35,9 @@ export async function findRemembered(
   { digest, expires }: { digest: string; expires: Date },
 ): Promise<RememberedRequest | undefined> {
   const { rows } = await queryable.query<RememberedRequest & { prolong: boolean }>(
-    `select digest, status, body, digest = $2 and expires < $3 as prolong from work.request where key = $1`,
+    `select digest, status, body, digest = $2 and expires < $3 as prolong,
+       (select max(truncated) from work.callback where request_id = request.id) as truncated
+     from work.request where key = $1`,
     [hashOf(key), digest, expires],
     { prepared: true },
   );

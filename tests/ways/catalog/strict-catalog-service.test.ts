@@ -23,7 +23,7 @@ const networks = Array.from({ length: 9 }, (_, index) => `strict-${index}.exampl
 beforeAll(async () => {
   network = await startNetwork({
     settings: {
-      ...{ ROLES: 'registry,catalog,console', PUBLISH_WARNINGS: 'true', PULL_INLINE_LIMIT: '20kb' },
+      ...{ ROLES: 'registry,catalog,console', PULL_INLINE_LIMIT: '20kb' },
     },
   });
   desk = consoleOf(network);
