@@ -151,14 +151,12 @@ const Consideration = Type.Object(
   { title: 'Consideration' },
 );
 
-const AddOn = Type.Object(
-  {
-    id: Id,
-    descriptor: Type.Optional(Descriptor),
-    resourceAttributes: Type.Optional(Attributes),
-    offerAttributes: Type.Optional(Attributes),
-  },
-  { title: 'AddOn', description: 'Like a Resource or like an Offer.' },
+/** The specification shows no structure of add-ons. */
+const AddOn = Type.Unsafe<Record<string, unknown>>(
+  Type.Object(
+    {},
+    { title: 'AddOn', description: 'Any object; its attributes are checked where they are typed.' },
+  ),
 );
 
 export const Offer = Type.Object(

@@ -188,6 +188,11 @@ describe('not refused at once', () => {
     ['the same ids in two catalogs', ['catalogs', 1], { ...catalog, id: 'catalog-2' }],
     ['a MASTER with offers', aDirective, { catalogId: 'catalog-1', catalogType: 'MASTER' }],
     ['providerAttributes that name no schema', [...aProvider, 'providerAttributes'], { since: 1999 }],
+    [
+      'add-ons of any kind',
+      [...anOffer, 'addOns'],
+      [{}, { name: 'Cable', descriptor: 'red', offerAttributes: 1 }],
+    ],
     ['an unknown master resource', [...aResourceDirective, 'extends', 'masterResourceId'], 'nobody-knows'],
     [
       'another variant of the same master resource',

@@ -51,6 +51,25 @@ describe('an answer of the trigger', () => {
     expect(await warningsFor({ kind: 'key', publicKey, record: record(both) })).toBeUndefined();
   });
 
+  it('says that crawlers find an unlisted index by the manifest, where the registered address leads there', async () => {
+    const lookup = {
+      kind: 'key',
+      publicKey,
+      record: { ...record([]), url: 'https://bpp.example/beckn' },
+    } as const;
+    const told = async (url: string) =>
+      (await withListingProblems(answer, { root, baseUrl, key, url }, { findKey: async () => lookup }))
+        .warnings;
+    expect(await told('https://bpp.example')).toEqual(
+      both.map((index) =>
+        expect.stringContaining(`${index} in meta.catalog_index_urls: only crawlers that read`),
+      ),
+    );
+    expect(await told('https://elsewhere.example')).toEqual(
+      both.map(() => expect.stringContaining('no crawler will find it')),
+    );
+  });
+
   it('has none when nothing is published yet', async () => {
     const findKey = () => Promise.reject(new RegistryUnavailable('down'));
     const empty = { root: join(root, 'nowhere'), baseUrl, key };

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { SigningKey } from '../protocol/keys.ts';
+import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 import { type RegistryClient, RegistryUnavailable } from '../registry/client.ts';
 import { findIndexNames, indexUrl } from './indexes.ts';
@@ -8,7 +9,10 @@ import type { PublisherTree } from './tree.ts';
 // What the registry must hold for readers to find the indexes and to believe them (self-hosted spec: What the service does, prerequisites).
 // Where it does not, a catalog never appears anywhere, and nobody else would say so.
 
-type Listed = Pick<PublisherTree, 'root' | 'baseUrl' | 'key'>;
+type Listed = Pick<PublisherTree, 'root' | 'baseUrl' | 'key'> & {
+  /** Base address at which this publisher serves its manifest, where it serves. */
+  url?: string;
+};
 
 /** The answer of a publish, with what keeps readers away. */
 export async function withListingProblems(
@@ -33,7 +37,7 @@ async function findListingProblems(
       const unlisted = indexUrls.filter((url) => !found.record.catalogIndexUrls.includes(url));
       return [
         ...(isPublicKeyOf(published.key, found.publicKey) ? [] : [otherKey(published.key)]),
-        ...unlisted.map((url) => notListed(subscriberId, url)),
+        ...unlisted.map((url) => notListed(subscriberId, url, findManifestOrigin(found.record, published))),
       ];
     }
     if (found.kind === 'unknown-subscriber')
@@ -54,6 +58,17 @@ function otherKey({ subscriberId, recordId }: SigningKey): string {
   return `The registry holds another public key as ${recordId} of ${subscriberId}: nobody can verify what is published.`;
 }
 
-function notListed(subscriberId: string, url: string): string {
-  return `The registry record of ${subscriberId} does not list ${url} in meta.catalog_index_urls: no crawler will find it.`;
+/** The hosted Subscriber record lists the indexes too: crawlers find it by the manifest, if the registered address leads there. */
+function findManifestOrigin({ url }: ParticipantRecord, published: Listed): string | undefined {
+  const origins = [url, published.url].map((text) =>
+    text && URL.canParse(text) ? new URL(text).origin : '',
+  );
+  return origins[0] !== '' && origins[0] === origins[1] ? origins[0] : undefined;
+}
+
+function notListed(subscriberId: string, url: string, manifestAt: string | undefined): string {
+  const finders = manifestAt
+    ? `only crawlers that read the manifest at ${manifestAt} find it`
+    : 'no crawler will find it';
+  return `The registry record of ${subscriberId} does not list ${url} in meta.catalog_index_urls: ${finders}.`;
 }

@@ -96,7 +96,8 @@ export async function startPublisherRole(
     token,
     publish: async (body, indexName) => {
       const answer = await thread.publish(body, indexName);
-      const published = { root, baseUrl: config.catalogBaseUrl, key: currentKey(config) };
+      const { url } = config.identities.publisher;
+      const published = { root, baseUrl: config.catalogBaseUrl, key: currentKey(config), url };
       return withListingProblems(await hints.tell(answer), published, context.freshRegistry());
     },
   });

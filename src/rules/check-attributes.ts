@@ -1,7 +1,7 @@
 import type { Catalog, Offer, OfferProvider, Resource } from '../protocol/catalog.ts';
 import { type ErrorBody, errorBody } from '../protocol/errors.ts';
 import { faultAt } from '../protocol/fault.ts';
-import type { Json } from '../protocol/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { findExcess } from './geometry/complexity.ts';
 import { findGeometries } from './geometry/find-geometries.ts';
 import type { AttributeChecker, CheckOptions } from './typed-attributes.ts';
@@ -42,12 +42,20 @@ export function checkOffer(offer: Offer, checker: Check, options: PartOptions): 
     ...considerations.flatMap((item, index) =>
       checkMember(item, 'considerationAttributes', checker, below('considerations', index)),
     ),
-    ...addOns.flatMap((item, index) => [
-      ...checkMember(item, 'resourceAttributes', checker, below('addOns', index)),
-      ...checkMember(item, 'offerAttributes', checker, below('addOns', index)),
-    ]),
+    ...addOns.flatMap((item, index) =>
+      (['resourceAttributes', 'offerAttributes'] as const).flatMap((name) => {
+        const { [name]: attributes } = item;
+        return isTyped(attributes) ? checker.check(attributes, below('addOns', index, name)) : [];
+      }),
+    ),
     ...checkGeometries(offer, options),
   ];
+}
+
+/** An add-on may have anything under these names. */
+function isTyped(value: unknown): value is JsonObject {
+  const { '@context': context, '@type': type } = isJsonObject(value) ? value : {};
+  return typeof context === 'string' && typeof type === 'string';
 }
 
 /** Geometries that are too costly to search among. */

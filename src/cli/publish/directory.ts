@@ -24,7 +24,8 @@ export async function publishDirectly(
       const answer = await publish(publisher, parseTriggerRequest(request), indexName);
       return await withRegistry(config, async (registry, client) => {
         const hint = { urls: config.CRAWL_HINT_URLS, nodeId: config.identities.publisher.id, client };
-        return withListingProblems(await withCrawlHints(answer, hint), publisher.tree, registry);
+        const published = { ...publisher.tree, url: config.identities.publisher.url };
+        return withListingProblems(await withCrawlHints(answer, hint), published, registry);
       });
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
