@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchesInterest, networksFor, schemaTypesOf } from './match.ts';
+import { schemaIdentity } from './schema-address.ts';
 
 const charger = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 const offer = 'https://schema.beckn.io/RetailOffer/v2.1/context.jsonld';
@@ -30,10 +31,7 @@ describe('schemaTypesOf', () => {
       [
         charger,
         `${charger}#EnergyResourceEVCharger`,
-        offer,
-        `${offer}#RetailOffer`,
-        price,
-        `${price}#RetailConsideration`,
+        ...[offer, `${offer}#RetailOffer`, price, `${price}#RetailConsideration`].map(schemaIdentity),
       ].sort(),
     );
   });
@@ -63,7 +61,16 @@ describe('matchesInterest', () => {
     [
       'the same schema under another host',
       { schemaTypes: [charger.replace('nfh.global', 'beckn.io')] },
-      false,
+      true,
+    ],
+    [
+      'a type of a schema in the public repository',
+      {
+        schemaTypes: [
+          'https://raw.githubusercontent.com/beckn/schemas/refs/heads/draft/x/schema/RetailOffer/v2.1#RetailOffer',
+        ],
+      },
+      true,
     ],
     ['network and schema', { networkIds: ['a.example/retail'], schemaTypes: [offer] }, true],
     [

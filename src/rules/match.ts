@@ -1,7 +1,8 @@
 import type { Attributes, Catalog, Offer } from '../protocol/catalog.ts';
+import { schemaIdentity } from './schema-address.ts';
 
 // Which catalogs a Discovery Service gets: those whose networks and schema types one of its subscriptions asks for
-// (catalog spec: What the service does; Subscription). Network ids and schema types are compared as text, exactly.
+// (catalog spec: What the service does; Subscription). Network ids are compared as text, exactly; schema types by their identity.
 
 /** What a subscription asks for; omitted or empty means all. */
 export interface Interest {
@@ -13,13 +14,14 @@ export interface Interest {
 export interface Matchable {
   /** The networks that the catalog is visible to. */
   networkIds: readonly string[];
+  /** Identities. */
   schemaTypes: ReadonlySet<string>;
 }
 
 export function matchesInterest(interest: Interest, catalog: Matchable): boolean {
   return (
     matchesAny(interest.networkIds, (networkId) => catalog.networkIds.includes(networkId)) &&
-    matchesAny(interest.schemaTypes, (schemaType) => catalog.schemaTypes.has(schemaType))
+    matchesAny(interest.schemaTypes, (schemaType) => catalog.schemaTypes.has(schemaIdentity(schemaType)))
   );
 }
 
@@ -57,7 +59,8 @@ type Named = Pick<Attributes, '@context' | '@type'>;
 
 function namesOf(attributes: Named | undefined): string[] {
   if (attributes === undefined) return [];
-  return [attributes['@context'], `${attributes['@context']}#${attributes['@type']}`];
+  const { '@context': context, '@type': type } = attributes;
+  return [schemaIdentity(context), schemaIdentity(`${context}#${type}`)];
 }
 
 function matchesAny(asked: readonly string[] | undefined, isThere: (text: string) => boolean): boolean {

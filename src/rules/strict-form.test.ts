@@ -174,7 +174,7 @@ describe('strict form', () => {
 });
 
 /** Under which names the six objects stand. */
-const closedPlaces = ['descriptor', 'provider', 'validity', 'status'];
+const closedPlaces = ['addOns', 'descriptor', 'provider', 'validity', 'status'];
 
 /** Catalogs that may be published, with members that nobody knows in objects that are open to us; documents of others have none of their own. */
 const arbitraryCatalog = fc

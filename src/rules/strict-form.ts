@@ -33,7 +33,11 @@ const address = closed('Address', {
   ...{ streetAddress: keep, extendedAddress: keep, addressLocality: keep, addressRegion: keep },
   ...{ postalCode: keep, addressCountry: keep },
 });
-const location = withGeo(closed('Location', { geo: keep, address }));
+const location = having(
+  'Location',
+  ({ geo }) => geo !== undefined,
+  closed('Location', { geo: keep, address }),
+);
 const provider = closed('Provider', {
   ...{ id: keep, descriptor, availableAt: each(location), providerAttributes: keep },
 });
@@ -45,10 +49,16 @@ const timePeriod = closed('TimePeriod', {
 const resource = open({ descriptor });
 /** Its status is a word, or a Descriptor. */
 const consideration = open({ status: descriptor });
-/** An add-on is like a resource or like an offer, which has all that a resource has. */
+/** To these receivers, an add-on is an offer. */
 const offer: Project = open({
   ...{ descriptor, provider, validity: timePeriod, considerations: each(consideration) },
-  addOns: each((value, at, note) => offer(value, at, note)),
+  addOns: each(
+    having(
+      'AddOn',
+      ({ id, descriptor: text }) => typeof id === 'string' && (text === undefined || isJsonObject(text)),
+      (value, at, note) => offer(value, at, note),
+    ),
+  ),
 });
 const catalog = open({
   ...{ descriptor, provider, validity: timePeriod, resources: each(resource), offers: each(offer) },
@@ -154,11 +164,11 @@ function each(project: Project): Project {
   };
 }
 
-/** Receivers ask for the geometry of a Location: without one, it is left out. */
-function withGeo(project: Project): Project {
+/** Receivers ask for the geometry of a Location and the id of an add-on: without it, the object is left out. */
+function having(object: string, isWhole: (value: JsonObject) => boolean, project: Project): Project {
   return (value, at, note) => {
-    if (!isJsonObject(value) || value.geo !== undefined) return project(value, at, note);
-    note({ object: 'Location', at });
+    if (!isJsonObject(value) || isWhole(value)) return project(value, at, note);
+    note({ object, at });
     return undefined;
   };
 }

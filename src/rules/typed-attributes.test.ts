@@ -250,8 +250,21 @@ describe('a schema that cannot be used', () => {
     expect(checker.check({ ...tea, leaf: 1 }, { partial: true })).toEqual([]);
   });
 
+  it('is named with the schema that it refers to, and that does not exist', () => {
+    const refers = {
+      ...coffee,
+      document: { $ref: 'https://schema.beckn.io/Milk/v1/attributes.yaml#/components/schemas/Milk' },
+    };
+    expect(createAttributeChecker({ schemas: [refers] }).problems).toMatchObject([
+      { reason: 'it refers to https://schema.beckn.io/Milk/v1/attributes.yaml, and there is no such schema' },
+    ]);
+  });
+
   it('follows references to the other host of the registry', () => {
     const refers = { ...coffee, document: { $ref: 'https://schema.beckn.io/Tea/v1/schema.json' } };
     expect(faultsOf([refers, other], typed({}))).toEqual(['$.leaf']);
+    const inRepository =
+      'https://raw.githubusercontent.com/beckn/schemas/refs/heads/main/schema/Tea/v1/schema.json';
+    expect(faultsOf([{ ...coffee, document: { $ref: inRepository } }, other], typed({}))).toEqual(['$.leaf']);
   });
 });

@@ -139,11 +139,19 @@ function findProblems(types: readonly DefinedType[], compiler: SchemaCompiler): 
       problems.set(reference, {
         address,
         type,
-        reason: error instanceof Error ? error.message : String(error),
+        reason: reasonOf(error),
       });
     }
   }
   return problems;
+}
+
+/** Ajv says of a reference that leads nowhere which document it expects. */
+function reasonOf(error: unknown): string {
+  const missing = error instanceof Error && 'missingSchema' in error ? error.missingSchema : undefined;
+  if (typeof missing === 'string' && missing !== '')
+    return `it refers to ${missing}, and there is no such schema`;
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The name of a type whose schema tells none: it checks attributes of every `@type`. */

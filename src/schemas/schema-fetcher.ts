@@ -84,6 +84,11 @@ async function fetchSchema(
       if (fetched.size > maxReferencedDocuments) throw new Error(`${base} refers to too many documents`);
       const referenced = await fetchDocument(address, options, signal);
       if (referenced !== undefined) fetched.set(address, referenced);
+      else
+        options.logger.warn(
+          { schema: schema.address, reference: address },
+          'a schema refers to one that does not exist upstream',
+        );
     }
   }
   return [...fetched.values()];

@@ -7,15 +7,26 @@ import type { DomainSchema } from '../rules/typed-attributes.ts';
 import { SettingsError } from '../settings.ts';
 
 // Domain schemas as files: `<Type>/<version>/schema.json` (JSON Schema) or `attributes.yaml` (OpenAPI), as the public
-// registry lays them out; any other .json or .yaml file needs an `$id`. Directories named `examples` are for people.
+// registry lays them out, so that a directory may be a clone of its repository. Any other .json or .yaml file without an absolute `$id` is
+// no schema, and skipped. Directories named `examples` are for people.
 
 /** The schemas that ship with this package. */
 export const bundledSchemas = fileURLToPath(new URL('../../schemas/', import.meta.url));
 
-/** Every schema below a directory, in the order of their paths. A file that holds none is for the operator to mend. */
-export async function loadSchemas(directory: string): Promise<DomainSchema[]> {
+/**
+ * Every schema below a directory, in the order of their paths. A schema that cannot be read is for the operator to mend.
+ *
+ * @param onSkipped told the files that are no schemas
+ */
+export async function loadSchemas(
+  directory: string,
+  onSkipped?: (files: string[]) => void,
+): Promise<DomainSchema[]> {
   const files = await schemaFilesIn(directory);
-  return Promise.all(files.map(loadSchema));
+  const loaded = await Promise.all(files.map(loadSchema));
+  const skipped = files.filter((_, index) => loaded[index] === undefined);
+  if (skipped.length > 0) onSkipped?.(skipped);
+  return loaded.filter((schema) => schema !== undefined);
 }
 
 async function schemaFilesIn(directory: string): Promise<string[]> {
@@ -33,13 +44,15 @@ async function schemaFilesIn(directory: string): Promise<string[]> {
 
 const schemaFile = /\.(?:json|yaml|yml)$/;
 
-async function loadSchema(file: string): Promise<DomainSchema> {
+async function loadSchema(file: string): Promise<DomainSchema | undefined> {
+  const place = addressByPlace(file);
   try {
     const document = readDocument(await readFile(file), file);
-    const address = typeof document.$id === 'string' ? document.$id : addressByPlace(file);
-    if (address !== undefined && URL.canParse(address)) return { address, document };
-    throw new Error('it has no address: give it an absolute $id, or put it at <Type>/<version>/schema.json');
+    const named = typeof document.$id === 'string' && URL.canParse(document.$id) ? document.$id : undefined;
+    const address = named ?? place;
+    return address === undefined ? undefined : { address, document };
   } catch (error) {
+    if (place === undefined) return undefined;
     throw new SettingsError(`The schema ${file} cannot be used: ${reasonOf(error)}.`, { cause: error });
   }
 }

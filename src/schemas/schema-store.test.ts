@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { patienceMs } from '../../tests/support/patience.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
@@ -85,12 +86,28 @@ describe('schemas on disk', () => {
     ['Coffee/v1/schema.json', '{"a":1,"a":2}'],
     ['Coffee/v1/schema.json', '[]'],
     ['Coffee/v1/attributes.yaml', 'a: [1'],
-    ['Coffee/schema.json', '{}'],
-    ['anything.json', '{"$id":"relative"}'],
   ])('that cannot be read are named: %s with %s', async (path, content) => {
     await put(path, content);
     await expect(open()).rejects.toThrow(join(directory, path));
   });
+});
+
+it('SCHEMA_DIR may be a clone of the public repository: files that are no schemas are skipped with one line', async () => {
+  const clone: [string, unknown][] = [
+    ['schema/Coffee/v1/attributes.yaml', 'components:\n  schemas:\n    Coffee:\n      required: [origin]\n'],
+    ['schema/Coffee/v1/profile.json', { name: 'Coffee' }],
+    ['schema/Coffee/schema.json', {}],
+    ['anything.json', { $id: 'relative' }],
+    ['tsconfig.json', '{ // a comment'],
+    ['.github/workflows/check.yml', 'on: push'],
+  ];
+  for (const [path, content] of clone) await put(path, content);
+  const lines: Record<string, unknown>[] = [];
+  const told = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const store = await openSchemaStore({ logger: told, schemaDir: directory });
+  const context = 'https://raw.githubusercontent.com/beckn/schemas/main/schema/Coffee/v1/context.jsonld';
+  expect(faultPaths(store, context, 'Coffee')).toEqual(['$.origin']);
+  expect(lines).toMatchObject([{ count: 5, msg: 'files of SCHEMA_DIR that are no schemas are skipped' }]);
 });
 
 describe('schemas of unknown contexts', () => {

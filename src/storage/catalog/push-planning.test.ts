@@ -37,8 +37,8 @@ async function subscribe(
   status = 'ACTIVE',
 ) {
   await database.query(
-    `insert into catalog.subscription (id, owner, status, network_ids, schema_types, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, now(), now())`,
+    `insert into catalog.subscription (id, owner, status, network_ids, schema_types, schema_ids, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $5, now(), now())`,
     [randomUUID(), owner, status, networkIds, schemaTypes],
   );
 }

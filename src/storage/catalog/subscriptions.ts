@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Subscription, SubscriptionStatus } from '../../protocol/subscription-messages.ts';
+import { schemaIdentity } from '../../rules/schema-address.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
 // Who wants which catalogs (catalog spec: Subscription). A subscription belongs to the identity that created it.
@@ -76,9 +77,9 @@ export async function insertSubscription(
   { networkIds = [], schemaTypes = [], now }: SubscriptionChange,
 ): Promise<Subscription> {
   const { rows } = await tx.query<SubscriptionRow>(
-    `insert into catalog.subscription (id, owner, status, network_ids, schema_types, created_at, updated_at)
-     values ($1, $2, 'ACTIVE', $3, $4, $5, $5) returning ${columns}`,
-    [randomUUID(), owner, distinct(networkIds), distinct(schemaTypes), now],
+    `insert into catalog.subscription (id, owner, status, network_ids, schema_types, schema_ids, created_at, updated_at)
+     values ($1, $2, 'ACTIVE', $3, $4, $6, $5, $5) returning ${columns}`,
+    [randomUUID(), owner, distinct(networkIds), distinct(schemaTypes), now, schemaTypes.map(schemaIdentity)],
   );
   return only(rows);
 }
@@ -104,9 +105,12 @@ export async function updateSubscription(
   const { rows } = await tx.query<SubscriptionRow>(
     `update catalog.subscription
      set status = 'ACTIVE', updated_at = $4,
-         network_ids = coalesce($2, network_ids), schema_types = coalesce($3, schema_types)
+         network_ids = coalesce($2, network_ids), schema_types = coalesce($3, schema_types), schema_ids = coalesce($5, schema_ids)
      where id = $1 returning ${columns}`,
-    [id, networkIds && distinct(networkIds), schemaTypes && distinct(schemaTypes), now],
+    [
+      ...[id, networkIds && distinct(networkIds), schemaTypes && distinct(schemaTypes), now],
+      schemaTypes?.map(schemaIdentity),
+    ],
   );
   return only(rows);
 }
@@ -125,7 +129,7 @@ export async function deactivateSubscription(tx: Transaction, id: string, now: D
 /** The SQL of rules/match.ts: whether a row of catalog.subscription asks for a catalog. */
 export function subscriptionMatches(catalog: string): string {
   return `(cardinality(subscription.network_ids) = 0 or subscription.network_ids && ${catalog}.visible_to)
-    and (cardinality(subscription.schema_types) = 0 or subscription.schema_types && ${catalog}.schema_types)`;
+    and (cardinality(subscription.schema_types) = 0 or subscription.schema_ids && ${catalog}.schema_types)`;
 }
 
 /** Forgets the INACTIVE subscriptions of an owner, but for so many that were changed last. */
