@@ -86,7 +86,7 @@ export interface RememberedAnswer {
   status: number;
   body: string;
   /** How many resources the promised answer has, where it was cut. */
-  truncated?: number | null;
+  truncated?: number;
 }
 
 function sameRequest(remembered: RememberedAnswer | undefined, { digest }: Occurrence): Answer | undefined {

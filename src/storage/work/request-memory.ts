@@ -25,7 +25,7 @@ export interface RememberedRequest {
   status: number;
   body: string;
   /** That of its callback. */
-  truncated?: number | null;
+  truncated?: number;
 }
 
 /** The same request signed anew may come again until that signature expires, and is then remembered so long. */
@@ -34,7 +34,9 @@ export async function findRemembered(
   key: RequestKey,
   { digest, expires }: { digest: string; expires: Date },
 ): Promise<RememberedRequest | undefined> {
-  const { rows } = await queryable.query<RememberedRequest & { prolong: boolean }>(
+  const { rows } = await queryable.query<
+    Omit<RememberedRequest, 'truncated'> & { prolong: boolean; truncated: number | null }
+  >(
     `select digest, status, body, digest = $2 and expires < $3 as prolong,
        (select max(truncated) from work.callback where request_id = request.id) as truncated
      from work.request where key = $1`,
@@ -42,14 +44,14 @@ export async function findRemembered(
     { prepared: true },
   );
   if (rows[0] === undefined) return undefined;
-  const { prolong, ...remembered } = rows[0];
+  const { prolong, truncated, ...remembered } = rows[0];
   if (prolong) {
     await queryable.query('update work.request set expires = greatest(expires, $2) where key = $1', [
       hashOf(key),
       expires,
     ]);
   }
-  return remembered;
+  return truncated === null ? remembered : { ...remembered, truncated };
 }
 
 /**

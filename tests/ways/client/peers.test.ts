@@ -219,6 +219,17 @@ describe('a service with the closed schema of Beckn-ONIX', () => {
     ]);
   });
 
+  it('is reported where it says that its answer was cut', async () => {
+    const client = await startClient();
+    peer.answer = async (request) => {
+      const afterwards = () => callBack(request, service, { lines: threeLines, message: foundBy(service) });
+      return { body: ackOf(request), headers: { 'Signpost-Truncated': '1000' }, afterwards };
+    };
+    const told: number[] = [];
+    await discover(client, { onTruncated: (resources) => told.push(resources) });
+    expect(told).toEqual([1000]);
+  });
+
   it('is asked no more where it refuses the request without them too', async () => {
     const client = await startClient();
     peer.answer = () => onixRefusal(['intent']);

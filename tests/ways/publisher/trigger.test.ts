@@ -279,6 +279,6 @@ describe('a registry that does not know everything', () => {
 
   it('is warned of when it cannot be asked', async () => {
     const { body } = await trigger(publisher.config, { message: { catalogs: [smallCatalog('coffee')] } });
-    expect(body.warnings).toEqual([expect.stringContaining('The registry could not be asked')]);
+    expect(body.warnings).toContainEqual(expect.stringContaining('The registry could not be asked'));
   });
 });
