@@ -69,6 +69,7 @@ create table discovery.catalog (
   push_arrived_at timestamptz,      -- when it was applied, by our own clock: an answer to a pull that was sent before is older
   push_merged boolean not null default false, -- it brought only a part of the catalog
   pulled_at timestamptz,            -- when the last pull that brought the catalog was sent
+  revision bigint not null default 0, -- counts the changes of a MASTER catalog of a catalog service, which has no version as a crawled one has
   words bytea not null default '',  -- words of the head: five bytes each, the id of the word and its weight
   index_version smallint not null default 0,  -- version of the index entries of its documents (src/search/format/index-format.ts)
   reindexed_below integer not null default 0, -- a rebuild in several transactions: documents with a lower number have entries of reindexed_version
