@@ -7,7 +7,8 @@ export function wkt(text: string): Geometry {
   if (!type) throw new Error(`no geometry: ${text}`);
   const body = text.slice(type.length).trim().slice(1, -1);
   if (type === 'GeometryCollection') return { type, geometries: membersOf(body).map(wkt) };
-  const coordinates = nested(body);
+  // Each point of a MULTIPOINT may have parentheses of its own.
+  const coordinates = nested(type === 'MultiPoint' ? body.replace(/[()]/g, '') : body);
   return { type, coordinates: type === 'Point' ? (coordinates as Position[])[0] : coordinates } as Geometry;
 }
 
