@@ -1,19 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerVerifyCommand } from '../../../src/cli/verify.ts';
-import { actions } from '../../../src/protocol/actions.ts';
-import { publicKeyOf } from '../../../src/protocol/keys.ts';
-import { dataFile } from '../../support/catalogs/data-dir.ts';
-import { catalog } from '../../support/catalogs/sample-catalogs.ts';
-import { crawl } from '../../support/hosted/crawl.ts';
-import { forge } from '../../support/hosted/forged-node.ts';
-import type { Actor, Body } from '../../support/network/actor.ts';
-import { held } from '../../support/network/discovery.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
-import { type Provider, type ProviderOptions, startProvider } from '../../support/network/provider.ts';
-import { served } from '../../support/network/publish.ts';
-import { runCommand } from '../../support/processes/command.ts';
+import { registerVerifyCommand } from '../../src/cli/verify.ts';
+import { actions } from '../../src/protocol/actions.ts';
+import { publicKeyOf } from '../../src/protocol/keys.ts';
+import { dataFile } from '../support/catalogs/data-dir.ts';
+import { catalog } from '../support/catalogs/sample-catalogs.ts';
+import { crawl } from '../support/hosted/crawl.ts';
+import { forge } from '../support/hosted/forged-node.ts';
+import type { Actor, Body } from '../support/network/actor.ts';
+import { held } from '../support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { type Provider, type ProviderOptions, startProvider } from '../support/network/provider.ts';
+import { served } from '../support/network/publish.ts';
+import { runCommand } from '../support/processes/command.ts';
 
 // JSONTestSuite: texts that are JSON (y_), texts that are not (n_), and texts that RFC 8259 lets a parser accept or refuse (i_). Each one is the value of an
 // open member, once of a resource in a signed publish, once of a resource in a signed file that is crawled.
