@@ -1,6 +1,6 @@
 import { type Check, CheckSkipped } from './check.ts';
 import type { CrawlScene } from './crawl-scene.ts';
-import { baselineName, changeName } from './crawl-stages.ts';
+import { baselineName, changeName, gzippedName } from './crawl-stages.ts';
 import type { DiscoveryScene } from './discovery-scene.ts';
 import { expectThat } from './expect.ts';
 
@@ -96,6 +96,13 @@ const facts: readonly CrawlFacts[] = [
     baselineName('of-entry'),
   ),
   unindexed(
+    'crawl-file-version',
+    'Self-hosted spec: Catalog index, baseline.version',
+    'whose file has another version than its entry declares',
+    'file-version',
+    baselineName('file-version'),
+  ),
+  unindexed(
     'crawl-attributes-checked',
     `${errors}, domain schema check`,
     'one of whose resources does not conform to its schema',
@@ -103,6 +110,12 @@ const facts: readonly CrawlFacts[] = [
     baselineName('attributes'),
   ),
   unindexed('crawl-paused', `${states}, paused`, 'whose entry is not active', 'paused'),
+  {
+    name: 'crawl-gzip',
+    clause: 'Self-hosted spec: Endpoints, optionally gzip compressed',
+    expects: 'a catalog whose file is gzipped',
+    ...{ stage: 1, reads: gzippedName('gzipped'), resource: 'gzipped', wanted: 'found' },
+  },
   {
     name: 'crawl-change-applied',
     clause: files,
@@ -150,6 +163,12 @@ const facts: readonly CrawlFacts[] = [
     clause: `${states}, retired`,
     expects: 'no longer a catalog whose entry has retiredAt',
     ...{ stage: 2, resource: 'retired', wanted: 'gone' },
+  },
+  {
+    name: 'crawl-shared-kept',
+    clause: `${states}, retired`,
+    expects: 'a resource of a retired catalog that another catalog has too',
+    ...{ stage: 2, resource: 'shared', wanted: 'found' },
   },
   {
     name: 'crawl-resumed',

@@ -34,6 +34,7 @@ export const soundCatalogs = [
 
 /** Of every entry and every baseline in the first stage. */
 const firstVersion = 5;
+const fileUpdateMs = 86_400_000;
 /** Of an entry: higher than in all stages. */
 const lastVersion = 1_000;
 
@@ -45,6 +46,8 @@ export function createCrawlStages({
 }: CrawlStagesOptions): CrawlStages {
   const { id, charger } = samples;
   const retiredAt = new Date().toISOString();
+  // Of the files: later than that of their index, which is no fault.
+  const next_update = new Date(Date.now() + fileUpdateMs).toISOString();
   const catalogs = new Set<string>();
   const facts = { catalogType: 'REGULAR', networkIds: [networkId] };
   const mainIndex = id('index.json');
@@ -56,8 +59,9 @@ export function createCrawlStages({
   /** Has one charger, which has the name of the catalog, unless others are given. */
   function baseline(name: string, { resources = [charger(name)], ...options }: BaselineOptions = {}) {
     const { version = firstVersion, catalogId = id(name), finish = signed } = options;
+    const { fileName = baselineName(name, version) } = options;
     const catalog = { ...samples.catalog(name, { resources }), id: catalogId };
-    const file = tree.host(id(baselineName(name, version)), finish({ catalogId, version, catalog }));
+    const file = tree.host(id(fileName), finish({ catalogId, version, next_update, catalog }));
     return { version, ...file };
   }
 
@@ -65,7 +69,7 @@ export function createCrawlStages({
     const { fromVersion = firstVersion, upsert = `${name}-2`, removals = [], finish = signed } = options;
     const toVersion = fromVersion + 1;
     const document = {
-      ...{ catalogId: id(name), fromVersion, toVersion },
+      ...{ catalogId: id(name), fromVersion, toVersion, next_update },
       resources: { upserts: [charger(upsert)], removals },
       offers: { upserts: [], removals: [] },
     };
@@ -86,7 +90,7 @@ export function createCrawlStages({
   }
 
   function sound(raised: number): object {
-    const resources = [charger('sound'), charger('removed')];
+    const resources = [charger('sound'), charger('removed'), charger('shared')];
     const changes = [
       change('sound', { removals: [id('removed')] }),
       change('sound', { fromVersion: firstVersion + 1, upsert: 'sound-3' }),
@@ -98,14 +102,18 @@ export function createCrawlStages({
 
   function writeFirst(): void {
     const oneWrong = [charger('attributes'), charger('toaster', { type: 'TOASTER' })];
+    const oneShared = [charger('retired'), charger('shared')];
     const main = tree.index(mainIndex, [
       sound(0),
-      ...soundCatalogs.slice(1).map((name) => entry(name, 0)),
+      ...soundCatalogs.filter((name) => name !== 'sound' && name !== 'retired').map((name) => entry(name, 0)),
+      entry('retired', 0, { baseline: baseline('retired', { resources: oneShared }) }),
+      entry('gzipped', 0, { baseline: baseline('gzipped', { fileName: gzippedName('gzipped') }) }),
       entry('entry-signed', 0, {}, altered),
       entry('file-signed', 0, { baseline: baseline('file-signed', { finish: altered }) }),
       entry('file-digest', 0, { baseline: withOtherDigest(baseline('file-digest')) }),
       entry('stranger', 0, { baseline: baseline('stranger', { finish: byStranger }) }),
       entry('of-entry', 0, { baseline: baseline('of-entry', { catalogId: id('of-another-entry') }) }),
+      entry('file-version', 0, { baseline: { ...baseline('file-version'), version: firstVersion + 1 } }),
       entry('attributes', 0, { baseline: baseline('attributes', { resources: oneWrong }) }),
       entry('paused', 0, { isActive: false }),
     ]);
@@ -174,6 +182,10 @@ export function baselineName(name: string, version = firstVersion): string {
   return `${name}.v${version}.json`;
 }
 
+export function gzippedName(name: string): string {
+  return `${baselineName(name)}.gz`;
+}
+
 export function changeName(name: string, version = firstVersion + 1): string {
   return `${name}.v${version}.changes.json`;
 }
@@ -185,6 +197,7 @@ interface BaselineOptions {
   version?: number;
   resources?: ReturnType<Samples['charger']>[];
   catalogId?: string;
+  fileName?: string;
   finish?: Finish;
 }
 

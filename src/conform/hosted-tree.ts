@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { labelSha256, sha256Digest } from '../protocol/digest.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { signDocument } from '../protocol/signed-document.ts';
@@ -21,7 +22,7 @@ export interface HostedTree {
   serve(path: string, knownEtag: string | undefined): HostedFile | undefined;
   /** A new state of the tree: `write` hosts its documents, now and whenever their next_update comes near. */
   lay(write: () => void): void;
-  /** Hosts a document, and returns how others name it. */
+  /** Hosts a document, gzipped where its name ends in .gz, and returns how others name it. */
   host(name: string, document: object): FileReference;
   /** Signs a document with the key of the identity, or with another one. */
   sign<T extends object>(document: T, key?: SigningKey): T & { signature: unknown };
@@ -75,9 +76,11 @@ export function createHostedTree(options: HostedTreeOptions): HostedTree {
   };
   const sign: HostedTree['sign'] = (document, signer = key) => signDocument(document, signer, profile);
   const host: HostedTree['host'] = (name, document) => {
-    const bytes = Buffer.from(JSON.stringify(document));
+    const content = Buffer.from(JSON.stringify(document));
+    const bytes = name.endsWith('.gz') ? gzipSync(content) : content;
     files.set(name, bytes);
-    const digest = labelSha256(hash('sha256', bytes, 'hex'), profile);
+    // Under the profile nfh014, the digest of a gzipped file covers its decompressed content.
+    const digest = labelSha256(hash('sha256', profile === 'nfh014' ? content : bytes, 'hex'), profile);
     return { url: urlOf(baseUrl, name), size: bytes.length, digest };
   };
 

@@ -1,7 +1,7 @@
 import type { FetchOptions } from '../discovery/crawl/fetch.ts';
 import { isReadingFault } from '../discovery/crawl/reasons.ts';
 import type { About, Complaint, Finding } from '../discovery/inspect/findings.ts';
-import type { JsonObject } from '../protocol/json.ts';
+import type { Json, JsonObject } from '../protocol/json.ts';
 import { isDateTime } from '../protocol/time.ts';
 import { type Check, CheckFailed, CheckSkipped } from './check.ts';
 import { at, expectThat, listAt, show } from './expect.ts';
@@ -80,14 +80,17 @@ export const treeChecks: readonly TreeCheck[] = [
     name: 'versions-never-regress',
     clause: 'Self-hosted spec: Versioning, entryVersion never regresses',
     expects: 'no lower entryVersion when the index is read again',
-    async run({ indexes, readAgain }) {
-      for (const { url, document } of await indexes()) {
-        const later = new Map(versionsIn((await readAgain(url)) ?? {}));
-        for (const [catalogId, version] of versionsIn(document)) {
-          const now = later.get(catalogId) ?? version;
-          expectThat(!(now < version), `${catalogId} had entryVersion ${version}, and then ${now}`);
-        }
-      }
+    run: (scene) => expectNoRegress(scene, 'entryVersion', (entry) => Number(at(entry, 'entryVersion'))),
+  },
+  {
+    name: 'content-never-regresses',
+    clause: 'Self-hosted spec: Versioning, baseline.version and versions of changes never regress',
+    expects: 'no lower version of a baseline, or of the last change, when the index is read again',
+    async run(scene) {
+      await expectNoRegress(scene, 'a baseline of version', baselineVersionOf);
+      await expectNoRegress(scene, 'content of version', (entry) =>
+        Math.max(baselineVersionOf(entry), ...listAt(entry, 'changes').map(changeVersionOf)),
+      );
     },
   },
   {
@@ -161,9 +164,28 @@ function urlsIn(index: JsonObject): string[] {
   return files.map(String).filter((url) => url !== '');
 }
 
-function versionsIn(index: JsonObject): [string, number][] {
-  return listAt(index, 'catalogs').map((entry) => [
-    String(at(entry, 'catalogId')),
-    Number(at(entry, 'entryVersion')),
-  ]);
+async function expectNoRegress(
+  { indexes, readAgain }: TreeScene,
+  what: string,
+  versionOf: (entry: Json) => number,
+): Promise<void> {
+  for (const { url, document } of await indexes()) {
+    const later = new Map(versionsIn((await readAgain(url)) ?? {}, versionOf));
+    for (const [catalogId, version] of versionsIn(document, versionOf)) {
+      const now = later.get(catalogId) ?? version;
+      expectThat(!(now < version), `${catalogId} had ${what} ${version}, and then ${now}`);
+    }
+  }
+}
+
+function versionsIn(index: JsonObject, versionOf: (entry: Json) => number): [string, number][] {
+  return listAt(index, 'catalogs').map((entry) => [String(at(entry, 'catalogId')), versionOf(entry)]);
+}
+
+function baselineVersionOf(entry: Json): number {
+  return Number(at(entry, 'baseline', 'version'));
+}
+
+function changeVersionOf(change: Json): number {
+  return Number(at(change, 'toVersion') ?? at(change, 'version'));
 }

@@ -48,14 +48,10 @@ function servedWhole(kind: 'manifest' | 'index'): Spoiler {
     kindOf(path) === kind ? {} : conditional(() => undefined)(path, answer, response);
 }
 
-/** Each time that it is read, the index announces lower versions. */
-function regressing(provider: Provider): Spoiler {
+/** @param regress lowers versions of an entry the more, the more often its index was read */
+function regressing(provider: Provider, regress: (entry: Body, reads: number) => void): Spoiler {
   let reads = 0;
-  const spoiler = forge(provider, {
-    entry: (entry) => {
-      entry.entryVersion += 1_000 - reads;
-    },
-  });
+  const spoiler = forge(provider, { entry: (entry) => regress(entry, reads) });
   return conditional((path, answer, response) => {
     if (kindOf(path) === 'index') reads += 1;
     return spoiler(path, answer, response);
@@ -179,7 +175,21 @@ export const treeFaults: readonly TreeFault[] = [
       if (baseline) baseline.size += 1;
     },
   }),
-  { check: 'versions-never-regress', what: 'an older index comes back', spoil: regressing },
+  {
+    ...{ check: 'versions-never-regress', what: 'an older index comes back' },
+    spoil: (provider) =>
+      regressing(provider, (entry, reads) => {
+        entry.entryVersion += 1_000 - reads;
+      }),
+  },
+  {
+    ...{ check: 'content-never-regresses', what: 'an older baseline comes back in a newer entry' },
+    // The first reading leads to the files, and the second is what later ones are compared with.
+    spoil: (provider) =>
+      regressing(provider, ({ baseline }, reads) => {
+        if (reads > 2) baseline.version -= 1;
+      }),
+  },
   forged('nothing-else-refused', 'an entry depends on too many masters', {
     entry: (entry) => {
       const masters = Array.from({ length: 9 }, (_, index) => ({ catalogId: `master-${index}`, version: 1 }));
