@@ -43,6 +43,12 @@ export function registerConformCommand(program: Command, context: CommandContext
         .choices(['spec', 'nfh014'])
         .default('spec'),
     )
+    .addOption(
+      new Option('--clauses <document>', 'report by the clauses of this document, not of the specification')
+        .choices(['nfh-014'])
+        .implies({ profile: 'nfh014' })
+        .conflicts('only'),
+    )
     .option('--only <name>', 'make this check only; may be given again', collectTexts)
     .option('--wait <seconds>', 'how long to wait for callbacks and pushes', parseSeconds, usualWaitSeconds)
     .option(
@@ -73,10 +79,12 @@ clause by clause. What it publishes has ids of its own ("conform-…") and is in
 to the registered address of the identity, as with "signpost send --wait". Without a registered address, pushes are not checked; without --other, neither
 is what only owners may do. How a discovery service crawls is checked as an identity with a registered address in a network that the service crawls: the
 command hosts files there, right and wrong ones, and waits until they are read. The checks of every role are listed in CONFORMANCE.md.
+"--clauses nfh-014" reports by the numbered clauses of the public draft NFH-014, of a discovery service or a published tree.
 Exit code: 0 when no check failed (those that could not be made are named), 1 when one did, or when nothing could be checked.
 
 Examples:
   $ signpost conform http://127.0.0.1:4002 --other provider.signpost.test
   $ signpost conform https://discovery.example.org --role discovery --as bap.example.com --key bap.seed --text charger
   $ signpost conform https://provider.example.org --role tree --junit report.xml
+  $ signpost conform https://provider.example.org --role tree --clauses nfh-014
   $ signpost conform https://catalog.example.org --json | jq '.checks[] | select(.verdict == "failed")'`;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogChecks } from '../../src/conform/catalog-checks.ts';
+import type { CheckResult } from '../../src/conform/check.ts';
 import { crawlChecks } from '../../src/conform/crawl-checks.ts';
 import { discoveryChecks } from '../../src/conform/discovery-checks.ts';
 import { treeChecks } from '../../src/conform/tree-checks.ts';
@@ -177,6 +178,41 @@ describe('signpost conform', () => {
     } finally {
       rmSync(directory, { recursive: true });
     }
+  });
+
+  it('passes the tree of our publisher against the clauses of NFH-014, and names the clause that a fault breaks', async () => {
+    const { provider } = scene;
+    const draft = [provider.url, '--role', 'tree', '--node', provider.id, '--clauses', 'nfh-014'];
+    const sound = await scene.conform(...draft);
+    expect(sound.exitCode).toBe(0);
+    expect(sound.out).toContain('against the clauses of NFH-014');
+    expect(sound.out).toMatch(
+      /^ok {4}CON-TBD-02 {2,}every catalog file .* \(baseline-signed, change-signed\)$/m,
+    );
+    expect(sound.out).toMatch(/^– {5}CON-TBD-20 {2,}not checked: the specification allows several indexes/m);
+    expect(sound.out).toMatch(/^18 clauses: 7 passed, 0 failed, 11 not checked\.$/m);
+    const fault = treeFaults.find(({ check }) => check === 'change-signed');
+    provider.spoil(fault?.spoil(provider));
+    const { exitCode, out } = await scene.conform(...draft, '--json');
+    provider.spoil();
+    const { clauses, isConforming, checks } = JSON.parse(out);
+    expect({ exitCode, clauses, isConforming }).toEqual({
+      exitCode: 1,
+      clauses: 'nfh-014',
+      isConforming: false,
+    });
+    expect(checks.filter(({ verdict }: CheckResult) => verdict === 'failed')).toMatchObject([
+      { name: 'CON-TBD-02', actual: expect.stringMatching(/^change-signed: change .*signature/) },
+    ]);
+  });
+
+  it('refuses the clauses of NFH-014 for a catalog service, which has none, and beside --only', async () => {
+    const { catalogUrl } = scene.discovering.network;
+    const draft = [...asker, '--role', 'catalog', '--clauses', 'nfh-014'];
+    const { exitCode, notes } = await scene.conform(catalogUrl, ...draft);
+    expect([exitCode, notes]).toEqual([1, expect.stringContaining('has no clauses for a catalog service')]);
+    const both = await scene.conform(catalogUrl, ...draft, '--only', 'ttl-expired');
+    expect(both.exitCode).toBe(1);
   });
 
   it('makes only the checks that are asked for, and names those that there are', async () => {

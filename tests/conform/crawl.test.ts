@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { crawlChecks } from '../../src/conform/crawl-checks.ts';
+import { draftClauses } from '../../src/conform/nfh-014.ts';
 import { asker, type ConformScene, crawling, startConformScene } from '../support/conform/conform-scene.ts';
 import { crawlFaults } from '../support/conform/crawl-faults.ts';
 
@@ -19,6 +20,14 @@ describe('signpost conform of a discovery service that crawls', () => {
     expect({ exitCode, failed, skipped, actual }).toMatchObject({ exitCode: 0, failed: [], skipped: [] });
     const { discover } = scene.discovering;
     expect(await discover({ intent: { textSearch: 'Conformance check' } })).toMatchObject({ status: 202 });
+  });
+
+  it('passes ours against the clauses of NFH-014, each that can be seen from outside', async () => {
+    const { exitCode, failed, passed, actual } = await scene.checkCrawl([], ['--clauses', 'nfh-014']);
+    const seen = draftClauses.filter(({ seen: { discovery } }) => discovery && typeof discovery !== 'string');
+    expect({ exitCode, failed, passed, actual }).toMatchObject({
+      ...{ exitCode: 0, failed: [], passed: seen.map(({ id }) => id) },
+    });
   });
 
   it('finds the faults that can be planted together, and no others', async () => {

@@ -180,6 +180,15 @@ const foreigners: Foreigner[] = [
     },
   },
   {
+    what: 'a latest file and a crawl hint, as the public draft has them',
+    forgery: {
+      entry: (document) => {
+        const latest = { version: 9, url: 'https://cdn.example/latest.json', size: 1, digest: 'sha-256:00' };
+        if (document.baseline) Object.assign(document, { latest, crawlHint: 'hourly' });
+      },
+    },
+  },
+  {
     what: 'gzipped files with the digest of what is served',
     options: { hand: { write: zipped, digest: (bytes) => `sha256:${sha256(bytes)}` } },
   },

@@ -10,6 +10,8 @@ export interface ConformReport {
   url: string;
   /** Who asked; nobody where only files were read. */
   as?: string;
+  /** The document whose clauses are reported, instead of checks. */
+  clauses?: 'nfh-014';
   startedAt: string;
   checks: CheckResult[];
 }
@@ -20,8 +22,9 @@ export const roleNames: Record<Role, string> = {
   tree: 'published tree',
 };
 
-export function renderHead({ role, url, as }: ConformReport): string {
-  return `${paint('bold', `${url}, checked as a ${roleNames[role]}`)}${as ? ` by ${as}` : ''}`;
+export function renderHead({ role, url, as, clauses }: ConformReport): string {
+  const against = clauses ? ', against the clauses of NFH-014' : '';
+  return `${paint('bold', `${url}, checked as a ${roleNames[role]}`)}${as ? ` by ${as}` : ''}${against}`;
 }
 
 const marks = { passed: 'ok', failed: 'FAULT', skipped: '–' } as const;
@@ -37,10 +40,10 @@ export function renderCheck({ name, clause, expected, verdict, actual = '' }: Ch
   return lines.map(oneLine).join('\n');
 }
 
-export function renderVerdict({ checks }: ConformReport): string {
+export function renderVerdict({ checks, clauses }: ConformReport): string {
   const { passed, failed, skipped } = countVerdicts(checks);
   const rest = skipped > 0 ? `, ${skipped} not checked` : '';
-  return `${counted(checks.length, 'check')}: ${passed} passed, ${failed} failed${rest}.`;
+  return `${counted(checks.length, clauses ? 'clause' : 'check')}: ${passed} passed, ${failed} failed${rest}.`;
 }
 
 export function toJson(report: ConformReport) {

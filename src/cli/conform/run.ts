@@ -7,6 +7,7 @@ import { type Check, CheckFailed, type Role, runChecks } from '../../conform/che
 import { discoveryChecks } from '../../conform/discovery-checks.ts';
 import { createDiscoveryScene } from '../../conform/discovery-scene.ts';
 import { openInbox } from '../../conform/inbox.ts';
+import { checksOfClauses, judgeClauses } from '../../conform/nfh-014.ts';
 import { createSender } from '../../conform/sender.ts';
 import { treeChecks } from '../../conform/tree-checks.ts';
 import { createTreeScene } from '../../conform/tree-scene.ts';
@@ -50,6 +51,7 @@ export interface ConformOptions {
   text?: string;
   node?: string;
   profile: 'spec' | 'nfh014';
+  clauses?: 'nfh-014';
   only?: string[];
   wait: number;
   crawlWait: number;
@@ -63,7 +65,12 @@ export async function conform(url: string, options: ConformOptions, context: Com
   const config = context.config();
   await withRegistry(config, async (registry, client) => {
     const role = options.role ?? (await findRole(url, client));
-    const report: ConformReport = { role, url, startedAt: new Date().toISOString(), checks: [] };
+    const { clauses } = options;
+    if (clauses && role === 'catalog')
+      throw new CommandError(
+        'NFH-014 is about discovery services and published trees: it has no clauses for a catalog service.',
+      );
+    const report: ConformReport = { role, url, clauses, startedAt: new Date().toISOString(), checks: [] };
     const interrupt = listenForInterrupt(() => context.note(`${endings[role]} Ctrl-C again ends at once.`));
     const { signal } = interrupt;
     try {
@@ -73,6 +80,10 @@ export async function conform(url: string, options: ConformOptions, context: Com
       if (!signal.aborted) throw error;
     } finally {
       interrupt.close();
+    }
+    if (clauses) {
+      report.checks = judgeClauses(role, report.checks);
+      if (!options.json) for (const clause of report.checks) context.print(renderCheck(clause));
     }
     if (options.json) context.print(JSON.stringify(toJson(report), null, 2));
     else context.print(renderVerdict(report));
@@ -190,24 +201,25 @@ async function readSpecSchemas(config: Config) {
   return sources.sort((a, b) => Number(a.name === 'bundled') - Number(b.name === 'bundled'));
 }
 
-/** The checks that are wanted, one line as each is made. */
+/** The checks that are wanted. Prints a line as each is made, but none where clauses are reported: these need all checks. */
 async function run<Scene>(
   checks: readonly Check<Scene>[],
   scene: Scene,
   { options, context, signal }: Parts,
   report: ConformReport,
 ): Promise<void> {
-  const { only, json } = options;
+  const { only, json, clauses } = options;
   const unknown = only?.find((name) => !checks.some((check) => check.name === name));
   if (unknown !== undefined)
     throw new CommandError(
       `There is no check ${unknown} of this role. There are: ${checks.map(({ name }) => name).join(', ')}.`,
     );
-  const wanted = only ? checks.filter(({ name }) => only.includes(name)) : checks;
+  const named = clauses ? checksOfClauses(report.role) : only;
+  const wanted = named ? checks.filter(({ name }) => named.includes(name)) : checks;
   if (!json) context.print(renderHead(report));
   for await (const result of runChecks(wanted, scene, signal)) {
     report.checks.push(result);
-    if (!json) context.print(renderCheck(result));
+    if (!json && !clauses) context.print(renderCheck(result));
   }
 }
 
