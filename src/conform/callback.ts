@@ -7,7 +7,7 @@ import {
 } from '../protocol/request-signature.ts';
 import { type RegistryClient, RegistryUnavailable } from '../registry/client.ts';
 import { CheckFailed, CheckSkipped } from './check.ts';
-import { at, expectEqual } from './expect.ts';
+import { at, describe, expectEqual } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
 
@@ -42,7 +42,8 @@ export async function ask(
 /** For checks that look at a callback, and are no check of whether it comes. */
 export function requireCallback({ answer, callback }: Asked): Received {
   if (callback) return callback;
-  throw new CheckSkipped(`no ${answer.action.callback} came`);
+  const why = answer.status === 200 ? 'came' : `was due: ${describe(answer)}`;
+  throw new CheckSkipped(`no ${answer.action.callback} ${why}`);
 }
 
 /** The callback carries the action of its endpoint and the messageId of the request. */
