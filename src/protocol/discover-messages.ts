@@ -183,3 +183,8 @@ export const truncatedHeader = 'signpost-truncated';
 export function truncatedHeaders(resources: number | null | undefined): Record<string, string> {
   return resources === null || resources === undefined ? {} : { [truncatedHeader]: String(resources) };
 }
+
+/** How many resources there are in an answer that was cut; undefined where the header says nothing of the kind. */
+export function readTruncated(header: string | null | undefined): number | undefined {
+  return header && /^\d+$/.test(header) ? Number(header) : undefined;
+}

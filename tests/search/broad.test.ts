@@ -117,8 +117,12 @@ describe('a broad search without limit and offset', () => {
     const { catalogs, pagination } = JSON.parse(run.out);
     expect(catalogs[0].resources).toHaveLength(20);
     expect(pagination).toBeUndefined();
+    const cut = 'The service cut this answer: there are more.';
+    expect(run.notes).toContain(cut);
     const many = await discover('--where', '@.kind == "bowl"');
-    expect(many.out).toContain('1,000 resources of 1 catalog. There may be more: --limit');
+    expect(many.out).toMatch(/1,000 resources of 1 catalog\.\n$/);
+    expect(many.notes).toContain(cut);
+    expect((await discover('--where', '@.kind == "plate"')).notes).not.toContain(cut);
   });
 });
 

@@ -85,7 +85,8 @@ async function askForPage(
     ...options,
     context: { ...context, ...scope },
   });
-  if (answer.truncated !== undefined) options.onTruncated?.(answer.truncated);
+  const truncated = answer.truncated ?? callback?.truncated;
+  if (truncated !== undefined) options.onTruncated?.(truncated);
   return callback ? callback.message : { nothing: readNack(answer.body).message ?? 'Nothing was found.' };
 }
 

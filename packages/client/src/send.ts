@@ -7,7 +7,7 @@ import {
 import { nextAttemptMs, parseRetryAfter } from '../../../src/delivery/retry-policy.ts';
 import type { Action } from '../../../src/protocol/actions.ts';
 import { type AskedService, isAskedService } from '../../../src/protocol/asked-service.ts';
-import { truncatedHeader } from '../../../src/protocol/discover-messages.ts';
+import { readTruncated, truncatedHeader } from '../../../src/protocol/discover-messages.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../src/protocol/json.ts';
 import { readNack } from '../../../src/protocol/nack.ts';
@@ -113,11 +113,7 @@ async function tryAt(settings: Settings, request: Outgoing, at: Date): Promise<T
   }
   const signer = await findSigner(settings, request, response.headers.get('signature'), bytes, authorization);
   const truncated = readTruncated(response.headers.get(truncatedHeader));
-  return { answer: { status: response.status, body: document ?? {}, signer, ...truncated } };
-}
-
-function readTruncated(text: string | null): { truncated?: number } {
-  return text !== null && /^\d+$/.test(text) ? { truncated: Number(text) } : {};
+  return { answer: { status: response.status, body: document ?? {}, signer, truncated } };
 }
 
 function unreachable(error: unknown, url: string, messageId: string | undefined): SignpostError {

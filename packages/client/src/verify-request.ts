@@ -1,7 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { type Action, actions } from '../../../src/protocol/actions.ts';
 import type { Context } from '../../../src/protocol/context.ts';
-import type { OnDiscoverMessage } from '../../../src/protocol/discover-messages.ts';
+import {
+  type OnDiscoverMessage,
+  readTruncated,
+  truncatedHeader,
+} from '../../../src/protocol/discover-messages.ts';
 import { receivedActions } from '../../../src/protocol/endpoints.ts';
 import { parseEnvelope } from '../../../src/protocol/envelope.ts';
 import { ProtocolError } from '../../../src/protocol/errors.ts';
@@ -28,7 +32,13 @@ export type ReceivedMessage = Verified &
   (
     | { action: 'catalog/on_publish'; context: Context; message: OnPublishMessage }
     | { action: 'catalog/on_pull'; context: Context; message: OnPullMessage }
-    | { action: 'on_discover'; context: Context; message: OnDiscoverMessage }
+    | {
+        action: 'on_discover';
+        context: Context;
+        message: OnDiscoverMessage;
+        /** How many resources it has, where the service says that the answer was cut: page, to get the others. */
+        truncated?: number;
+      }
     | { action: 'catalog/push'; context: Context; message: PublishMessage }
   );
 
@@ -121,19 +131,26 @@ async function verify(
     ...{ signer, signerUrl: url, keyId: header.recordId, digest },
     ...{ signature: header.signature, chained: header.chained },
   };
-  return { ...verified, action: action.name, context, message } as ReceivedMessage;
+  const truncated =
+    action === actions.onDiscover && readTruncated([headerOf(headers, truncatedHeader)].flat()[0]);
+  return {
+    ...{ ...verified, action: action.name, context, message },
+    ...(typeof truncated === 'number' && { truncated }),
+  } as ReceivedMessage;
 }
 
 function authorizationOf(headers: HeaderSource): string {
-  const value =
-    headers instanceof Headers
-      ? headers.get('authorization')
-      : Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
-  if (value === undefined || value === null)
+  const value = headerOf(headers, 'authorization');
+  if (value === undefined)
     throw new ProtocolError('AUT_SIGNATURE_MISSING', 'The request has no Authorization header.');
   if (Array.isArray(value))
     throw new ProtocolError('AUT_SIGNATURE_INVALID', 'The request has more than one Authorization header.');
   return value;
+}
+
+function headerOf(headers: HeaderSource, wanted: string): string | string[] | undefined {
+  if (headers instanceof Headers) return headers.get(wanted) ?? undefined;
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
 }
 
 async function resolveKey(

@@ -50,14 +50,6 @@ describe('what was found', () => {
     expect(renderFound({ catalogs: [unpriced], pagination: last }, undefined)).toMatch(/: 11 to 12 of 12\.$/);
   });
 
-  it('says that there may be more where an answer is as long as one without pages can be', () => {
-    const resources = Array.from({ length: 1_000 }, (_, index) => ({ id: `r${index}` }));
-    const full = renderFound({ catalogs: [{ ...catalog, resources }] }, undefined);
-    expect(full).toContain('1,000 resources of 1 catalog. There may be more: --limit');
-    const fewer = renderFound({ catalogs: [{ ...catalog, resources: resources.slice(1) }] }, undefined);
-    expect(fewer).toMatch(/999 resources of 1 catalog\.$/);
-  });
-
   it('measures on great circles, also across the date line', () => {
     const [east, west] = [
       { latitude: 0, longitude: 179.5 },

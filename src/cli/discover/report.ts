@@ -29,7 +29,7 @@ function renderCount(
   pagination: OnDiscoverMessage['pagination'],
 ): string {
   const found = `${counted(resources, 'resource')} of ${counted(catalogs, 'catalog')}`;
-  if (!pagination) return `${found}.${resources >= maxUnpaged ? ` ${mayBeMore}` : ''}`;
+  if (!pagination) return `${found}.`;
   const { offset, total } = pagination;
   const end = offset + resources;
   const next = end < total ? ` --offset ${end} shows the next ones.` : '';
@@ -38,9 +38,6 @@ function renderCount(
     : `${found}: ${offset + 1} to ${end} of ${total}${total > exactTotal ? ' or more' : ''}.${next}`;
 }
 
-/** An answer to a request that did not page has no more, and cannot say that there are more. */
-const maxUnpaged = 1_000;
-const mayBeMore = 'There may be more: --limit 100 shows how many, --limit and --offset page through them.';
 /** A total above this counts only what was seen. */
 const exactTotal = 1_000;
 

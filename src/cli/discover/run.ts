@@ -55,11 +55,15 @@ export async function discover(
       const callback = await waitForCallback(listener, request, answer, options.wait, context);
       if (!callback) return context.setExitCode(1);
       print(callback.message as OnDiscoverMessage, options, context);
+      if (answer.truncated !== undefined) context.note(cut);
     } finally {
       await listener.close();
     }
   });
 }
+
+const cut =
+  'The service cut this answer: there are more. --limit 100 shows how many, --limit and --offset page through them.';
 
 /** What narrows the search as a whole stands in the context. */
 function buildScope({ network, schema }: DiscoverOptions) {

@@ -1,5 +1,6 @@
 import type { Callback } from '../../delivery/receive-callback.ts';
 import type { FetchedAnswer } from '../../http/guarded-client.ts';
+import { readTruncated, truncatedHeader } from '../../protocol/discover-messages.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
 import type { Json } from '../../protocol/json.ts';
 import { type Nack, readNack } from '../../protocol/nack.ts';
@@ -19,6 +20,8 @@ export interface ReceivedAnswer {
   signature: SignatureCheck;
   /** When it was sent, by the server's clock. */
   date?: string;
+  /** How many resources the callback has, where the service says that it was cut. */
+  truncated?: number;
 }
 
 /** Whether the response header `Signature` is what the answering node wrote for this answer to this request. */
@@ -36,6 +39,7 @@ export async function readAnswer(
     body: parseIfJson(response.body.toString('utf8')),
     signature: await checkSignature(response, requestSignature, registry),
     date: response.headers.date,
+    truncated: readTruncated(response.headers[truncatedHeader]),
   };
 }
 

@@ -139,13 +139,14 @@ export interface CallbackShape {
   lines: 'threeLines' | 'fourLines';
   action?: string;
   message: object;
+  headers?: Record<string, string>;
 }
 
 /** Sends the callback to a request, as whoever it is told to; returns the status of the answer. */
 export async function callBack(
   { authorization, raw, body }: PeerRequest,
   as: Participant,
-  { lines, action = 'on_discover', message }: CallbackShape,
+  { lines, action = 'on_discover', message, headers }: CallbackShape,
 ): Promise<number> {
   const context = {
     ...{ ...body.context, action, bppId: as.id, bppUri: 'http://127.0.0.1:9' },
@@ -155,7 +156,7 @@ export async function callBack(
   const answering = lines === 'fourLines' ? findSignatureText(authorization) : undefined;
   const response = await fetch(`${body.context.bapUri ?? body.context.bppUri}/${action}`, {
     method: 'POST',
-    headers: { authorization: signRequest(as.key, bytes, { now: new Date(), answering }) },
+    headers: { ...headers, authorization: signRequest(as.key, bytes, { now: new Date(), answering }) },
     body: bytes,
   });
   return response.status;

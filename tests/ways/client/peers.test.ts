@@ -219,11 +219,15 @@ describe('a service with the closed schema of Beckn-ONIX', () => {
     ]);
   });
 
-  it('is reported where it says that its answer was cut', async () => {
+  it.each([
+    ['acknowledgement', { 'Signpost-Truncated': '1000' }, {}],
+    ['callback', {}, { 'Signpost-Truncated': '1000' }],
+    ['both', { 'Signpost-Truncated': '1000' }, { 'Signpost-Truncated': '1000' }],
+  ])('is reported once where it says in its %s that its answer was cut', async (_where, headers, more) => {
     const client = await startClient();
     peer.answer = async (request) => {
-      const afterwards = () => callBack(request, service, { lines: threeLines, message: foundBy(service) });
-      return { body: ackOf(request), headers: { 'Signpost-Truncated': '1000' }, afterwards };
+      const shape = { lines: threeLines, message: foundBy(service), headers: more };
+      return { body: ackOf(request), headers, afterwards: () => callBack(request, service, shape) };
     };
     const told: number[] = [];
     await discover(client, { onTruncated: (resources) => told.push(resources) });
