@@ -45,6 +45,13 @@ describe('payloads of the field (needs the field payloads)', () => {
     );
   });
 
+  it.skipIf(!existsSync(folder))('with a placeholder as their own address are told to leave it out', () => {
+    const file = `${folder}/retail-ion__discover-jsonpath.json`;
+    expect(() => parseEnvelope(readFileSync(file), actions.discover, new Date())).toThrow(
+      'context.bapUri must be an http or https address; your own may be omitted, and defaults to the url of your registry record',
+    );
+  });
+
   it.skipIf(!existsSync(folder))('are accepted without their own address, where it is a placeholder', () => {
     for (const [file] of verdicts.filter(([, verdict]) => verdict === placeholder)) {
       const body = read(file);

@@ -119,7 +119,8 @@ function codeAt(segments: Segments, code: ErrorCode): ErrorCode {
   return code === 'SCH_REQUIRED_FIELD_MISSING' ? 'CTX_MISSING_FIELD' : 'CTX_INVALID_FIELD';
 }
 
-function problemOf({ keyword, params, schema, data, message }: ErrorObject): string {
+function problemOf({ keyword, params, schema, data, message, instancePath }: ErrorObject): string {
+  if (keyword !== 'type' && /^(?:\/context)?\/b(?:ap|pp)Uri$/.test(instancePath)) return noBaseAddress;
   switch (keyword) {
     case 'type':
       return `must be ${[params.type].flat().map(typeName).join(' or ')}, not ${typeName(jsonType(data))}`;
@@ -144,6 +145,9 @@ function problemOf({ keyword, params, schema, data, message }: ErrorObject): str
       return message ?? 'does not match the schema';
   }
 }
+
+const noBaseAddress =
+  'must be an http or https address; your own may be omitted, and defaults to the url of your registry record';
 
 const formatNames: Record<string, string> = {
   'date-time': 'a date-time such as 2026-01-31T12:00:00Z',

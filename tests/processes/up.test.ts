@@ -306,9 +306,11 @@ describe('signpost up --empty, with PUBLISHER_DIR equal to DATA_DIR', () => {
     await expect(fetch(`http://127.0.0.1:${env.DEMO_PORT}`)).rejects.toThrow();
   });
 
-  it('publishes, and is still not started a second time', async () => {
+  it('publishes without a warning, and is still not started a second time', async () => {
     const file = write('coffee.json', smallCatalog('coffee', ['espresso']));
-    expect(await publish([file], env)).toMatchObject({ exitCode: 0 });
+    const first = await publish([file], env);
+    expect(first).toMatchObject({ exitCode: 0 });
+    expect(first.notes).not.toContain('Warning');
     expect(await publish([write('broken.json', '{}')], env)).toMatchObject({ exitCode: 1 });
     const second = startUp(home.dataDir, { ...env, ...(await freePorts()) });
     expect(await second.ended).toMatchObject({ code: 1 });

@@ -10,6 +10,7 @@ import {
 import { identityOf, splitIdentity } from '../../protocol/identity.ts';
 import { publicKeyOf } from '../../protocol/keys.ts';
 import { findIndexNames, indexUrl } from '../../publisher/indexes.ts';
+import { defaultIndexName } from '../../publisher/paths.ts';
 import { placesIn } from '../../publisher/tree.ts';
 import { loadOrCreateSigningKey } from '../../registry/key-files.ts';
 import type { Database } from '../../storage/database.ts';
@@ -78,12 +79,14 @@ async function register(
 
 const dayMs = 86_400_000;
 
-/** Writes the addresses of a publisher's catalog indexes into its registry record. */
+/** Writes the addresses of a publisher's catalog indexes into its registry record, and that of the index of its first publish. */
 async function listIndexes(database: Database, config: Config): Promise<void> {
   const names = await findIndexNames(placesIn(config.publisherDir));
   await setCatalogIndexUrls(
     database,
     splitIdentity(identityOf(config.identities.publisher.id, config.REGISTRY_NAME)),
-    names.map((name) => indexUrl({ baseUrl: config.catalogBaseUrl }, name)),
+    [...new Set([defaultIndexName, ...names])].map((name) =>
+      indexUrl({ baseUrl: config.catalogBaseUrl }, name),
+    ),
   );
 }
