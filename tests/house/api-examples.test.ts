@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenApiDocument } from '../../src/http/openapi.ts';
 import { type Action, actions } from '../../src/protocol/actions.ts';
@@ -5,11 +6,13 @@ import { parseEnvelope } from '../../src/protocol/envelope.ts';
 import { type ActionExamples, actionExamples } from '../../src/protocol/example-messages.ts';
 import type { SigningKey } from '../../src/protocol/keys.ts';
 import { requireSigningKey } from '../../src/registry/key-files.ts';
+import { trigger } from '../support/hosted/publisher.ts';
 import type { Actor, Exchange, SendOptions } from '../support/network/actor.ts';
 import { startConsole, type TestConsole } from '../support/network/console.ts';
 import { until } from '../support/time.ts';
+import { changed } from '../support/values/changed.ts';
 
-// The examples of the OpenAPI documents, sent to a network: every signed request and callback, and the bodies that the console takes.
+// The examples of the OpenAPI documents, sent to a network: every request and callback, every member, and the bodies that the console takes.
 // Refusals are in api-refusals.test.ts.
 // Ids, addresses and times of the context are those of whoever sends it.
 
@@ -17,9 +20,11 @@ let the: TestConsole;
 let provider: Actor;
 let application: Actor;
 let subscriptionId = '';
+/** Paths and names of the examples that were sent. */
+const sent = new Set<string>();
 
 beforeAll(async () => {
-  the = await startConsole();
+  the = await startConsole({ ROLES: 'registry,catalog,discovery,publisher,console' });
   provider = await the.network.actor('example-provider');
   application = await the.network.actor('example-application');
 });
@@ -34,6 +39,7 @@ const bodiesOf = (id: ActionId) =>
   }));
 
 function sendExample(actor: Actor, id: ActionId, name: string, options: SendOptions = {}): Promise<Exchange> {
+  sent.add(`${actions[id].path} ${name}`);
   const body = bodiesOf(id).find((one) => one.name === name);
   const message =
     body && 'subscriptionId' in body.message ? { ...body.message, subscriptionId } : body?.message;
@@ -94,13 +100,48 @@ describe('the examples of requests', () => {
   });
 });
 
+/** The bodies of requests in a document, by path and name. */
+function requestsIn(document: string): [path: string, name: string, value: object][] {
+  const { paths }: OpenApiDocument = JSON.parse(readFileSync(`docs/api/${document}`, 'utf8'));
+  return Object.entries(paths).flatMap(([path, { post }]) =>
+    Object.entries(post?.requestBody?.content['application/json'].examples ?? {}).map(
+      ([name, { value }]): [string, string, object] => [path, name, value as object],
+    ),
+  );
+}
+
+describe('the examples of plain requests', () => {
+  it('are accepted by the trigger, with the query of the example', async () => {
+    const { config } = the.network;
+    const query = `?index=catalogs&node=${config.identities.publisher.id}`;
+    for (const [path, name, value] of requestsIn('trigger.openapi.json')) {
+      const { body } = await trigger(config, value, { query });
+      expect(body).toMatchObject({ status: 'COMPLETED', results: [{ status: 'ACCEPTED' }] });
+      sent.add(`trigger ${path} ${name}`);
+    }
+  });
+
+  it('are accepted as hints, of a node that is crawled', async () => {
+    const [hint] = requestsIn('discovery.openapi.json').filter(([path]) => path === '/crawl-hints');
+    expect(hint?.[2]).toEqual({ nodeId: expect.any(String) });
+    const response = await fetch(`${the.network.discoveryUrl}/crawl-hints`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ nodeId: the.network.config.identities.publisher.id }),
+    });
+    expect(await response.json()).toEqual({ message: { status: 'ACK' } });
+    sent.add(`/crawl-hints ${hint?.[1]}`);
+  });
+});
+
 describe('the examples of callbacks', () => {
   const callbacks = (['onPublish', 'onPull', 'onDiscover'] as const).flatMap((id) =>
     bodiesOf(id).map(({ name, context, message }) => [id, name, { context, message }] as const),
   );
 
-  it.each(callbacks)('are read, and acknowledged by who receives them: %s %s', async (id, _name, body) => {
+  it.each(callbacks)('are read, and acknowledged by who receives them: %s %s', async (id, name, body) => {
     const action: Action = actions[id];
+    sent.add(`${action.path} ${name}`);
     expect(parseEnvelope(body, action, new Date())).toEqual(body);
     const to = `${the.network.config.consoleUrl}/inbox`;
     const key = keyOf(id === 'onDiscover' ? 'discovery' : 'catalog');
@@ -110,6 +151,75 @@ describe('the examples of callbacks', () => {
     expect(answer).toMatchObject({ status: 200, body: { message: { status: 'ACK' } } });
   });
 });
+
+const documents = readdirSync('docs/api').filter((name) => name.endsWith('.openapi.json'));
+
+it.each(documents)('All requests and callbacks of %s have been sent above', (document) => {
+  const role = document === 'trigger.openapi.json' ? 'trigger ' : '';
+  const all = requestsIn(document).map(([path, name]) => `${role}${path} ${name}`);
+  expect(all.filter((one) => !sent.has(one))).toEqual([]);
+  expect(all.length).toBeGreaterThan(0);
+});
+
+describe('the examples of members', () => {
+  /** Where a schema is in a request. */
+  const places: Record<string, [ActionId, name: string, at: (string | number)[]]> = {
+    Context: ['subscribe', 'subscribe', ['context']],
+    SubscriptionSelection: ['subscribe', 'subscribe', ['message', 'subscription']],
+    SearchFilters: ['search', 'search', ['message', 'filters']],
+    PublishDirective: ['publish', 'publish', ['message', 'publishDirectives', 0]],
+    Variant: ['publish', 'publish', ['message', 'publishDirectives', 0, 'resourceDirectives', 0, 'variant']],
+    Geometry: ['publish', 'publish', ['message', 'catalogs', 0, 'provider', 'availableAt', 0, 'geo']],
+    TimePeriod: ['publish', 'publish', ['message', 'catalogs', 0, 'validity']],
+    IntentFilters: ['discover', 'filter', ['message', 'intent', 'filters']],
+    SpatialEntry: ['discover', 'words', ['message', 'intent', 'spatial', 0]],
+  };
+  /** What the examples of requests do not have, and these are inside of. */
+  const parents: Record<string, [at: (string | number)[], value: unknown]> = {
+    TimePeriod: [['message', 'catalogs', 0, 'validity'], {}],
+    Variant: [
+      ['message', 'publishDirectives', 0, 'resourceDirectives'],
+      [{ resourceId: 'voltpath:IND-1', extends: { masterResourceId: 'm' } }],
+    ],
+  };
+  /** The directive of the trigger has the members of the other; the hint is sent above; the others are of answers. */
+  const elsewhere =
+    /^(?:TriggerDirective|CrawlHint|AnswerContext|Subscription|Error|DownloadManifest|CrawlLogEntry) /;
+  const members = documents.flatMap((name) => {
+    const { components }: OpenApiDocument = JSON.parse(readFileSync(`docs/api/${name}`, 'utf8'));
+    return [...findExamples(components.schemas)];
+  });
+  const different = new Map(members.map((member) => [JSON.stringify(member), member] as const));
+
+  it.each([...different.values()].filter(([at]) => !elsewhere.test(`${at.join(' ')} `)))(
+    'are accepted where they are sent: %j %j',
+    async ([schema = '', ...inside], value) => {
+      const [id, name, place] = places[schema] ?? [];
+      if (!id || !place) throw new Error(`nothing is sent that has a ${schema}`);
+      const isItem = inside.at(-1) === 'items';
+      const at = [...place, ...(isItem ? inside.slice(0, -1) : inside)];
+      const body = bodiesOf(id).find((one) => one.name === name);
+      const [missing, empty] = parents[schema] ?? [['context'], {}];
+      const base = changed(body, missing, empty);
+      const { context, message } = changed(base, at, isItem ? [value] : value) as Record<string, object>;
+      const to = id === 'discover' ? the.network.discoveryUrl : undefined;
+      const { status, body: answer } = await provider.send(actions[id], message, {
+        ...(to && { to }),
+        context: schema === 'Context' ? { ...context } : {},
+      });
+      expect([200, 202], JSON.stringify(answer)).toContain(status);
+    },
+  );
+});
+
+/** Each with its schema and the names that lead to it there. */
+function* findExamples(inside: unknown, at: readonly string[] = []): Generator<[string[], unknown]> {
+  if (typeof inside !== 'object' || inside === null) return;
+  for (const [name, value] of Object.entries(inside)) {
+    if (name === 'examples' && Array.isArray(value)) for (const one of value) yield [[...at], one];
+    else yield* findExamples(value, name === 'properties' ? at : [...at, name]);
+  }
+}
 
 describe('the examples of the console', () => {
   it('are bodies that it takes, one for every operation with a body', async () => {
