@@ -12,7 +12,7 @@ create table catalog.subscription (
   status text not null check (status in ('ACTIVE', 'INACTIVE')),
   network_ids text[] not null,  -- empty: every network
   schema_types text[] not null, -- empty: every type
-  schema_ids text[] not null default '{}', -- their identities, by which catalogs are matched
+  schema_ids text[] not null default '{}', -- all of their names, by which catalogs are matched
   created_at timestamptz not null,
   updated_at timestamptz not null
 );

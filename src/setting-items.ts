@@ -43,6 +43,13 @@ export function readBaseAddress(item: unknown): string {
   return url('').parse(textOf(item));
 }
 
+/** Of SCHEMA_ALIASES. Prefixes end where a name in the path does. */
+export function readSchemaAlias(alias: string, prefix: unknown): readonly [string, string] {
+  if (typeof prefix !== 'string') throw new Error('must have prefixes of addresses as values');
+  const { parse } = url('');
+  return [`${parse(alias)}/`, `${parse(prefix)}/`];
+}
+
 /** Of DNS_SERVERS: an address, with a port where it is not 53. */
 export function readNameServer(item: string): string {
   const [, six, four, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(item) ?? [];

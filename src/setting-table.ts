@@ -4,6 +4,7 @@ import {
   readNameServer,
   readNetworkId,
   readNodeName,
+  readSchemaAlias,
   readServerAddress,
   readSubscription,
 } from './setting-items.ts';
@@ -14,6 +15,7 @@ import {
   flag,
   integer,
   jsonList,
+  jsonObject,
   type Kind,
   list,
   name,
@@ -342,6 +344,10 @@ export const settings = {
   ),
   SCHEMA_DIR: optional(text('', 'directory with more domain schemas; empty means only the bundled ones')),
   SCHEMA_HOSTS: list('', 'hosts that unknown domain schemas may be fetched from, comma-separated'),
+  SCHEMA_ALIASES: jsonObject(
+    'further addresses of domain schemas: {"prefix of addresses": "prefix that it stands for"}',
+    readSchemaAlias,
+  ),
   HISTORY_DAYS: integer(
     30,
     'how long the change history, processed publishes, delivered callbacks and withdrawn pushes are kept; the latest change of a catalog is kept for ever',

@@ -124,6 +124,20 @@ describe('settings', () => {
     expect(() => new Resolver().setServers(servers)).not.toThrow();
   });
 
+  it.each([
+    ['{"https://a.example/s": "https://b.example/"}', [['https://a.example/s/', 'https://b.example/']]],
+    ['', []],
+  ])('read aliases of schemas as prefixes that end with a slash: %s', (given, aliases) => {
+    expect(readConfig({ SCHEMA_ALIASES: given }).SCHEMA_ALIASES).toEqual(aliases);
+  });
+
+  it.each(['[]', '{', '{"https://a.example": 1}', '{"a": "https://b.example"}'])(
+    'refuse aliases of schemas that lead nowhere: %s',
+    (given) => {
+      expect(() => readConfig({ SCHEMA_ALIASES: given })).toThrow('Setting SCHEMA_ALIASES=');
+    },
+  );
+
   it('refuse a role that does not exist', () => {
     expect(() => readConfig({ ROLES: 'catalog,baker' })).toThrow('ROLES names no role "baker"');
   });

@@ -159,17 +159,31 @@ export function jsonList<T>(fallback: string, about: string, readItem: (item: un
     about,
     unit: 'JSON array',
     parse: (given) => {
-      const items = parseArray(given);
-      if (items === undefined) throw new Error('must be a JSON array');
+      const items = parseJson(given);
+      if (!Array.isArray(items)) throw new Error('must be a JSON array');
       return items.map(readItem);
     },
   };
 }
 
-function parseArray(given: string): unknown[] | undefined {
+/** A JSON object whose members a check reads one by one; it throws what is wrong with one. */
+export function jsonObject<T>(about: string, readMember: (name: string, value: unknown) => T): Kind<T[]> {
+  return {
+    fallback: '{}',
+    about,
+    unit: 'JSON object',
+    parse: (given) => {
+      const value = parseJson(given);
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        throw new Error('must be a JSON object');
+      return Object.entries(value).map(([name, member]) => readMember(name, member));
+    },
+  };
+}
+
+function parseJson(given: string): unknown {
   try {
-    const value: unknown = JSON.parse(given);
-    return Array.isArray(value) ? value : undefined;
+    return JSON.parse(given);
   } catch {
     return undefined;
   }

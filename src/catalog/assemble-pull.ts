@@ -2,6 +2,7 @@ import { type FormTools, projectionFor } from '../delivery/strict-renderer.ts';
 import type { Context } from '../protocol/context.ts';
 import { errorBody, ProtocolError } from '../protocol/errors.ts';
 import type { Subscription } from '../protocol/subscription-messages.ts';
+import { schemaIdentities } from '../rules/schema-address.ts';
 import { writeDownload } from '../storage/catalog/downloads.ts';
 import type { DuePull } from '../storage/catalog/pulls.ts';
 import { readCatalogs } from '../storage/catalog/reader.ts';
@@ -36,7 +37,8 @@ export async function assemblePull(
     async (tx) => {
       const subscription = await findSubscription(tx, pull.subscription_id);
       if (!subscription) throw new Error(`subscription ${pull.subscription_id} is gone`);
-      const { networkIds, schemaTypes } = subscription;
+      const { networkIds } = subscription;
+      const schemaTypes = schemaIdentities(subscription.schemaTypes, config.SCHEMA_ALIASES);
       const found = await readCatalogs(tx, { networkIds, schemaTypes, ...page }, project);
       const pagination = { total: found.total, ...page };
       const catalogs = await collect(until(signal, found.pieces), config.PULL_INLINE_LIMIT);

@@ -1,7 +1,9 @@
 import { ownConsoleUrl } from '../config.ts';
 import { createService } from '../delivery/service.ts';
 import { addHomePage } from '../http/home-page.ts';
+import { schemaIdentities } from '../rules/schema-address.ts';
 import { startOrClose } from '../start-or-close.ts';
+import { renameSchemaTypes } from '../storage/catalog/subscriptions.ts';
 import { watchBacklog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
 import { addDownloadRoute } from './download.ts';
@@ -43,6 +45,9 @@ export async function startCatalogRole(
     backlog.close();
   };
   return startOrClose(async () => {
+    await renameSchemaTypes(context.database, (schemaTypes) =>
+      schemaIdentities(schemaTypes, config.SCHEMA_ALIASES),
+    );
     await server.listen({ host: config.HOST, port: config.CATALOG_PORT });
     loops.push(
       service.startCallbacks(),

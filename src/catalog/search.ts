@@ -7,6 +7,7 @@ import { actions } from '../protocol/actions.ts';
 import { type AnswerContext, answerContext } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Page, pageOf } from '../protocol/page.ts';
+import { schemaIdentities } from '../rules/schema-address.ts';
 import { type CatalogPage, readCatalogs } from '../storage/catalog/reader.ts';
 import type { CatalogContext } from './context.ts';
 
@@ -40,11 +41,12 @@ function tooMany(): never {
 }
 
 async function search(
-  { database }: CatalogContext,
+  { config, database }: CatalogContext,
   { context, message, identity }: Search,
   tools: FormTools,
 ): Promise<Answer> {
-  const { type = 'MASTER', networkIds = [], schemaTypes = [] } = message.filters ?? {};
+  const { type = 'MASTER', networkIds = [], schemaTypes: asked = [] } = message.filters ?? {};
+  const schemaTypes = schemaIdentities(asked, config.SCHEMA_ALIASES);
   const page = pageOf(message);
   const project = await projectionFor(tools, identity);
   const body = await database.transaction(

@@ -8,6 +8,7 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { pageOf } from '../protocol/page.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { Subscription, SubscriptionsAnswer } from '../protocol/subscription-messages.ts';
+import { schemaIdentities } from '../rules/schema-address.ts';
 import {
   deactivateSubscription,
   findSameSubscription,
@@ -42,11 +43,13 @@ export function addSubscriptionRoutes(
 
 /** Updating is our addition: the specification leaves open how a subscription is changed or becomes active again. */
 async function subscribe(
-  { database, now }: CatalogContext,
+  { config, database, now }: CatalogContext,
   request: VerifiedRequest<typeof actions.subscribe>,
 ): Promise<Answer> {
   const { identity, query, message } = request;
-  const change = { ...message.subscription, now: now() };
+  const { schemaTypes } = message.subscription;
+  const schemaIds = schemaTypes && schemaIdentities(schemaTypes, config.SCHEMA_ALIASES);
+  const change = { ...message.subscription, schemaIds, now: now() };
   return database.transaction(async (tx) => {
     const subscription =
       query.subscriptionId === undefined

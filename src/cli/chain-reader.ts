@@ -26,6 +26,7 @@ export async function createChainReader(
     schemas: sources.flatMap(({ schemas }) => schemas),
     areSound: areSound(sources),
     unknownContext: config.UNKNOWN_CONTEXT,
+    aliases: config.SCHEMA_ALIASES,
   });
   return readerOf(config, { ...parts, checker: () => checker });
 }

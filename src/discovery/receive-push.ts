@@ -9,6 +9,7 @@ import type { PublishDirective } from '../protocol/publish-messages.ts';
 import { parseInstant } from '../protocol/time.ts';
 import { matchesInterest, schemaTypesOf } from '../rules/match.ts';
 import type { UpdateMode } from '../rules/merge.ts';
+import { type SchemaAliases, schemaIdentities } from '../rules/schema-address.ts';
 import { type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type HeldCopy, inParts, lockCopies, notePushed } from '../storage/feeds/copies.ts';
@@ -136,7 +137,9 @@ async function applyPush(
     source,
     pushed.map(({ catalog }) => catalog.id),
   );
-  const wanted = pushed.filter((one) => held.has(one.catalog.id) || matchesAny(feeds, one));
+  const wanted = pushed.filter(
+    (one) => held.has(one.catalog.id) || matchesAny(feeds, one, config.SCHEMA_ALIASES),
+  );
   const current = wanted.filter(({ catalog }) => !isOlder(held.get(catalog.id), pushedAt));
   if (current.length < wanted.length)
     logger.info({ service, messageId: request.context.messageId }, 'an older push came after a newer one');
@@ -185,13 +188,18 @@ function pushedCatalogs(
 }
 
 /** Whether an active subscription with the sender asks for it. */
-function matchesAny(feeds: readonly SubscribedFeed[], { catalog, directive }: PushedCatalog): boolean {
+function matchesAny(
+  feeds: readonly SubscribedFeed[],
+  { catalog, directive }: PushedCatalog,
+  aliases: SchemaAliases,
+): boolean {
   const matchable = { networkIds: directive.visibleTo, schemaTypes: schemaTypesOf(catalog) };
-  return feeds.some(
-    ({ subscribed, network_id: networkId, schema_types: schemaTypes }) =>
-      subscribed &&
-      matchesInterest({ networkIds: networkId === '' ? [] : [networkId], schemaTypes }, matchable),
-  );
+  return feeds.some(({ subscribed, network_id: networkId, schema_types: asked }) => {
+    const networkIds = networkId === '' ? [] : [networkId];
+    return (
+      subscribed && matchesInterest({ networkIds, schemaTypes: schemaIdentities(asked, aliases) }, matchable)
+    );
+  });
 }
 
 function isOlder(held: HeldCopy | undefined, pushedAt: Date): boolean {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesInterest, networksFor, schemaTypesOf } from './match.ts';
+import { type Interest, matchesInterest, networksFor, schemaTypesOf } from './match.ts';
 import { schemaIdentity } from './schema-address.ts';
 
 const charger = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
@@ -80,7 +80,9 @@ describe('matchesInterest', () => {
     ],
     ['the schema, another network', { networkIds: ['c.example/other'], schemaTypes: [offer] }, false],
   ])('%s: %j', (_, interest, expected) => {
-    expect(matchesInterest(interest, matchable)).toBe(expected);
+    const { schemaTypes = [] }: Interest = interest;
+    const named = { ...interest, schemaTypes: schemaTypes.map(schemaIdentity) };
+    expect(matchesInterest(named, matchable)).toBe(expected);
   });
 
   it('an untyped catalog matches only those who ask for no schema', () => {

@@ -7,6 +7,7 @@ import { schemaIdentity } from './schema-address.ts';
 /** What a subscription asks for; omitted or empty means all. */
 export interface Interest {
   networkIds?: readonly string[];
+  /** All of their names (schema-address.ts). */
   schemaTypes?: readonly string[];
 }
 
@@ -21,7 +22,7 @@ export interface Matchable {
 export function matchesInterest(interest: Interest, catalog: Matchable): boolean {
   return (
     matchesAny(interest.networkIds, (networkId) => catalog.networkIds.includes(networkId)) &&
-    matchesAny(interest.schemaTypes, (schemaType) => catalog.schemaTypes.has(schemaIdentity(schemaType)))
+    matchesAny(interest.schemaTypes, (schemaType) => catalog.schemaTypes.has(schemaType))
   );
 }
 

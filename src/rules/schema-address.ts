@@ -1,63 +1,84 @@
 import { withoutTrailingSlashes } from './base-address.ts';
 
 // How an `@context` and an `@type` name a domain schema. A context is usually
-// `https://<host>/<Type>/<version>/context.jsonld`; the same schema is met under two hosts of one registry, with and
+// `https://<host>/<Type>/<version>/context.jsonld`; the same schema is met under several addresses of one registry, with and
 // without the `v` of its version, and with the name of the file or without it. All of these reduce to one address.
 
-/** Hosts that serve the same schema registry; the first stands for all. */
-const registryHosts = ['schema.nfh.global', 'schema.beckn.io'] as const;
-
-/** Where its files are kept, on any branch. */
-const repository = 'raw.githubusercontent.com/beckn/schemas';
+/** The public registry, under the address that stands for all of its own: two hosts, and the files of its repository on any branch. */
+const registry = 'https://schema.nfh.global/';
+const registryAddress =
+  /^https?:\/\/(?:schema\.nfh\.global|schema\.beckn\.io|raw\.githubusercontent\.com\/beckn\/schemas\/[^?#]+\/schema)\//;
 
 /** Files that stand beside each other under the address of one schema. */
 const schemaFile = /\/(?:context\.jsonld|schema\.json|attributes\.(?:yaml|yml|json))$/;
-/** Without the file. */
-const registrySchema =
-  /^https?:\/\/(?:schema\.nfh\.global|schema\.beckn\.io|raw\.githubusercontent\.com\/beckn\/schemas\/[^?#]+\/schema)\/([^/?#]+)\/v?(\d[^/?#]*)\/?$/;
+/** Registry and Type, and the version. */
+const schemaFolder = /^(https?:\/\/[^?#]+\/[^/?#]+)\/v?(\d[^/?#]*)\/?$/;
 
-/** `<Type>/<version>` of a schema of the public registry, whichever of its addresses is given. */
-function findRegistryName(address: string): { type: string; version: string } | undefined {
-  const [, type, version] = registrySchema.exec(address.replace(schemaFile, '')) ?? [];
-  return type === undefined || version === undefined ? undefined : { type, version };
-}
+/** Further prefixes of addresses, each with the prefix that it stands for (SCHEMA_ALIASES). All end with a slash; the longest counts. */
+export type SchemaAliases = readonly (readonly [alias: string, prefix: string])[];
 
 /**
- * The one name by which schema types are compared: a context URI, perhaps with `#Type`. Addresses of one schema of the public registry have the
- * same name; other texts stay as they are.
+ * The one name by which schema types are compared: registry, Type and version of a context URI, perhaps with `#Type`. Other texts stay as they
+ * are.
  */
 export function schemaIdentity(schemaType: string): string {
   const hash = schemaType.indexOf('#');
-  const found = findRegistryName(hash === -1 ? schemaType : schemaType.slice(0, hash));
-  if (!found) return schemaType;
-  const type = hash === -1 ? '' : `#${bareType(schemaType.slice(hash + 1))}`;
-  return `https://${registryHosts[0]}/${found.type}/v${found.version}/context.jsonld${type}`;
+  const context = hash === -1 ? schemaType : schemaType.slice(0, hash);
+  const [, folder, version] = schemaFolder.exec(inOneRegistry(context).replace(schemaFile, '')) ?? [];
+  if (folder === undefined) return schemaType;
+  return `${folder}/v${version}/context.jsonld${hash === -1 ? '' : `#${bareType(schemaType.slice(hash + 1))}`}`;
+}
+
+/** All names of what is asked for. Catalogs are kept under the name that they were published with, so that aliases may change at any time. */
+export function schemaIdentities(schemaTypes: readonly string[], aliases: SchemaAliases): string[] {
+  const names = schemaTypes.map(schemaIdentity);
+  return [...new Set(names.flatMap((name) => [name, ...addressesOf(meantAddress(name, aliases), aliases)]))];
 }
 
 /** The one spelling of a schema's address, or undefined where the text is no address. */
-export function schemaAddress(context: string): string | undefined {
-  const named = findRegistryName(context.replace(/#.*$/, ''));
-  if (named) return `https://${registryHosts[0]}/${named.type}/${named.version}`;
+export function schemaAddress(context: string, aliases: SchemaAliases = []): string | undefined {
   if (!URL.canParse(context)) return undefined;
-  const url = new URL(context);
-  const host = isRegistryHost(url.host) ? registryHosts[0] : url.host;
-  const path = withoutTrailingSlashes(url.pathname.replace(schemaFile, '')).replace(/\/v(\d[^/]*)$/, '/$1');
+  const { protocol, host, pathname, search } = new URL(meantAddress(new URL(context).href, aliases));
+  const path = withoutTrailingSlashes(pathname.replace(schemaFile, '')).replace(/\/v(\d[^/]*)$/, '/$1');
   // A URN has no host: `urn://example:a` would be no address any more.
-  return `${url.protocol}${host === '' ? '' : '//'}${host}${path}${url.search}`;
+  return `${protocol}${host === '' ? '' : '//'}${host}${path}${search}`;
 }
 
-/** The same address at the other hosts of the registry and in its repository, if it is one of them. */
-export function registryAliases(address: string): string[] {
-  if (!URL.canParse(address)) return [];
-  const { host, href } = new URL(address);
-  if (!isRegistryHost(host)) return [];
-  const others = registryHosts.filter((other) => other !== host);
-  const branches = ['main', 'refs/heads/main'].map((branch) => `${repository}/${branch}/schema`);
-  return [...others, ...branches].map((other) => href.replace(host, other));
+/** The other addresses by which references may name a document: in the repository of the registry on its main branch only. */
+export function otherAddresses(address: string, aliases: SchemaAliases): string[] {
+  const meant = meantAddress(address, aliases);
+  const inRegistry = meant.startsWith(registry)
+    ? registryPrefixes.map((prefix) => prefix + meant.slice(registry.length))
+    : [];
+  return [...new Set([...addressesOf(meant, aliases), ...inRegistry])].filter((other) => other !== address);
 }
 
-function isRegistryHost(host: string): boolean {
-  return registryHosts.some((known) => known === host);
+const registryPrefixes = [
+  'https://schema.beckn.io/',
+  'https://raw.githubusercontent.com/beckn/schemas/main/schema/',
+  'https://raw.githubusercontent.com/beckn/schemas/refs/heads/main/schema/',
+];
+
+/** An address with those that aliases give it. */
+function addressesOf(meant: string, aliases: SchemaAliases): string[] {
+  const others = aliases.flatMap(([alias, given]) => {
+    const prefix = inOneRegistry(given);
+    return meant.startsWith(prefix) ? alias + meant.slice(prefix.length) : [];
+  });
+  return [meant, ...others];
+}
+
+/** The address that stands for all of one document. */
+function meantAddress(address: string, aliases: SchemaAliases): string {
+  const known = inOneRegistry(address);
+  const [found] = aliases
+    .filter(([alias]) => known.startsWith(alias))
+    .sort(([one], [other]) => other.length - one.length);
+  return found ? inOneRegistry(found[1] + known.slice(found[0].length)) : known;
+}
+
+function inOneRegistry(address: string): string {
+  return address.replace(registryAddress, registry);
 }
 
 /** `<Type>/<version>` where the address ends in them: how a schema is found under whatever host it is named. */

@@ -1,9 +1,9 @@
-import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Options, ValidateFunction } from 'ajv/dist/2020.js';
 import { loadAjv } from '../protocol/ajv.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { completeSchema, partialSchema } from './partial-schema.ts';
 import { loadRe2 } from './re2.ts';
-import { registryAliases } from './schema-address.ts';
+import { otherAddresses, type SchemaAliases } from './schema-address.ts';
 
 /** A schema document under the address that references use. */
 export interface SchemaDocument {
@@ -23,11 +23,12 @@ export interface CompilerOptions {
   thorough: boolean;
   /** The documents are known to be schemas: they are not checked, which takes a tenth of a second. */
   areSound?: boolean;
+  aliases?: SchemaAliases;
 }
 
 export function createSchemaCompiler(
   documents: readonly SchemaDocument[],
-  { partial, thorough, areSound = false }: CompilerOptions,
+  { partial, thorough, areSound = false, aliases = [] }: CompilerOptions,
 ): SchemaCompiler {
   const { Ajv, addFormats } = loadAjv();
   const ajv = new Ajv({ ...ajvOptions, allErrors: thorough, validateSchema: !areSound });
@@ -35,7 +36,8 @@ export function createSchemaCompiler(
   const refused = new Map<string, unknown>();
   for (const { id, document } of documents) {
     try {
-      addUnderAllNames(ajv, partial ? partialSchema(document, id) : document, id);
+      const schema = partial ? partialSchema(document, id) : document;
+      for (const name of [id, ...otherAddresses(id, aliases)]) ajv.addSchema(schema, name);
       if (!partial) continue;
       const { complete, names } = completeSchema(document, id);
       for (const name of names) ajv.addSchema(complete, name);
@@ -73,10 +75,4 @@ function linearTimeRegExp(pattern: string) {
   const compiled = re2.compile(re2.translateRegExp(pattern));
   // Ajv tells patterns apart by their text.
   return { test: (text: string) => compiled.test(text), toString: () => pattern };
-}
-
-/** References may name either host of the registry. */
-function addUnderAllNames(ajv: Ajv2020, document: JsonObject, id: string): void {
-  ajv.addSchema(document, id);
-  for (const alias of registryAliases(id)) ajv.addSchema(document, alias);
 }

@@ -2,7 +2,7 @@ import { type ErrorBody, errorBody } from '../protocol/errors.ts';
 import { faultAt, type Segments } from '../protocol/fault.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json.ts';
 import { findCloseContext } from './close-context.ts';
-import { bareType, schemaAddress, typeAndVersion } from './schema-address.ts';
+import { bareType, type SchemaAliases, schemaAddress, typeAndVersion } from './schema-address.ts';
 import { createSchemaCompiler, type SchemaCompiler, type SchemaDocument } from './schema-compiler.ts';
 import { nonconforming, schemaFaults } from './schema-faults.ts';
 
@@ -51,19 +51,21 @@ export interface CheckerOptions {
   /** They are known to have no problems: they are not checked, and each is compiled when it is first asked for, which takes a tenth of a second. */
   areSound?: boolean;
   unknownContext?: 'accept' | 'reject';
+  aliases?: SchemaAliases;
   /** Told of every context that no schema is known for. */
   onUnknownContext?: (context: string) => void;
 }
 
 export function createAttributeChecker(options: CheckerOptions): AttributeChecker {
   const { unknownContext = 'accept', onUnknownContext } = options;
-  const documents = latestDocuments(options.schemas);
-  const compiler = createCompilers(documents, options.areSound);
+  const addressOf = (text: string) => schemaAddress(text, options.aliases);
+  const documents = latestDocuments(options.schemas, addressOf);
+  const compiler = createCompilers(documents, options);
   const types = documents.flatMap(typesOf);
   const problems = options.areSound
     ? new Map<string, SchemaProblem>()
     : findProblems(types, compiler(false, false));
-  const find = createLookup(types);
+  const find = createLookup(types, addressOf);
 
   function check(
     attributes: Readonly<Record<string, unknown>>,
@@ -110,17 +112,22 @@ export function createAttributeChecker(options: CheckerOptions): AttributeChecke
   };
 }
 
-function latestDocuments(schemas: readonly DomainSchema[]): SchemaDocument[] {
-  const latest = new Map(schemas.map((schema) => [schemaAddress(schema.address) ?? schema.address, schema]));
+type AddressOf = typeof schemaAddress;
+
+function latestDocuments(schemas: readonly DomainSchema[], addressOf: AddressOf): SchemaDocument[] {
+  const latest = new Map(schemas.map((schema) => [addressOf(schema.address) ?? schema.address, schema]));
   return [...latest.values()].map(({ address, document }) => ({ id: address, document }));
 }
 
 /** Four ways to check, each made when first asked for: complete or partial, quick or thorough. */
-function createCompilers(documents: readonly SchemaDocument[], areSound = false) {
+function createCompilers(
+  documents: readonly SchemaDocument[],
+  { areSound, aliases }: Pick<CheckerOptions, 'areSound' | 'aliases'>,
+) {
   const made: SchemaCompiler[] = [];
   return (partial: boolean, thorough: boolean): SchemaCompiler => {
     const way = Number(partial) * 2 + Number(thorough);
-    made[way] ??= createSchemaCompiler(documents, { partial, thorough, areSound });
+    made[way] ??= createSchemaCompiler(documents, { partial, thorough, areSound, aliases });
     return made[way];
   };
 }
@@ -174,10 +181,10 @@ function typesOf({ id: address, document }: SchemaDocument): DefinedType[] {
 }
 
 /** Finds the types of a context: by its address, else by the `<Type>/<version>` that it ends in. */
-function createLookup(types: readonly DefinedType[]) {
+function createLookup(types: readonly DefinedType[], addressOf: AddressOf) {
   const byKey = new Map<string, Map<string, string>>();
   for (const { address, type, reference } of types) {
-    const key = schemaAddress(address) ?? address;
+    const key = addressOf(address) ?? address;
     for (const name of [key, typeAndVersion(key)]) {
       if (name === undefined) continue;
       byKey.set(name, (byKey.get(name) ?? new Map()).set(type, reference));
@@ -187,7 +194,7 @@ function createLookup(types: readonly DefinedType[]) {
   const remembered = new Map<string, ReadonlyMap<string, string> | undefined>();
   return (context: string): ReadonlyMap<string, string> | undefined => {
     if (remembered.has(context)) return remembered.get(context);
-    const key = schemaAddress(context);
+    const key = addressOf(context);
     const found = key === undefined ? undefined : (byKey.get(key) ?? byKey.get(typeAndVersion(key) ?? ''));
     if (remembered.size >= maxRememberedContexts) remembered.clear();
     if (context.length <= maxRememberedLength) remembered.set(context, found);

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { patienceMs } from '../../tests/support/patience.ts';
+import { readConfig } from '../config.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
 import { openSchemaStore, type SchemaStore } from './schema-store.ts';
@@ -108,6 +109,26 @@ it('SCHEMA_DIR may be a clone of the public repository: files that are no schema
   const context = 'https://raw.githubusercontent.com/beckn/schemas/main/schema/Coffee/v1/context.jsonld';
   expect(faultPaths(store, context, 'Coffee')).toEqual(['$.origin']);
   expect(lines).toMatchObject([{ count: 5, msg: 'files of SCHEMA_DIR that are no schemas are skipped' }]);
+});
+
+it('SCHEMA_ALIASES lead to a schema before one of the same type and version elsewhere, in contexts and in references', async () => {
+  await put('Coffee/v1/schema.json', {
+    required: ['origin'],
+    $ref: 'https://mirror.example/Cup/v1/schema.json',
+  });
+  await put('Cup/v1/schema.json', { required: ['size'] });
+  await put('other.json', { $id: 'https://zz.example/Coffee/v1/schema.json', required: ['other'] });
+  const { SCHEMA_ALIASES: aliases } = readConfig({
+    SCHEMA_ALIASES: '{"https://mirror.example": "https://schema.beckn.io/"}',
+  });
+  const mirrored = 'https://mirror.example/Coffee/v1/context.jsonld';
+  const store = await openSchemaStore({ logger, schemaDir: directory, aliases });
+  expect(faultPaths(store, mirrored, 'Coffee').sort()).toEqual(['$.origin', '$.size']);
+  const { types, problems } = (await openSchemaStore({ logger, schemaDir: directory })).checker();
+  expect(types.map(({ type }) => type)).toContain('Cup');
+  expect(problems).toMatchObject([
+    { type: 'Coffee', reason: expect.stringContaining('mirror.example/Cup/v1') },
+  ]);
 });
 
 describe('schemas of unknown contexts', () => {

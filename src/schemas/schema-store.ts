@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { Logger } from '../logger.ts';
+import type { SchemaAliases } from '../rules/schema-address.ts';
 import { type AttributeChecker, createAttributeChecker } from '../rules/typed-attributes.ts';
 import { keepSchema, keptSchemasDirectory, readKeptSchemas } from './kept-schemas.ts';
 import { createSchemaFetcher } from './schema-fetcher.ts';
@@ -16,6 +17,7 @@ export interface SchemaStore {
 export interface SchemaStoreOptions {
   logger: Logger;
   unknownContext?: 'accept' | 'reject';
+  aliases?: SchemaAliases;
   /** The operator's directory; its schemas stand before the bundled ones of the same address. */
   schemaDir?: string;
   /** Schemas of unknown contexts at these hosts are fetched in the background and kept there. */
@@ -24,7 +26,7 @@ export interface SchemaStoreOptions {
 
 /** As the settings say. */
 export function openConfiguredSchemas(
-  config: Pick<Config, 'UNKNOWN_CONTEXT' | 'SCHEMA_DIR' | 'SCHEMA_HOSTS' | 'DATA_DIR'>,
+  config: Pick<Config, 'UNKNOWN_CONTEXT' | 'SCHEMA_DIR' | 'SCHEMA_HOSTS' | 'SCHEMA_ALIASES' | 'DATA_DIR'>,
   client: GuardedClient,
   logger: Logger,
 ): Promise<SchemaStore> {
@@ -33,13 +35,14 @@ export function openConfiguredSchemas(
   return openSchemaStore({
     logger,
     unknownContext: config.UNKNOWN_CONTEXT,
+    aliases: config.SCHEMA_ALIASES,
     schemaDir: config.SCHEMA_DIR,
     fetch: hosts.length > 0 ? fetch : undefined,
   });
 }
 
 export async function openSchemaStore(options: SchemaStoreOptions): Promise<SchemaStore> {
-  const { logger, unknownContext, schemaDir, fetch } = options;
+  const { logger, unknownContext, aliases, schemaDir, fetch } = options;
   const tellSkipped = (files: string[]) =>
     logger.info(
       { count: files.length, files: files.slice(0, 5) },
@@ -70,6 +73,7 @@ export async function openSchemaStore(options: SchemaStoreOptions): Promise<Sche
       // Those that ship with us are, by themselves.
       areSound: schemaDir === undefined && fetched.length === 0,
       unknownContext,
+      aliases,
       onUnknownContext: (context) => fetcher?.want(context),
     });
     for (const problem of made.problems) logger.warn(problem, 'schema cannot be used');

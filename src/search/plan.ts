@@ -6,7 +6,7 @@ import {
   spatialConstraints,
 } from '../protocol/discover-messages.ts';
 import type { Paging } from '../rules/discover/page-answer.ts';
-import { schemaIdentity } from '../rules/schema-address.ts';
+import { schemaIdentities } from '../rules/schema-address.ts';
 import type { Scope } from './documents/scope.ts';
 import type { FilterSource } from './filter/evaluate.ts';
 import { type FilterPlan, planFilter } from './filter/plan.ts';
@@ -47,7 +47,7 @@ export function planQuestion(
   const text = intent.textSearch?.trim();
   const expression = intent.filters?.expression;
   return {
-    scope: { now: now(), networkId, schemaContext: schemaContext.map(schemaIdentity) },
+    scope: { now: now(), networkId, schemaContext: schemaIdentities(schemaContext, config.SCHEMA_ALIASES) },
     paging: { limit, offset },
     ...(text && { text }),
     ...(expression !== undefined && {

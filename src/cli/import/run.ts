@@ -104,10 +104,14 @@ function readLocations(document: Json, file: string) {
 
 /** The catalogs are checked against the same schemas as a publish of them. */
 async function startCollector(per: PerUnit = 'station', context: CommandContext): Promise<Collector> {
-  const sources = await readSchemaSources(context.config());
+  const config = context.config();
+  const sources = await readSchemaSources(config);
   return createCollector({
     per,
-    checker: createAttributeChecker({ schemas: sources.flatMap(({ schemas }) => schemas) }),
+    checker: createAttributeChecker({
+      schemas: sources.flatMap(({ schemas }) => schemas),
+      aliases: config.SCHEMA_ALIASES,
+    }),
   });
 }
 

@@ -13,10 +13,12 @@ export interface CheckOptions extends ListOptions {
 }
 
 export async function listTypes({ json }: ListOptions, context: CommandContext): Promise<void> {
-  const sources = await readSchemaSources(context.config());
+  const config = context.config();
+  const sources = await readSchemaSources(config);
   const { types, problems } = createAttributeChecker({
     schemas: sources.flatMap(({ schemas }) => schemas),
     areSound: areSound(sources),
+    aliases: config.SCHEMA_ALIASES,
   });
   const sourceOf = (address: string) =>
     sources.findLast(({ schemas }) => schemas.some((schema) => schema.address === address))?.name ?? '';
@@ -45,6 +47,7 @@ export async function checkFile(
     schemas: sources.flatMap(({ schemas }) => schemas),
     areSound: areSound(sources),
     unknownContext: config.UNKNOWN_CONTEXT,
+    aliases: config.SCHEMA_ALIASES,
     onUnknownContext: (name) => unknown.add(name),
   });
   const { subject, faults } = checkDocument(await readJsonInput(file, context), {

@@ -96,7 +96,7 @@ function takeStatement(chosen: string): string {
       from chosen where push.id = chosen.id
       returning push.*, chosen.in_flight as was_in_flight
     ), interests as (
-      select owner, jsonb_agg(jsonb_build_object('networkIds', network_ids, 'schemaTypes', schema_types)) as interests
+      select owner, jsonb_agg(jsonb_build_object('networkIds', network_ids, 'schemaTypes', schema_ids)) as interests
       from catalog.subscription where status = 'ACTIVE' and owner in (select subscriber from marked) group by owner
     )
     select marked.*, catalog.id as catalog_id, type, visible_to, schema_types, version, full_version, is_active, traceparent,

@@ -1,5 +1,4 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
-import { schemaIdentity } from '../../rules/schema-address.ts';
 import type { ProjectText } from '../../rules/strict-form.ts';
 import type { Queryable } from '../database.ts';
 
@@ -17,7 +16,7 @@ export interface CatalogSelection {
   type?: CatalogType;
   /** Empty: every network. */
   networkIds: readonly string[];
-  /** Empty: every schema type. */
+  /** All of their names (rules/schema-address.ts). Empty: every schema type. */
   schemaTypes: readonly string[];
   limit: number;
   offset: number;
@@ -41,7 +40,7 @@ export async function readCatalogs(
     where ($1::text is null or type = $1)
       and (cardinality($2::text[]) = 0 or visible_to && $2)
       and (cardinality($3::text[]) = 0 or schema_types && $3)`;
-  const asked = [type, networkIds, schemaTypes.map(schemaIdentity)];
+  const asked = [type, networkIds, schemaTypes];
   const { rows: counted } = await snapshot.query<{ total: number }>(
     `select count(*) as total ${matching}`,
     asked,

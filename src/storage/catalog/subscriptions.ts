@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Subscription, SubscriptionStatus } from '../../protocol/subscription-messages.ts';
-import { schemaIdentity } from '../../rules/schema-address.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
 // Who wants which catalogs (catalog spec: Subscription). A subscription belongs to the identity that created it.
@@ -12,6 +11,8 @@ export interface StoredSubscription extends Subscription {
 export interface SubscriptionChange {
   networkIds?: readonly string[];
   schemaTypes?: readonly string[];
+  /** All names of the schema types, by which catalogs are matched. */
+  schemaIds?: readonly string[];
   now: Date;
 }
 
@@ -74,12 +75,12 @@ export async function findSubscribedNetworks(
 export async function insertSubscription(
   tx: Transaction,
   owner: string,
-  { networkIds = [], schemaTypes = [], now }: SubscriptionChange,
+  { networkIds = [], schemaTypes = [], schemaIds = [], now }: SubscriptionChange,
 ): Promise<Subscription> {
   const { rows } = await tx.query<SubscriptionRow>(
     `insert into catalog.subscription (id, owner, status, network_ids, schema_types, schema_ids, created_at, updated_at)
      values ($1, $2, 'ACTIVE', $3, $4, $6, $5, $5) returning ${columns}`,
-    [randomUUID(), owner, distinct(networkIds), distinct(schemaTypes), now, schemaTypes.map(schemaIdentity)],
+    [randomUUID(), owner, distinct(networkIds), distinct(schemaTypes), now, schemaIds],
   );
   return only(rows);
 }
@@ -100,19 +101,32 @@ export async function findSubscription(
 export async function updateSubscription(
   tx: Transaction,
   id: string,
-  { networkIds, schemaTypes, now }: SubscriptionChange,
+  { networkIds, schemaTypes, schemaIds, now }: SubscriptionChange,
 ): Promise<Subscription> {
   const { rows } = await tx.query<SubscriptionRow>(
     `update catalog.subscription
      set status = 'ACTIVE', updated_at = $4,
          network_ids = coalesce($2, network_ids), schema_types = coalesce($3, schema_types), schema_ids = coalesce($5, schema_ids)
      where id = $1 returning ${columns}`,
-    [
-      ...[id, networkIds && distinct(networkIds), schemaTypes && distinct(schemaTypes), now],
-      schemaTypes?.map(schemaIdentity),
-    ],
+    [id, networkIds && distinct(networkIds), schemaTypes && distinct(schemaTypes), now, schemaIds],
   );
   return only(rows);
+}
+
+/** Names all schema types again, whose aliases may be others than when they were subscribed to. */
+export async function renameSchemaTypes(
+  database: Queryable,
+  identify: (schemaTypes: readonly string[]) => string[],
+): Promise<void> {
+  const { rows } = await database.query<{ id: string; schema_types: string[] }>(
+    'select id, schema_types from catalog.subscription where cardinality(schema_types) > 0',
+  );
+  for (const { id, schema_types: schemaTypes } of rows) {
+    await database.query(
+      'update catalog.subscription set schema_ids = $3 where id = $1 and schema_types = $2 and schema_ids <> $3',
+      [id, schemaTypes, identify(schemaTypes)],
+    );
+  }
 }
 
 /** An INACTIVE one stays as it is. */
