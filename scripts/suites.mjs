@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 const all = [
   'processes',
   'package',
+  'console',
   'conform',
   'large',
   'search',

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { actions } from '../../../src/protocol/actions.ts';
-import { extending } from '../../support/catalogs/masters.ts';
-import { newId, offer, publishCatalog, resource } from '../../support/catalogs/small-catalogs.ts';
-import type { Actor } from '../../support/network/actor.ts';
-import { consoleOf } from '../../support/network/console.ts';
-import { startDiscovery } from '../../support/network/discovery.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
-import { until } from '../../support/time.ts';
+import { actions } from '../../src/protocol/actions.ts';
+import { extending } from '../support/catalogs/masters.ts';
+import { newId, offer, publishCatalog, resource } from '../support/catalogs/small-catalogs.ts';
+import type { Actor } from '../support/network/actor.ts';
+import { consoleOf } from '../support/network/console.ts';
+import { startDiscovery } from '../support/network/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { until } from '../support/time.ts';
 
 // Catalogs, masters, participants, subscriptions and feeds at the console, on a catalog service that a discovery service follows.
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startConsole, type TestConsole } from '../../support/network/console.ts';
+import { startConsole, type TestConsole } from '../support/network/console.ts';
 
 // Cursors of the console's lists come back from outside, altered or not.
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operatorTokenFile, sessionCookie } from '../../../src/console/operator-token.ts';
-import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
+import { operatorTokenFile, sessionCookie } from '../../src/console/operator-token.ts';
+import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 
 // Who may do what at the console. The change is one that the guard lets only the operator get to.
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readIndexStatus } from '../../../src/search/status.ts';
-import { writeLog } from '../../../src/storage/crawl/log.ts';
-import { openScene, type Scene } from '../../support/hosted/crawl-scene.ts';
-import { consoleOf } from '../../support/network/console.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
-import { until } from '../../support/time.ts';
+import { readIndexStatus } from '../../src/search/status.ts';
+import { writeLog } from '../../src/storage/crawl/log.ts';
+import { openScene, type Scene } from '../support/hosted/crawl-scene.ts';
+import { consoleOf } from '../support/network/console.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { until } from '../support/time.ts';
 
 // The operator's API on what a real crawl has left: one catalog that is served, and a change of it that could not be read.
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { catalog, charger, chargerContext, offer } from '../../support/catalogs/sample-catalogs.ts';
-import { type Discovering, filter, startDiscovering } from '../../support/network/discover.ts';
-import { defaultNetwork } from '../../support/network/network.ts';
+import { catalog, charger, chargerContext, offer } from '../support/catalogs/sample-catalogs.ts';
+import { type Discovering, filter, startDiscovering } from '../support/network/discover.ts';
+import { defaultNetwork } from '../support/network/network.ts';
 
 // Find: what the page for consumers asks the operator's API, on a real index.
 

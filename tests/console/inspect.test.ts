@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { splitIdentity } from '../../../src/protocol/identity.ts';
-import { setCatalogIndexUrls } from '../../../src/storage/registry/participants.ts';
-import { catalog, charger, plain } from '../../support/catalogs/sample-catalogs.ts';
-import { gate } from '../../support/gate.ts';
-import { openScene, type Scene } from '../../support/hosted/crawl-scene.ts';
-import { answers, only, replaced } from '../../support/hosted/tampering.ts';
-import type { Actor, Body } from '../../support/network/actor.ts';
-import { startConsole, type TestConsole } from '../../support/network/console.ts';
-import { publish } from '../../support/network/publish.ts';
-import { until } from '../../support/time.ts';
+import { splitIdentity } from '../../src/protocol/identity.ts';
+import { setCatalogIndexUrls } from '../../src/storage/registry/participants.ts';
+import { catalog, charger, plain } from '../support/catalogs/sample-catalogs.ts';
+import { gate } from '../support/gate.ts';
+import { openScene, type Scene } from '../support/hosted/crawl-scene.ts';
+import { answers, only, replaced } from '../support/hosted/tampering.ts';
+import type { Actor, Body } from '../support/network/actor.ts';
+import { startConsole, type TestConsole } from '../support/network/console.ts';
+import { publish } from '../support/network/publish.ts';
+import { until } from '../support/time.ts';
 
 // Inspect: the chain of a real publisher facing the real crawler, and of a real publish through the catalog service.
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeMinute } from '../../../src/storage/console/minutes.ts';
-import { resource } from '../../support/catalogs/small-catalogs.ts';
-import { consoleOf } from '../../support/network/console.ts';
-import { type Discovering, filter, startDiscovering } from '../../support/network/discover.ts';
-import { defaultNetwork } from '../../support/network/network.ts';
-import { until } from '../../support/time.ts';
+import { writeMinute } from '../../src/storage/console/minutes.ts';
+import { resource } from '../support/catalogs/small-catalogs.ts';
+import { consoleOf } from '../support/network/console.ts';
+import { type Discovering, filter, startDiscovering } from '../support/network/discover.ts';
+import { defaultNetwork } from '../support/network/network.ts';
+import { until } from '../support/time.ts';
 
 // What each process writes about itself, a row a minute, and what the console makes of the rows of all of them.
 

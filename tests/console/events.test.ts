@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId, publishCatalog, resource } from '../../support/catalogs/small-catalogs.ts';
-import { consoleOf } from '../../support/network/console.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
-import { until } from '../../support/time.ts';
+import { newId, publishCatalog, resource } from '../support/catalogs/small-catalogs.ts';
+import { consoleOf } from '../support/network/console.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { until } from '../support/time.ts';
 
 // GET /api/events: the page is told what has changed, whichever process changed it.
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listCallbacksTo } from '../../../src/storage/work/callback-list.ts';
-import { catalog, plain } from '../../support/catalogs/sample-catalogs.ts';
-import { newId, publishCatalog, resource } from '../../support/catalogs/small-catalogs.ts';
-import { gate } from '../../support/gate.ts';
-import type { Actor } from '../../support/network/actor.ts';
-import { consoleOf } from '../../support/network/console.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
-import { submit } from '../../support/network/publish.ts';
-import { allPushed, type Receiver, startReceiver } from '../../support/network/receiver.ts';
-import { until } from '../../support/time.ts';
+import { listCallbacksTo } from '../../src/storage/work/callback-list.ts';
+import { catalog, plain } from '../support/catalogs/sample-catalogs.ts';
+import { newId, publishCatalog, resource } from '../support/catalogs/small-catalogs.ts';
+import { gate } from '../support/gate.ts';
+import type { Actor } from '../support/network/actor.ts';
+import { consoleOf } from '../support/network/console.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { submit } from '../support/network/publish.ts';
+import { allPushed, type Receiver, startReceiver } from '../support/network/receiver.ts';
+import { until } from '../support/time.ts';
 
 // Deliveries as an operator sees them at the console, on a real catalog service with receivers that refuse.
 

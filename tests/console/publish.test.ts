@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lockCatalogId } from '../../../src/storage/catalog/catalogs.ts';
-import { lockMasterIds } from '../../../src/storage/catalog/masters.ts';
-import { catalog, charger, plain } from '../../support/catalogs/sample-catalogs.ts';
-import { crawl } from '../../support/hosted/crawl.ts';
-import type { Body } from '../../support/network/actor.ts';
-import { type ConsoleAnswer, startConsole, type TestConsole } from '../../support/network/console.ts';
-import { until } from '../../support/time.ts';
+import { lockCatalogId } from '../../src/storage/catalog/catalogs.ts';
+import { lockMasterIds } from '../../src/storage/catalog/masters.ts';
+import { catalog, charger, plain } from '../support/catalogs/sample-catalogs.ts';
+import { crawl } from '../support/hosted/crawl.ts';
+import type { Body } from '../support/network/actor.ts';
+import { type ConsoleAnswer, startConsole, type TestConsole } from '../support/network/console.ts';
+import { until } from '../support/time.ts';
 
 // Publish: a text is checked at its places, published by the real publisher identity, and watched until it is found.
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { actionExamples } from '../../../src/protocol/example-messages.ts';
-import { startConsole, type TestConsole } from '../../support/network/console.ts';
-import { until } from '../../support/time.ts';
+import { actionExamples } from '../../src/protocol/example-messages.ts';
+import { startConsole, type TestConsole } from '../support/network/console.ts';
+import { until } from '../support/time.ts';
 
 // "Try it out" on the API page: the console of a demo network signs and sends for its operator.
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listDeliveries, listReceivers } from '../../../src/console/deliveries.ts';
-import { listAllCatalogs } from '../../../src/console/list-catalogs.ts';
-import { listCatalogs } from '../../../src/storage/catalog/catalog-list.ts';
-import { listIndexedCatalogs } from '../../../src/storage/console/indexed-catalogs.ts';
-import { listCrawledMasters, listPublishedMasters } from '../../../src/storage/console/masters.ts';
-import { findKnownCatalogs } from '../../../src/storage/console/subjects.ts';
-import type { Queryable } from '../../../src/storage/database.ts';
-import { countRowsRead } from '../../support/database/rows-read.ts';
-import { consoleOf } from '../../support/network/console.ts';
-import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
+import { listDeliveries, listReceivers } from '../../src/console/deliveries.ts';
+import { listAllCatalogs } from '../../src/console/list-catalogs.ts';
+import { listCatalogs } from '../../src/storage/catalog/catalog-list.ts';
+import { listIndexedCatalogs } from '../../src/storage/console/indexed-catalogs.ts';
+import { listCrawledMasters, listPublishedMasters } from '../../src/storage/console/masters.ts';
+import { findKnownCatalogs } from '../../src/storage/console/subjects.ts';
+import type { Queryable } from '../../src/storage/database.ts';
+import { countRowsRead } from '../support/database/rows-read.ts';
+import { consoleOf } from '../support/network/console.ts';
+import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 
 // Lists of 100,000 catalogs, in the catalog service and in the index, and 200,000 pushes to 1,000 receivers. What a page costs is judged by the rows that
 // PostgreSQL reads for it, never by time.

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { consoleErrorBody } from '../../../src/console/errors.ts';
-import { addTileRoute } from '../../../src/console/map-tiles.ts';
-import { addPageRoutes } from '../../../src/console/page.ts';
-import { createServer } from '../../../src/http/server.ts';
-import { silentLogger } from '../../../src/logger.ts';
-import { createMetrics } from '../../../src/metrics.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
-import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
+import { consoleErrorBody } from '../../src/console/errors.ts';
+import { addTileRoute } from '../../src/console/map-tiles.ts';
+import { addPageRoutes } from '../../src/console/page.ts';
+import { createServer } from '../../src/http/server.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { createTestDatabase } from '../support/database/database.ts';
+import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 
 // The files that the console serves: its page, built or not, and the tiles of its map.
 
