@@ -148,7 +148,8 @@ describe('push', () => {
       const push = found.find(
         ({ subscriber, catalogId }) => subscriber.startsWith(actor.id) && catalogId === id,
       );
-      return push?.version === version && push.state !== 'pending' && push.dueAt === null && push;
+      const isSettled = push?.acknowledgedVersion === version || push?.state === 'parked';
+      return isSettled && push?.dueAt === null && push;
     }, `the push of ${id} to ${actor.id}`);
     return { pushes: pushesOf(actor, id), delivery };
   }

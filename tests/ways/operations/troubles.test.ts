@@ -206,8 +206,10 @@ describe('a publisher without a database that nobody has registered', () => {
     };
     const running = await startProcess(readConfig(publisher), { logger: silentLogger() });
     try {
-      const { status, body } = await readReady(running.operationsUrl);
-      expect(status).toBe(200);
+      const { body } = await until(async () => {
+        const ready = await readReady(running.operationsUrl);
+        return ready.status === 200 && ready;
+      }, 'the publisher to be ready');
       expect(body.roles.publisher.troubles).toMatchObject([
         { kind: 'key-not-registered', role: 'publisher' },
       ]);

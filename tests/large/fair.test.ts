@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { actions } from '../../../src/protocol/actions.ts';
-import { type Discovering, filter, startDiscovering } from '../../support/network/discover.ts';
-import { until, watchFor } from '../../support/time.ts';
+import { actions } from '../../src/protocol/actions.ts';
+import { type Discovering, filter, startDiscovering } from '../support/network/discover.ts';
+import { until, watchFor } from '../support/time.ts';
 
 // Identities that ask at the same time: what one asks for never holds up another.
 

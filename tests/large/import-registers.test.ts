@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { registerImportCommand } from '../../../src/cli/import.ts';
-import { registerVerifyCommand } from '../../../src/cli/verify.ts';
-import { findDoubtfulPlaces } from '../../../src/import/doubtful-places.ts';
-import { sha256Digest } from '../../../src/protocol/digest.ts';
-import { parseJson } from '../../../src/protocol/json.ts';
-import { publicKeyOf } from '../../../src/protocol/keys.ts';
-import type { PublishMessage } from '../../../src/protocol/publish-messages.ts';
-import type { TriggerRequest } from '../../../src/protocol/trigger-messages.ts';
-import { renewManifest } from '../../../src/publisher/keep-manifest.ts';
-import { publishCatalogs } from '../../../src/publisher/publish.ts';
-import { dataFile } from '../../support/catalogs/data-dir.ts';
-import { makeTree, servedFiles, type TestTree } from '../../support/hosted/published-tree.ts';
-import { runCommand } from '../../support/processes/command.ts';
+import { registerImportCommand } from '../../src/cli/import.ts';
+import { registerVerifyCommand } from '../../src/cli/verify.ts';
+import { findDoubtfulPlaces } from '../../src/import/doubtful-places.ts';
+import { sha256Digest } from '../../src/protocol/digest.ts';
+import { parseJson } from '../../src/protocol/json.ts';
+import { publicKeyOf } from '../../src/protocol/keys.ts';
+import type { PublishMessage } from '../../src/protocol/publish-messages.ts';
+import type { TriggerRequest } from '../../src/protocol/trigger-messages.ts';
+import { renewManifest } from '../../src/publisher/keep-manifest.ts';
+import { publishCatalogs } from '../../src/publisher/publish.ts';
+import { dataFile } from '../support/catalogs/data-dir.ts';
+import { makeTree, servedFiles, type TestTree } from '../support/hosted/published-tree.ts';
+import { runCommand } from '../support/processes/command.ts';
 
 // From a list of charging stations to signed files that verify, and again without a change. Real registers are no part of
 // the project.
