@@ -10,17 +10,18 @@ export function factsOf(
   submission: TriggerSubmission,
   entry: IndexEntry | undefined,
   { next, isActive }: { next: NextContent; isActive: boolean },
-  masters: ReadonlyMap<string, OwnMaster>,
+  { masters, isInTree }: { masters: ReadonlyMap<string, OwnMaster>; isInTree(catalogId: string): boolean },
 ): EntryFacts {
   const { catalog, catalogType, updateMode } = submission;
-  const kept = updateMode === 'MERGE' ? (entry?.dependencies?.masters ?? []) : [];
+  const former = (updateMode === 'MERGE' && entry?.dependencies?.masters) || [];
+  const kept = former.filter(({ catalogId }) => !isInTree(catalogId));
   return {
     catalogId: catalog.id,
     catalogType,
     networkIds: networksOf(submission, entry),
     schemaTypes: schemaTypesOf(next, masters),
     isActive,
-    masters: submission.masters ?? dependenciesOf(next, masters, kept),
+    masters: dependenciesOf(next, masters, { given: submission.masters, kept }),
   };
 }
 
@@ -32,16 +33,21 @@ export function networksOf(
   return networkIds ?? (updateMode === 'MERGE' ? entry?.networkIds : undefined);
 }
 
+/** Those of the tree, and those of other nodes: as given, or kept while a resource extends what no catalog of the tree has. */
 function dependenciesOf(
   { directives }: NextContent,
   masters: ReadonlyMap<string, OwnMaster>,
-  kept: readonly MasterDependency[],
+  { given, kept }: { given?: readonly MasterDependency[]; kept: readonly MasterDependency[] },
 ): MasterDependency[] {
-  const byCatalog = new Map(kept.map((dependency) => [dependency.catalogId, dependency]));
+  const byCatalog = new Map<string, MasterDependency>();
+  let extendsOthers = false;
   for (const { extends: template } of directives.values()) {
-    const dependency = masters.get(template.masterResourceId)?.dependency;
-    if (dependency) byCatalog.set(dependency.catalogId, dependency);
+    const own = masters.get(template.masterResourceId)?.dependency;
+    if (own) byCatalog.set(own.catalogId, own);
+    else extendsOthers = true;
   }
+  for (const dependency of given ?? (extendsOthers ? kept : []))
+    byCatalog.set(dependency.catalogId, dependency);
   return [...byCatalog.values()].sort((one, other) => (one.catalogId < other.catalogId ? -1 : 1));
 }
 

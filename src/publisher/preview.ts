@@ -2,7 +2,7 @@ import type { WireProfile } from '../protocol/signed-document.ts';
 import { isSameValue } from '../rules/same-value.ts';
 import type { PublishedCatalog } from './build.ts';
 import { type EntryFacts, factsOfEntry } from './entry.ts';
-import { factsOf } from './facts.ts';
+import { networksOf } from './facts.ts';
 import { planPublish } from './plan.ts';
 import type { TriggerSubmission } from './submission.ts';
 
@@ -48,7 +48,10 @@ export function previewPublish(
     resources: previewList(published.resources, diff?.resources),
     offers: previewList(published.offers, diff?.offers),
     members: differingNames(published.members, next.members),
-    facts: differingFacts(factsOfEntry(current.entry), factsOf(submission, current.entry, plan, new Map())),
+    facts: differingFacts(factsOfEntry(current.entry), {
+      isActive: plan.isActive,
+      networkIds: networksOf(submission, current.entry),
+    }),
   };
   const isChanged = diff !== undefined || preview.members.length + Object.keys(preview.facts).length > 0;
   return { ...preview, kind: isChanged ? 'changed' : 'unchanged' };
@@ -75,9 +78,11 @@ function differingNames(before: object, after: object): string[] {
   return [...names].filter((name) => !isSameValue(old[name], now[name]));
 }
 
-function differingFacts(before: EntryFacts, after: EntryFacts): PublishPreview['facts'] {
+function differingFacts(before: ShownFacts, after: ShownFacts): PublishPreview['facts'] {
   return {
     ...(before.isActive !== after.isActive && { isActive: after.isActive }),
     ...(!isSameValue(before.networkIds, after.networkIds) && { networkIds: after.networkIds }),
   };
 }
+
+type ShownFacts = Pick<EntryFacts, 'isActive' | 'networkIds'>;

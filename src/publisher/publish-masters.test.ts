@@ -104,6 +104,32 @@ describe('a MASTER catalog', () => {
     expect((await published(tree, 'coffee')).entry).not.toHaveProperty('dependencies');
   });
 
+  it('is named beside those that the directive names, and no longer after a MERGE in which nothing extends it', async () => {
+    const other = { ...master, id: 'others', resources: [{ ...template, id: 'm2' }] };
+    for (const { id: catalogId, ...rest } of [master, other])
+      await publishAs(tree, { id: catalogId, ...rest }, { catalogId, catalogType: 'MASTER' });
+    const dependencies = { masters: [{ catalogId: 'theirs' }] };
+    const extending = (masterResourceId: string): PublishDirective => ({
+      ...directive('coffee', masterResourceId),
+      updateMode: 'MERGE',
+    });
+    const named = async () =>
+      (await published(tree, 'coffee')).entry.dependencies?.masters?.map(({ catalogId }) => catalogId);
+    await publishAs(tree, coffee(), extending('m1'));
+    await publishAs(tree, coffee(), extending('m2'));
+    expect(await named()).toEqual(['others']);
+    const sendWith = (masterResourceId: string) => {
+      const publishDirectives = [{ ...extending(masterResourceId), dependencies }];
+      return publishCatalogs(tree, { message: { catalogs: [coffee()], publishDirectives } });
+    };
+    await sendWith('x1');
+    expect(await named()).toEqual(['theirs']);
+    await publishAs(tree, coffee(), extending('m1'));
+    expect(await named()).toEqual(['templates']);
+    await sendWith('m2');
+    expect(await named()).toEqual(['others', 'theirs']);
+  });
+
   it('that nothing names gets a warning that says what crawlers will wait for', async () => {
     const { warnings } = await publishCatalogs(tree, {
       message: { catalogs: [coffee()], publishDirectives: [directive('coffee', 'x1')] },

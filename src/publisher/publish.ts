@@ -82,15 +82,15 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const isNews = isKnownSound ? isPartOf(diff) : () => true;
   // What is built stays in memory until all of it was found sound.
   const check = once(() => findContentFaults(submission, next, masters, isNews, checker));
-  const facts = factsOf(submission, found?.entry, plan, masters);
+  const isInTree = (catalogId: string) => edit.find(catalogId) !== undefined;
+  const facts = factsOf(submission, found?.entry, plan, { masters, isInTree });
   const options = { ...buildOptions(tree, forceBaseline), whileSigning: check };
   const built = await buildPublish(current, facts, { next, diff }, options);
   const faults = check();
   if (faults.length > 0) return reject(catalog.id, faults);
   turn.warnings.push(...findUnaskedRemovals(submission, diff));
 
-  const isFromElsewhere = facts.masters.some((master) => edit.find(master.catalogId) === undefined);
-  if (!isFromElsewhere)
+  if (facts.masters.every((master) => isInTree(master.catalogId)))
     turn.warnings.push(...findMasterProblems(catalog.id, next.directives.values(), masters));
   // What a MERGE keeps was not looked at now.
   const isAllChecked = updateMode === 'FULL' || current === undefined || isKnownSound;
