@@ -87,16 +87,15 @@ export function findNetworkWarnings(
 export function findStrictWarnings({ catalog, at }: Submission): PublishWarning[] {
   const first = new Map<string, Dropped>();
   noteDropped(catalog, at, (dropped) => {
-    const { object, member = '' } = dropped;
-    const name = `${object}.${member}`;
+    const name = 'member' in dropped ? `${dropped.object}.${dropped.member}` : dropped.object;
     if (name !== 'Provider.rating' && first.size < maxWarnings && !first.has(name)) first.set(name, dropped);
   });
-  return [...first.values()].map(({ object, member, at: place }) =>
+  return [...first.values()].map((dropped) =>
     warningAt(
-      place,
-      member === undefined
-        ? `has no geo: receivers with closed schemas do not get this ${object}`
-        : `is not a known member of ${object}: receivers with closed schemas do not get it`,
+      dropped.at,
+      'member' in dropped
+        ? `is not a known member of ${dropped.object}: receivers with closed schemas do not get it`
+        : `${dropped.problem}: receivers with closed schemas do not get this ${dropped.object}`,
     ),
   );
 }

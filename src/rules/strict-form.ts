@@ -9,12 +9,8 @@ import { isDate } from '../protocol/time.ts';
 /** What a receiver is sent: everything that was published, or strict form. */
 export type BodyForm = 'full' | 'strict';
 
-/** What strict form drops: a member of one of the six, or, without a member, the whole object. */
-export interface Dropped {
-  object: string;
-  member?: string;
-  at: Segments;
-}
+/** What strict form drops: a member of one of the six objects, or a whole object and why. */
+export type Dropped = { object: string; at: Segments } & ({ member: string } | { problem: string });
 
 type Note = (dropped: Dropped) => void;
 
@@ -34,7 +30,7 @@ const address = closed('Address', {
   ...{ postalCode: keep, addressCountry: keep },
 });
 const location = having(
-  'Location',
+  { object: 'Location', problem: 'has no geo' },
   ({ geo }) => geo !== undefined,
   closed('Location', { geo: keep, address }),
 );
@@ -54,7 +50,7 @@ const offer: Project = open({
   ...{ descriptor, provider, validity: timePeriod, considerations: each(consideration) },
   addOns: each(
     having(
-      'AddOn',
+      { object: 'AddOn', problem: 'has no id that is a text, or a descriptor that is no object' },
       ({ id, descriptor: text }) => typeof id === 'string' && (text === undefined || isJsonObject(text)),
       (value, at, note) => offer(value, at, note),
     ),
@@ -165,10 +161,14 @@ function each(project: Project): Project {
 }
 
 /** Receivers ask for the geometry of a Location and the id of an add-on: without it, the object is left out. */
-function having(object: string, isWhole: (value: JsonObject) => boolean, project: Project): Project {
+function having(
+  missing: { object: string; problem: string },
+  isWhole: (value: JsonObject) => boolean,
+  project: Project,
+): Project {
   return (value, at, note) => {
     if (!isJsonObject(value) || isWhole(value)) return project(value, at, note);
-    note({ object, at });
+    note({ ...missing, at });
     return undefined;
   };
 }

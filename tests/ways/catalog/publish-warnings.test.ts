@@ -110,7 +110,7 @@ describe('a publish is answered with a warning, and its status stays,', () => {
           { id: 'a', descriptor, anything: 1 },
           { id: 'b', descriptor },
         ] as never,
-        offers: [offer('o', { validity: validity as never })],
+        offers: [offer('o', { validity: validity as never, addOns: [{ size: 1 }] })],
       }),
     );
     expect(result).toMatchObject({ status: 'ACCEPTED' });
@@ -121,11 +121,13 @@ describe('a publish is answered with a warning, and its status stays,', () => {
       at('provider.logo'),
       at('provider.availableAt[0]'),
       at('offers[0].validity.timezone'),
+      at('offers[0].addOns[0]'),
     ]);
     expect(result.warnings[0].message).toBe(
       'message.catalogs[0].provider.descriptor.short_desc is not a known member of Descriptor: receivers with closed schemas do not get it',
     );
     expect(result.warnings[3].message).toContain('availableAt[0] has no geo');
+    expect(result.warnings[5].message).toContain('addOns[0] has no id');
     expect((await searched(provider, 'loose'))?.provider).toMatchObject({ logo: 'l', descriptor });
     expect((await show('loose')).out).toMatch(
       /^loose: warning: .*provider\.logo is not a known member of Provider/m,
