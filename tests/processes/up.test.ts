@@ -121,7 +121,7 @@ describe('signpost up', () => {
     expect(found.out).toContain('3 resources of 1 catalog.');
   });
 
-  it('answers a publish with warnings, which nobody else is sent', async () => {
+  it('answers a publish with warnings', async () => {
     await running();
     const resourceAttributes = {
       '@context': 'https://schema.nfh.global/EnergyResourceEVCharger/v1.0/context.jsonld',
@@ -304,6 +304,18 @@ describe('signpost up --empty, with PUBLISHER_DIR equal to DATA_DIR', () => {
     const index = `http://127.0.0.1:${env.PUBLISHER_PORT}/index/catalogs.index.json`;
     expect((await fetch(index)).status).toBe(404);
     await expect(fetch(`http://127.0.0.1:${env.DEMO_PORT}`)).rejects.toThrow();
+  });
+
+  it('has a facilitator who may publish MASTER catalogs', async () => {
+    const publishDirectives = [{ catalogId: 'templates', catalogType: 'MASTER' }];
+    const to = `http://127.0.0.1:${env.CATALOG_PORT}`;
+    const { exitCode } = await runCommand(
+      registerSendCommand,
+      ['send', '-', '--action', 'catalog/publish', '--as', 'facilitator.signpost.test', '--to', to, '--wait'],
+      env,
+      JSON.stringify({ context: {}, message: { catalogs: [smallCatalog('templates')], publishDirectives } }),
+    );
+    expect(exitCode).toBe(0);
   });
 
   it('publishes without a warning, and is still not started a second time', async () => {

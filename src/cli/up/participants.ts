@@ -30,7 +30,7 @@ interface Participant {
 /** So few that the console warns of its end. */
 const grocerKeyDays = 20;
 
-/** Registers the roles of this process in the own registry, and the consumer and the provider whose keys the commands use. */
+/** Registers the roles of this process in the own registry, and those whose keys the commands use: the consumer, the provider and the facilitator. */
 export async function registerOwn(database: Database, config: Config): Promise<void> {
   const { catalog, discovery, publisher, consumer } = config.identities;
   await register(database, config, [
@@ -38,6 +38,7 @@ export async function registerOwn(database: Database, config: Config): Promise<v
     { ...discovery, type: 'BAP' },
     { ...publisher, type: 'BPP' },
     { id: providerId, type: 'BPP' },
+    { id: facilitatorId, type: 'BPP' },
     { ...consumer, type: 'BAP' },
   ]);
   await listIndexes(database, config);
@@ -47,7 +48,6 @@ export async function registerOwn(database: Database, config: Config): Promise<v
 export async function registerOthers(database: Database, config: Config): Promise<void> {
   const second = secondPublisher(config);
   await register(database, config, [
-    { id: facilitatorId, type: 'BPP' },
     { id: grocerId, type: 'BPP', keyDays: grocerKeyDays },
     { id: downDiscoveryId, url: downDiscoveryUrl, type: 'BAP' },
     { id: secondPublisherId, url: second.identities.publisher.url, type: 'BPP' },
