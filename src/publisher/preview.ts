@@ -41,17 +41,18 @@ export function previewPublish(
     const added = { resources: allNew(resources.length), offers: allNew(offers.length) };
     return { ...nothing, ...added, kind: current ? 'changed' : 'new' };
   }
-  const plan = planPublish(submission, current, profile);
-  const { next, diff } = plan;
+  const { next, diff, isActive } = planPublish(submission, current, profile);
+  const networkIds = networksOf(submission, current.entry);
+  const before = factsOfEntry(current.entry);
   const preview = {
     ...nothing,
     resources: previewList(published.resources, diff?.resources),
     offers: previewList(published.offers, diff?.offers),
     members: differingNames(published.members, next.members),
-    facts: differingFacts(factsOfEntry(current.entry), {
-      isActive: plan.isActive,
-      networkIds: networksOf(submission, current.entry),
-    }),
+    facts: {
+      ...(before.isActive !== isActive && { isActive }),
+      ...(!isSameValue(before.networkIds, networkIds) && { networkIds }),
+    },
   };
   const isChanged = diff !== undefined || preview.members.length + Object.keys(preview.facts).length > 0;
   return { ...preview, kind: isChanged ? 'changed' : 'unchanged' };
@@ -77,12 +78,3 @@ function differingNames(before: object, after: object): string[] {
   const names = new Set([...Object.keys(old), ...Object.keys(now)]);
   return [...names].filter((name) => !isSameValue(old[name], now[name]));
 }
-
-function differingFacts(before: ShownFacts, after: ShownFacts): PublishPreview['facts'] {
-  return {
-    ...(before.isActive !== after.isActive && { isActive: after.isActive }),
-    ...(!isSameValue(before.networkIds, after.networkIds) && { networkIds: after.networkIds }),
-  };
-}
-
-type ShownFacts = Pick<EntryFacts, 'isActive' | 'networkIds'>;

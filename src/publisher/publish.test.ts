@@ -69,7 +69,7 @@ describe('publishing a catalog', () => {
     ]);
     expect(await warnings(coffee(2))).toEqual([
       expect.stringContaining(
-        '12 resources (r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, …) and 1 offer (o1). Use',
+        '12 resources (r2, r3, r4, r5, r6, r7, r8, r9, r10, r11 and 2 more) and 1 offer (o1). Use',
       ),
     ]);
     expect(await warnings(coffee(1), 'MERGE')).toBeUndefined();

@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts';
 import type { FileDirective, IndexEntry } from '../protocol/signed-files.ts';
 import type { ContentDiff } from './diff.ts';
 import type { SealedFile } from './seal.ts';
@@ -10,7 +11,7 @@ const maxUnpackedBytes = 100 * 1_048_576;
 const maxChanges = 1000;
 const maxMasters = 8;
 const maxCatalogs = 20_000;
-const maxShown = 3;
+const maxNamedIds = 10;
 
 /** Why readers may not take what is published. */
 export function findReadingProblems(
@@ -50,10 +51,8 @@ export function findMasterProblems(
   const missing = new Set([...directives].map((directive) => directive.extends.masterResourceId));
   for (const id of masters.keys()) missing.delete(id);
   if (missing.size === 0) return [];
-  const shown = [...missing].slice(0, maxShown).join(', ');
-  const more = missing.size > maxShown ? ` and ${missing.size - maxShown} more` : '';
   return [
-    `${catalogId} extends master resources that no MASTER catalog of this node has in a shared network: ${shown}${more}. Crawlers will wait until they find them elsewhere, and not serve the catalog before. Name their MASTER catalogs in dependencies.masters of its directive.`,
+    `${catalogId} extends master resources that no MASTER catalog of this node has in a shared network: ${nameSome([...missing])}. Crawlers will wait until they find them elsewhere, and not serve the catalog before. Name their MASTER catalogs in dependencies.masters of its directive.`,
   ];
 }
 
@@ -80,11 +79,11 @@ export function findUnaskedRemovals(
   ];
 }
 
-const maxNamedRemovals = 10;
-
 function nameRemovals(what: string, ids: readonly string[] = []): string[] {
-  if (ids.length === 0) return [];
-  const more = ids.length > maxNamedRemovals ? ', …' : '';
-  const named = ids.slice(0, maxNamedRemovals).join(', ') + more;
-  return [`${ids.length} ${what}${ids.length === 1 ? '' : 's'} (${named})`];
+  return ids.length === 0 ? [] : [`${counted(ids.length, what)} (${nameSome(ids)})`];
+}
+
+function nameSome(ids: readonly string[]): string {
+  const more = ids.length > maxNamedIds ? ` and ${ids.length - maxNamedIds} more` : '';
+  return ids.slice(0, maxNamedIds).join(', ') + more;
 }
