@@ -83,7 +83,7 @@ command hosts files there, right and wrong ones, and waits until they are read. 
 Exit code: 0 when no check failed (those that could not be made are named), 1 when one did, or when nothing could be checked.
 
 Examples:
-  $ signpost conform http://127.0.0.1:4002 --other provider.signpost.test
+  $ signpost conform http://127.0.0.1:4002 --as facilitator.signpost.test --other provider.signpost.test
   $ signpost conform https://discovery.example.org --role discovery --as bap.example.com --key bap.seed --text charger
   $ signpost conform https://provider.example.org --role tree --junit report.xml
   $ signpost conform https://provider.example.org --role tree --clauses nfh-014

@@ -28,7 +28,7 @@ const TriggerDirective = closed(
       oneOfTexts(['MERGE', 'FULL'], {
         default: 'FULL',
         description:
-          'FULL: the catalog of the request is the whole catalog; where that is not said, warnings name what it removes. MERGE upserts by id and keeps what the request does not name.',
+          'FULL: the catalog of the request is the whole catalog. If updateMode is omitted, warnings name what this removes. MERGE upserts by id and keeps what the request does not name.',
       }),
     ),
     visibleTo: Type.Optional(
@@ -43,7 +43,7 @@ const TriggerDirective = closed(
         { masters: Type.Array(MasterDependency) },
         {
           description:
-            'Only for REGULAR catalogs: the MASTER catalogs of other nodes whose resources this one extends. Written into the entry as given.',
+            'Only for REGULAR catalogs: the MASTER catalogs of other nodes whose resources this one extends. Written into the entry as given; those of the same node are added.',
         },
       ),
     ),

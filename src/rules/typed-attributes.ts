@@ -157,7 +157,7 @@ function findProblems(types: readonly DefinedType[], compiler: SchemaCompiler): 
 function reasonOf(error: unknown): string {
   const missing = error instanceof Error && 'missingSchema' in error ? error.missingSchema : undefined;
   if (typeof missing === 'string' && missing !== '')
-    return `it refers to ${missing}, and there is no such schema`;
+    return `it refers to ${missing}, which is not among the known schemas`;
   return error instanceof Error ? error.message : String(error);
 }
 

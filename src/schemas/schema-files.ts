@@ -16,7 +16,7 @@ export const bundledSchemas = fileURLToPath(new URL('../../schemas/', import.met
 /**
  * Every schema below a directory, in the order of their paths. A schema that cannot be read is for the operator to mend.
  *
- * @param onSkipped told the files that are no schemas
+ * @param onSkipped called with the files that are not schemas
  */
 export async function loadSchemas(
   directory: string,

@@ -108,7 +108,7 @@ it('SCHEMA_DIR may be a clone of the public repository: files that are no schema
   const store = await openSchemaStore({ logger: told, schemaDir: directory });
   const context = 'https://raw.githubusercontent.com/beckn/schemas/main/schema/Coffee/v1/context.jsonld';
   expect(faultPaths(store, context, 'Coffee')).toEqual(['$.origin']);
-  expect(lines).toMatchObject([{ count: 5, msg: 'files of SCHEMA_DIR that are no schemas are skipped' }]);
+  expect(lines).toMatchObject([{ count: 5, msg: 'skipped files of SCHEMA_DIR that are not schemas' }]);
 });
 
 it('SCHEMA_ALIASES lead to a schema before one of the same type and version elsewhere, in contexts and in references', async () => {

@@ -43,14 +43,14 @@ export function openConfiguredSchemas(
 
 export async function openSchemaStore(options: SchemaStoreOptions): Promise<SchemaStore> {
   const { logger, unknownContext, aliases, schemaDir, fetch } = options;
-  const tellSkipped = (files: string[]) =>
+  const logSkipped = (files: string[]) =>
     logger.info(
       { count: files.length, files: files.slice(0, 5) },
-      'files of SCHEMA_DIR that are no schemas are skipped',
+      'skipped files of SCHEMA_DIR that are not schemas',
     );
   const local = [
     ...(await loadSchemas(bundledSchemas)),
-    ...(schemaDir === undefined ? [] : await loadSchemas(schemaDir, tellSkipped)),
+    ...(schemaDir === undefined ? [] : await loadSchemas(schemaDir, logSkipped)),
   ];
   // What was fetched comes first, so that nobody's server can take the place of a local schema.
   let fetched = fetch ? await readKeptSchemas(fetch.cacheDir, logger) : [];

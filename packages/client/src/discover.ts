@@ -14,7 +14,7 @@ export interface DiscoverOptions extends Omit<CallOptions, 'messageId'> {
   pageSize?: number;
   /** Told what came close where nothing is found. */
   onNothing?(reason: string): void;
-  /** Told how many resources there were where a service that does not page cut its answer: narrow the question. */
+  /** Called with the number of resources received if a service that does not page cut its answer: then narrow the question. */
   onTruncated?(resources: number): void;
 }
 
