@@ -286,6 +286,14 @@ create table discovery.crawl_rebuild (
 create index crawl_rebuild_due on discovery.crawl_rebuild (due_at) where due_at is not null;
 create index crawl_rebuild_in_work on discovery.crawl_rebuild (leased_until) where leased_until is not null;
 
+-- MASTER catalogs of catalog services that were removed while crawled catalogs extended them. These follow the next copy, which has another key.
+create table discovery.crawl_lost_master (
+  key bigint primary key,           -- the key that it had in discovery.catalog
+  owner text not null,              -- as in discovery.catalog
+  id text not null
+);
+create index crawl_lost_master_by_id on discovery.crawl_lost_master (id, owner);
+
 -- The crawl log: what went wrong, and what to do about it. The same line again counts, and moves to the end.
 create table discovery.crawl_log (
   id bigint generated always as identity primary key,

@@ -92,6 +92,26 @@ describe('a self-hosted catalog that extends a MASTER of a catalog service', () 
     await untilServed('far', { roast: 'dark' });
   });
 
+  it('keeps what it inherited while the master is gone, and follows it again when it comes back', async () => {
+    await publishBean('back-templates', 'back-bean', { roast: 'dark' });
+    await until(async () => (await held(network.database, 'back-templates')) !== undefined, 'the push');
+    await publishHosted(shop, 'back', 'back-bean');
+    await crawl(network.database);
+    await discovery.stop();
+    await discovery.start([]);
+    await until(async () => (await held(network.database, 'back-templates')) === undefined, 'it to go');
+    expect(await isServedWith('back', { roast: 'dark', grind: 'fine' })).toBe(true);
+    await discovery.stop();
+    await discovery.start();
+    await discovery.settled();
+    await publishBean('back-templates', 'back-bean', { roast: 'light' });
+    await untilServed('back', { roast: 'light', grind: 'fine' });
+    const { rows } = await network.database.query(
+      `select uses, template -> 'resourceAttributes' ->> 'roast' as roast from discovery.crawl_inherited where master_resource_id = 'back-bean'`,
+    );
+    expect(rows).toEqual([{ uses: 1, roast: 'light' }]);
+  });
+
   it('prefers the one that its entry declares to that of another node, and a crawled one otherwise', async () => {
     const guild = await startProvider(network, 'guild');
     try {

@@ -1,10 +1,13 @@
 import { TooMuchHere } from '../../rules/inherited-bytes.ts';
 import {
+  adoptDependent,
   findLaggingCatalog,
+  findLostDependent,
   findMaster,
   rebuildsChannel,
   rebuildTable,
 } from '../../storage/crawl/rebuilds.ts';
+import { lockPrecedence } from '../../storage/feeds/precedence.ts';
 import type { WorkLoop } from '../../storage/work/due-work.ts';
 import { startRebuildLoop } from '../../storage/work/rebuild-loop.ts';
 import type { ApplyAside } from './apply-aside.ts';
@@ -18,6 +21,14 @@ export function startRebuilds(context: CrawlContext, aside: ApplyAside): WorkLoo
   const applying = applyingOf(context);
   const where = { database, table: rebuildTable, channel: rebuildsChannel, logger };
   return startRebuildLoop(where, async (masterKey) => {
+    const lost = await findLostDependent(database, masterKey);
+    if (lost) {
+      await database.transaction(async (tx) => {
+        await lockPrecedence(tx, [{ owner: lost.node, id: lost.catalogId }]);
+        await adoptDependent(tx, lost, masterKey);
+      });
+      return true;
+    }
     const master = await findMaster(database, masterKey);
     const dependent = master && (await findLaggingCatalog(database, masterKey, master.version));
     if (dependent === undefined) return false;

@@ -86,7 +86,9 @@ async function queueRebuild(tx: Transaction, key: number): Promise<void> {
   await tx.query('update discovery.catalog set revision = revision + 1 where key = $1', [key]);
   const { rowCount } = await tx.query(
     `insert into discovery.crawl_rebuild as rebuild (master_key, due_at)
-     select $1, now() where exists (select from discovery.crawl_extension where master_key = $1)
+     select $1, now() where exists (select from discovery.crawl_extension where master_key = $1) or exists (
+       select from discovery.catalog join discovery.crawl_lost_master using (owner, id) where catalog.key = $1
+     )
      on conflict (master_key) do update set due_at = least(rebuild.due_at, now())`,
     [key],
   );

@@ -36,6 +36,46 @@ export interface Dependent {
   catalogId: string;
 }
 
+/** One that extended a copy of the master which is gone, with the key of that copy. */
+export async function findLostDependent(
+  queryable: Queryable,
+  masterKey: number,
+): Promise<(Dependent & { lostKey: number }) | undefined> {
+  const { rows } = await queryable.query<Dependent & { lostKey: number }>(
+    `select target.id as "targetId", node, catalog_id as "catalogId", lost.key as "lostKey"
+     from discovery.catalog as master join discovery.crawl_lost_master as lost using (owner, id)
+       cross join lateral (select target_id from discovery.crawl_extension where master_key = lost.key limit 1) as extending
+       join discovery.crawl_target as target on target.id = target_id
+     where master.key = $1 limit 1`,
+    [masterKey],
+  );
+  return rows[0];
+}
+
+/** The catalog extends the master from now on, and lags behind it. Wants its precedence locked: whoever writes its extensions has that. */
+export async function adoptDependent(
+  tx: Transaction,
+  { targetId, lostKey }: { targetId: number; lostKey: number },
+  masterKey: number,
+): Promise<void> {
+  await tx.query(
+    `with moved as (delete from discovery.crawl_inherited where target_id = $1 and master_key = $2 returning *)
+     insert into discovery.crawl_inherited as kept (target_id, master_key, master_resource_id, edition, bytes, uses, template)
+     select target_id, $3, master_resource_id, edition, bytes, uses, template from moved
+     on conflict (target_id, master_key, master_resource_id, edition) do update set uses = kept.uses + excluded.uses`,
+    [targetId, lostKey, masterKey],
+  );
+  await tx.query(
+    'update discovery.crawl_extension set master_key = $3, master_version = -1 where target_id = $1 and master_key = $2',
+    [targetId, lostKey, masterKey],
+  );
+  await tx.query(
+    `delete from discovery.crawl_lost_master
+     where key = $1 and not exists (select from discovery.crawl_extension where master_key = $1)`,
+    [lostKey],
+  );
+}
+
 /** One with resources that were assembled with an older version of the master. */
 export async function findLaggingCatalog(
   queryable: Queryable,

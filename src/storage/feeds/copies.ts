@@ -200,10 +200,15 @@ async function leaveNetwork(
   return rows.filter(({ gone }) => gone).map(({ source, owner, id }) => ({ source, owner, id }));
 }
 
-/** Forgets catalogs of which nothing is left. */
+/** Forgets catalogs of which nothing is left, but for the keys of MASTER catalogs that crawled catalogs extend. */
 export async function dropCatalogs(tx: Transaction, refs: readonly CatalogRef[]): Promise<void> {
   await tx.query(
-    'delete from discovery.catalog where (source, owner, id) in (select * from unnest($1::text[], $2::text[], $3::text[]))',
+    `with dropped as (
+       delete from discovery.catalog where (source, owner, id) in (select * from unnest($1::text[], $2::text[], $3::text[])) returning *
+     )
+     insert into discovery.crawl_lost_master (key, owner, id)
+     select key, owner, id from dropped
+     where type = 'MASTER' and exists (select from discovery.crawl_extension where master_key = key)`,
     [refs.map(({ source }) => source), refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
   );
 }
