@@ -44,10 +44,21 @@ export function readBaseAddress(item: unknown): string {
 }
 
 /** Of SCHEMA_ALIASES. Prefixes end where a name in the path does. */
-export function readSchemaAlias(alias: string, prefix: unknown): readonly [string, string] {
-  if (typeof prefix !== 'string') throw new Error('must have prefixes of addresses as values');
-  const { parse } = url('');
-  return [`${parse(alias)}/`, `${parse(prefix)}/`];
+export function readSchemaAliases(members: readonly [string, unknown][]): (readonly [string, string])[] {
+  const aliases = members.map(([alias, prefix]) => [readPrefix(alias), readPrefix(prefix)] as const);
+  const chained = aliases.find(([, prefix]) => aliases.some(([alias]) => prefix.startsWith(alias)));
+  if (chained)
+    throw new Error(`must name no prefix that is an alias itself: "${chained[1]}" begins with one`);
+  return aliases;
+}
+
+function readPrefix(given: unknown): string {
+  try {
+    const address = new URL(url('').parse(typeof given === 'string' ? given : '')).href;
+    return address.endsWith('/') ? address : `${address}/`;
+  } catch (error) {
+    throw new Error(`has ${JSON.stringify(given)}, which ${(error as Error).message}`);
+  }
 }
 
 /** Of DNS_SERVERS: an address, with a port where it is not 53. */

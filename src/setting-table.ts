@@ -4,7 +4,7 @@ import {
   readNameServer,
   readNetworkId,
   readNodeName,
-  readSchemaAlias,
+  readSchemaAliases,
   readServerAddress,
   readSubscription,
 } from './setting-items.ts';
@@ -346,7 +346,7 @@ export const settings = {
   SCHEMA_HOSTS: list('', 'hosts that unknown domain schemas may be fetched from, comma-separated'),
   SCHEMA_ALIASES: jsonObject(
     'further addresses of domain schemas: {"prefix of addresses": "prefix that it stands for"}',
-    readSchemaAlias,
+    readSchemaAliases,
   ),
   HISTORY_DAYS: integer(
     30,

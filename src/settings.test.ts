@@ -126,17 +126,29 @@ describe('settings', () => {
 
   it.each([
     ['{"https://a.example/s": "https://b.example/"}', [['https://a.example/s/', 'https://b.example/']]],
+    ['{"https://A.example": "https://B.example"}', [['https://a.example/', 'https://b.example/']]],
     ['', []],
   ])('read aliases of schemas as prefixes that end with a slash: %s', (given, aliases) => {
     expect(readConfig({ SCHEMA_ALIASES: given }).SCHEMA_ALIASES).toEqual(aliases);
   });
 
-  it.each(['[]', '{', '{"https://a.example": 1}', '{"a": "https://b.example"}'])(
-    'refuse aliases of schemas that lead nowhere: %s',
-    (given) => {
-      expect(() => readConfig({ SCHEMA_ALIASES: given })).toThrow('Setting SCHEMA_ALIASES=');
-    },
-  );
+  it.each([
+    ['[]', 'must be a JSON object.'],
+    ['{', 'must be a JSON object.'],
+    ['{"https://a.example": 1}', 'has 1, which must be an http or https URL.'],
+    ['{"a": "https://b.example"}', 'has "a", which must be an http or https URL.'],
+    ['{"__proto__": "https://b.example"}', 'has "__proto__", which must be an http or https URL.'],
+    [
+      '{"https://a.example": "https://b.example/c", "https://b.example": "https://c.example"}',
+      'must name no prefix that is an alias itself: "https://b.example/c/" begins with one.',
+    ],
+    [
+      '{"https://a.example": "https://a.example/b"}',
+      'must name no prefix that is an alias itself: "https://a.example/b/" begins with one.',
+    ],
+  ])('refuse aliases of schemas that lead nowhere: %s', (given, fault) => {
+    expect(() => readConfig({ SCHEMA_ALIASES: given })).toThrow(`Setting SCHEMA_ALIASES="${given}" ${fault}`);
+  });
 
   it('refuse a role that does not exist', () => {
     expect(() => readConfig({ ROLES: 'catalog,baker' })).toThrow('ROLES names no role "baker"');

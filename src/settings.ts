@@ -166,8 +166,8 @@ export function jsonList<T>(fallback: string, about: string, readItem: (item: un
   };
 }
 
-/** A JSON object whose members a check reads one by one; it throws what is wrong with one. */
-export function jsonObject<T>(about: string, readMember: (name: string, value: unknown) => T): Kind<T[]> {
+/** A JSON object whose members a check reads; it throws what is wrong with one. */
+export function jsonObject<T>(about: string, readMembers: (members: [string, unknown][]) => T): Kind<T> {
   return {
     fallback: '{}',
     about,
@@ -176,7 +176,7 @@ export function jsonObject<T>(about: string, readMember: (name: string, value: u
       const value = parseJson(given);
       if (typeof value !== 'object' || value === null || Array.isArray(value))
         throw new Error('must be a JSON object');
-      return Object.entries(value).map(([name, member]) => readMember(name, member));
+      return readMembers(Object.entries(value));
     },
   };
 }

@@ -90,4 +90,20 @@ describe('aliases', () => {
       ].map((prefix) => `https://${prefix}/Coffee/v1/schema.json`),
     );
   });
+
+  it('may give the addresses of the public registry another meaning, whichever of them is named', () => {
+    const own: SchemaAliases = [['https://schema.beckn.io/', 'https://mirror.example/']];
+    const names = [registered, at('https://mirror.example/')];
+    for (const prefix of [
+      'https://schema.nfh.global/',
+      'https://schema.beckn.io/',
+      'https://mirror.example/',
+    ]) {
+      expect(new Set(schemaIdentities([at(prefix)], own))).toEqual(new Set(names));
+      expect(schemaAddress(`${prefix}Coffee/v1`, own)).toBe('https://mirror.example/Coffee/1');
+    }
+    const others = otherAddresses('https://schema.nfh.global/Coffee/v1', own);
+    expect(others).toContain('https://mirror.example/Coffee/v1');
+    expect(others).toContain('https://schema.beckn.io/Coffee/v1');
+  });
 });

@@ -46,11 +46,11 @@ export function schemaAddress(context: string, aliases: SchemaAliases = []): str
 
 /** The other addresses by which references may name a document: in the repository of the registry on its main branch only. */
 export function otherAddresses(address: string, aliases: SchemaAliases): string[] {
-  const meant = meantAddress(address, aliases);
-  const inRegistry = meant.startsWith(registry)
-    ? registryPrefixes.map((prefix) => prefix + meant.slice(registry.length))
-    : [];
-  return [...new Set([...addressesOf(meant, aliases), ...inRegistry])].filter((other) => other !== address);
+  const known = addressesOf(meantAddress(address, aliases), aliases);
+  const inRegistry = known
+    .filter((one) => one.startsWith(registry))
+    .flatMap((one) => registryPrefixes.map((prefix) => prefix + one.slice(registry.length)));
+  return [...new Set([...known, ...inRegistry])].filter((other) => other !== address);
 }
 
 const registryPrefixes = [
@@ -61,8 +61,8 @@ const registryPrefixes = [
 
 /** An address with those that aliases give it. */
 function addressesOf(meant: string, aliases: SchemaAliases): string[] {
-  const others = aliases.flatMap(([alias, given]) => {
-    const prefix = inOneRegistry(given);
+  const others = aliases.flatMap((pair) => {
+    const [alias, prefix] = pair.map(inOneRegistry) as [string, string];
     return meant.startsWith(prefix) ? alias + meant.slice(prefix.length) : [];
   });
   return [meant, ...others];
@@ -72,6 +72,7 @@ function addressesOf(meant: string, aliases: SchemaAliases): string[] {
 function meantAddress(address: string, aliases: SchemaAliases): string {
   const known = inOneRegistry(address);
   const [found] = aliases
+    .map(([alias, prefix]) => [inOneRegistry(alias), prefix] as const)
     .filter(([alias]) => known.startsWith(alias))
     .sort(([one], [other]) => other.length - one.length);
   return found ? inOneRegistry(found[1] + known.slice(found[0].length)) : known;
