@@ -44,6 +44,20 @@ describe('a request to the trigger', () => {
     );
   });
 
+  it.each([
+    [[{ catalogId: 'm', indexUrl: 'index.json' }], '[0].indexUrl'],
+    [[{ catalogId: 'm' }, { catalogId: 'n', indexUrl: 'file:///etc/hosts' }], '[1].indexUrl'],
+    [[{ catalogId: 'm', version: 1 }, { catalogId: 'm' }], '[1].catalogId'],
+  ])('names no masters that nobody could find: %j', (masters, place) => {
+    const publishDirectives = [{ catalogId: 'a', catalogType: 'REGULAR', dependencies: { masters } }];
+    expect(() => parseTriggerRequest({ message: { catalogs: [catalog('a')], publishDirectives } })).toThrow(
+      expect.objectContaining({
+        code: 'SCH_SCHEMA_VALIDATION_FAILED',
+        path: `$.message.publishDirectives[0].dependencies.masters${place}`,
+      }),
+    );
+  });
+
   it('is refused for what a publish is refused for', () => {
     const repeated = { message: { catalogs: [catalog('a'), catalog('a')] } };
     expect(() => parseTriggerRequest(repeated)).toThrow(

@@ -1,5 +1,6 @@
 import { faultAt, type Segments } from '../protocol/fault.ts';
 import { checkPublishMessage } from '../protocol/publish-messages.ts';
+import type { MasterDependency } from '../protocol/signed-files.ts';
 import { TriggerRequest } from '../protocol/trigger-messages.ts';
 import { validator } from '../protocol/validate.ts';
 
@@ -10,12 +11,26 @@ export function parseTriggerRequest(value: unknown): TriggerRequest {
   const request = parseShape(value);
   if (request.message) checkPublishMessage(request.message);
   for (const [index, one] of (request.message?.publishDirectives ?? []).entries()) {
-    if (one.catalogType === 'REGULAR' || one.dependencies === undefined) continue;
+    if (one.dependencies === undefined) continue;
     const at = ['message', 'publishDirectives', index, 'dependencies'];
-    throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'is only for REGULAR catalogs');
+    if (one.catalogType !== 'REGULAR')
+      throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'is only for REGULAR catalogs');
+    checkMasters(one.dependencies.masters, [...at, 'masters']);
   }
   refuseSecondMention(request);
   return request;
+}
+
+/** Crawlers would report these only in their own log. */
+function checkMasters(masters: readonly MasterDependency[], at: Segments): void {
+  const seen = new Set<string>();
+  for (const [index, { catalogId, indexUrl }] of masters.entries()) {
+    if (seen.has(catalogId))
+      throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...at, index, 'catalogId'], 'is named already');
+    seen.add(catalogId);
+    if (indexUrl === undefined || (URL.canParse(indexUrl) && /^https?:/i.test(indexUrl))) continue;
+    throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...at, index, 'indexUrl'], 'must be an http or https URL');
+  }
 }
 
 /** Of two things that one request asks for the same catalog, nobody could tell which comes last. */

@@ -17,7 +17,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/http': { lines: 5060, names: 206 },
   'src/import': { lines: 1690, names: 68 },
   'src/protocol': { lines: 5560, names: 376 },
-  'src/publisher': { lines: 3980, names: 174 },
+  'src/publisher': { lines: 3995, names: 174 },
   'src/registry': { lines: 1550, names: 54 },
   'src/rules': { lines: 8930, names: 436 },
   'src/schemas': { lines: 340, names: 13 },
