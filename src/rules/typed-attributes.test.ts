@@ -256,7 +256,10 @@ describe('a schema that cannot be used', () => {
       document: { $ref: 'https://schema.beckn.io/Milk/v1/attributes.yaml#/components/schemas/Milk' },
     };
     expect(createAttributeChecker({ schemas: [refers] }).problems).toMatchObject([
-      { reason: 'it refers to https://schema.beckn.io/Milk/v1/attributes.yaml, which is not among the known schemas' },
+      {
+        reason:
+          'it refers to https://schema.beckn.io/Milk/v1/attributes.yaml, which is not among the known schemas',
+      },
     ]);
   });
 
