@@ -263,6 +263,34 @@ describe('a schema that cannot be used', () => {
     ]);
   });
 
+  it('may refer to itself without end, at the top or inside: it counts as unknown, and nothing overflows', () => {
+    const at = (type: string, document: JsonObject): DomainSchema => ({
+      address: `https://schema.nfh.global/${type}/v1/schema.json`,
+      document,
+    });
+    const schemas = [
+      at('A', { $ref: 'https://schema.nfh.global/B/v1/schema.json' }),
+      at('B', { allOf: [{ $ref: 'https://schema.nfh.global/A/v1/schema.json' }] }),
+      at('Inside', { properties: { a: { $ref: 'https://schema.nfh.global/A/v1/schema.json' } } }),
+      at('Tree', { properties: { children: { items: { $ref: '#' } }, id: { type: 'string' } } }),
+    ];
+    const checker = createAttributeChecker({ schemas, unknownContext: 'reject' });
+    expect(checker.problems.map(({ type, reason }) => [type, reason])).toEqual([
+      ['A', 'it refers to itself without end'],
+      ['B', 'it refers to itself without end'],
+    ]);
+    const pathsOf = (type: string, value: object) =>
+      checker
+        .check({ '@context': `https://schema.nfh.global/${type}/v1/context.jsonld`, '@type': type, ...value })
+        .map(({ details }) => details?.path);
+    expect(pathsOf('A', {})).toEqual(["$['@context']"]);
+    expect(pathsOf('Inside', { a: 1 })).toEqual(["$['@context']"]);
+    expect(pathsOf('Inside', { b: 1 })).toEqual([]);
+    expect(pathsOf('Tree', { children: [{ children: [{ id: 1 }] }] })).toEqual([
+      '$.children[0].children[0].id',
+    ]);
+  });
+
   it('follows references to the other host of the registry', () => {
     const refers = { ...coffee, document: { $ref: 'https://schema.beckn.io/Tea/v1/schema.json' } };
     expect(faultsOf([refers, other], typed({}))).toEqual(['$.leaf']);

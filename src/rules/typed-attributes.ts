@@ -76,30 +76,31 @@ export function createAttributeChecker(options: CheckerOptions): AttributeChecke
     const known = find(context);
     const named = typeof type === 'string' ? type : '';
     const reference = known?.get(named) ?? known?.get(bareType(named)) ?? known?.get(anyType);
-    if (known === undefined || (reference !== undefined && problems.has(reference))) {
-      onUnknownContext?.(context);
-      return unknownContext === 'accept'
-        ? []
-        : [
-            errorBody(
-              faultAt(
-                'SCH_INVALID_JSONLD_CONTEXT',
-                [...at, '@context'],
-                'names a schema that nobody here knows',
-              ),
-            ),
-          ];
-    }
+    const isUnknown = known === undefined || (reference !== undefined && problems.has(reference));
+    if (isUnknown) return answerUnknown(context, at);
     if (reference === undefined) {
       return [errorBody(faultAt(nonconforming, [...at, '@type'], `is no type of ${context}`))];
     }
-    const quick = compiler(partial, false).compile(reference);
-    if (quick(value)) return [];
-    if (brief) return [{ code: nonconforming, message: 'does not conform to its schema' }];
-    // A person wants the whole list; a hostile value with a million faults gets the first.
-    const thorough = isSmall(value) ? compiler(partial, true).compile(reference) : quick;
-    thorough(value);
-    return schemaFaults(thorough.errors ?? [], value, at);
+    try {
+      const quick = compiler(partial, false).compile(reference);
+      if (quick(value)) return [];
+      if (brief) return [{ code: nonconforming, message: 'does not conform to its schema' }];
+      // A person wants the whole list; a hostile value with a million faults gets the first.
+      const thorough = isSmall(value) ? compiler(partial, true).compile(reference) : quick;
+      thorough(value);
+      return schemaFaults(thorough.errors ?? [], value, at);
+    } catch (error) {
+      // Values are at most 64 levels deep: what overflows the stack is a schema whose inner parts refer to each other without end.
+      if (!(error instanceof RangeError)) throw error;
+      return answerUnknown(context, at);
+    }
+  }
+
+  function answerUnknown(context: string, at: Segments): ErrorBody[] {
+    onUnknownContext?.(context);
+    if (unknownContext === 'accept') return [];
+    const problem = 'names a schema that nobody here knows';
+    return [errorBody(faultAt('SCH_INVALID_JSONLD_CONTEXT', [...at, '@context'], problem))];
   }
 
   const checked = types.filter(({ reference }) => !problems.has(reference));
@@ -136,12 +137,12 @@ interface DefinedType extends KnownType {
   reference: string;
 }
 
-/** Compiles every type once, so that a bad schema is known by name from the start. */
+/** Compiles every type once, and tries it, so that a bad schema is known by name from the start. */
 function findProblems(types: readonly DefinedType[], compiler: SchemaCompiler): Map<string, SchemaProblem> {
   const problems = new Map<string, SchemaProblem>();
   for (const { address, type, reference } of types) {
     try {
-      compiler.compile(reference);
+      compiler.compile(reference)({});
     } catch (error) {
       problems.set(reference, {
         address,
@@ -155,6 +156,7 @@ function findProblems(types: readonly DefinedType[], compiler: SchemaCompiler): 
 
 /** Ajv says of a reference that leads nowhere which document it expects. */
 function reasonOf(error: unknown): string {
+  if (error instanceof RangeError) return 'it refers to itself without end';
   const missing = error instanceof Error && 'missingSchema' in error ? error.missingSchema : undefined;
   if (typeof missing === 'string' && missing !== '')
     return `it refers to ${missing}, which is not among the known schemas`;
