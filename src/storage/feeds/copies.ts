@@ -211,6 +211,9 @@ export async function dropCatalogs(tx: Transaction, refs: readonly CatalogRef[])
      where type = 'MASTER' and exists (select from discovery.crawl_extension where master_key = key)`,
     [refs.map(({ source }) => source), refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
   );
+  await tx.query(
+    'delete from discovery.crawl_lost_master where not exists (select from discovery.crawl_extension where master_key = key)',
+  );
 }
 
 export type ItemKind = 'resource' | 'offer';

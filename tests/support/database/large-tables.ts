@@ -66,6 +66,7 @@ const large: Record<string, string> = {
     select n, 'r', '{}', '{}', 'm', n, 1, 1 from ${series}`,
   'discovery.crawl_inherited': `(target_id, master_key, master_resource_id, edition, bytes, uses, template) select n, n, 'm', 1, 2, 1, '{}' from ${series}`,
   'discovery.crawl_rebuild': `(master_key) select n from ${series}`,
+  'discovery.crawl_lost_master': `(key, owner, id) select n, 'p' || n, 'lost' || n from ${series}`,
   'discovery.crawl_log': `(key, node, code, message, hint, first_at, at) select sha256(n::text::bytea), 'p' || n, '', '', '', ${lately}, ${lately} from ${series}`,
   'discovery.crawl_stranger': `(node, asked_at) select 'p' || n, now() from ${series}`,
   'work.request': `(key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
