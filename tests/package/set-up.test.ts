@@ -82,7 +82,11 @@ describe('set-up', () => {
     await put('src/cli/main.ts', 'export const answer: number = 44;\n');
     build({ config: { root: project } });
     expect(await readFile(join(project, 'dist/cli/main.js'), 'utf8')).toContain('answer = 44');
-    expect(config.test?.globalSetup).toContain('tests/support/fresh-build.ts');
+    expect(config.test?.projects).toHaveLength(3);
+    for (const each of config.test?.projects ?? [])
+      expect(each).toMatchObject({
+        test: { globalSetup: expect.arrayContaining(['tests/support/fresh-build.ts']) },
+      });
   });
 
   it('installs all the same when npm ci refuses the lock file, and says so in one line', async () => {
