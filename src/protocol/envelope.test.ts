@@ -92,6 +92,11 @@ describe('the context', () => {
     expect(refused).toEqual(['version', 'action', 'messageId', 'transactionId', 'timestamp']);
   });
 
+  it('with the placeholder of sample payloads as its own address counts as one without', () => {
+    const { bppUri: _, ...context } = body.context as Record<string, unknown>;
+    expect(reading(changed(body, ['context', 'bppUri'], 'PLACEHOLDER'))()).toEqual({ ...body, context });
+  });
+
   it.each<[Segments, unknown]>([
     [[], 'text'],
     [['version'], 2],
@@ -102,7 +107,8 @@ describe('the context', () => {
     [['timestamp'], 'yesterday'],
     [['timestamp'], '2026-02-30T00:00:00Z'],
     [['ttl'], '30 seconds'],
-    [['bppUri'], 'PLACEHOLDER'],
+    [['bppUri'], 'placeholder'],
+    [['bapUri'], 'PLACEHOLDER'],
     [['bppUri'], 'mailto:bpp@example.org'],
     [['bppUri'], 'https://bpp.example.org:99999/'],
     [['bapId'], {}],

@@ -31,12 +31,24 @@ export function parseEnvelope<A extends Action>(body: unknown, action: A, now: D
   const schema = action.body.properties;
   if (!isJsonObject(value)) throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [], 'must be an object');
   if (!Object.hasOwn(value, 'context')) throw faultAt('CTX_MISSING_FIELD', ['context'], 'is missing');
-  const context = validator(schema.context)(value.context, ['context']) as Context;
+  const context = validator(schema.context)(withoutPlaceholder(value.context, action), [
+    'context',
+  ]) as Context;
   checkRouting(context, action, now);
   checkMembers(value, action.kind);
   const message = validator(schema.message)(value.message, ['message']);
   action.check?.(message);
   return { context, message } as EnvelopeOf<A>;
+}
+
+/** Sample payloads of the network have this for the caller's own address, and are sent as they are: it counts as left out. */
+const placeholder = 'PLACEHOLDER';
+
+function withoutPlaceholder(context: unknown, { kind, caller }: Action): unknown {
+  const own = `${caller}Uri`;
+  if (kind !== 'request' || !isJsonObject(context) || context[own] !== placeholder) return context;
+  const { [own]: _, ...others } = context;
+  return others;
 }
 
 /** So that the first message of an action is read as quickly as all others. */

@@ -16,7 +16,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/discovery': { lines: 7800, names: 261 },
   'src/http': { lines: 5060, names: 206 },
   'src/import': { lines: 1690, names: 68 },
-  'src/protocol': { lines: 5560, names: 376 },
+  'src/protocol': { lines: 5570, names: 376 },
   'src/publisher': { lines: 4000, names: 174 },
   'src/registry': { lines: 1550, names: 54 },
   'src/rules': { lines: 8930, names: 436 },
