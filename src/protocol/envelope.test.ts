@@ -97,6 +97,12 @@ describe('the context', () => {
     expect(reading(changed(body, ['context', 'bppUri'], 'PLACEHOLDER'))()).toEqual({ ...body, context });
   });
 
+  it('with something else in the place of an address is told that its own may be omitted', () => {
+    expect(reading(changed(body, ['context', 'bppUri'], 'mailto:bpp@example.org'))).toThrow(
+      'context.bppUri must be an http or https address; your own may be omitted, and defaults to the url of your registry record',
+    );
+  });
+
   it.each<[Segments, unknown]>([
     [[], 'text'],
     [['version'], 2],

@@ -31,9 +31,8 @@ export function parseEnvelope<A extends Action>(body: unknown, action: A, now: D
   const schema = action.body.properties;
   if (!isJsonObject(value)) throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [], 'must be an object');
   if (!Object.hasOwn(value, 'context')) throw faultAt('CTX_MISSING_FIELD', ['context'], 'is missing');
-  const context = validator(schema.context)(withoutPlaceholder(value.context, action), [
-    'context',
-  ]) as Context;
+  const given = withoutPlaceholder(value.context, action);
+  const context = validator(schema.context)(given, ['context']) as Context;
   checkRouting(context, action, now);
   checkMembers(value, action.kind);
   const message = validator(schema.message)(value.message, ['message']);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Subscription, SubscriptionStatus } from '../../protocol/subscription-messages.ts';
+import { isSameValue } from '../../rules/same-value.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
 // Who wants which catalogs (catalog spec: Subscription). A subscription belongs to the identity that created it.
@@ -118,13 +119,15 @@ export async function renameSchemaTypes(
   database: Queryable,
   identify: (schemaTypes: readonly string[]) => string[],
 ): Promise<void> {
-  const { rows } = await database.query<{ id: string; schema_types: string[] }>(
-    'select id, schema_types from catalog.subscription where cardinality(schema_types) > 0',
+  const { rows } = await database.query<{ id: string; schemaTypes: string[]; schemaIds: string[] }>(
+    'select id, schema_types as "schemaTypes", schema_ids as "schemaIds" from catalog.subscription where cardinality(schema_types) > 0',
   );
-  for (const { id, schema_types: schemaTypes } of rows) {
+  for (const { id, schemaTypes, schemaIds } of rows) {
+    const names = identify(schemaTypes);
+    if (isSameValue(names, schemaIds)) continue;
     await database.query(
-      'update catalog.subscription set schema_ids = $3 where id = $1 and schema_types = $2 and schema_ids <> $3',
-      [id, schemaTypes, identify(schemaTypes)],
+      'update catalog.subscription set schema_ids = $3 where id = $1 and schema_types = $2',
+      [id, schemaTypes, names],
     );
   }
 }

@@ -222,7 +222,8 @@ const bounded: Record<string, string> = {
   'discovery.crawl_extension': nodes,
   'discovery.crawl_inherited': nodes,
   'discovery.crawl_rebuild': 'one row for each MASTER catalog',
-  'discovery.crawl_lost_master': 'those that crawled catalogs extend; others are deleted when the next one goes',
+  'discovery.crawl_lost_master':
+    'those that crawled catalogs extend; others are deleted when the next one goes',
   'discovery.crawl_stranger': 'a fixed number of names in a minute; deleted with the next one',
   'discovery.index_state': oneRow,
   'discovery.index_process': 'one row for each running process; those of the dead are deleted by the living',
