@@ -3,8 +3,7 @@ import { createFetcher, type Fetcher } from '../discovery/crawl/fetch.ts';
 import type { Reader } from '../discovery/crawl/reader.ts';
 import { readerOf } from '../discovery/crawl/settings.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
-import { createAttributeChecker } from '../rules/typed-attributes.ts';
-import { areSound, readSchemaSources, type SchemaSource } from './schema/sources.ts';
+import { createSourceChecker, readSchemaSources, type SchemaSource } from './schema/sources.ts';
 
 // Commands read what nodes host with the parts of the crawler, and under its limits.
 
@@ -22,11 +21,6 @@ export async function createChainReader(
   given?: readonly SchemaSource[],
 ): Promise<Reader> {
   const sources = given ?? (await readSchemaSources(config));
-  const checker = createAttributeChecker({
-    schemas: sources.flatMap(({ schemas }) => schemas),
-    areSound: areSound(sources),
-    unknownContext: config.UNKNOWN_CONTEXT,
-    aliases: config.SCHEMA_ALIASES,
-  });
+  const checker = createSourceChecker(sources, config);
   return readerOf(config, { ...parts, checker: () => checker });
 }

@@ -8,7 +8,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2190, names: 97 },
   src: { lines: 2500, names: 106 },
   'src/catalog': { lines: 2490, names: 57 },
-  'src/cli': { lines: 9650, names: 284 },
+  'src/cli': { lines: 9660, names: 284 },
   'src/conform': { lines: 4010, names: 109 },
   'src/console': { lines: 5920, names: 241 },
   'src/delivery': { lines: 1880, names: 81 },

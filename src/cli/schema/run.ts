@@ -1,8 +1,7 @@
-import { createAttributeChecker } from '../../rules/typed-attributes.ts';
 import { type CommandContext, renderTable } from '../command.ts';
 import { readJsonInput } from '../read-input.ts';
 import { checkDocument } from './check.ts';
-import { areSound, readSchemaSources } from './sources.ts';
+import { createSourceChecker, readSchemaSources } from './sources.ts';
 
 export interface ListOptions {
   json?: boolean;
@@ -15,11 +14,7 @@ export interface CheckOptions extends ListOptions {
 export async function listTypes({ json }: ListOptions, context: CommandContext): Promise<void> {
   const config = context.config();
   const sources = await readSchemaSources(config);
-  const { types, problems } = createAttributeChecker({
-    schemas: sources.flatMap(({ schemas }) => schemas),
-    areSound: areSound(sources),
-    aliases: config.SCHEMA_ALIASES,
-  });
+  const { types, problems } = createSourceChecker(sources, config);
   const sourceOf = (address: string) =>
     sources.findLast(({ schemas }) => schemas.some((schema) => schema.address === address))?.name ?? '';
   const rows = types.map(({ type, address }) => ({ type, address, from: sourceOf(address) }));
@@ -43,13 +38,7 @@ export async function checkFile(
   const config = context.config();
   const sources = await readSchemaSources(config);
   const unknown = new Set<string>();
-  const checker = createAttributeChecker({
-    schemas: sources.flatMap(({ schemas }) => schemas),
-    areSound: areSound(sources),
-    unknownContext: config.UNKNOWN_CONTEXT,
-    aliases: config.SCHEMA_ALIASES,
-    onUnknownContext: (name) => unknown.add(name),
-  });
+  const checker = createSourceChecker(sources, config, (name) => unknown.add(name));
   const { subject, faults } = checkDocument(await readJsonInput(file, context), {
     checker,
     isTemplate: template,

@@ -1,5 +1,9 @@
 import type { Config } from '../../config.ts';
-import type { DomainSchema } from '../../rules/typed-attributes.ts';
+import {
+  type AttributeChecker,
+  createAttributeChecker,
+  type DomainSchema,
+} from '../../rules/typed-attributes.ts';
 import { keptSchemasDirectory, readKeptSchemas } from '../../schemas/kept-schemas.ts';
 import { bundledSchemas, loadSchemas } from '../../schemas/schema-files.ts';
 import { silentLogger } from '../../silent-logger.ts';
@@ -10,7 +14,7 @@ export interface SchemaSource {
 }
 
 /** Schemas of others may have faults, which only compiling them shows. */
-export function areSound(sources: readonly SchemaSource[]): boolean {
+function areSound(sources: readonly SchemaSource[]): boolean {
   return sources.every(({ name, schemas }) => name === 'bundled' || schemas.length === 0);
 }
 
@@ -21,4 +25,19 @@ export async function readSchemaSources({ SCHEMA_DIR, DATA_DIR }: Config): Promi
     { name: 'bundled', schemas: await loadSchemas(bundledSchemas) },
     { name: 'SCHEMA_DIR', schemas: SCHEMA_DIR === undefined ? [] : await loadSchemas(SCHEMA_DIR) },
   ];
+}
+
+/** Checks attributes as the settings say. */
+export function createSourceChecker(
+  sources: readonly SchemaSource[],
+  config: Config,
+  onUnknownContext?: (context: string) => void,
+): AttributeChecker {
+  return createAttributeChecker({
+    schemas: sources.flatMap(({ schemas }) => schemas),
+    areSound: areSound(sources),
+    unknownContext: config.UNKNOWN_CONTEXT,
+    aliases: config.SCHEMA_ALIASES,
+    onUnknownContext,
+  });
 }
