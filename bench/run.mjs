@@ -1,4 +1,4 @@
-// npm run bench [-- scenario…] [--json FILE] [--repeat N] [--size RESOURCES] [--data stations|products] [--nodes N] [--without-opensearch]
+// npm run bench [-- scenario…] [--json FILE] [--repeat N] [--size RESOURCES] [--data stations|products] [--without-opensearch]
 // Runs the scenarios (all of bench/scenarios by default), prints each row as it comes and all in a table, and writes rows {scenario, value, unit, against, ratio}.
 // Each scenario measures itself and its yardstick alternately in this one run; the table shows medians.
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,6 @@ const { values, positionals } = parseArgs({
     repeat: { type: 'string', default: '5' },
     size: { type: 'string' },
     data: { type: 'string' },
-    nodes: { type: 'string' },
     'without-opensearch': { type: 'boolean', default: false },
   },
 });
@@ -20,7 +19,6 @@ const options = {
   repeat: Number(values.repeat),
   size: values.size && Number(values.size),
   data: values.data,
-  nodes: values.nodes && Number(values.nodes),
   withoutOpenSearch: values['without-opensearch'],
 };
 

@@ -43,7 +43,7 @@ const groups = [
   {
     title: 'Search',
     who: 'discovery',
-    often: words('DATABASE_READ_URL SEARCH_INDEX OPENSEARCH_URL'),
+    often: words('DATABASE_READ_URL'),
     seldom: words(`
       SEARCH_CACHE_PERCENT DISCOVER_TIMEOUT_MS DISCOVER_MAX_LAG_MS DISCOVER_CONCURRENCY
       ACCEPT_POSTFIX_FILTERS`),

@@ -13,7 +13,6 @@ const all = [
   'browser',
   'docs',
   'bench',
-  'opensearch',
   'faults',
   'fuzz',
   'attack',

@@ -74,15 +74,3 @@ function textOf(item: unknown): string {
   if (typeof item !== 'string') throw new Error('must be a JSON array of texts');
   return item;
 }
-
-/** An entry of SEARCH_INDEX. */
-export function readIndexName(item: string): 'postgres' | 'opensearch' {
-  if (item === 'postgres' || item === 'opensearch') return item;
-  throw new Error('must name postgres, opensearch or both');
-}
-
-/** An address of a server of the operator, which may have a user and a password. */
-export function readServerAddress(item: string): string {
-  if (!URL.canParse(item) || !/^https?:/.test(item)) throw new Error('must be http or https URLs');
-  return item.replace(/\/+$/, '');
-}

@@ -1,11 +1,9 @@
 import {
   readBaseAddress,
-  readIndexName,
   readNameServer,
   readNetworkId,
   readNodeName,
   readSchemaAliases,
-  readServerAddress,
   readSubscription,
 } from './setting-items.ts';
 import {
@@ -238,19 +236,6 @@ export const settings = {
     'how long answers may lack a change that replicas (DATABASE_READ_URL) have not replayed; 0 means that a discover sees everything that was committed before it',
     { unit: 'milliseconds', max: 30_000 },
   ),
-  SEARCH_INDEX: list(
-    'postgres',
-    'index of searches: postgres, opensearch, or postgres,opensearch, which answers from PostgreSQL while OpenSearch does not answer',
-    readIndexName,
-  ),
-  OPENSEARCH_URL: {
-    ...list(
-      '',
-      'addresses of the OpenSearch 2 nodes, comma-separated, with user and password if they are needed',
-      readServerAddress,
-    ),
-    secret: true,
-  },
   SEARCH_CACHE_PERCENT: integer(
     100,
     'size of the search caches, in percent of what suits the memory of this machine; 0 switches them off',

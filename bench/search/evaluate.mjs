@@ -1,9 +1,7 @@
 // A process that evaluates questions, and tells its parent how long each took: node evaluate.mjs JOB.json, by fork.
 //
 // Of the job `after restart`, only the first questions of a new process are asked, of ours alone. Otherwise other questions are asked first; then each
-// question is asked of all three engines, or of ours alone, in turns, for the first time in this process, and later of ours once more. With `indexSettings`, it is asked of ours twice, with our own
-// index and with the one that these settings name: both must answer the same.
-import { deepStrictEqual } from 'node:assert';
+// question is asked of all three engines, or of ours alone, in turns, for the first time in this process, and later of ours once more.
 import { readFileSync } from 'node:fs';
 import { ProtocolError } from '../../dist/protocol/errors.js';
 import { compareAnswers } from './compare.mjs';
@@ -18,10 +16,9 @@ const ledger = createLedger();
 const patienceMs = 5_000;
 
 const ours = await openOurs(job);
-const indexed = job.indexSettings && (await openOurs(job, job.indexSettings));
 const engines =
   job.isRestart || job.isAlone
-    ? { ours, ...(indexed && { indexed }) }
+    ? { ours }
     : {
         ours,
         ...(job.openSearchUrl && { openSearch: openOpenSearch(job) }),
@@ -106,7 +103,6 @@ async function measureRound(kind, questions, round) {
       spent[name] += ms;
       answers[name] = answer;
     }
-    if (answers.indexed && answers.ours) compareIndexes(question, answers);
     if (engines.plain === undefined) continue;
     await compareAnswers(question, answers, {
       overlaps: kind.overlaps,
@@ -115,17 +111,11 @@ async function measureRound(kind, questions, round) {
   }
 }
 
-/** Found by a filter alone, resources are in no order. */
-function compareIndexes({ message: { intent } }, { ours, indexed }) {
-  deepStrictEqual(indexed.total, ours.total);
-  if (intent.textSearch !== undefined || intent.spatial) deepStrictEqual(indexed.pages, ours.pages);
-}
-
 /** Where ours gives up, that is how long it takes to give up; a yardstick never may. */
 async function timed(engine, question) {
   const begin = performance.now();
   const answer = await engine.ask(question).catch((error) => {
-    if (![ours, indexed].includes(engine) || !(error instanceof ProtocolError)) throw error;
+    if (engine !== ours || !(error instanceof ProtocolError)) throw error;
     return undefined;
   });
   return { ms: performance.now() - begin, answer };

@@ -20,10 +20,9 @@ export function registerIndexCommand(program: Command, context: CommandContext):
   index
     .command('rebuild')
     .description(
-      'make the entries of all catalogs anew, or of one, and the index of OpenSearch, if there is one; searches go on meanwhile',
+      'make the entries of all catalogs anew, or of one; searches go on meanwhile',
     )
     .option('--catalog <id>', 'only catalogs with this id')
-    .option('--opensearch', 'only the index of OpenSearch')
     .option('--json', 'print JSON')
     .action(async (options: RebuildOptions) => (await load()).rebuild(context, options));
 
@@ -44,7 +43,6 @@ const examples = `
 Examples:
   $ signpost index status
   $ signpost index rebuild --catalog chargers-london
-  $ signpost index rebuild --opensearch
   $ signpost index check --mend
 
 After an upgrade that makes other entries, the discovery service rebuilds the index by itself, as soon as no process of the older version is left.

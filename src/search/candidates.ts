@@ -4,9 +4,8 @@ import type { Evaluation } from './evaluation.ts';
 import type { DocumentCheck } from './filter/check-documents.ts';
 import type { DocumentVersions } from './format/formats-in-use.ts';
 import type { IndexFormat } from './format/index-format.ts';
-import type { Keys } from './lists/key-sets.ts';
 import type { Plan } from './plan.ts';
-import type { KeyedShape, Region } from './spatial/read-geometries.ts';
+import type { KeyedShape } from './spatial/read-geometries.ts';
 import type { Trace } from './trace.ts';
 
 /** One search under way: what it needs, and what it has done so far. */
@@ -22,8 +21,6 @@ export interface Search {
   /** Of what takes long, in threads. */
   evaluation: Evaluation;
   trace: Trace;
-  /** Proposes candidates instead of our own lists, where it can. */
-  index?: CandidateIndex;
   /** Waits until a page of so many resources may be read. */
   beforePage?(resources: number): Promise<void>;
   /** Names, in the log, the geometry that was being compared when the time was over. */
@@ -48,41 +45,6 @@ export interface Proposal {
   /** How many there are, as far as was seen. */
   estimate: number;
   open(): Promise<Candidates>;
-}
-
-/** Another index than our own lists in PostgreSQL. It may propose too much, never too little. */
-export interface CandidateIndex {
-  /** For all parts of an intent together; undefined where our own lists have to propose. It, and the candidates, throw IndexGone while it does not answer. */
-  propose(search: Search, parts: IndexedParts): Promise<Proposal | undefined>;
-  /** Why it does not answer, in words. */
-  problem(): string | undefined;
-  /** Nothing else may answer while it is gone. */
-  isOnlyIndex: boolean;
-}
-
-export class IndexGone extends Error {
-  override readonly name = 'IndexGone';
-}
-
-/** What another index has to know of the parts of an intent. */
-export interface IndexedParts {
-  text?: { isRankedTogether: boolean; lookup?: WordLookup };
-  spatial?: { located: readonly LocatedPart[] };
-}
-
-/** A spatial constraint: where resources that satisfy it have a geometry. */
-export interface LocatedPart {
-  paths: string[];
-  region: Region;
-}
-
-/** What leads to all resources that have one of the words. */
-export interface WordLookup {
-  /** The numbers of words of the resource, its catalog, its provider, and of the offers in its own catalog. */
-  ids: readonly number[];
-  /** Catalogs that list offers of others with one of the words, and resources that such offers are on. */
-  heads: Keys;
-  others: Keys;
 }
 
 /** A part that proposes more is not selective. */

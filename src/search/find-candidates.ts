@@ -17,28 +17,7 @@ export async function findCandidates(search: Search): Promise<Candidates> {
   const { plan } = search;
   const text = plan.text === undefined ? undefined : prepareText(search, plan.text);
   text?.catch(() => undefined); // it is awaited below
-  return (await findByIndex(search, text)) ?? findByLists(search, text);
-}
-
-/** Another index proposes for all parts together; undefined where our own lists have to. */
-async function findByIndex(
-  search: Search,
-  preparing: Promise<TextSearch> | undefined,
-): Promise<Candidates | undefined> {
-  const { plan, trace, index } = search;
-  if (index === undefined) return undefined;
-  const [spatial, text] = await Promise.all([
-    plan.spatial.length > 0 ? prepareSpatial(search, { isCounted: false }) : undefined,
-    preparing,
-  ]);
-  const lead = await index.propose(search, { text, spatial });
-  if (lead === undefined) return undefined;
-  trace.note('lead', { by: lead.by, estimate: lead.estimate });
-  if (text !== undefined) return findRanked(search, text, { spatial, other: lead });
-  if (spatial === undefined) return checkCandidates(search, await lead.open());
-  const found = checkConstraints(spatial, filterCandidates(search, await lead.open()));
-  const isFew = lead.estimate <= limitSelective(plan);
-  return { keys: isFew ? sortHits(found) : dropRepeats(found), isSettled: true };
+  return findByLists(search, text);
 }
 
 async function findByLists(search: Search, preparing: Promise<TextSearch> | undefined): Promise<Candidates> {

@@ -15,9 +15,6 @@ import { indexFormats, UnknownIndexVersion } from './format/index-format.ts';
 import { startCompactor } from './lists/walk-lists.ts';
 import { findNearMisses, type Missed } from './near-misses/near-misses.ts';
 import type { NearMiss } from './near-misses/unknown-paths.ts';
-import { rebuildIndex, startFollower } from './opensearch/follower.ts';
-import { forgetAbandoned } from './opensearch/index-rows.ts';
-import { createOpenSearchIndex } from './opensearch/opensearch-index.ts';
 import type { Question } from './plan.ts';
 import { type AnnouncedProcess, announceProcess } from './reindex/processes.ts';
 import { startRebuild } from './reindex/rebuild.ts';
@@ -72,8 +69,8 @@ export interface SearchService {
    * change feed. Throws where the index has entries that this program cannot read.
    */
   start(tools: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess>;
-  /** For /ready: how OpenSearch stands, and the replicas that searches read from, where there are any. Throws, in plain words, where searches cannot be answered without OpenSearch. */
-  report(): { opensearch?: string; replicas?: ReplicaState[] };
+  /** For /ready: the replicas that searches read from, where there are any. */
+  report(): { replicas?: ReplicaState[] };
   /** Only announces it: for a process that searches, beside others that keep the index in shape. */
   announce(tools: { logger: Logger }): Promise<AnnouncedProcess>;
 }
@@ -95,8 +92,7 @@ const maxLoadMs = 60_000;
 
 export function createSearch(context: SearchContext): SearchService {
   const { config, database, replicas, formats = indexFormats } = context;
-  const index = createOpenSearchIndex(config, formats);
-  const engine: SearchEngine = { ...context, caches: followOrigin(context), ...(index && { index }) };
+  const engine: SearchEngine = { ...context, caches: followOrigin(context) };
   return {
     search: (question, options) => evaluateIntent(engine, question, options),
 
@@ -129,14 +125,7 @@ export function createSearch(context: SearchContext): SearchService {
 
     announce: ({ logger }) => announceProcess({ database, logger }, formats),
 
-    report() {
-      const others = replicas && { replicas: replicas.describe() };
-      if (index === undefined) return { ...others };
-      const problem = index.problem();
-      if (problem === undefined) return { opensearch: 'answers', ...others };
-      if (index.isOnlyIndex) throw new Error(`OpenSearch does not answer: ${problem}`);
-      return { opensearch: `does not answer, PostgreSQL does instead: ${problem}`, ...others };
-    },
+    report: () => ({ ...(replicas && { replicas: replicas.describe() }) }),
 
     async start({ logger, metrics }) {
       const announced = await announceProcess({ database, logger }, formats);
@@ -148,40 +137,17 @@ export function createSearch(context: SearchContext): SearchService {
           loadCatalogs(openReader(engine, createDeadline(maxLoadMs)), signal),
         ),
         startCompactor({ config, database, logger }),
-        repeat(purge, async () => {
-          await purgeChanges(database);
-          await forgetAbandoned(database);
-        }),
-        ...(index ? [startFollower({ database, logger, formats, client: index.client })] : []),
+        repeat(purge, () => purgeChanges(database)),
       ];
       return {
         check: announced.check,
         async close() {
           await Promise.all(loops.map((loop) => loop.close()));
-          await index?.client.close();
           await announced.close();
         },
       };
     },
   };
-}
-
-/** Builds the index of OpenSearch anew, and has searches ask that one when it is in step. Undefined where SEARCH_INDEX does not name OpenSearch; otherwise how many resources are in it. */
-export async function rebuildOpenSearch(
-  { config, database }: Pick<SearchContext, 'config' | 'database'>,
-  tools: { logger: Logger; onProgress(resources: number): void },
-): Promise<number | undefined> {
-  const index = createOpenSearchIndex(config, indexFormats);
-  if (index === undefined) return undefined;
-  const { client } = index;
-  try {
-    return await rebuildIndex(
-      { database, client, logger: tools.logger, formats: indexFormats },
-      tools.onProgress,
-    );
-  } finally {
-    await client.close();
-  }
 }
 
 /** The caches are empty again after a connection was lost: an older state of the database may have been restored. */

@@ -1,6 +1,5 @@
 import type { ServiceContext } from '../delivery/service.ts';
 import type { Logger } from '../logger.ts';
-import { ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { withinTime } from '../storage/database.ts';
 import type { Replicas } from '../storage/replicas.ts';
@@ -8,7 +7,7 @@ import type { ThreadPool } from '../thread-pool.ts';
 import { type BuiltPage, buildPage } from './build-page.ts';
 import { type CacheName, type Caches, createCaches, type IndexReader } from './cache/caches.ts';
 import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalidation.ts';
-import { type CandidateIndex, IndexGone, type Search } from './candidates.ts';
+import type { Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { type Evaluation, evaluating } from './evaluation.ts';
 import { findCandidates } from './find-candidates.ts';
@@ -41,8 +40,6 @@ export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> 
 /** And what the search service keeps between searches. */
 export interface SearchEngine extends SearchContext {
   caches(): Caches;
-  /** Proposes instead of our own lists. */
-  index?: CandidateIndex;
 }
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
@@ -111,8 +108,6 @@ async function evaluate(
     deadline,
     evaluation,
     trace,
-    // Within a snapshot of PostgreSQL, what another index has may be newer.
-    index: snapshot ? undefined : engine.index,
     beforePage: options.beforePage,
     logCostly: logCostlyIn(engine),
     count(candidates, passed) {
@@ -140,24 +135,13 @@ async function evaluate(
   }
 }
 
-/** Where another index is gone, our own lists propose, unless that one shall be the only one. */
 async function findPage(search: Search): Promise<BuiltPage> {
-  try {
-    const candidates = await findCandidates(search);
-    search.trace.endPhase('candidates');
-    const page = await buildPage(search, candidates);
-    search.trace.endPhase('check');
-    return page;
-  } catch (error) {
-    if (!(error instanceof IndexGone) || search.index === undefined) throw error;
-    search.trace.note('index', { gone: error.message });
-    if (!search.index.isOnlyIndex) return findPage(Object.assign(search, { index: undefined }));
-    const says = 'The index does not answer at the moment. Try again later.';
-    throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', says, { retryAfterSeconds, cause: error });
-  }
+  const candidates = await findCandidates(search);
+  search.trace.endPhase('candidates');
+  const page = await buildPage(search, candidates);
+  search.trace.endPhase('check');
+  return page;
 }
-
-const retryAfterSeconds = 2;
 
 /** No rebuild is seen within a snapshot. The caches stay out of it, as they follow what is committed. */
 async function evaluateInSnapshot(

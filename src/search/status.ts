@@ -1,6 +1,5 @@
 import type { Queryable } from '../storage/database.ts';
 import { type IndexFormats, indexFormats, newestOf } from './format/index-format.ts';
-import { type IndexRow, listIndexes } from './opensearch/index-rows.ts';
 import { readState } from './reindex/index-state.ts';
 import { type IndexProcess, listProcesses } from './reindex/processes.ts';
 
@@ -20,8 +19,6 @@ export interface IndexStatus {
   begun: { id: string; documents: number }[];
   /** A process has the lease of the rebuild now. */
   isRebuilding: boolean;
-  /** The indexes of OpenSearch that follow, or are being built. */
-  opensearch: IndexRow[];
   /** Those that are alive. A rebuild for a newer version waits for the older ones. */
   processes: IndexProcess[];
 }
@@ -49,7 +46,6 @@ export async function readIndexStatus(
     catalogs: catalogs.rows.map(({ version, count }) => ({ version, count: Number(count) })),
     begun: begun.rows.map(({ id, documents }) => ({ id, documents: Number(documents) })),
     isRebuilding: leases.rowCount > 0,
-    opensearch: await listIndexes(queryable),
     processes: await listProcesses(queryable),
   };
 }

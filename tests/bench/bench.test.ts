@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { benchInMiniature, longScenarios, scenarios } from '../support/bench.ts';
 
 // The benchmarks measure what changes every day, and nobody runs them every day: here they run in miniature, on the built files; tests/long/bench.test.ts has those that take
-// longest, tests/opensearch/contract.test.ts the search beside OpenSearch.
+// longest.
 
 describe('npm run bench', () => {
   it.each(scenarios.filter((scenario) => !longScenarios.includes(scenario)))(

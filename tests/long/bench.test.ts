@@ -6,6 +6,5 @@ it('knows which scenarios of npm run bench take longest', () => {
 });
 
 it.each(longScenarios)('npm run bench -- %s comes to its end in miniature', async (scenario) => {
-  // tests/opensearch/bench.test.ts has the rest of it.
-  await benchInMiniature(scenario === 'opensearch' ? [scenario, '--without-opensearch'] : [scenario]);
+  await benchInMiniature([scenario]);
 });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/logger.ts';
-import { listIndexes, listUnused, purgeNotes } from '../../src/search/opensearch/index-rows.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/storage/embedded/postgres.ts';
 import { fillTables } from '../support/database/large-tables.ts';
 import { timers } from '../support/database/timers.ts';
@@ -70,14 +69,10 @@ describe('roles with 100,000 catalogs and nothing to do', () => {
   });
 
   it('read no large table, whatever their timers do', async () => {
-    const { config, database } = network;
+    const { config } = network;
     const page = new AbortController();
     await fetch(`${network.catalogUrl}/metrics`);
     const events = await fetch(`${config.consoleUrl}/api/events`, { signal: page.signal });
-    // The statements of the follower of OpenSearch, without OpenSearch.
-    await listIndexes(database);
-    await listUnused(database, []);
-    await purgeNotes(database);
     const missing = Object.values(timers)
       .flat()
       .filter((kind) => kind instanceof RegExp);

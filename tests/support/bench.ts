@@ -13,7 +13,6 @@ export const scenarios: readonly string[] = readdirSync('bench/scenarios').map((
 /** In miniature they still take a quarter of a minute each. */
 export const longScenarios: readonly string[] = [
   'crawl',
-  'opensearch',
   'search',
   'search-caches',
   'slo',

@@ -3,7 +3,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files that take longest, as far as that is known: begun first, none of them is still running when all others are done. */
 export const longest = [
   'tests/bench/bench.test.ts',
-  'tests/opensearch/contract.test.ts',
   'tests/attack/attack.test.ts',
   'tests/processes/workers.test.ts',
   'tests/processes/up.test.ts',

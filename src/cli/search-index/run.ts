@@ -1,13 +1,9 @@
-import type { Config } from '../../config.ts';
-import { describeDifference, maintainIndex, rebuildOpenSearch } from '../../search/port.ts';
-import { silentLogger } from '../../silent-logger.ts';
-import type { Database } from '../../storage/database.ts';
+import { describeDifference, maintainIndex } from '../../search/port.ts';
 import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
 
 export interface RebuildOptions {
   catalog?: string;
-  opensearch?: boolean;
   json?: boolean;
 }
 
@@ -16,59 +12,23 @@ export interface CheckOptions {
   json?: boolean;
 }
 
-export async function rebuild(
-  context: CommandContext,
-  { catalog, opensearch, json }: RebuildOptions,
-): Promise<void> {
+export async function rebuild(context: CommandContext, { catalog, json }: RebuildOptions): Promise<void> {
   await withDatabase(context, async (database, config) => {
-    const hasOpenSearch = config.SEARCH_INDEX.includes('opensearch');
-    if (opensearch && !hasOpenSearch) throw new CommandError('SEARCH_INDEX does not name opensearch.');
-    if (!opensearch) await rebuildLists(context, database, config, { catalog, json });
-    if (hasOpenSearch && catalog === undefined) await rebuildInOpenSearch(context, database, config, json);
+    let toldAt = performance.now();
+    const { catalogs, documents, version } = await maintainIndex(database).rebuild({
+      ...(catalog !== undefined && { catalogId: catalog }),
+      graceMs: 2 * config.DISCOVER_TIMEOUT_MS,
+      onProgress({ catalogs: done }) {
+        if (performance.now() - toldAt < tellEveryMs) return;
+        toldAt = performance.now();
+        context.note(`${done} catalogs so far`);
+      },
+    });
+    if (catalog !== undefined && catalogs === 0)
+      throw new CommandError(`The index has no catalog with the id ${catalog}.`);
+    const text = `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`;
+    printResult(context, json, { catalogs, documents, version }, text);
   });
-}
-
-async function rebuildLists(
-  context: CommandContext,
-  database: Database,
-  config: Config,
-  { catalog, json }: RebuildOptions,
-): Promise<void> {
-  const started = performance.now();
-  let toldAt = started;
-  const { catalogs, documents, version } = await maintainIndex(database).rebuild({
-    ...(catalog !== undefined && { catalogId: catalog }),
-    graceMs: 2 * config.DISCOVER_TIMEOUT_MS,
-    onProgress({ catalogs: done }) {
-      if (performance.now() - toldAt < tellEveryMs) return;
-      toldAt = performance.now();
-      context.note(`${done} catalogs so far`);
-    },
-  });
-  if (catalog !== undefined && catalogs === 0)
-    throw new CommandError(`The index has no catalog with the id ${catalog}.`);
-  const text = `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`;
-  printResult(context, json, { index: 'postgres', catalogs, documents, version }, text);
-}
-
-async function rebuildInOpenSearch(
-  context: CommandContext,
-  database: Database,
-  config: Config,
-  json?: boolean,
-): Promise<void> {
-  let toldAt = performance.now();
-  const onProgress = (done: number) => {
-    if (performance.now() - toldAt < tellEveryMs) return;
-    toldAt = performance.now();
-    context.note(`${done} resources so far`);
-  };
-  const tools = { logger: silentLogger(), onProgress };
-  const resources = await rebuildOpenSearch({ config, database }, tools).catch((error: Error) => {
-    throw new CommandError(`OpenSearch: ${error.message}`, error);
-  });
-  const text = `Built a new index of OpenSearch with ${resources} resources. Searches ask it now.`;
-  printResult(context, json, { index: 'opensearch', resources }, text);
 }
 
 const tellEveryMs = 5_000;

@@ -16,29 +16,11 @@ function renderStatus(status: IndexStatus): string {
     `The index has version ${version}; this program knows up to version ${newest}.`,
     `${catalogs.find((each) => each.version === version)?.count ?? 0} of ${total} catalogs have entries of version ${version}. ${describeNextStep(status)}`,
     ...begun.map(({ id, documents }) => `Of catalog ${id}, ${documents} resources are done.`),
-    ...status.opensearch.map(describeOpenSearch),
   ];
   const rows = processes.map(({ name, version: known }) => [name, String(known)]);
   if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
   return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
 }
-
-function describeOpenSearch({
-  name,
-  isCurrent,
-  builtUpTo,
-  documents,
-  hasNews,
-  problem,
-}: OpenSearchStatus): string {
-  const state =
-    builtUpTo === null
-      ? `${isCurrent ? 'is asked by searches, and' : 'is built, and'} ${hasNews ? 'is catching up' : 'has all that was committed'}`
-      : `is being built: ${documents} resources so far`;
-  return `OpenSearch: ${name} ${state}.${problem === null ? '' : ` It could not be written: ${problem}`}`;
-}
-
-type OpenSearchStatus = IndexStatus['opensearch'][number];
 
 function describeNextStep({ version, next, newest, catalogs, isRebuilding, processes }: IndexStatus): string {
   if (isRebuilding) return 'The others are being rebuilt.';

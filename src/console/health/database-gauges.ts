@@ -64,7 +64,7 @@ export function addDatabaseGauges({ database, metrics, logger }: GaugeTools): vo
   );
   const lag = metrics.gauge(
     'signpost_index_lag_seconds',
-    'Age of the oldest change on its way to the index, by what it waits for: its processing, its push, OpenSearch',
+    'Age of the oldest change on its way to the index, by what it waits for: its processing, its push',
     ['stage'],
     { collect },
   );
@@ -143,6 +143,5 @@ function tellIndex(index: IndexMeasure, { size, bytes, lag, failing }: IndexGaug
   bytes.set(index.bytes);
   lag.set({ stage: 'publish' }, Math.max(0, index.publishLag));
   lag.set({ stage: 'push' }, Math.max(0, index.pushLag));
-  lag.set({ stage: 'opensearch' }, Math.max(0, index.opensearchLag));
   failing.set(index.failingCatalogs);
 }

@@ -130,7 +130,7 @@ export async function isStillFresh(
 
 /** What was noted by numbers of transactions means nothing on another server, where a database was restored. */
 export async function forgetTransactions(queryable: Queryable): Promise<void> {
-  await queryable.query('truncate discovery.change, discovery.document_change, discovery.index_process');
+  await queryable.query('truncate discovery.change, discovery.index_process');
 }
 
 /** Removes changes that every process has read. */

@@ -1,4 +1,4 @@
-import type { Search, WordLookup } from '../candidates.ts';
+import type { Search } from '../candidates.ts';
 import { difference, type Keys, union } from '../lists/key-sets.ts';
 import { sortByRank } from './best-first.ts';
 import type { Ranked } from './rank-keys.ts';
@@ -15,8 +15,6 @@ export interface TextSearch {
   rank(keys: Keys): Promise<Ranked>;
   /** The resources that have one of the words, in no order of ranks. */
   gather(): AsyncGenerator<Keys>;
-  /** The same for another index; undefined where offers of other catalogs with one of the words are too many to be named. */
-  lookup?: WordLookup;
 }
 
 /** How many of the best are wanted at once. */
@@ -40,24 +38,11 @@ export function joinTexts(search: Search, texts: readonly TextSearch[]): TextSea
     isRankedTogether: texts.every(({ isRankedTogether }) => isRankedTogether),
     rank,
     gather,
-    ...joinLookups(texts.map(({ lookup }) => lookup)),
     async *best() {
       for await (const keys of gather()) {
         search.deadline.check();
         yield sortByRank(await rank(keys));
       }
-    },
-  };
-}
-
-function joinLookups(lookups: readonly (WordLookup | undefined)[]): Pick<TextSearch, 'lookup'> {
-  const known = lookups.filter((lookup) => lookup !== undefined);
-  if (known.length < lookups.length) return {};
-  return {
-    lookup: {
-      ids: [...new Set(known.flatMap(({ ids }) => ids))],
-      heads: union(known.map(({ heads }) => heads)),
-      others: union(known.map(({ others }) => others)),
     },
   };
 }

@@ -1,5 +1,5 @@
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
-import type { Search, WordLookup } from '../candidates.ts';
+import type { Search } from '../candidates.ts';
 import { inBatches, isHead } from '../documents/keys.ts';
 import { listMembers } from '../documents/members.ts';
 import { findReach } from '../documents/offers.ts';
@@ -59,7 +59,6 @@ async function prepareLookup(search: Search, lookup: TextLookup): Promise<TextSe
     estimate: all.reduce((sum, { documents }) => sum + documents, 0),
     isRankedTogether: all.reduce((sum, entry) => sum + countAtMost(entry), 0) < maxRanked,
     rank: async (keys) => rankExactly(keys, await openProbe(keys)),
-    ...(unresolved.size === 0 && { lookup: lookupOf(all) }),
     gather: () => gatherResources(search, known),
     async *best(wanted) {
       for await (const gathered of gatherResources(search, known)) {
@@ -142,14 +141,6 @@ const countedAtOnce = 3_600;
 
 function hasOffers({ offers }: { offers: KeyList }): boolean {
   return offers.keys.length > 0;
-}
-
-function lookupOf(entries: readonly WordEntry[]): WordLookup {
-  return {
-    ids: entries.map(({ id }) => id),
-    heads: union(entries.map(({ offered }) => offered.heads.keys)),
-    others: union(entries.map(({ offered }) => offered.others.keys)),
-  };
 }
 
 /** As the candidates of a word are counted when they are gathered, or more. */

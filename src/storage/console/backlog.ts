@@ -85,10 +85,9 @@ export interface IndexMeasure {
   offers: number;
   /** Of all tables of the discovery service, with their indexes. */
   bytes: number;
-  /** Age of the oldest change that waits, in seconds: for its processing, for its push, for OpenSearch. */
+  /** Age of the oldest change that waits, in seconds: for its processing, for its push. */
   publishLag: number;
   pushLag: number;
-  opensearchLag: number;
   /** Catalogs that the crawler could not read lately. */
   failingCatalogs: number;
 }
@@ -103,7 +102,6 @@ export async function measureIndex(queryable: Queryable): Promise<IndexMeasure |
        (select sum(pg_total_relation_size(oid))::float8 from pg_class where relnamespace = 'discovery'::regnamespace and relkind = 'r') as bytes,
        ${age('accepted_at', 'catalog.submission where done_at is null')} as "publishLag",
        ${age('coalesce(failing_since, due_at)', pushes.waiting)} as "pushLag",
-       ${age('at', 'discovery.document_change order by xid')} as "opensearchLag",
        ${countUpTo(countedRows, 'discovery.crawl_target where failures > 0')} as "failingCatalogs"`,
     [],
     { timeoutMs },

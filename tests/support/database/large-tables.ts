@@ -53,9 +53,6 @@ const large: Record<string, string> = {
   'discovery.geometry': `(key, path_id, position, shape, box) select n::bigint << 26, 1, 0, '{}', cube(array[n, 0, 0, 1]) from ${series};
     insert into discovery.geometry_path (path) values ('$')`,
   'discovery.change': `(at) select now() from ${series}`,
-  // An index of OpenSearch that nobody follows, so that they are kept.
-  'discovery.document_change': `(keys) select '{1}' from ${series};
-    insert into discovery.opensearch_index (name, version, origin, snapshot) select 'unused-' || n, n, '', pg_current_snapshot() from generate_series(1, 2) as n`,
   'discovery.crawl_host': `(host, due_at) select 'h' || n, ${soon} from ${series}`,
   // Masters keep them in the crawl, though no network names them.
   'discovery.crawl_node': `(node, host_id, named, has_masters, due_at) select 'p' || n, n, false, true, ${soon} from ${series}`,
@@ -101,7 +98,6 @@ export const small: Record<string, string> = {
   'discovery.unsettled': 'emptied in seconds',
   'discovery.geometry_path': 'a row for each path in schemas',
   'discovery.index_process': 'a row for each process',
-  'discovery.opensearch_index': 'a row for each version of the index',
 };
 
 export const largeTables = Object.keys(large);

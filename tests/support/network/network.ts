@@ -78,7 +78,6 @@ export async function startNetwork(
     RETRY_BASE_MS: '50',
     // Everybody lives in this process, the tests as well: its event loop says nothing about a service.
     OVERLOAD_EVENT_LOOP_MS: '60000',
-    ...indexSettings(),
     ...options.settings,
   });
   const config: Config = { ...settings, ...(options.demo && { demo: options.demo }) };
@@ -146,12 +145,6 @@ export async function startNetwork(
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** `npm run test:opensearch` has every test of discover run with OpenSearch. */
-function indexSettings(): Record<string, string> {
-  const { TEST_SEARCH_INDEX, OPENSEARCH_URL = '' } = process.env;
-  return TEST_SEARCH_INDEX ? { SEARCH_INDEX: TEST_SEARCH_INDEX, OPENSEARCH_URL } : {};
 }
 
 async function register(

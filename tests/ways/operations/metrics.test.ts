@@ -91,7 +91,7 @@ describe('/metrics', () => {
     expect(metrics.get('signpost_index_documents{kind="catalog"}')).toBe(1);
     expect(metrics.get('signpost_index_documents{kind="resource"}')).toBe(2);
     expect(metrics.get('signpost_index_bytes')).toBeGreaterThan(100_000);
-    for (const stage of ['publish', 'push', 'opensearch'])
+    for (const stage of ['publish', 'push'])
       expect(metrics.get(`signpost_index_lag_seconds{stage="${stage}"}`)).toBeGreaterThanOrEqual(0);
   });
 

@@ -3,7 +3,6 @@ import { readConfig } from '../../../src/config.ts';
 import { purgeExpired } from '../../../src/housekeeping.ts';
 import { silentLogger } from '../../../src/logger.ts';
 import { purgeChanges } from '../../../src/search/cache/invalidation.ts';
-import { forgetAbandoned } from '../../../src/search/opensearch/index-rows.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { claimHousekeeping } from '../../../src/storage/work/housekeeping.ts';
 import { useDatabase } from '../../support/database/database.ts';
@@ -138,11 +137,6 @@ const planted: Record<string, Aged> = {
     time: 'at',
     keptDays: 1 / 24,
   },
-  'discovery.document_change': {
-    plant: `insert into discovery.document_change (at, keys) select ${at}, '{1}' from ${days}`,
-    time: 'at',
-    keptDays: 0,
-  },
   'console.audit': {
     plant: `insert into console.audit (at, actor, action, target, outcome, address) select ${at}, 'cli', 'a', 'b', 'done', '' from ${days}`,
     time: 'at',
@@ -228,7 +222,6 @@ const bounded: Record<string, string> = {
   'discovery.index_state': oneRow,
   'discovery.index_process': 'one row for each running process; those of the dead are deleted by the living',
   'discovery.compaction': oneRow,
-  'discovery.opensearch_index': 'one row for each index; abandoned ones are deleted after a day',
 };
 
 const config = readConfig({ REGISTRY_HISTORY_DAYS: '30', AUDIT_LOG_DAYS: '200' });
@@ -241,7 +234,6 @@ describe('retention', () => {
   const tidyUp = async () => {
     await purgeExpired({ database, config, logger: silentLogger(), now: () => new Date() });
     await purgeChanges(database);
-    await forgetAbandoned(database);
   };
   const count = async (from: string) =>
     Number((await database.query<{ n: number }>(`select count(*) as n from ${from}`)).rows[0]?.n);
