@@ -68,10 +68,7 @@ create table discovery.catalog (
   push_merged boolean not null default false, -- it brought only a part of the catalog
   pulled_at timestamptz,            -- when the last pull that brought the catalog was sent
   revision bigint not null default 0, -- counts the changes of a MASTER catalog of a catalog service, which has no version as a crawled one has
-  words bytea not null default '',  -- words of the head: five bytes each, the id of the word and its weight
-  index_version smallint not null default 0,  -- version of the index entries of its documents (src/search/format/index-format.ts)
-  reindexed_below integer not null default 0, -- a rebuild in several transactions: documents with a lower number have entries of reindexed_version
-  reindexed_version smallint not null default 0,
+  generation integer not null default 1, -- the newest generation of the index that its documents are in (src/search/generations)
   updated_at timestamptz not null
 );
 alter sequence discovery.catalog_number owned by discovery.catalog.key;
@@ -82,8 +79,8 @@ create index catalog_of_owner on discovery.catalog (owner, provider_id);
 create index catalog_schema_types on discovery.catalog using gin (schema_types);
 create index catalog_networks on discovery.catalog using gin (networks);
 create index catalog_masters on discovery.catalog (key) where type = 'MASTER';
-create index catalog_by_index_version on discovery.catalog (index_version, key);
--- Three quarters of the numbers are used: the documents get lower numbers, in the same order (src/search/reindex/renumber.ts).
+create index catalog_by_generation on discovery.catalog (generation, key);
+-- Three quarters of the numbers are used: the documents get lower numbers, in the same order (src/search/write/renumber.ts).
 create index catalog_short_of_numbers on discovery.catalog (key) where next_resource > 25165824 or next_offer > 58720256;
 
 create table discovery.resource (
@@ -91,8 +88,7 @@ create table discovery.resource (
   catalog_key bigint not null generated always as (key >> 26) stored,
   id text not null,
   document jsonb not null,
-  digest bigint not null,           -- of the text of the document: writing the same document again changes nothing
-  words bytea not null              -- as in discovery.catalog: the rank of a few resources is computed without reading posting lists
+  digest bigint not null            -- of the text of the document: writing the same document again changes nothing
 );
 create unique index resource_by_id on discovery.resource (id, catalog_key);
 
@@ -108,15 +104,11 @@ create table discovery.offer (
   valid_from timestamptz,           -- validity, as in discovery.catalog
   valid_until timestamptz,
   window_start integer,
-  window_length integer,
-  is_standing boolean not null default false, -- applies to all resources of its own catalog at any time: its words have separate posting lists
-  words bytea                       -- as in discovery.catalog; null in index version 0
+  window_length integer
 );
 create unique index offer_by_id on discovery.offer (id, catalog_key);
 create index offer_of_owner on discovery.offer (owner, id);
 create index offer_of_provider on discovery.offer (owner, provider_id) where resource_ids is null;
--- For filters that ask offers for a value. What is written goes into the index at once: searches would have to read a list of pending entries.
-create index offer_by_value on discovery.offer using gin (document jsonb_path_ops) with (fastupdate = off);
 
 -- The resources that offers name.
 create table discovery.offer_target (
@@ -126,80 +118,99 @@ create table discovery.offer_target (
   primary key (owner, resource_id, offer_key)
 );
 
--- The index.
+-- The index, in generations (src/search/generations). Each has a schema with its tables, so that it is dropped whole. As a rule there is one. A later version
+-- of the code that makes entries is another generation, built beside the one in use.
 
--- Posting lists: in which documents a fact, a number or a word occurs. A list is cut into runs of up to some hundred keys, one row each
--- (src/search/lists/runs.ts). A run is written once and never changed: merging runs makes new ones.
-create table discovery.run (
-  id bigint generated always as identity,
-  list bigint not null,             -- number of the list (src/search/lists/runs.ts): facts from 0 upwards; below 0 words, numbers and shared runs
-  first double precision not null,  -- lowest key; in lists of numbers, lowest value; in shared runs, lowest list
-  last double precision not null,   -- highest of them
-  count smallint not null default 1,  -- entries
-  weight smallint not null default 0, -- weight of a word at the first key, in hundredths
-  bytes bytea,                      -- all entries, encoded; null: the other columns are the only entry
-  primary key (list, first, last, id) include (count, weight)
-);
+-- Numbers of runs, of all generations: processes cache runs by them, so none is given twice.
+create sequence discovery.run_number;
 
--- One row: how far compaction of the posting lists has come (src/search/lists/walk-lists.ts).
-create table discovery.compaction (
-  id smallint primary key default 1 check (id = 1),
-  walked_up_to bigint not null default 0, -- the newest run when the last walk over all lists began, and as many more as that walk wrote
-  lease_token uuid,                 -- one process at a time walks
+create function discovery.create_index(name text) returns void language plpgsql as $$
+begin
+  execute format($sql$
+    create schema %1$I;
+
+    -- Lists of keys: in which documents a fact or a word occurs, and which number each document has under a path. A list is cut into runs of up to some
+    -- hundred entries, one row each (src/search/lists/runs.ts). A run is written once and never changed: merging runs makes new ones.
+    create table %1$I.run (
+      id bigint not null default nextval('discovery.run_number'),
+      list bigint not null,             -- number of the list (src/search/lists/list-numbers.ts)
+      first double precision not null,  -- lowest key; in shared runs, lowest list
+      last double precision not null,   -- highest of them
+      count smallint not null default 1, -- entries
+      mark double precision not null default 0, -- of a run of one entry: the weight of a word in hundredths, or the number
+      bytes bytea,                      -- all entries, encoded; null: the other columns are the only entry
+      primary key (list, first, last, id) include (count, mark)
+    );
+
+    -- One row: how far compaction of the lists has come (src/search/upkeep/walk-lists.ts).
+    create table %1$I.compaction (
+      id smallint primary key default 1 check (id = 1),
+      walked_up_to bigint not null default 0, -- the newest run when the last walk over all lists began, and as many more as that walk wrote
+      lease_token uuid,                 -- one process at a time walks
+      leased_until timestamptz
+    );
+
+    -- Paths at which some document has, or had, an object: there, "any child" is more than the elements of an array.
+    create table %1$I.object_path (
+      digest uuid primary key           -- MD5 of the path (src/search/entries/attributes.ts)
+    );
+
+    -- The dictionary.
+    create table %1$I.word (
+      id integer generated always as identity primary key,
+      word text collate "C" not null unique,
+      in_use boolean not null default true -- false: marked by a sweep, which deletes it unless somebody uses it again
+    );
+    -- Keys that find a word in spite of typing errors: hashes of the word with letters deleted.
+    create table %1$I.deletion (
+      hash bigint not null,
+      word_id integer not null,
+      primary key (hash, word_id)
+    );
+
+    -- Paths of geometries in documents.
+    create table %1$I.geometry_path (
+      id integer generated always as identity primary key,
+      path text not null unique
+    );
+    -- The geometries of resources, offers and providers.
+    create table %1$I.geometry (
+      key bigint not null,              -- of the document
+      path_id integer not null,
+      position integer not null,        -- among the geometries of the document, from 0
+      shape json not null,              -- GeoJSON
+      box cube not null,                -- of the shape on the unit sphere; the fourth dimension is path_id to path_id + 1, so one index serves all paths
+      primary key (key, path_id, position)
+    );
+    create index geometry_box on %1$I.geometry using gist (box) include (key);
+    create index geometry_of_path on %1$I.geometry (path_id, key, position);
+
+    -- What the change feed has to know of these tables.
+    create trigger note_added after insert on %1$I.word referencing new table as written
+      for each statement execute function discovery.note_words();
+    create trigger note_updated after update on %1$I.word referencing new table as written
+      for each statement execute function discovery.note_words();
+    create trigger note_emptied after truncate on %1$I.geometry for each statement execute function discovery.note_emptied();
+    create trigger note_emptied after truncate on %1$I.word for each statement execute function discovery.note_emptied();
+    create trigger note_emptied after truncate on %1$I.run for each statement execute function discovery.note_emptied();
+  $sql$, name);
+end $$;
+
+create table discovery.generation (
+  number integer primary key,       -- its schema is index_<number>
+  version smallint not null,        -- of the code that makes its entries (src/search/entries/index-format.ts)
+  state text not null check (state in ('building', 'in use', 'retired')), -- searches read the one in use; writers write that and the one that is being built; a retired one is dropped soon
+  since timestamptz not null default now(), -- it is in this state
+  lease_token uuid,                 -- one process at a time builds
   leased_until timestamptz
 );
-
--- Paths at which some resource has, or had, an object: there, "any child" is more than the elements of an array.
-create table discovery.object_path (
-  digest uuid primary key           -- MD5 of the path: a member is written as U+0001 and its name, an element as U+0002
-);
-
--- The dictionary.
-create table discovery.word (
-  id integer generated always as identity primary key,
-  word text collate "C" not null unique,
-  keys_version smallint not null default 0 -- version of its keys in discovery.deletion
-);
--- Keys that find a word in spite of typing errors: hashes of the word with letters deleted.
-create table discovery.deletion (
-  hash bigint not null,
-  word_id integer not null,
-  primary key (hash, word_id)
-);
-
--- Paths of geometries in documents.
-create table discovery.geometry_path (
-  id integer generated always as identity primary key,
-  path text not null unique
-);
--- The geometries of resources, offers and providers.
-create table discovery.geometry (
-  key bigint not null,              -- of the document
-  path_id integer not null,
-  position integer not null,        -- among the geometries of the document, from 0
-  shape json not null,              -- GeoJSON
-  box cube not null,                -- of the shape on the unit sphere; the fourth dimension is path_id to path_id + 1, so one index serves all paths
-  primary key (key, path_id, position)
-);
-create index geometry_box on discovery.geometry using gist (box);
-create index geometry_of_path on discovery.geometry (path_id, key, position);
-
--- One row: which versions of the index are written and searched (src/search/reindex/index-state.ts).
-create table discovery.index_state (
-  id smallint primary key default 1 check (id = 1),
-  version smallint not null,        -- new catalogs are written in this version, and all others are rebuilt for it
-  next smallint not null,           -- searches look for entries of this version, too; it is ahead of version for as long as a search may take
-  next_since timestamptz not null default now(),
-  lease_token uuid,                 -- one process at a time rebuilds
-  leased_until timestamptz
-);
-insert into discovery.index_state (version, next) values (4, 4);
+create unique index generation_of_state on discovery.generation (state) where state <> 'retired';
 
 -- The processes that use the index.
 create table discovery.index_process (
   id uuid primary key,
   name text not null,               -- for people: host and process number
-  version smallint not null,        -- the newest version of the index that it can read and write
+  version smallint not null,        -- the newest version of entries that it can read and write
   seen_at timestamptz not null default now()
 );
 
@@ -209,10 +220,9 @@ create table discovery.change (
   xid xid8 not null default pg_current_xact_id(),
   at timestamptz not null default clock_timestamp(),
   catalogs bigint[] not null default '{}', -- keys of catalogs of which the row, a document or a geometry was written
-  lists bigint[] not null default '{}',    -- posting lists that keys were added to or removed from
-  owners text[] not null default '{}',     -- owners of offers that were written
+  lists bigint[] not null default '{}',    -- lists that entries were added to or removed from
   words text[] default '{}',               -- new words; null: too many to name
-  merged bigint[] not null default '{}',   -- posting lists whose runs were merged and that hold the same keys; such a row says nothing else
+  merged bigint[] not null default '{}',   -- lists whose runs were merged and that hold the same entries; such a row says nothing else
   everything boolean not null default false -- too much to name
 );
 create index change_of_transaction on discovery.change (xid);
@@ -235,11 +245,6 @@ begin
     select distinct key >> 26 as key from written
     except select unnest(catalogs) from discovery.change where xid = pg_current_xact_id()
   ) as fresh having count(*) > 0;
-  return null;
-end $$;
-create function discovery.note_offers() returns trigger language plpgsql as $$
-begin
-  insert into discovery.change (owners) select array_agg(distinct owner) from written having count(*) > 0;
   return null;
 end $$;
 create function discovery.note_words() returns trigger language plpgsql as $$
@@ -267,32 +272,21 @@ create trigger note_updated after update on discovery.resource referencing new t
 create trigger note_deleted after delete on discovery.resource referencing old table as written
   for each statement execute function discovery.note_catalogs_of_keys();
 
-create trigger note_added after insert on discovery.geometry referencing new table as written
-  for each statement execute function discovery.note_catalogs_of_keys();
-create trigger note_updated after update on discovery.geometry referencing new table as written
-  for each statement execute function discovery.note_catalogs_of_keys();
-create trigger note_deleted after delete on discovery.geometry referencing old table as written
-  for each statement execute function discovery.note_catalogs_of_keys();
-
 create trigger note_added after insert on discovery.offer referencing new table as written
-  for each statement execute function discovery.note_offers();
+  for each statement execute function discovery.note_catalogs_of_keys();
 create trigger note_updated after update on discovery.offer referencing new table as written
-  for each statement execute function discovery.note_offers();
+  for each statement execute function discovery.note_catalogs_of_keys();
 create trigger note_deleted after delete on discovery.offer referencing old table as written
-  for each statement execute function discovery.note_offers();
+  for each statement execute function discovery.note_catalogs_of_keys();
 
-create trigger note_added after insert on discovery.word referencing new table as written
-  for each statement execute function discovery.note_words();
-create trigger note_updated after update on discovery.word referencing new table as written
-  for each statement execute function discovery.note_words();
-
-create trigger note_updated after update of version, next on discovery.index_state
+create trigger note_updated after insert or update of state on discovery.generation
   for each statement execute function discovery.note_emptied();
 
 -- A table that is emptied by hand is noted as well.
 create trigger note_emptied after truncate on discovery.catalog for each statement execute function discovery.note_emptied();
 create trigger note_emptied after truncate on discovery.resource for each statement execute function discovery.note_emptied();
 create trigger note_emptied after truncate on discovery.offer for each statement execute function discovery.note_emptied();
-create trigger note_emptied after truncate on discovery.geometry for each statement execute function discovery.note_emptied();
-create trigger note_emptied after truncate on discovery.word for each statement execute function discovery.note_emptied();
-create trigger note_emptied after truncate on discovery.run for each statement execute function discovery.note_emptied();
+
+-- The first generation.
+select discovery.create_index('index_1');
+insert into discovery.generation (number, version, state) values (1, 1, 'in use');

@@ -27,7 +27,7 @@ export async function seedOurs(database, data, { resources, samples }) {
     await Promise.all(underWay);
   });
   await database.query('vacuum analyze');
-  return { kept, perSecond: resources / taken, bytes: await bytesOf(database, 'discovery') };
+  return { kept, perSecond: resources / taken, bytes: await bytesOf(database, '^(discovery|index_.*)$') };
 }
 
 /** In one transaction. */
@@ -75,7 +75,7 @@ export async function seedPlain(database, data, { resources }) {
   });
   await database.query(`vacuum (freeze, analyze) ${table}`);
   await database.query(`vacuum (freeze, analyze) ${table}_word`);
-  return { perSecond: resources / taken, bytes: await bytesOf(database, 'plain') };
+  return { perSecond: resources / taken, bytes: await bytesOf(database, '^plain$') };
 }
 
 /** One shard without a copy, merged into one segment. Only the page is kept as the document. */
@@ -151,7 +151,7 @@ async function seconds(work) {
 
 async function bytesOf(database, schema) {
   const { rows } = await database.query(
-    `select sum(pg_total_relation_size(oid))::float8 as bytes from pg_class where relnamespace = $1::regnamespace and relkind = 'r'`,
+    `select sum(pg_total_relation_size(oid))::float8 as bytes from pg_class where relnamespace::regnamespace::text ~ $1 and relkind = 'r'`,
     [schema],
   );
   return rows[0].bytes;

@@ -22,34 +22,41 @@ describe('signpost index', () => {
   const index = (...args: string[]) =>
     runCommand(registerIndexCommand, ['index', ...args], { DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
 
-  it('status tells the version, what is left to rebuild, and who uses the index', async () => {
+  it('status shows the generation that searches read, what is left to build, and who uses the index', async () => {
     const { out } = await index('status');
-    expect(out).toContain('The index has version 4; this program knows up to version 4.');
-    expect(out).toContain('2 of 2 catalogs have entries of version 4. Nothing is left to rebuild.');
+    expect(out).toContain(
+      'Searches read generation 1 of the index, of version 1; this program knows up to version 1.',
+    );
+    expect(out).toContain('Nothing is left to build.');
     expect(out).toContain('No running process uses it.');
   });
 
-  it('status tells of a rebuild that waits for processes of an older version', async () => {
-    await database.query('update discovery.index_state set version = 0, next = 0');
-    await database.query('update discovery.catalog set index_version = 0');
+  it('status shows a generation that waits for processes of an older version, and one that is being built', async () => {
+    await database.query('update discovery.generation set version = 0');
     await database.query("insert into discovery.index_process values (gen_random_uuid(), 'old one', 0)");
     const { out } = await index('status');
-    expect(out).toContain('The rebuild for version 4 waits until 1 process of an older version has ended.');
-    expect(out).toMatch(/old one +0/);
-    expect(JSON.parse((await index('status', '--json')).out)).toMatchObject({ version: 0, newest: 4 });
-    await database.query('delete from discovery.index_process');
-    await database.query('update discovery.index_state set version = 4, next = 4');
-    expect((await index('status')).out).toContain(
-      'The others will be rebuilt when a discovery service runs.',
+    expect(out).toContain(
+      'The generation for version 1 waits until 1 process of an older version has ended.',
     );
+    expect(out).toMatch(/old one +0/);
+    expect(JSON.parse((await index('status', '--json')).out)).toMatchObject({
+      inUse: { version: 0 },
+      newest: 1,
+    });
+    await database.query('delete from discovery.index_process');
+    await database.query('update discovery.generation set version = 1');
+    await database.query(
+      "insert into discovery.generation (number, version, state) values (2, 1, 'building')",
+    );
+    expect((await index('status')).out).toContain(
+      '0 of 2 catalogs are in generation 2, of version 1. The others will be built when a discovery service runs.',
+    );
+    await database.query('delete from discovery.generation where number = 2');
   });
 
-  it('rebuild makes the entries of all catalogs anew, or of one', async () => {
+  it('rebuild mends the entries of one catalog', async () => {
     expect((await index('rebuild', '--catalog', 'c2')).out).toContain(
-      'Made the entries of 1 catalog with 1 resources and offers anew, in version 4.',
-    );
-    expect((await index('rebuild')).out).toContain(
-      'Made the entries of 2 catalogs with 2 resources and offers anew',
+      'Compared 2 documents of the catalog c2 with their entries; the entries of 0 were wrong and are mended.',
     );
     expect((await index('rebuild', '--catalog', 'c7')).notes).toContain(
       'The index has no catalog with the id c7.',
@@ -58,15 +65,22 @@ describe('signpost index', () => {
 
   it('check lists every difference and ends with 1, and mends them where it is asked to', async () => {
     expect(await index('check')).toMatchObject({ exitCode: 0, out: '' });
-    await database.query('delete from discovery.run where list = -1');
+    await database.query('delete from index_1.run where list = -2');
     const found = await index('check');
     expect(found.exitCode).toBe(1);
-    expect(found.out.trim().split('\n')).toEqual([
-      'missing: list -1 (every resource), key 67108865 (resource 1 of catalog 1), beside it 0',
-      'missing: list -1 (every resource), key 134217729 (resource 1 of catalog 2), beside it 0',
-    ]);
-    expect(found.notes).toContain('2 differences. "signpost index check --mend" mends them.');
+    for (const line of found.out.trim().split('\n'))
+      expect(line).toMatch(
+        /^missing: list -2 \(word 1\), key \d+ \((resource 1|catalog 0) of catalog [12]\), beside it \d+$/,
+      );
+    expect(found.notes).toContain('differences. "signpost index check --mend" mends them.');
     expect((await index('check', '--mend')).exitCode).toBe(0);
     expect(await index('check')).toMatchObject({ exitCode: 0, out: '' });
+  });
+
+  it('rebuild builds a new generation from all documents', async () => {
+    expect((await index('rebuild')).out).toContain(
+      'Built a new generation of the index from 2 catalogs with 2 resources and offers, in version 1. Searches read it now.',
+    );
+    expect((await index('status')).out).toContain('Searches read generation 2 of the index');
   });
 });

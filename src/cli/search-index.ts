@@ -10,7 +10,7 @@ export function registerIndexCommand(program: Command, context: CommandContext):
   index
     .command('status')
     .description(
-      'which version of the code made the entries, how far a rebuild went, which processes use the index',
+      'which generation of the index searches read, how far another one is built, which processes use the index',
     )
     .option('--json', 'print JSON')
     .action(async (options: { json?: boolean }) =>
@@ -20,9 +20,9 @@ export function registerIndexCommand(program: Command, context: CommandContext):
   index
     .command('rebuild')
     .description(
-      'make the entries of all catalogs anew, or of one; searches go on meanwhile',
+      'build a new generation of the index from the documents, and have searches read it; they go on meanwhile',
     )
-    .option('--catalog <id>', 'only catalogs with this id')
+    .option('--catalog <id>', 'mend the entries of the catalogs with this id instead')
     .option('--json', 'print JSON')
     .action(async (options: RebuildOptions) => (await load()).rebuild(context, options));
 
@@ -45,6 +45,6 @@ Examples:
   $ signpost index rebuild --catalog chargers-london
   $ signpost index check --mend
 
-After an upgrade that makes other entries, the discovery service rebuilds the index by itself, as soon as no process of the older version is left.
-Nothing has to be stopped, and searches are exact all the time.
+After an upgrade that makes other entries, the discovery service builds a new generation of the index by itself, beside the one in use, as soon as no
+process of the older version is left. Nothing has to be stopped, and searches are exact all the time.
 They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;

@@ -13,7 +13,7 @@ useDatabase(
   (opened) => {
     database = opened;
   },
-  { emptied: 'discovery.catalog, discovery.resource, discovery.run, discovery.feed cascade' },
+  { emptied: 'discovery.catalog, discovery.resource, index_1.run, discovery.feed cascade' },
 );
 
 const sentAt = new Date('2026-01-31T12:00:00Z');

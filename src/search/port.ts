@@ -4,6 +4,8 @@ import type { Metrics } from '../metrics.ts';
 import { checkDiscoverMessage } from '../protocol/discover-messages.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { LeftOut } from '../rules/discover/page-answer.ts';
+import { silentLogger } from '../silent-logger.ts';
+import type { Database } from '../storage/database.ts';
 import { Stale } from '../storage/freshness.ts';
 import type { ReplicaState } from '../storage/replica.ts';
 import { type Caches, createCaches } from './cache/caches.ts';
@@ -11,22 +13,24 @@ import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { loadCatalogs } from './documents/load-catalogs.ts';
 import { type DocumentSample, sampleDocuments } from './documents/sample-documents.ts';
-import { indexFormats, UnknownIndexVersion } from './format/index-format.ts';
-import { startCompactor } from './lists/walk-lists.ts';
+import { type IndexFormats, indexFormats, UnknownIndexVersion } from './entries/index-format.ts';
+import { rebuildIndex, startBuilder } from './generations/build.ts';
+import { type Checked, type CheckOptions, checkIndex } from './generations/check.ts';
+import { type AnnouncedProcess, announceProcess } from './generations/processes.ts';
 import { findNearMisses, type Missed } from './near-misses/near-misses.ts';
 import type { NearMiss } from './near-misses/unknown-paths.ts';
 import type { Question } from './plan.ts';
-import { type AnnouncedProcess, announceProcess } from './reindex/processes.ts';
-import { startRebuild } from './reindex/rebuild.ts';
 import {
   evaluateIntent,
   type Found,
+  openCaches,
   openReader,
   type SearchContext,
   type SearchEngine,
   type SearchOptions,
 } from './search.ts';
 import type { TraceStep } from './trace.ts';
+import { startCompactor } from './upkeep/walk-lists.ts';
 import type { AskedResource } from './why/asked-resource.ts';
 import { explainResource, type Why } from './why/why.ts';
 
@@ -34,7 +38,7 @@ import { explainResource, type Why } from './why/why.ts';
 // The index is derived from them and only proposes candidates; the evaluator decides on the documents.
 
 export { forgetTransactions } from './cache/invalidation.ts';
-export { describeDifference, maintainIndex } from './reindex/maintain.ts';
+export { describeDifference } from './generations/check.ts';
 export type { AppliedCatalog } from './write/apply-catalogs.ts';
 export type { IncomingCatalog } from './write/target.ts';
 export { type IndexWriter, writeIndex } from './write/write-index.ts';
@@ -65,7 +69,7 @@ export interface SearchService {
   /** Evaluates an intent as discover does, and tells how. Throws a ProtocolError as discover would answer it. */
   explain(question: Question): Promise<Explanation>;
   /**
-   * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts posting lists, purges the
+   * Announces that this process uses the index, and keeps that in shape: builds generations of newer versions, compacts lists, purges the
    * change feed. Throws where the index has entries that this program cannot read.
    */
   start(tools: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess>;
@@ -98,8 +102,8 @@ export function createSearch(context: SearchContext): SearchService {
 
     async confirm({ freshness }, deadline) {
       if (freshness === undefined) return;
-      const reader = openReader(engine, deadline);
-      if (!(await withinDeadline(() => isStillFresh(reader, freshness)))) throw new Stale();
+      if (!(await withinDeadline(() => isStillFresh(openCaches(engine, deadline), freshness))))
+        throw new Stale();
     },
 
     findNearMisses: (missed) => findNearMisses(engine, missed),
@@ -110,7 +114,7 @@ export function createSearch(context: SearchContext): SearchService {
     },
 
     sample: ({ networkId }) =>
-      sampleDocuments(openReader(engine, createDeadline(config.DISCOVER_TIMEOUT_MS)), {
+      sampleDocuments(openCaches(engine, createDeadline(config.DISCOVER_TIMEOUT_MS)), {
         ...{ networkId, schemaContext: [], now: context.now() },
       }),
 
@@ -132,11 +136,11 @@ export function createSearch(context: SearchContext): SearchService {
       const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS + config.DISCOVER_MAX_LAG_MS;
       const loops = [
-        startRebuild({ database, logger, metrics, formats, graceMs }),
-        repeat({ what: 'loading the states of catalogs', everyMs: loadEveryMs, logger }, (signal) =>
-          loadCatalogs(openReader(engine, createDeadline(maxLoadMs)), signal),
+        startBuilder({ database, logger, metrics, formats, graceMs }),
+        repeat({ what: 'loading the states of catalogs', everyMs: loadEveryMs, logger }, async (signal) =>
+          loadCatalogs((await openReader(engine, createDeadline(maxLoadMs))).reader, signal),
         ),
-        startCompactor({ config, database, logger }),
+        startCompactor({ config, database, logger, formats }),
         repeat(purge, () => purgeChanges(database)),
       ];
       return {
@@ -147,6 +151,28 @@ export function createSearch(context: SearchContext): SearchService {
         },
       };
     },
+  };
+}
+
+/** What the operator of an index can do about it by hand. */
+export function maintainIndex(database: Database, formats: IndexFormats = indexFormats) {
+  const tools = { database, formats, logger: silentLogger(), graceMs: 0 };
+  return {
+    /** Builds another generation of the index from all documents. Searches and writes go on meanwhile. */
+    rebuild: (onProgress?: (done: { catalogs: number; documents: number }) => void) =>
+      rebuildIndex(tools, onProgress),
+    /** Mends the entries of the catalogs with an id. Undefined: there is none. */
+    async rebuildCatalogs(id: string): Promise<Checked | undefined> {
+      const { rows } = await database.query<{ key: number }>(
+        'select key from discovery.catalog where id = $1',
+        [id],
+      );
+      const catalogKeys = rows.map(({ key }) => key);
+      if (catalogKeys.length === 0) return undefined;
+      return checkIndex(database, formats, { mend: true, catalogKeys, onDifference: () => undefined });
+    },
+    /** Holds the index against the documents. */
+    check: (options: CheckOptions): Promise<Checked> => checkIndex(database, formats, options),
   };
 }
 

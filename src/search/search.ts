@@ -4,25 +4,24 @@ import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { withinTime } from '../storage/database.ts';
 import type { Replicas } from '../storage/replicas.ts';
 import type { ThreadPool } from '../thread-pool.ts';
-import { type BuiltPage, buildPage } from './build-page.ts';
-import { type CacheName, type Caches, createCaches, type IndexReader } from './cache/caches.ts';
+import { buildPage } from './build-page.ts';
+import type { CacheName, Caches, IndexReader } from './cache/caches.ts';
 import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalidation.ts';
-import type { Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
+import { type IndexFormats, indexFormats, newestOf } from './entries/index-format.ts';
 import { type Evaluation, evaluating } from './evaluation.ts';
-import { findCandidates } from './find-candidates.ts';
-import { isAlike, readDocumentVersions, readFormatsInUse } from './format/formats-in-use.ts';
-import { type IndexFormat, type IndexFormats, indexFormats, newestOf } from './format/index-format.ts';
+import { findHits } from './find-hits.ts';
+import { findInUse } from './generations/in-use.ts';
 import { type Plan, planQuestion, type Question } from './plan.ts';
 import { logCostlyIn } from './spatial/log-costly.ts';
+import type { Tools } from './tools.ts';
 import { createTrace, type Trace } from './trace.ts';
 
 // A search, step by step:
 //
-//   plan         reads the intent, and tells what the index can answer from what has to be evaluated (plan.ts)
 //   refresh      invalidates what has changed since the last search, unless the search is optimistic (cache/invalidation.ts)
-//   candidates   the most selective part of the intent proposes (find-candidates.ts)
-//   check        filter, geometries and text decide on each candidate, in threads where that takes long (filter/check.ts, spatial/check.ts)
+//   plan         reads the intent, and tells what the index can answer from what has to be evaluated (plan.ts)
+//   hits         the most selective part of the intent leads, and the others check, in the order of the answer (find-hits.ts)
 //   page         the documents of the page are read, with their catalogs and the offers that apply now (build-page.ts)
 
 /** What a search needs of its process. */
@@ -44,8 +43,6 @@ export interface SearchEngine extends SearchContext {
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
 const maxAttempts = 3;
-/** And when a catalog was rebuilt meanwhile. Then it is evaluated in one snapshot: a search that takes longer than a step of the rebuild would never end. */
-const maxRebuildRepeats = 2;
 
 export interface SearchOptions {
   /** The search does not ask what has changed since this process last asked: the caller sees to it afterwards that nothing has. */
@@ -54,7 +51,7 @@ export interface SearchOptions {
   deadline?: Deadline;
   /** The identity that asks: threads are given out fairly among those. */
   owner?: string;
-  /** Told that the search waits for a thread. */
+  /** Called when the search waits for a thread. */
   onWait?(): void;
   /** Waited for before a page of so many resources is read. */
   beforePage?(resources: number): Promise<void>;
@@ -81,87 +78,55 @@ export async function evaluateIntent(
   );
 }
 
-type EvaluateOptions = SearchOptions & {
-  deadline: Deadline;
-  evaluation: Evaluation;
-  /** Instead of the newest state, through the caches. */
-  snapshot?: IndexReader;
-};
+type EvaluateOptions = SearchOptions & { deadline: Deadline; evaluation: Evaluation };
 
-async function evaluate(
-  engine: SearchEngine,
-  { message, scope }: Question,
-  options: EvaluateOptions,
-): Promise<Found> {
-  const { optimistic = false, deadline, evaluation, snapshot } = options;
+async function evaluate(engine: SearchEngine, question: Question, options: EvaluateOptions): Promise<Found> {
+  const { optimistic = false, deadline, evaluation } = options;
   const trace = createTrace();
-  const reader = snapshot ?? openReader(engine, deadline);
-  const { formats = indexFormats } = engine;
-  const newest = [newestOf(formats)];
-  const plan = planQuestion(engine, { message, scope }, newest);
+  // A filter that cannot be read is refused before anything is asked.
+  const { filter } = planQuestion(engine, question, newestOf(engine.formats ?? indexFormats));
   trace.endPhase('plan');
-  const counts = { candidates: 0, passed: 0 };
-  const search: Search = {
-    plan,
-    formats: newest,
-    database: reader,
-    deadline,
-    evaluation,
-    trace,
-    beforePage: options.beforePage,
-    logCostly: logCostlyIn(engine),
-    count(candidates, passed) {
-      counts.candidates += candidates;
-      counts.passed += passed;
-    },
-  };
   // What takes long would often have to be done again.
-  const isQuick = plan.filter?.exact !== false;
-  for (let attempt = 1, repeats = 0; ; ) {
-    const isFirst = attempt + repeats === 1;
-    const freshness = optimistic && isQuick && isFirst ? assumeFresh(reader.caches) : undefined;
-    if (freshness === undefined) await refreshCaches(reader, { mayLag: isFirst });
-    await useFormats(search, formats, (inUse) => planQuestion(engine, { message, scope }, inUse));
-    const { answer, isOutdated } = await findPage(search);
-    trace.note('found', { ...counts, resources: answer.resourceCount });
-    if (search.versions && !freshness && !(await search.versions.areStill())) {
-      if (repeats++ < maxRebuildRepeats) continue;
-      return evaluateInSnapshot(engine, { message, scope }, options);
-    }
-    if (isOutdated && attempt++ < maxAttempts) continue;
+  const isQuick = filter?.exact !== false;
+  for (let attempt = 1; ; attempt++) {
+    const caches = engine.caches();
+    const freshness = optimistic && isQuick && attempt === 1 ? assumeFresh(caches) : undefined;
+    if (freshness === undefined) await refreshCaches(openCaches(engine, deadline), { mayLag: attempt === 1 });
+    const { tools, plan } = await openSearch(engine, question, { deadline, evaluation, trace });
+    const hits = findHits(tools, plan);
+    trace.endPhase('candidates');
+    const { answer, isOutdated } = await buildPage(tools, plan, hits, options.beforePage);
+    trace.endPhase('check');
+    trace.note('found', { resources: answer.resourceCount });
+    if (isOutdated && attempt < maxAttempts) continue;
     if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))
       trace.note('cut', { leftOut: answer.leftOut });
     return { answer, trace, ...(freshness && { freshness }) };
   }
 }
 
-async function findPage(search: Search): Promise<BuiltPage> {
-  const candidates = await findCandidates(search);
-  search.trace.endPhase('candidates');
-  const page = await buildPage(search, candidates);
-  search.trace.endPhase('check');
-  return page;
-}
-
-/** No rebuild is seen within a snapshot. The caches stay out of it, as they follow what is committed. */
-async function evaluateInSnapshot(
+/** What a search works with, on the generation of the index that is in use. */
+export async function openSearch(
   engine: SearchEngine,
   question: Question,
-  options: EvaluateOptions,
-): Promise<Found> {
-  const { database } = engine;
-  const { remainingMs } = options.deadline;
-  return database.transaction(
-    async (tx) => {
-      const snapshot = { ...withinTime(tx, remainingMs), caches: createCaches({ percent: 0 }) };
-      return evaluate(engine, question, { ...options, optimistic: false, snapshot });
-    },
-    { isolation: 'repeatable read', waitMs: remainingMs() },
-  );
+  { deadline, evaluation, trace }: Pick<Tools, 'deadline' | 'evaluation' | 'trace'>,
+): Promise<{ tools: Tools; plan: Plan }> {
+  const { reader, format } = await openReader(engine, deadline);
+  const plan = planQuestion(engine, question, format);
+  const logCostly = logCostlyIn(reader, engine.logger);
+  return { tools: { reader, scope: plan.scope, deadline, evaluation, trace, logCostly }, plan };
+}
+
+/** Statements that end with the deadline, on the generation of the index that is in use, and its format. */
+export async function openReader(engine: SearchEngine, deadline: Deadline) {
+  const caches = openCaches(engine, deadline);
+  const { index, format } = await findInUse(caches, engine.formats ?? indexFormats);
+  const reader: IndexReader = { ...caches, index };
+  return { reader, format };
 }
 
 /** Statements that end with the deadline, and the caches as they are at the beginning of a search. */
-export function openReader(engine: SearchEngine, { remainingMs }: Deadline): IndexReader {
+export function openCaches(engine: SearchEngine, { remainingMs }: Deadline): Omit<IndexReader, 'index'> {
   const { database, replicas, config } = engine;
   const caches = engine.caches();
   if (replicas === undefined) return { ...withinTime(database, remainingMs), caches };
@@ -174,22 +139,4 @@ export function openReader(engine: SearchEngine, { remainingMs }: Deadline): Ind
     mayMiss: async (position, knownMs) =>
       knownMs < config.DISCOVER_MAX_LAG_MS && (await replicas.areBehind(position)),
   };
-}
-
-/** Has a search look for the entries of all formats there are. As a rule there is one, or all look for the same. */
-export async function useFormats(
-  search: Search,
-  formats: IndexFormats,
-  planFor: (inUse: readonly IndexFormat[]) => Plan,
-): Promise<void> {
-  const inUse = await readFormatsInUse(search.database, formats);
-  const [newest = newestOf(formats)] = inUse;
-  const isMixed = !inUse.every((each) => isAlike(each, newest));
-  const wanted = isMixed ? inUse : [newest];
-  const isPlanned =
-    wanted.length === search.formats.length &&
-    search.formats.every((each, at) => isAlike(each, wanted[at] ?? each));
-  if (!isPlanned) search.plan = planFor(wanted);
-  search.formats = wanted;
-  search.versions = isMixed ? await readDocumentVersions(search.database, newest.version) : undefined;
 }

@@ -1,25 +1,18 @@
 import type { Queryable } from '../storage/database.ts';
-import { type IndexFormats, indexFormats, newestOf } from './format/index-format.ts';
-import { readState } from './reindex/index-state.ts';
-import { type IndexProcess, listProcesses } from './reindex/processes.ts';
+import { type IndexFormats, indexFormats, newestOf } from './entries/index-format.ts';
+import { type BuildState, readBuildState } from './generations/build-state.ts';
+import { type IndexProcess, listProcesses } from './generations/processes.ts';
 
-// Beside port.ts, the only file that is imported from outside: a command that tells how the index stands loads a quarter of the engine.
+// Beside port.ts, the only file that is imported from outside: a command that says how the index is loads a quarter of the engine.
 
-/** Where the index stands between versions, for its operator. */
-export interface IndexStatus {
-  /** The newest version that this program knows. */
+/** Which generations the index has, for its operator. */
+export interface IndexStatus extends BuildState {
+  /** The newest version of entries that this program knows. */
   newest: number;
-  /** The version that catalogs are written in, and rebuilt for. */
-  version: number;
-  /** Ahead of the other one while searches learn of it. */
-  next: number;
-  /** How many catalogs have entries of each version, the newest first. */
-  catalogs: { version: number; count: number }[];
-  /** One that has had its turn in part. */
-  begun: { id: string; documents: number }[];
-  /** A process has the lease of the rebuild now. */
-  isRebuilding: boolean;
-  /** Those that are alive. A rebuild for a newer version waits for the older ones. */
+  catalogs: number;
+  /** A process has the lease of the build now. */
+  isBuilding: boolean;
+  /** Those that are alive. A generation of a newer version waits for the older ones. */
   processes: IndexProcess[];
 }
 
@@ -27,25 +20,18 @@ export async function readIndexStatus(
   queryable: Queryable,
   formats: IndexFormats = indexFormats,
 ): Promise<IndexStatus> {
-  const state = await readState(queryable, formats);
-  const [catalogs, begun, leases] = await Promise.all([
-    queryable.query<{ version: number; count: number }>(
-      `select index_version as version, count(*) as count from discovery.catalog where provider_id <> ''
-       group by index_version order by index_version desc`,
+  const [state, catalogs, leases] = await Promise.all([
+    readBuildState(queryable),
+    queryable.query<{ count: number }>(
+      "select count(*) as count from discovery.catalog where provider_id <> ''",
     ),
-    queryable.query<{ id: string; documents: number }>(
-      `select id, (select count(*) from discovery.resource as one
-           where one.key > catalog.key << 26 and one.key < (catalog.key << 26) + reindexed_below) as documents
-       from discovery.catalog where reindexed_below > 0 limit 10`,
-    ),
-    queryable.query('select from discovery.index_state where leased_until > now()'),
+    queryable.query('select from discovery.generation where leased_until > now()'),
   ]);
   return {
     newest: newestOf(formats).version,
     ...state,
-    catalogs: catalogs.rows.map(({ version, count }) => ({ version, count: Number(count) })),
-    begun: begun.rows.map(({ id, documents }) => ({ id, documents: Number(documents) })),
-    isRebuilding: leases.rowCount > 0,
+    catalogs: Number(catalogs.rows[0]?.count ?? 0),
+    isBuilding: leases.rowCount > 0,
     processes: await listProcesses(queryable),
   };
 }

@@ -20,8 +20,8 @@ export const positionText = `case when not pg_is_in_recovery() then (pg_current_
 /** Something has changed since: an answer that was made before must not be given any more. */
 export class Stale extends Error {}
 
-/** The files of a table are others after it was emptied: the runs of before may have had the numbers of those that come. */
-export const serverText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'), pg_relation_filepath('discovery.run'))`;
+/** The files of a table are others after a restore. */
+export const serverText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'), pg_relation_filepath('discovery.generation'))`;
 
 /** Whether a change was committed after a snapshot. */
 export function isNewsTo(snapshot: string): string {

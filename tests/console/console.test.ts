@@ -235,7 +235,7 @@ describe('a console', () => {
     try {
       expect(await processes(alone)).toHaveLength(1);
       expect((await ready(alone)).status).toBe(200);
-      await alone.database.query('update discovery.index_state set version = 99, next = 99');
+      await alone.database.query('update discovery.generation set version = 99');
       const { body } = await until(async () => {
         const answer = await ready(alone);
         return answer.status === 503 && answer;

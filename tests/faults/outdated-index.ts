@@ -9,7 +9,7 @@ import {
   type IndexFormats,
   indexFormats,
   newestOf,
-} from '../../src/search/format/index-format.ts';
+} from '../../src/search/entries/index-format.ts';
 import { createSearch, maintainIndex } from '../../src/search/port.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
@@ -29,8 +29,8 @@ function addLater(known: IndexFormats): IndexFormats {
   const other = (hash: number) => (hash + 2) % 2 ** 53;
   const attributes: IndexFormat['attributes'] = {
     ...newest.attributes,
-    entries(document) {
-      const { facts, numbers, objects } = newest.attributes.entries(document);
+    entries(document, level) {
+      const { facts, numbers, objects } = newest.attributes.entries(document, level);
       return {
         facts: new Set(Array.from(facts, other)),
         numbers: new Map(Array.from(numbers, ([path, values]) => [other(path), values])),
@@ -38,14 +38,13 @@ function addLater(known: IndexFormats): IndexFormats {
       };
     },
     valueFact: (path, value) => other(newest.attributes.valueFact(path, value)),
+    presenceFact: (path) => other(newest.attributes.presenceFact(path)),
     numberPath: (path) => other(newest.attributes.numberPath(path)),
   };
   return [...known, { ...newest, version: newest.version + 1, attributes }];
 }
 
 const formats = addLater(indexFormats);
-/** Longer than a search takes: one that began before the next version was announced does not know of it. */
-const graceMs = 2_000;
 /** Of the log of a process that failed. */
 const shownLines = 15;
 /** Offers of the index apply at some hours of some days, and their words count then: searches at two moments may find different resources. */
@@ -97,9 +96,10 @@ export async function createOutdatedIndex(): Promise<OutdatedIndex> {
     },
     startRebuilding: () => startRebuilding(home.url),
     async compare(total) {
-      const { rowCount } = await database.query('select from discovery.catalog where index_version <> $1', [
-        newestOf(formats).version,
-      ]);
+      const { rowCount } = await database.query(
+        "select from discovery.generation where state = 'in use' and version <> $1",
+        [newestOf(formats).version],
+      );
       total.lost += rowCount;
       await maintainIndex(database, formats).check({
         onDifference({ kind }) {
@@ -133,24 +133,19 @@ function startRebuilding(url: string): RebuildingProcess {
   const script = `
     import { openDatabase } from ${built('storage/database.js')};
     import { silentLogger } from ${built('logger.js')};
-    import { indexFormats, newestOf } from ${built('search/format/index-format.js')};
-    import { advanceVersion } from ${built('search/reindex/index-state.js')};
-    import { rebuildNext } from ${built('search/reindex/rebuild.js')};
+    import { indexFormats } from ${built('search/entries/index-format.js')};
+    import { beginGeneration, buildNext, switchTo } from ${built('search/generations/build.js')};
     const database = await openDatabase({ url: ${JSON.stringify(url)}, logger: silentLogger(), maxConnections: 3 });
     ${addLater}
     const formats = addLater(indexFormats);
-    const { version: newest } = newestOf(formats);
-    let version;
-    while (version !== newest) {
-      ({ version } = await advanceVersion(database, formats, { graceMs: ${graceMs} }));
-      await database.query('select pg_sleep(0.05)');
-    }
-    const isLeft = async () =>
-      (await database.query('select from discovery.catalog where index_version <> $1 limit 1', [version])).rowCount > 0;
-    do {
+    await beginGeneration(database, formats, { isForVersion: true });
+    const { rows } = await database.query("select number from discovery.generation where state = 'building'");
+    const one = { documents: 1, catalogs: 1 };
+    for (let isDone = rows.length === 0; !isDone; ) {
       console.log('step');
-      if (!(await rebuildNext(database, formats, version, 1))) await database.query('select pg_sleep(0.1)');
-    } while (await isLeft());
+      const step = await database.transaction((tx) => buildNext(tx, formats, rows[0].number, one));
+      isDone = !step && (await database.transaction((tx) => switchTo(tx, rows[0].number)));
+    }
     console.log('done');
     await database.close();
   `;

@@ -171,7 +171,7 @@ describe('in step', () => {
     expect(await held(network.database, id)).toBeUndefined();
     const { rows } = await network.database.query(
       `select (select count(*) from discovery.resource where catalog_key not in (select key from discovery.catalog)) as resources,
-         (select count(*) from discovery.run where list > -(1::bigint << 52) and first::bigint >> 26 not in (select key from discovery.catalog)) as places`,
+         (select count(*) from index_1.run where list > -(1::bigint << 51) and first::bigint >> 26 not in (select key from discovery.catalog)) as places`,
     );
     expect(rows).toEqual([{ resources: 0, places: 0 }]);
   });

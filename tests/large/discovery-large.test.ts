@@ -5,9 +5,8 @@ import type { Resource } from '../../src/protocol/catalog.ts';
 import type { Geometry } from '../../src/protocol/geojson.ts';
 import { signRequest } from '../../src/protocol/request-signature.ts';
 import { sphereBox } from '../../src/rules/geometry/sphere-box.ts';
-import { keyOf } from '../../src/search/documents/keys.ts';
-import { indexFormats, newestOf } from '../../src/search/format/index-format.ts';
-import { entriesOfDocument } from '../../src/search/write/document-entries.ts';
+import { indexFormats, newestOf } from '../../src/search/entries/index-format.ts';
+import { keyOf } from '../../src/search/keys.ts';
 import { createIndexChanges } from '../../src/search/write/index-changes.ts';
 import type { Actor } from '../support/network/actor.ts';
 import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from '../support/network/discovery.ts';
@@ -57,12 +56,9 @@ describe('a push of the largest geometries', () => {
       });
       aside.push((await mainThreadCost(send)).longestMs);
       const indexed = async () =>
-        createIndexChanges().add(
-          newest,
-          keyOf(1, 1),
-          undefined,
-          entriesOfDocument(newest, 'resource', { ...resource }),
-        );
+        createIndexChanges({ number: 1, index: 'index_1', format: newest }).add(keyOf(1, 1), undefined, {
+          ...resource,
+        });
       inPlace.push((await mainThreadCost(indexed)).longestMs);
     }
     expect(await held(network.database, id)).toMatchObject({ networks: [retail], served: true });

@@ -280,8 +280,8 @@ describe('signpost check', () => {
     },
     'an index that has lost a posting list': {
       plant:
-        'create table discovery.lost_run as select * from discovery.run; delete from discovery.run where list >= 0',
-      undo: 'insert into discovery.run overriding system value select lost.* from discovery.lost_run as lost where list >= 0; drop table discovery.lost_run',
+        'create table discovery.lost_run as select * from index_1.run; delete from index_1.run where list >= 0',
+      undo: 'insert into index_1.run select lost.* from discovery.lost_run as lost where list >= 0; drop table discovery.lost_run',
       kind: 'index',
       message: /^the index differs from its documents: missing: list \d+ \(a fact\)/,
       args: ['--index'],

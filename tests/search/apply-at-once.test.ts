@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import { lookupOf, presenceFact } from '../../src/search/entries/attributes.ts';
 import { mergeRuns } from '../../src/search/lists/compact.ts';
-import { readLists } from '../../src/search/lists/read-parts.ts';
-import { everyResource } from '../../src/search/lists/runs.ts';
+import { listSet } from '../../src/search/lists/list-set.ts';
+import { openLists } from '../../src/search/lists/read-lists.ts';
+import { readAll } from '../../src/search/set/doc-set.ts';
 import { writeIndex } from '../../src/search/write/write-index.ts';
 import { catalog, charger, offer } from '../support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../support/database/database.ts';
@@ -15,6 +17,8 @@ useDatabase((opened) => {
 const catalogs = Array.from({ length: 8 }, (_, index) => `c${index}`);
 const versions = [1, 2, 3, 4];
 const kept = 3;
+/** What all resources have. */
+const described = presenceFact(lookupOf([{ name: 'descriptor' }], 'resource').path);
 
 it('catalogs that change at the same time share the runs of their lists, and none is undone for another', async () => {
   let attempts = 0;
@@ -25,14 +29,15 @@ it('catalogs that change at the same time share the runs of their lists, and non
         return writeIndex(tx, new Date(), ({ apply }) => apply([incoming(id, index, version)]));
       }),
     );
-    await Promise.all([...applied, mergeRuns(database, everyResource)]);
-    const { rows } = await database.query<{ list: number }>('select distinct list from discovery.run');
-    for (const { list } of rows) await mergeRuns(database, list);
+    await Promise.all([...applied, mergeRuns(database, 'index_1', described)]);
+    const { rows } = await database.query<{ list: number }>('select distinct list from index_1.run');
+    for (const { list } of rows) await mergeRuns(database, 'index_1', list);
   }
   expect(attempts).toBe(catalogs.length * versions.length);
-  const every = (await readLists(database, [everyResource], 1_000)).get(everyResource);
+  const directory = (await openLists(database, [described])).get(described);
+  const every = directory && (await readAll(listSet(database, directory)));
   const { rows } = await database.query<{ key: number }>('select key from discovery.resource order by key');
-  expect([...(every?.keys ?? [])]).toEqual(rows.map(({ key }) => key));
+  expect([...(every ?? [])]).toEqual(rows.map(({ key }) => key));
   expect(rows.length).toBe(catalogs.length * (kept + 1));
 });
 

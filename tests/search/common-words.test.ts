@@ -57,7 +57,7 @@ it.each([
               if (at > 12 && asked) await ask(known.slice(0, at + 1), asked);
             }
             const { rows } = await database.query<{ most: number }>(
-              'select max(runs) as most from (select count(*) as runs from discovery.run group by list) as lists',
+              'select max(runs) as most from (select count(*) as runs from index_1.run group by list) as lists',
             );
             expect(rows[0]?.most).toBeGreaterThan(8);
             for (const [at, asked] of questions.entries()) {
@@ -86,9 +86,9 @@ it.each([
 
     async function mergeSome(): Promise<void> {
       const { rows } = await database.query<{ list: number }>(
-        'select list from discovery.run group by list having count(*) > 12',
+        'select list from index_1.run group by list having count(*) > 12',
       );
-      for (const { list } of rows) await mergeRuns(database, list);
+      for (const { list } of rows) await mergeRuns(database, 'index_1', list);
     }
   },
 );

@@ -108,13 +108,13 @@ describe('discover ends at its deadline, while others go on:', () => {
 it('a statement that PostgreSQL does not finish in time is ended there with its request', async () => {
   const begin = performance.now();
   const answer = await network.database.transaction(async (tx) => {
-    await tx.query('lock table discovery.word in access exclusive mode');
+    await tx.query('lock table index_1.word in access exclusive mode');
     return discover({ intent: { textSearch: 'simple' } });
   });
   expect(answer.body.message).toMatchObject({ status: 'NACK', error: { code: 'NET_TIMEOUT' } });
   expect(performance.now() - begin).toBeLessThan(timeoutMs + graceMs);
   const { rows } = await network.database.query(
-    "select count(*) as count from pg_stat_activity where datname = current_database() and state = 'active' and query like '%discovery.word%' and pid <> pg_backend_pid()",
+    "select count(*) as count from pg_stat_activity where datname = current_database() and state = 'active' and query like '%index_1.word%' and pid <> pg_backend_pid()",
   );
   expect(rows).toEqual([{ count: 0 }]);
   expect(await discover({ intent: { textSearch: 'simple' } })).toMatchObject({ status: 200 });

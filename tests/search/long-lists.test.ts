@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { DiscoverMessage } from '../../src/protocol/discover-messages.ts';
-import { maxRuns } from '../../src/search/lists/read-whole.ts';
 import { entriesOf, insertRuns, noteChanged, runsOf, type StoredRun } from '../../src/search/lists/runs.ts';
 import { createSearch, type SearchService, writeIndex } from '../../src/search/port.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../../src/thread-pool.ts';
 import { catalog, charger } from '../support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../support/database/database.ts';
+import { patienceMs } from '../support/patience.ts';
 
-// A list of more runs than a search reads whole is read in parts. Here every run has one key, as after many small changes, or right after an
+// A list of many runs is read in parts. Here every run has one key, as after many small changes, or right after an
 // upgrade: what was found in few runs is found in many.
 
-const resources = maxRuns + 200;
+const resources = 6_700;
 
 let database: Database;
 let threads: ThreadPool;
@@ -24,7 +24,8 @@ useDatabase((opened) => {
 beforeAll(async () => {
   const logger = silentLogger();
   threads = createThreadPool({ size: 1, logger });
-  service = createSearch({ config: readConfig({}), database, threads, now: () => new Date() });
+  const config = readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}` });
+  service = createSearch({ config, database, threads, now: () => new Date() });
   const incoming = {
     ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
     ...{ mode: 'FULL' as const, catalog: catalog('large', { resources: chargers() }) },
@@ -93,12 +94,15 @@ function filter(condition: string) {
 }
 
 async function takeApart(tx: Parameters<typeof insertRuns>[0]): Promise<void> {
-  const { rows } = await tx.query<StoredRun>('delete from discovery.run returning *');
+  const { rows } = await tx.query<StoredRun>('delete from index_1.run returning *');
   const singles = rows.flatMap((run) => {
     const { list, keys, marks } = entriesOf(run.list, [run]);
     return keys.flatMap((key, index) => runsOf({ list, keys: [key], marks: [marks[index] ?? 0] }));
   });
-  await insertRuns(tx, singles);
+  await insertRuns(tx, 'index_1', singles);
   // Otherwise what was read before would answer.
-  await noteChanged(tx, singles);
+  await noteChanged(
+    tx,
+    singles.map(({ list }) => list),
+  );
 }

@@ -11,10 +11,10 @@ useDatabase((opened) => {
   database = opened;
 });
 
-/** Each catalog has 200 resources, 100 offers on two of them each, and one on a resource of the catalog before. */
+/** Each catalog has 200 resources, 100 offers on two of them each, and one on a resource of the catalog before, which finds nothing there. */
 const catalogs = 104;
 
-it('a word in very many offers of catalogs that have some on resources of others has no more of them looked up than lead to what is ranked together', async () => {
+it('a word in very many offers has no more of them looked up than it takes to rank the first page exactly', async () => {
   for (let number = 0; number < catalogs; number++)
     await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([shop(number)])));
   let lookedUp = 0;
@@ -30,8 +30,8 @@ it('a word in very many offers of catalogs that have some on resources of others
   try {
     const { found } = await searches.find([{ intent: { textSearch: 'night' }, limit: 3 }]);
     expect(found).toEqual([['s0-0', 's0-1', 's0-2']]);
-    // Two resources each: 10,000 of them are ranked together.
-    expect(lookedUp).toBe(6_000);
+    // Those of the catalogs of the first resources that are ranked exactly, and of those that are counted.
+    expect(lookedUp).toBeLessThan(6_000);
     const others = await searches.find([
       { intent: { textSearch: 'night 17' }, limit: 3 },
       { intent: { textSearch: 'night' }, limit: 2, offset: 999 },

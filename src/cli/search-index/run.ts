@@ -1,4 +1,5 @@
 import { describeDifference, maintainIndex } from '../../search/port.ts';
+import type { Database } from '../../storage/database.ts';
 import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
 
@@ -13,25 +14,33 @@ export interface CheckOptions {
 }
 
 export async function rebuild(context: CommandContext, { catalog, json }: RebuildOptions): Promise<void> {
-  await withDatabase(context, async (database, config) => {
-    let toldAt = performance.now();
-    const { catalogs, documents, version } = await maintainIndex(database).rebuild({
-      ...(catalog !== undefined && { catalogId: catalog }),
-      graceMs: 2 * config.DISCOVER_TIMEOUT_MS,
-      onProgress({ catalogs: done }) {
-        if (performance.now() - toldAt < tellEveryMs) return;
-        toldAt = performance.now();
-        context.note(`${done} catalogs so far`);
-      },
+  await withDatabase(context, async (database) => {
+    if (catalog !== undefined) return rebuildCatalog(context, database, catalog, json);
+    let shownAt = performance.now();
+    const { catalogs, documents, version } = await maintainIndex(database).rebuild(({ catalogs: done }) => {
+      if (performance.now() - shownAt < showEveryMs) return;
+      shownAt = performance.now();
+      context.note(`${done} catalogs so far`);
     });
-    if (catalog !== undefined && catalogs === 0)
-      throw new CommandError(`The index has no catalog with the id ${catalog}.`);
-    const text = `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`;
+    const text = `Built a new generation of the index from ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers, in version ${version}. Searches read it now.`;
     printResult(context, json, { catalogs, documents, version }, text);
   });
 }
 
-const tellEveryMs = 5_000;
+async function rebuildCatalog(
+  context: CommandContext,
+  database: Database,
+  id: string,
+  json: boolean | undefined,
+): Promise<void> {
+  const checked = await maintainIndex(database).rebuildCatalogs(id);
+  if (checked === undefined) throw new CommandError(`The index has no catalog with the id ${id}.`);
+  const { documents, mended } = checked;
+  const text = `Compared ${documents} documents of the catalog ${id} with their entries; the entries of ${mended} were wrong and are mended.`;
+  printResult(context, json, { documents, mended }, text);
+}
+
+const showEveryMs = 5_000;
 
 export async function check(
   context: CommandContext,

@@ -10,27 +10,32 @@ export async function showStatus(context: CommandContext, { json }: { json?: boo
 }
 
 function renderStatus(status: IndexStatus): string {
-  const { version, newest, catalogs, begun, processes } = status;
-  const total = catalogs.reduce((sum, { count }) => sum + count, 0);
+  const { inUse, newest, processes } = status;
   const lines = [
-    `The index has version ${version}; this program knows up to version ${newest}.`,
-    `${catalogs.find((each) => each.version === version)?.count ?? 0} of ${total} catalogs have entries of version ${version}. ${describeNextStep(status)}`,
-    ...begun.map(({ id, documents }) => `Of catalog ${id}, ${documents} resources are done.`),
+    `Searches read generation ${inUse.number} of the index, of version ${inUse.version}; this program knows up to version ${newest}.`,
+    describeNextStep(status),
   ];
   const rows = processes.map(({ name, version: known }) => [name, String(known)]);
   if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
   return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
 }
 
-function describeNextStep({ version, next, newest, catalogs, isRebuilding, processes }: IndexStatus): string {
-  if (isRebuilding) return 'The others are being rebuilt.';
-  if (catalogs.some((each) => each.version !== version))
-    return processes.length > 0
-      ? 'The others will be rebuilt.'
-      : 'The others will be rebuilt when a discovery service runs.';
-  if (version < next) return `Searches are learning of version ${next}.`;
-  const older = processes.filter((each) => each.version < newest).length;
-  if (version < newest && older > 0)
-    return `The rebuild for version ${newest} waits until ${older === 1 ? '1 process of an older version has' : `${older} processes of an older version have`} ended.`;
-  return 'Nothing is left to rebuild.';
+function describeNextStep({
+  inUse,
+  building,
+  left,
+  newest,
+  catalogs,
+  isBuilding,
+  processes,
+}: IndexStatus): string {
+  if (building) {
+    const built = `${catalogs - left} of ${catalogs} catalogs are in generation ${building.number}, of version ${building.version}.`;
+    if (isBuilding) return `${built} The others are being built.`;
+    return `${built} The others will be built${processes.length > 0 ? '' : ' when a discovery service runs'}.`;
+  }
+  const older = processes.filter(({ version }) => version < newest).length;
+  if (inUse.version < newest && older > 0)
+    return `The generation for version ${newest} waits until ${older === 1 ? '1 process of an older version has' : `${older} processes of an older version have`} ended.`;
+  return 'Nothing is left to build.';
 }

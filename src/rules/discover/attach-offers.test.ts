@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Offer } from '../../protocol/catalog.ts';
-import { attachOffers, coversResource, isStanding, type OfferingCatalog } from './attach-offers.ts';
+import {
+  type AttachedOffer,
+  attachOffers,
+  coversResource,
+  isStanding,
+  type OfferingCatalog,
+  type OfferTerms,
+  termsOf,
+} from './attach-offers.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const catalog = {
@@ -12,8 +20,11 @@ const catalog = {
 };
 const offersOnly: OfferingCatalog = { ...catalog, id: 'c2', networkIds: ['n2', 'n3'] };
 
+const published = (offer: Offer, from: OfferingCatalog = catalog) => ({ ...termsOf(offer, from), offer });
+const offersOf = (attached: readonly AttachedOffer<OfferTerms & { offer: Offer }>[]) =>
+  attached.map(({ offer: { offer } }) => offer);
 const attach = (offer: Partial<Offer>, from: OfferingCatalog = catalog) =>
-  attachOffers(catalog, [{ offer: { id: 'o', ...offer }, catalog: from }], now);
+  attachOffers(catalog, [published({ id: 'o', ...offer }, from)], now);
 const indexesOf = (offer: Partial<Offer>, from?: OfferingCatalog) => {
   const [attached] = attach(offer, from);
   return (
@@ -69,22 +80,19 @@ describe('attachOffers', () => {
   });
 
   it('prefers an own offer to another of the same id, and the first of others', () => {
-    const named = (name: string, from: OfferingCatalog) => ({
-      offer: { id: 'o', descriptor: { name } },
-      catalog: from,
-    });
+    const named = (name: string, from: OfferingCatalog) => published({ id: 'o', descriptor: { name } }, from);
     const third = { ...offersOnly, id: 'c3' };
     const offers = [named('second', offersOnly), named('third', third), named('own', catalog)];
-    expect(attachOffers(catalog, offers, now).map(({ offer }) => offer.descriptor?.name)).toEqual(['own']);
-    expect(attachOffers(catalog, offers.slice(0, 2), now).map(({ offer }) => offer.descriptor?.name)).toEqual(
-      ['second'],
-    );
+    const names = (some: typeof offers) =>
+      offersOf(attachOffers(catalog, some, now)).map(({ descriptor }) => descriptor?.name);
+    expect(names(offers)).toEqual(['own']);
+    expect(names(offers.slice(0, 2))).toEqual(['second']);
   });
 
   it("lets an offer that does not apply stand in nobody's way", () => {
-    const expired = { offer: { id: 'o', validity: { endDate: '2020-01-01' } }, catalog };
-    const other = { offer: { id: 'o', descriptor: { name: 'other' } }, catalog: offersOnly };
-    expect(attachOffers(catalog, [expired, other], now).map(({ offer }) => offer)).toEqual([other.offer]);
+    const expired = published({ id: 'o', validity: { endDate: '2020-01-01' } });
+    const other = published({ id: 'o', descriptor: { name: 'other' } }, offersOnly);
+    expect(offersOf(attachOffers(catalog, [expired, other], now))).toEqual([other.offer]);
   });
 
   it('attaches a standing offer to its own catalog at any time, whichever others there are', () => {
@@ -96,14 +104,18 @@ describe('attachOffers', () => {
     ];
     expect(isStanding(standing)).toBe(true);
     for (const more of others) expect(isStanding({ ...standing, ...more } as Offer)).toBe(false);
-    const before = { offer: { id: 'o' }, catalog: { ...catalog, id: 'earlier' } };
-    for (const year of [1970, 2999])
-      expect(
-        attachOffers(catalog, [before, { offer: standing, catalog }], new Date(`${year}-01-01`)),
-      ).toEqual([{ offer: standing, covers: 'all' }]);
+    const before = published({ id: 'o' }, { ...catalog, id: 'earlier' });
+    for (const year of [1970, 2999]) {
+      const [attached, ...more] = attachOffers(
+        catalog,
+        [before, published(standing)],
+        new Date(`${year}-01-01`),
+      );
+      expect([attached?.offer.offer, attached?.covers, more]).toEqual([standing, 'all', []]);
+    }
   });
 
   it('attaches nothing to a catalog without resources', () => {
-    expect(attachOffers({ ...catalog, resourceIds: [] }, [{ offer: { id: 'o' }, catalog }], now)).toEqual([]);
+    expect(attachOffers({ ...catalog, resourceIds: [] }, [published({ id: 'o' })], now)).toEqual([]);
   });
 });

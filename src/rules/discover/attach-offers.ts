@@ -1,10 +1,11 @@
 import type { Offer } from '../../protocol/catalog.ts';
-import { isValidAt } from '../time-period.ts';
+import { boundsOf, isWithin, type PeriodBounds } from '../time-period.ts';
 import { shareNetwork } from './served.ts';
 
 // Offers meet resources at query time (catalog spec: Catalog, offer-only catalogs; Offer, resourceIds). Decided: only inside one
 // owner and a shared network, by resourceIds or, without them, to all resources of the same provider, which is
-// offer.provider or else that of the offer's catalog. So an offer may be listed in another catalog than its own.
+// offer.provider or else that of the offer's catalog. A catalog is searched with its own offers alone; those of other catalogs
+// are attached to what was found, so an offer may be listed in another catalog than its own.
 
 /** A catalog as far as offers ask for it. */
 export interface OfferingCatalog {
@@ -15,14 +16,44 @@ export interface OfferingCatalog {
   networkIds: readonly string[];
 }
 
-export interface PublishedOffer {
-  offer: Offer;
+/** What an offer says of whom it is for, and when. */
+export interface OfferTerms {
+  id: string;
+  /** None: all resources of the provider. */
+  resourceIds?: readonly string[] | null;
+  /** The provider that it names, or else that of its catalog. */
+  providerId: string;
+  validity: PeriodBounds;
   /** Where it was published; a catalog that is served (served.ts). */
   catalog: OfferingCatalog;
 }
 
-export interface AttachedOffer {
-  offer: Offer;
+export function termsOf(
+  { id, resourceIds, provider, validity }: Offer,
+  catalog: OfferingCatalog,
+): OfferTerms {
+  return {
+    id,
+    resourceIds,
+    providerId: provider?.id ?? catalog.providerId,
+    validity: boundsOf(validity),
+    catalog,
+  };
+}
+
+/** Which resources of a catalog an offer covers now: all, or those with some ids, of which the catalog may have none. Undefined: it covers nothing there. */
+export function findCovers(
+  { resourceIds, providerId, validity, catalog: from }: OfferTerms,
+  to: OfferingCatalog,
+  now: Date,
+): 'all' | readonly string[] | undefined {
+  if (from.owner !== to.owner || !shareNetwork(from.networkIds, to.networkIds)) return undefined;
+  if (!isWithin(validity, now)) return undefined;
+  return resourceIds ?? (providerId === to.providerId ? 'all' : undefined);
+}
+
+export interface AttachedOffer<T = OfferTerms> {
+  offer: T;
   /** Places in the catalog's list of resources. */
   covers: 'all' | ReadonlySet<number>;
 }
@@ -31,45 +62,29 @@ export interface AttachedOffer {
  * The offers that apply to resources of a catalog, its own ones first. Of two with the same id its own one stands, or
  * else the first.
  */
-export function attachOffers(
+export function attachOffers<T extends OfferTerms>(
   catalog: OfferingCatalog & { resourceIds: readonly string[] },
-  offers: readonly PublishedOffer[],
+  offers: readonly T[],
   now: Date,
-): AttachedOffer[] {
+): AttachedOffer<T>[] {
   const indexes = new Map(catalog.resourceIds.map((id, index) => [id, index]));
-  const isOwn = ({ catalog: { owner, id } }: PublishedOffer) => owner === catalog.owner && id === catalog.id;
-  const attached = new Map<string, AttachedOffer>();
-  for (const published of [...offers.filter(isOwn), ...offers.filter((other) => !isOwn(other))]) {
-    const { offer } = published;
-    if (attached.has(offer.id) || !isValidAt(offer.validity, now)) continue;
-    const covers = findCovered(published, catalog, indexes);
-    if (covers !== undefined) attached.set(offer.id, { offer, covers });
+  const isOwn = ({ catalog: { owner, id } }: T) => owner === catalog.owner && id === catalog.id;
+  const attached = new Map<string, AttachedOffer<T>>();
+  for (const offer of [...offers.filter(isOwn), ...offers.filter((other) => !isOwn(other))]) {
+    if (attached.has(offer.id)) continue;
+    const named = findCovers(offer, catalog, now);
+    const covers = typeof named === 'object' ? new Set(named.flatMap((id) => indexes.get(id) ?? [])) : named;
+    const isNone = covers === undefined || (covers === 'all' ? indexes.size : covers.size) === 0;
+    if (!isNone) attached.set(offer.id, { offer, covers });
   }
   return [...attached.values()];
 }
 
-function findCovered(
-  { offer, catalog: from }: PublishedOffer,
-  to: OfferingCatalog,
-  indexes: ReadonlyMap<string, number>,
-): AttachedOffer['covers'] | undefined {
-  if (from.owner !== to.owner || !shareNetwork(from.networkIds, to.networkIds)) return undefined;
-  if (offer.resourceIds === undefined) {
-    const providerId = offer.provider?.id ?? from.providerId;
-    return providerId === to.providerId && indexes.size > 0 ? 'all' : undefined;
-  }
-  const covered = new Set(offer.resourceIds.flatMap((id) => indexes.get(id) ?? []));
-  return covered.size > 0 ? covered : undefined;
-}
-
-/**
- * Whether an offer is a standing one: it applies to all resources of its own catalog at any time, because a catalog lists its own offers whichever others there are. Those of other catalogs of
- * the provider it covers as any offer does.
- */
+/** Whether an offer is a standing one: it covers all resources of its own catalog at any time. */
 export function isStanding({ resourceIds, provider, validity }: Offer): boolean {
   return resourceIds === undefined && provider?.id === undefined && validity === undefined;
 }
 
-export function coversResource({ covers }: AttachedOffer, index: number): boolean {
+export function coversResource({ covers }: Pick<AttachedOffer, 'covers'>, index: number): boolean {
   return covers === 'all' || covers.has(index);
 }

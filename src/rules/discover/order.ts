@@ -1,23 +1,21 @@
 /**
- * What decides where a resource stands in an answer. Decided: text rank first, then distance where a radius was asked
- * for, then the position in the index, which is the same for every request.
+ * What decides where a resource stands in an answer. Decided: text rank, else distance where a radius was asked for, else the position in the index, which is the same for every request.
+ * With both text and distance: by band, then distance, then rank. A band is the set of query words that matched, each exactly or not (text/rank.ts): among resources that have the same
+ * words, a fraction of a rank must not outweigh a kilometre.
  */
 export interface Standing {
   /** Higher is better; where a text was searched. */
   rank?: number;
+  /** Higher is better; where a text was searched. */
+  band?: number;
   /** Metres; where S_DWITHIN was used. */
   distance?: number;
-  /** Of catalog and resource in the index: what belongs together stays together. */
-  position: readonly [catalog: number, resource: number];
 }
 
 export function compareStanding(a: Standing, b: Standing): number {
-  return (
-    (b.rank ?? 0) - (a.rank ?? 0) ||
-    compareDistance(a.distance, b.distance) ||
-    a.position[0] - b.position[0] ||
-    a.position[1] - b.position[1]
-  );
+  const byRank = (b.rank ?? 0) - (a.rank ?? 0);
+  if (a.distance === undefined && b.distance === undefined) return byRank;
+  return (b.band ?? 0) - (a.band ?? 0) || compareDistance(a.distance, b.distance) || byRank;
 }
 
 function compareDistance(a = Number.POSITIVE_INFINITY, b = Number.POSITIVE_INFINITY): number {

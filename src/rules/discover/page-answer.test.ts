@@ -14,10 +14,13 @@ const stored = (id: string, more = ''): StoredDocument => ({
 const [one, two] = [stored('c1'), stored('c2')];
 const offers = [stored('o1'), stored('o2')];
 const found = (catalog: StoredDocument, id: string, ...indexes: number[]): FoundResource => ({
+  ranked: { catalogId: JSON.parse(catalog.text).id, resourceId: id },
   catalog,
   resource: stored(id),
   offers: indexes.flatMap((index) => offers[index] ?? []),
 });
+
+const ranked = { catalogId: 'c', resourceId: 'r' };
 
 describe('pageAnswer', () => {
   it('puts resources back into their catalogs, in the order in which they were found', () => {
@@ -80,7 +83,7 @@ describe('pageAnswer', () => {
 
   it('lists the first resource whatever its size, and as many of its offers as fit', () => {
     const many = Array.from({ length: 100 }, (_, index) => stored(`o${index}`));
-    const resource = { catalog: one, resource: stored('r1'), offers: many };
+    const resource = { ranked, catalog: one, resource: stored('r1'), offers: many };
     const { catalogs, pagination, leftOut } = pageAnswer([resource, resource], 2, { offset: 0 }, 200);
     const [catalog] = JSON.parse(catalogs);
     expect(catalog.resources).toEqual([{ id: 'r1' }]);
@@ -101,6 +104,7 @@ describe('pageAnswer', () => {
     fc.assert(
       fc.property(all, fc.integer({ min: 300, max: 1_000 }), (documents, maxBytes) => {
         const resources = documents.texts.map(([catalogIndex, more], index) => ({
+          ranked,
           catalog: documents.catalogs[catalogIndex] ?? documents.catalogs[0] ?? one,
           resource: stored(`r${index}`, more),
           offers: offers.slice(index % 3),
@@ -137,6 +141,7 @@ describe('an answer that is put together part by part', () => {
     expect(draft.roomFor).toBe(100);
     draft.add(
       Array.from({ length: 10 }, (_, index) => ({
+        ranked,
         catalog: one,
         resource: stored(`r${index}`, 'x'.repeat(460)),
         offers: [],
@@ -144,7 +149,7 @@ describe('an answer that is put together part by part', () => {
     );
     expect(draft.roomFor).toBeGreaterThanOrEqual(9);
     expect(draft.roomFor).toBeLessThanOrEqual(12);
-    draft.add([{ catalog: two, resource: stored('large', 'x'.repeat(9_000)), offers: [] }]);
+    draft.add([{ ranked, catalog: two, resource: stored('large', 'x'.repeat(9_000)), offers: [] }]);
     expect(draft.isFull).toBe(true);
     // What would fit again does not come before what did not.
     draft.add([found(one, 'small')]);

@@ -22,8 +22,19 @@ export interface Paging {
   offset?: number;
 }
 
+/** What a resource was found by, beside its names: a line of `message.ranking`. */
+export interface RankedResource {
+  catalogId: string;
+  resourceId: string;
+  /** Higher is better; where a text was searched. */
+  rank?: number;
+  /** To the geometry that matched, where S_DWITHIN was used. */
+  distanceMeters?: number;
+}
+
 /** A found resource with what is listed beside it. The same catalog and the same offer are the same object. */
 export interface FoundResource {
+  ranked: RankedResource;
   catalog: StoredDocument;
   resource: StoredDocument;
   /** Those that name this resource. */
@@ -55,6 +66,8 @@ export interface AnswerPage {
   total: number;
   /** Only where the request paged. */
   pagination?: Pagination;
+  /** All resources of the page in order, which is lost across catalogs. */
+  ranking: RankedResource[];
   /** What was found and is missing. */
   leftOut?: LeftOut;
 }
@@ -92,6 +105,7 @@ export class AnswerDraft {
   isFull = false;
   private resourceCount = 0;
   private missingOffers = 0;
+  private readonly ranking: RankedResource[] = [];
   private bytes = '[]'.length;
   private readonly maxBytes: number;
   private readonly catalogs = new Map<StoredDocument, Listed>();
@@ -120,6 +134,7 @@ export class AnswerDraft {
     return {
       catalogs: this.text(),
       resourceCount,
+      ranking: this.ranking,
       total: counted,
       ...(isPaged && {
         // Who asks for the next page by offset + limit misses nothing.
@@ -136,7 +151,14 @@ export class AnswerDraft {
   }
 
   /** False where it has no room any more. The first resource always has: an answer is never empty. */
-  private addOne({ catalog, resource, offers, wide = noOffers, more: unread = 0 }: FoundResource): boolean {
+  private addOne({
+    ranked,
+    catalog,
+    resource,
+    offers,
+    wide = noOffers,
+    more: unread = 0,
+  }: FoundResource): boolean {
     const isNew = !this.catalogs.has(catalog);
     const listed = this.catalogs.get(catalog) ?? { resources: [], offers: new Set() };
     const named = offers.filter((offer) => !listed.offers.has(offer));
@@ -154,6 +176,7 @@ export class AnswerDraft {
     this.catalogs.set(catalog, listed);
     this.bytes += without + (isFitting ? needed : listSize(listable));
     this.resourceCount++;
+    this.ranking.push(ranked);
     this.missingOffers += isFitting ? more : countOf(newOffers) - countOf(listable) + more;
     return listable.length === newOffers.length && more === 0;
   }

@@ -15,8 +15,9 @@ import {
   memberNames,
   never,
   or,
+  weaken,
 } from './index-condition.ts';
-import { findLocalSegments, type ListName } from './local-filter.ts';
+import { findLocalSegments, isName, type ListName } from './local-filter.ts';
 
 export interface AskedCondition {
   condition: IndexCondition;
@@ -32,8 +33,8 @@ export interface AskedCondition {
  * hold for what is missing or of another type; only numbers and texts are ordered, but `<=` and `>=` include equality
  * of everything.
  */
-export function indexCondition(query: Query, list: ListName = 'resources'): AskedCondition {
-  const [document, ...rest] = findLocalSegments(query, list) ?? [];
+export function indexCondition(query: Query, list: ListName = 'resources', options = {}): AskedCondition {
+  const [document, ...rest] = findLocalSegments(query, list, options) ?? [];
   if (document === undefined) return unknown;
   const isSelected = some(
     document.selectors.map((selector) =>
@@ -41,6 +42,32 @@ export function indexCondition(query: Query, list: ListName = 'resources'): Aske
     ),
   );
   return every([isSelected, reach(rest, [], exists)], []);
+}
+
+/**
+ * What the members of each catalog satisfy in which a filter selects something: those of the catalog itself, without its resources and offers. It is exact where the catalogs that satisfy it
+ * are those that the filter goes on with, or, if it goes on to nothing else, selects.
+ */
+export function catalogCondition({ segments }: Query): AskedCondition {
+  const [catalogs, catalog, ...rest] = segments;
+  if (!isName(catalogs, 'catalogs') || catalog === undefined || catalog.descendants) return unknown;
+  const isSelected = some(
+    catalog.selectors.map((selector) => {
+      if (selector.kind === 'filter') return conditionAt(selector.condition, []);
+      // A catalog is evaluated by itself, so that it is the first and the last one.
+      const isOnly = selector.kind === 'index' && (selector.index === 0 || selector.index === -1);
+      return isOnly || selector.kind === 'wildcard' ? exactly(always) : unknown;
+    }),
+  );
+  const isOfList = isName(rest[0], 'resources') || isName(rest[0], 'offers');
+  const asked = isOfList ? isSelected : every([isSelected, reach(rest, [], exists)], []);
+  let isWhole = true;
+  const condition = weaken(asked.condition, ({ path: [first] }) => {
+    const isOwn = typeof first === 'object' && first.name !== 'resources' && first.name !== 'offers';
+    isWhole &&= isOwn;
+    return isOwn;
+  });
+  return { condition, isExact: asked.isExact && isWhole };
 }
 
 /** Documents are not nested deeper than this. */

@@ -19,12 +19,16 @@ export function localFilter(
   return (document) => find([document]).length > 0;
 }
 
-/** What a local filter does from the list on; its first segment selects among the documents of the list. */
-export function findLocalSegments({ segments }: Query, list: ListName = 'resources'): Segment[] | undefined {
+/** What a local filter does from the list on; its first segment selects among the documents of the list. `inAny`: also where the filter goes on with some catalogs alone. */
+export function findLocalSegments(
+  { segments }: Query,
+  list: ListName = 'resources',
+  { inAny = false } = {},
+): Segment[] | undefined {
   const [catalogs, catalog, documents, document, ...rest] = segments;
   const isLocal =
     isName(catalogs, 'catalogs') &&
-    isEachCatalog(catalog) &&
+    (inAny ? catalog?.descendants === false : isEachCatalog(catalog)) &&
     isName(documents, list) &&
     document !== undefined &&
     isEachDocument(document);
@@ -33,7 +37,7 @@ export function findLocalSegments({ segments }: Query, list: ListName = 'resourc
   return local.some(refersToRoot) ? undefined : local;
 }
 
-function isName(segment: Segment | undefined, name: string): boolean {
+export function isName(segment: Segment | undefined, name: string): boolean {
   return isOnly(segment, (selector) => selector.kind === 'name' && selector.name === name);
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rankOf, rarestFirst, weighQuery } from './rank.ts';
+import { rankOf as rankAndBandOf, rarestFirst, weighQuery } from './rank.ts';
 
 const documents: Record<string, number> = {
   the: 990,
@@ -15,6 +15,7 @@ const query = (...words: string[]) =>
     words.map((word) => ({ word, matches: [{ word, edits: 0, documents: documents[word] ?? 0 }] })),
     1_000,
   );
+const rankOf = (...asked: Parameters<typeof rankAndBandOf>) => rankAndBandOf(...asked)?.rank;
 const resource = (words: string, weight = 1) => new Map(words.split(' ').map((word) => [word, weight]));
 
 describe('rankOf', () => {
@@ -97,5 +98,32 @@ describe('rarestFirst', () => {
       'coffee',
       'the',
     ]);
+  });
+});
+
+describe('the band of a resource', () => {
+  const words = weighQuery(
+    [
+      {
+        word: 'coffee',
+        matches: [
+          { word: 'coffee', edits: 0, documents: 40 },
+          { word: 'toffee', edits: 1, documents: 2 },
+        ],
+      },
+      { word: 'arabica', matches: [{ word: 'arabica', edits: 0, documents: 4 }] },
+    ],
+    1_000,
+  );
+  const band = (text: string, weight?: number) => rankAndBandOf(words, [resource(text, weight)])?.band ?? 0;
+
+  it('is the same wherever the same words stand, and higher for more and rarer words', () => {
+    expect(band('coffee', 0.7)).toBe(band('coffee toffee'));
+    expect(band('arabica')).toBeGreaterThan(band('coffee'));
+    expect(band('coffee arabica')).toBeGreaterThan(band('arabica'));
+  });
+
+  it('counts half for a word that did not match exactly', () => {
+    expect(band('toffee')).toBeCloseTo(band('coffee') / 2);
   });
 });

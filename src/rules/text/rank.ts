@@ -6,13 +6,28 @@ import { foldText } from './words.ts';
  * is the sum of the rarity of the matched words, so that more and rarer ones come first, and what stands in every
  * sentence counts next to nothing. An exact word always counts more than one with a typing error. Undefined where no word matches.
  */
-export function rankOf(query: TextQuery, documents: readonly WordWeights[]): number | undefined {
-  let rank: number | undefined;
-  for (const { variants } of query.words) {
+export function rankOf(query: TextQuery, documents: readonly WordWeights[]): TextRank | undefined {
+  let [rank, band] = [0, 0];
+  for (const { variants, rarity } of query.words) {
     const best = bestMatch(variants, documents);
-    if (best > 0) rank = (rank ?? 0) + best;
+    if (best === 0) continue;
+    rank += best;
+    const isExact = variants.some(
+      ({ word, isExact }) => isExact && documents.some((weights) => (weights.get(word) ?? 0) > 0),
+    );
+    band += bandOf(rarity, isExact);
   }
-  return rank === undefined ? undefined : roundRank(rank);
+  return rank === 0 ? undefined : { rank: roundRank(rank), band: roundRank(band) };
+}
+
+export interface TextRank {
+  rank: number;
+  /** The summed rarity of the query words that matched, half for those that did not match exactly: the same for all resources that have the same words. */
+  band: number;
+}
+
+export function bandOf(rarity: number, isExact: boolean): number {
+  return isExact ? rarity : rarity / 2;
 }
 
 /** Sums of doubles depend on their order in the last digits; equal ranks shall be equal. */
@@ -35,10 +50,13 @@ export function weighQuery(words: readonly QueryWord[], documentCount: number): 
   return {
     words: words.map(({ word, matches }) => {
       const together = matches.reduce((sum, { documents }) => sum + documents, 0);
+      const exact = matches.find(({ edits }) => edits === 0);
       return {
         word,
+        rarity: rarity(word, exact?.documents ?? together, documentCount),
         variants: matches.map((match) => ({
           word: match.word,
+          isExact: match.edits === 0,
           // A rare misspelling is not worth more than the word itself: variants share their rarity.
           weight:
             rarity(word, match.edits === 0 ? match.documents : together, documentCount) *
@@ -77,12 +95,21 @@ interface QueryWord {
 }
 
 export interface TextQuery {
-  words: readonly { word: string; variants: readonly WordVariant[] }[];
+  words: readonly AskedWord[];
+}
+
+export interface AskedWord {
+  word: string;
+  /** Of the word itself, or of all that it stands for where it is not in the index. */
+  rarity: number;
+  variants: readonly WordVariant[];
 }
 
 export interface WordVariant {
   word: string;
   weight: number;
+  /** It is the word of the query. */
+  isExact: boolean;
 }
 
 /**

@@ -3,43 +3,34 @@ import { getHeapStatistics } from 'node:v8';
 import { LruCache } from '../../lru-cache.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Position } from '../../storage/freshness.ts';
-import { parseState } from '../documents/catalog-state.ts';
-import type { ListRest, WholeList } from '../lists/posting-list.ts';
-import type { RunKey } from '../lists/runs.ts';
+import { parseState } from './catalog-state.ts';
 import { CatalogTable } from './catalog-table.ts';
-import { ProviderCache } from './provider-cache.ts';
-import { VersionCache } from './version-cache.ts';
 import { WordCache } from './word-cache.ts';
 
-// The caches of a process (docs/index-format.md, "Caches"). All of them are read-through and bounded. A search reads from PostgreSQL what a cache does not have; the caches are there
-// because the way to the database and back takes longer than most searches. What has changed in the index is invalidated before it is used again (invalidation.ts).
-
-/** What the entry of a list, or of a run, takes by itself; and a run in the directory of a list. */
-const entryBytes = 500;
-const runKeyBytes = 60;
+// The caches of a process (docs/index-format.md, "Caches"), and nothing else is cached. All are read-through and bounded. A search reads from PostgreSQL what a cache does not have; the caches are
+// there because the way to the database and back takes longer than most searches. What has changed in the index is invalidated before it is used again (invalidation.ts).
 
 const heapBytes = getHeapStatistics().heap_size_limit;
-/** Numbers of entries are meant for a heap of four gigabytes, and less of them for a smaller one. */
-const scaleToHeap = (count: number) => Math.ceil(count * Math.min(1, heapBytes / 2 ** 32));
-/** How much each cache may hold, by its name. Typed arrays count against the memory of the machine, texts and shapes against the heap. */
+const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+
+/** How much each cache may hold, by its name. Typed arrays count against the memory of the machine, objects against the heap. */
 const limits = {
-  /** Half a gigabyte: the words that most of two million resources have in common fit into that. */
-  lists: Math.min(512 * 2 ** 20, findMemorySize() / 8),
-  /** Six bytes each. */
-  catalogs: Math.min(20_000_000, findMemorySize() / 48),
-  /** Of a million resources, searches for common words look at the first tenth or so: some twenty megabytes. */
-  runs: Math.min(64 * 2 ** 20, findMemorySize() / 32),
-  outlines: Math.min(32 * 2 ** 20, heapBytes / 32),
-  /** Wide offers of providers, some twenty bytes each. */
-  providers: scaleToHeap(2_000_000),
-  /** A match of words takes some hundred bytes. */
-  words: scaleToHeap(100_000),
+  /** Bytes of directories: a list of a million postings has some three thousand runs, half a megabyte. */
+  lists: Math.min(128 * 2 ** 20, heapBytes / 16),
+  /** Bytes of runs: a column of a million numbers takes 16 MB, a word that all of a million resources have 9 MB. */
+  runs: Math.min(512 * 2 ** 20, memoryBytes / 8),
+  /** Catalogs, eight bytes each. */
+  catalogs: Math.min(20_000_000, memoryBytes / 64),
+  /** Matches of words, some hundred bytes each: as many as ten megabytes hold. */
+  words: Math.ceil(100_000 * Math.min(1, heapBytes / 2 ** 32)),
 };
 
-/** Of the machine, or of the container. */
-function findMemorySize(): number {
-  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
-}
+/** Bytes: what an entry of a cache takes beside its content, and a run in a directory. */
+const entryBytes = 300;
+const runEntryBytes = 120;
+
+export type CacheName = keyof typeof limits;
+export const cacheNames = Object.keys(limits) as CacheName[];
 
 interface CacheOptions {
   /** How much of its limit each cache may hold. */
@@ -48,8 +39,48 @@ interface CacheOptions {
   used?: readonly CacheName[];
 }
 
-export type CacheName = keyof typeof limits;
-export const cacheNames = Object.keys(limits) as CacheName[];
+/** Entries of a list side by side: keys in ascending order, and what stands beside each: the weight of a word, or a value (lists/codec.ts). */
+export interface Run {
+  keys: Float64Array;
+  marks: Uint8Array | Float64Array;
+}
+
+/** Which runs a list has, in the order of their first keys (lists/read-lists.ts). */
+export interface Directory {
+  list: number;
+  runs: readonly DirectoryEntry[];
+  /** What stands in shared runs. */
+  shared: Float64Array;
+  /** Entries in all. */
+  count: number;
+  /** No run begins before the one before it ends: as a rule, once a list is compacted. */
+  isDisjoint: boolean;
+}
+
+export interface DirectoryEntry {
+  list: number;
+  first: number;
+  last: number;
+  id: number;
+  count: number;
+  /** Of a run of one entry, its mark. */
+  mark: number;
+}
+
+export interface Caches {
+  /** How far the change feed was read (invalidation.ts). */
+  state: RefreshState;
+  /** Counts invalidations. What was read before the last one may be stale. */
+  generation: number;
+  /** The generation of the index that is in use; undefined: to be read (generations/in-use.ts). */
+  inUse?: { number: number; version: number };
+  /** Directories by the lists' numbers. */
+  lists: LruCache<number, Directory>;
+  /** Decoded runs by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
+  runs: LruCache<number, Run>;
+  catalogs: CatalogTable;
+  words: WordCache;
+}
 
 /** Makes all caches. A cache that is not used, or may hold nothing, is there and stays empty. */
 export function createCaches({ percent = 100, used = cacheNames }: CacheOptions = {}): Caches {
@@ -57,61 +88,14 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
   return {
     state: { askedAt: 0, changedAt: Number.NEGATIVE_INFINITY },
     generation: 0,
-    lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes + entryBytes),
-    runs: new LruCache(limitOf('runs'), sizeOfList),
-    outlines: new LruCache(
-      limitOf('outlines'),
-      ({ part, directory }) => sizeOfList(part) + (directory?.runs.length ?? 0) * runKeyBytes,
+    lists: new LruCache(
+      limitOf('lists'),
+      ({ runs, shared }) => entryBytes + runs.length * runEntryBytes + shared.byteLength,
     ),
+    runs: new LruCache(limitOf('runs'), ({ keys, marks }) => entryBytes + keys.byteLength + marks.byteLength),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
     words: new WordCache(limitOf('words')),
-    providers: new ProviderCache(limitOf('providers')),
-    versions: new VersionCache(),
   };
-}
-
-function sizeOfList({ heads, others }: WholeList): number {
-  return entryBytes + (heads.keys.length + others.keys.length) * bytesOfKey;
-}
-
-/** A key and its weight. */
-const bytesOfKey = 9;
-
-export interface Caches {
-  /** How far the change feed was read (invalidation.ts). */
-  state: RefreshState;
-  /** Counts invalidations. What was read in an older generation may be stale. */
-  generation: number;
-  /** By their numbers; undefined instead of a list that is too long to be read whole. */
-  lists: LruCache<number, { list: WholeList | undefined; bytes: number }>;
-  /** Of the lists of words, by their numbers. */
-  outlines: LruCache<number, ListOutline>;
-  /** Runs of common words, decoded, by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
-  runs: LruCache<number, WholeList>;
-  catalogs: CatalogTable;
-  words: WordCache;
-  providers: ProviderCache;
-  versions: VersionCache;
-}
-
-/** What is cached of a list. It is invalidated when the list has changed; that runs of it were merged changes nothing. */
-export interface ListOutline {
-  /** All of it, or what its first run holds of a long one. */
-  part: FirstPart;
-  /** How many keys it has, about. */
-  count: number;
-  directory?: Directory;
-}
-
-export interface FirstPart extends WholeList {
-  /** Where the next part begins; undefined where this is all. */
-  rest?: ListRest;
-}
-
-/** The runs of a list that begin up to a key, in the order of their first keys. */
-export interface Directory {
-  upTo: number;
-  runs: readonly RunKey[];
 }
 
 interface RefreshState {
@@ -123,7 +107,7 @@ interface RefreshState {
   asking?: Promise<boolean>;
   /** By the clock of this process. */
   askedAt: number;
-  /** When it last told of a change, by the same clock. */
+  /** When it last reported a change, by the same clock. */
   changedAt: number;
 }
 
@@ -139,16 +123,13 @@ export interface Moment {
   lsn: number | null;
 }
 
-/** What one transaction changed, or part of that. */
+/** What one transaction changed, or part of that: JSON texts. */
 export interface Change {
-  /** JSON texts. */
   catalogs: string | null;
   lists: string | null;
-  /** Whose offers were written. */
-  owners: string | null;
   /** Which words were added. */
   words: string | null;
-  /** Which lists were compacted; null where something has changed. */
+  /** Which lists were compacted, and hold the same as before; null where something has changed. */
   merged: string | null;
   everything: boolean | null;
 }
@@ -156,42 +137,32 @@ export interface Change {
 /** `isOther`: another server answers, or a restored copy, which has other runs under the same numbers. */
 export function invalidateAll(caches: Caches, { isOther = false } = {}): void {
   caches.generation++;
+  caches.inUse = undefined;
   for (const name of cacheNames) if (name !== 'runs' || isOther) caches[name].clear();
-  caches.versions.clear();
 }
 
 export function invalidateChanged(caches: Caches, changes: readonly Change[]): void {
-  for (const { catalogs, lists, owners, everything } of changes) {
+  for (const { catalogs, lists, everything } of changes) {
     if (everything) invalidateAll(caches);
     caches.generation++;
-    for (const key of JSON.parse(catalogs ?? '[]')) {
-      caches.catalogs.forget(key);
-      caches.providers.noteChanged(key);
-      caches.versions.noteChanged(key);
-    }
-    for (const owner of JSON.parse(owners ?? '[]')) caches.providers.forgetTagged(owner);
-    for (const list of JSON.parse(lists ?? '[]')) {
-      caches.lists.forget(list);
-      caches.outlines.forget(list);
-    }
+    for (const key of JSON.parse(catalogs ?? '[]')) caches.catalogs.forget(key);
+    forgetLists(caches, lists ?? '[]');
   }
   const words: (string[] | null)[] = changes.map((change) => JSON.parse(change.words ?? '[]'));
   const isNamed = words.every((each) => each !== null);
   if (changes.length > 0) caches.words.noteChange(isNamed ? words.flat() : null);
 }
 
-/**
- * Compaction leaves the keys of a list as they were, so that a cached list stays valid. Only the note that a list has too many runs to be cached is
- * invalidated. A read that is under way may still note that: then the list is read in parts until it changes.
- */
-export function invalidateTooLong(caches: Caches, merged: string): void {
-  for (const list of JSON.parse(merged))
-    if (caches.lists.find(list)?.list === undefined) caches.lists.forget(list);
+/** `lists`: JSON text. */
+export function forgetLists(caches: Caches, lists: string): void {
+  for (const list of JSON.parse(lists)) caches.lists.forget(list);
 }
 
 /** A connection with the caches of what is read through it. The search service makes it for each search (search.ts). */
 export interface IndexReader extends Queryable {
   readonly caches: Caches;
+  /** The schema that has the tables of the generation in use (generations/in-use.ts). */
+  readonly index: string;
   /** Whether a search may do without the changes up to a position, when it knows all that is older than so many milliseconds: replicas have not replayed them yet. */
   mayMiss?(position: Position, knownMs: number): Promise<boolean>;
 }

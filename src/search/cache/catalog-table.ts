@@ -1,13 +1,13 @@
 import type { CatalogState } from '../../rules/discover/served.ts';
 
-// What is known of every catalog: its state, and how many resources it has, in two columns by the keys of catalogs, of six bytes for each. It does not depend on what was asked: it is
+// What is known of every catalog: its state, and how many resources it has, in two columns by the keys of catalogs, of eight bytes for each. It does not depend on what was asked: it is
 // loaded when the process starts (documents/load-catalogs.ts), so that thousands of candidates are held against scopes, and catalogs are replaced by their resources, without
 // asking the database.
 
 export interface CatalogEntry {
   /** As the database writes it; null: there is no such catalog. */
   state: string | null;
-  /** How many resources it has, infinite where they are too many to be counted; undefined where their numbers are not 1, 2, 3 and so on. */
+  /** How many resources it has; undefined where they are too many to be counted, or their numbers are not 1, 2, 3 and so on. */
   resources: number | undefined;
 }
 
@@ -20,10 +20,10 @@ interface EntryRead {
   keep(key: number, entry: CatalogEntry): void;
 }
 
-/** More resources are not counted. */
-export const maxCounted = 50_000;
+/** Resources of a catalog: more are not counted, which would take a tenth of a second after each change. */
+export const maxCounted = 1_000_000;
 /** What the column has instead of a count. */
-const [many, withGaps] = [maxCounted + 1, maxCounted + 2];
+const uncounted = maxCounted + 1;
 /** Catalogs with validities of their own have states of their own: with more of them, all are forgotten, and read again as they are asked for. */
 const maxStates = 500_000;
 /** More catalogs that have changed are not read before somebody asks for them. */
@@ -36,7 +36,7 @@ export class CatalogTable {
   private readonly parse: (state: string) => CatalogState;
   /** By the catalogs' keys: where their states stand among the different ones. */
   private stateOf = new Uint32Array(firstLength);
-  private countOf = new Uint16Array(firstLength);
+  private countOf = new Uint32Array(firstLength);
   /** Not known, no catalog, and the states that there are. */
   private states: (CatalogState | null | undefined)[] = [undefined, null];
   private readonly numbers = new Map<string | null, number>([[null, 1]]);
@@ -59,8 +59,7 @@ export class CatalogTable {
   /** How many resources a catalog has that is known (CatalogEntry). */
   findCount(key: number): number | undefined {
     const count = this.countOf[key];
-    if (count === many) return Number.POSITIVE_INFINITY;
-    return count === withGaps ? undefined : count;
+    return count === uncounted ? undefined : count;
   }
 
   /** Reads entries: what changes meanwhile is not kept. */
@@ -113,13 +112,13 @@ export class CatalogTable {
     const number = this.numbers.get(state) ?? this.states.push(this.parseState(state)) - 1;
     this.numbers.set(state, number);
     this.stateOf[key] = number;
-    this.countOf[key] = resources === undefined ? withGaps : Math.min(resources, many);
+    this.countOf[key] = resources ?? uncounted;
     this.unread.delete(key);
   }
 
   private grow(key: number): void {
     const length = Math.min(this.limit, Math.max(key + 1, 2 * this.stateOf.length));
-    const [states, counts] = [new Uint32Array(length), new Uint16Array(length)];
+    const [states, counts] = [new Uint32Array(length), new Uint32Array(length)];
     states.set(this.stateOf);
     counts.set(this.countOf);
     this.stateOf = states;

@@ -9,10 +9,10 @@ import {
 import {
   type Caches,
   type Change,
+  forgetLists,
   type IndexReader,
   invalidateAll,
   invalidateChanged,
-  invalidateTooLong,
   type Moment,
 } from './caches.ts';
 
@@ -33,6 +33,9 @@ const optimisticMs = 1_000;
 /** and nothing was seen to change for so long: while resources are pushed, each commit would have all searches that are under way done again. */
 const steadyMs = 800;
 
+/** It need not know which generation of the index is in use: the change feed says so. */
+type CacheReader = Omit<IndexReader, 'index'>;
+
 /** A value that PostgreSQL does not plan for: with the parameter itself it would plan the statement anew each time, which takes longer than to run it. */
 const askedSnapshot = '(select $1::pg_snapshot)';
 
@@ -40,7 +43,7 @@ const askedSnapshot = '(select $1::pg_snapshot)';
  * Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. `mayLag`: not yet what replicas have not replayed, as long as
  * DISCOVER_MAX_LAG_MS allows that.
  */
-export async function refreshCaches(reader: IndexReader, { mayLag = false } = {}): Promise<void> {
+export async function refreshCaches(reader: CacheReader, { mayLag = false } = {}): Promise<void> {
   const { state } = reader.caches;
   // A refresh that started before this call may have read an older snapshot: wait for it, and start a new one.
   await state.asking?.catch(() => undefined);
@@ -57,7 +60,7 @@ export async function refreshCaches(reader: IndexReader, { mayLag = false } = {}
 }
 
 /** False where the caches stay as they were: all that was read is read again the next time. */
-async function ask(reader: IndexReader, mayLag: boolean): Promise<boolean> {
+async function ask(reader: CacheReader, mayLag: boolean): Promise<boolean> {
   const { caches } = reader;
   // Two refreshes may run at the same time. The changes in this answer follow this moment, even if the other one has advanced the state meanwhile.
   const { state } = caches;
@@ -66,9 +69,9 @@ async function ask(reader: IndexReader, mayLag: boolean): Promise<boolean> {
   const knownMs = askedAt - state.askedAt;
   const { rows } = await reader.query<(Moment | { snapshot: null }) & Change>(
     `select pg_current_snapshot()::text as snapshot, ${serverText} as server, extract(epoch from now())::float8 * 1000 as at, ${positionText} as lsn,
-       null as catalogs, null as lists, null as owners, null as words, null as merged, null as everything
+       null as catalogs, null as lists, null as words, null as merged, null as everything
      union all (
-       select null, null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text,
+       select null, null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text,
          coalesce(array_to_json(words)::text, 'null'), array_to_json(nullif(merged, '{}'))::text, everything
        from discovery.change where ${isNewsTo(askedSnapshot)} order by xid limit ${maxChanges}
      )`,
@@ -88,7 +91,7 @@ async function ask(reader: IndexReader, mayLag: boolean): Promise<boolean> {
   state.askedAt = askedAt;
   const changes: Change[] = [];
   for (const row of rows) {
-    if (row.snapshot === null && row.merged !== null) invalidateTooLong(caches, row.merged);
+    if (row.snapshot === null && row.merged !== null) forgetLists(caches, row.merged);
     else if (row.snapshot === null) changes.push(row);
   }
   if (!isAll) invalidateAll(caches, { isOther: asked?.server !== moment.server });
@@ -121,7 +124,7 @@ export function assumeFresh(caches: Caches, now = performance.now()): CacheFresh
 }
 
 export async function isStillFresh(
-  reader: IndexReader,
+  reader: CacheReader,
   { caches, generation }: CacheFreshness,
 ): Promise<boolean> {
   await refreshCaches(reader);

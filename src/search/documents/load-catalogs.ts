@@ -1,9 +1,10 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
+import { stateColumns, stateText } from '../cache/catalog-state.ts';
 import { type CatalogEntry, maxCounted } from '../cache/catalog-table.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
-import { stateColumns, stateText } from './catalog-state.ts';
-import { firstNumbers, inBatches } from './keys.ts';
+import { firstNumbers } from '../keys.ts';
+import { inBatches } from '../set/sorted.ts';
 
 // Fills the table of all catalogs (cache/catalog-table.ts): whole when the process starts, and with those that have changed since, before somebody asks for them.
 
@@ -85,6 +86,5 @@ const countMembers = `cross join lateral (
   ) as members`;
 
 function entryOf(state: string, { count, last }: CountedCatalog): CatalogEntry {
-  if (count > maxCounted) return { state, resources: Number.POSITIVE_INFINITY };
-  return { state, resources: last === count ? count : undefined };
+  return { state, resources: last === count && count <= maxCounted ? count : undefined };
 }

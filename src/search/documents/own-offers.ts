@@ -1,39 +1,117 @@
+import { findCovers, type OfferingCatalog } from '../../rules/discover/attach-offers.ts';
+import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { Parameters } from '../../storage/parameters.ts';
-import type { KeyList, WholeList } from '../lists/posting-list.ts';
-import { divideHeads } from '../lists/read-whole.ts';
-import { addLists, type BestRow, listBest } from './offers.ts';
-import { addMoment, type Scope, validCondition } from './scope.ts';
+import type { IndexReader } from '../cache/caches.ts';
+import { firstNumbers, headOf, lastNumbers } from '../keys.ts';
+import type { DocSet } from '../set/doc-set.ts';
+import { inBatches, intersection, type Keys, noKeys, union } from '../set/sorted.ts';
+import { readPeriod, validityText } from '../validity.ts';
+import { decodeKeys, headsOf, listMembers, resourcesOfCatalog } from './members.ts';
 
-/**
- * What offers of some lists apply to in their own catalogs, list by list, each with the highest weight of its offers there: the resources that they name, and the heads of their catalogs where
- * they name none. A catalog lists its own offers whichever others there are, so that their validity is all that decides.
- */
-export async function findOwnCovered(
-  queryable: Queryable,
-  lists: ReadonlyMap<number, KeyList>,
-  { now }: Scope,
-): Promise<Map<number, WholeList>> {
-  if (lists.size === 0) return new Map();
-  const parameters = new Parameters();
-  const arrays = addLists(lists, parameters);
-  const { rows } = await queryable.query<BestRow>(
-    `with valid as materialized (
-       select list, weight, catalog_key, provider_id, resource_ids
-       from unnest(${arrays}) as asked (list, key, weight) join discovery.offer using (key)
-       where ${validCondition('offer', addMoment(now, parameters))}
-     )
-     select list, key, max(weight) as weight from (
-       select list, met.key, weight from valid cross join unnest(resource_ids) as named (id)
-       cross join lateral (
-         select key from discovery.resource where resource.id = named.id and resource.catalog_key = valid.catalog_key offset 0) as met
-       union all
-       select list, valid.catalog_key << 26, weight from valid
-       join discovery.catalog on catalog.key = valid.catalog_key and catalog.provider_id = valid.provider_id
-       where resource_ids is null
-     ) as covered group by list, key order by list, key`,
-    parameters.values,
+// A catalog is searched with its own offers that are valid now. Which resources of their catalog they cover, rules/discover/attach-offers.ts decides on their rows.
+
+/** An offer that is valid now, and what it covers in its own catalog. */
+export interface CoveringOffer {
+  key: number;
+  /** Keys of resources; or of the head alone: all. */
+  covers: Keys;
+}
+
+/** Offers whose rows one statement reads. */
+const offersAtOnce = 2_000;
+
+export async function readCovering(queryable: Queryable, offers: Keys, now: Date): Promise<CoveringOffer[]> {
+  const found: CoveringOffer[] = [];
+  for (const some of inBatches(offers, offersAtOnce)) {
+    const { rows } = await queryable.query<OfferRow>(
+      `select offer.key, offer.id, offer.provider_id as "providerId", ${validityText('offer.')} as validity, resource_ids as "resourceIds",
+         catalog.owner, catalog.id as "catalogId", catalog.provider_id as "catalogProvider", named.ids, named.keys
+       from unnest($1::bigint[]) as wanted (key) join discovery.offer using (key) join discovery.catalog on catalog.key = offer.catalog_key
+       left join lateral (
+         select array_agg(resource.id order by resource.key) as ids, string_agg(int8send(resource.key), '' order by resource.key) as keys
+         from discovery.resource where resource.id = any (offer.resource_ids) and resource.catalog_key = offer.catalog_key
+       ) as named on offer.resource_ids is not null
+       order by offer.key`,
+      [bigintArray(some)],
+      { prepared: true },
+    );
+    for (const row of rows) {
+      const covers = findCovered(row, now);
+      if (covers.length > 0) found.push({ key: row.key, covers });
+    }
+  }
+  return found;
+}
+
+interface OfferRow {
+  key: number;
+  id: string;
+  providerId: string;
+  validity: string | null;
+  resourceIds: string[] | null;
+  owner: string;
+  catalogId: string;
+  catalogProvider: string;
+  /** Of the resources of the catalog that it names, in the order of keys. */
+  ids: string[] | null;
+  keys: Buffer | null;
+}
+
+function findCovered(
+  { key, ids, keys, validity, owner, catalogId, catalogProvider, ...terms }: OfferRow,
+  now: Date,
+): Keys {
+  const catalog: OfferingCatalog = { owner, id: catalogId, providerId: catalogProvider, networkIds: [] };
+  const covers = findCovers({ ...terms, validity: readPeriod(validity), catalog }, catalog, now);
+  if (covers === undefined) return noKeys;
+  // The statement has found those of the named ids that the catalog has.
+  return covers === 'all' ? Float64Array.of(headOf(key)) : decodeKeys(keys);
+}
+
+/** The resources that offers of a set cover. `test` may drop offers first. */
+export function coveredBy(
+  reader: IndexReader,
+  offers: DocSet,
+  { now, test = async (keys) => keys }: { now: Date; test?: (offers: Keys) => Promise<Keys> },
+): DocSet {
+  let pending: Keys = noKeys;
+  const cover = async (keys: Keys) => {
+    const covering = await readCovering(reader, await test(keys), now);
+    const covered = union(covering.map(({ covers }) => covers));
+    const heads = covered.filter((key) => headOf(key) === key);
+    const named = covered.filter((key) => headOf(key) !== key);
+    return union([named, await listMembers(reader, heads)]);
+  };
+  return {
+    estimate: offers.estimate * resourcesOfCatalog,
+    async next(limit) {
+      for (;;) {
+        const more = await offers.next(limit);
+        if (more === undefined && pending.length === 0) return undefined;
+        const all = union([pending, more ?? noKeys]);
+        // More offers of the last catalog may follow.
+        const last = more ? headOf(all.at(-1) ?? 0) : Number.POSITIVE_INFINITY;
+        const ready = all.filter((key) => key < last);
+        pending = all.subarray(ready.length);
+        const covered = ready.length > 0 ? await cover(ready) : noKeys;
+        if (covered.length > 0) return covered;
+      }
+    },
+    async among(keys) {
+      const own = await listOffers(reader, headsOf(keys));
+      return intersection(keys, await cover(await offers.among(own)));
+    },
+  };
+}
+
+/** The offers of catalogs, in order. */
+export async function listOffers(queryable: Queryable, heads: Keys): Promise<Keys> {
+  const { rows } = await queryable.query<{ keys: Buffer | null }>(
+    `select string_agg(int8send(offer.key), '' order by offer.key) as keys from unnest($1::bigint[]) as wanted (head)
+     cross join lateral (
+       select key from discovery.offer where offer.key >= wanted.head + ${firstNumbers.offer} and offer.key <= wanted.head + ${lastNumbers.offer} offset 0) as offer`,
+    [bigintArray(heads)],
     { prepared: true },
   );
-  return new Map(Array.from(listBest(rows), ([list, covered]) => [list, divideHeads(covered)]));
+  return decodeKeys(rows[0]?.keys);
 }

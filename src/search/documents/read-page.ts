@@ -1,36 +1,135 @@
 import type { FoundResource, StoredDocument, WideOffers } from '../../rules/discover/page-answer.ts';
 import { isWithin } from '../../rules/time-period.ts';
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import { Parameters } from '../../storage/parameters.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import type { DocumentCheck } from '../filter/check-documents.ts';
-import type { Home, ListedOffer, ListedResource } from './home-rows.ts';
-import { catalogKeyOf, headOf } from './keys.ts';
-import { readHomes } from './read-homes.ts';
+import { catalogKeyOf, headOf } from '../keys.ts';
+import { readPeriod, validityText } from '../validity.ts';
+import { addSharedOffers } from './attached-offers.ts';
+import { checkCondition, type DocumentCheck } from './document-check.ts';
+import type { Home, ListedOffer, ListedResource } from './home.ts';
 import type { Scope } from './scope.ts';
 
-// Reads the documents of a page: the found resources, their catalogs, and the offers that apply to them.
+// Reads the documents of a page: the found resources, their catalogs, and the offers that apply to them. Most catalogs have few offers, all of them their own: those come with the documents, in one statement. For
+// others, attached-offers.ts reads which apply.
 
-export interface ListQuery {
+export interface PageQuery {
   scope: Scope;
   /** What every document on the page must satisfy, lest it was found only because its hash is that of something else, or as it was before. */
   check?: DocumentCheck;
 }
 
+/** Offers on a resource by name, and on all of a catalog; with more of them, a catalog is read as one that shares offers. */
+const maxOwnOffers = 20;
+/** Characters: with these two, and with the resources that are read at once (page-answer.ts), some megabytes of offers are read at most. */
+const maxOfferCharacters = 8_192;
+
 /** In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. */
-export async function readListed(
+export async function readPage(
   reader: IndexReader,
   keys: readonly number[],
-  query: ListQuery,
+  { scope, check = {} }: PageQuery,
   documents: SharedDocuments,
-): Promise<{ found: FoundResource[]; read: number }> {
-  const { homes, unread } = await readHomes(reader, keys, query);
+): Promise<{ found: (FoundResource & { key: number })[]; read: number }> {
+  const homes = await readHomes(reader, keys, check);
+  const shared = keys.filter((key) => homes.get(catalogKeyOf(key))?.isShared);
+  const unread = shared.length > 0 ? await addSharedOffers(reader, homes, shared, scope) : new Set<number>();
+  for (const home of homes.values())
+    for (const lister of home.isShared ? [] : [home, ...home.resources.values()])
+      lister.offers = lister.offers.filter(({ validity }) => isWithin(validity, scope.now));
   const firstUnread = keys.findIndex((key) => unread.has(key));
   const read = firstUnread < 0 ? keys.length : firstUnread;
   const found = keys.slice(0, read).flatMap((key) => {
     const home = homes.get(catalogKeyOf(key));
     const resource = home?.resources.get(key);
-    return home && resource ? [documents.list(key, home, resource, query.scope.now)] : [];
+    return home && resource ? [documents.list(key, home, resource)] : [];
   });
   return { found, read };
+}
+
+/** In the order of their kinds, and of the offers' keys. */
+type Row =
+  | { kind: 1; home: number; document: string; owner: string; name: string; catalog_id: string }
+  | { kind: 2; home: number; key: number; document: string; name: string }
+  | { kind: 3; offer_key: number; document: string; name: string | null }
+  /** An offer on a resource, or, where that is null, on all of the catalog. */
+  | { kind: 4; home: number; key: number | null; offer_key: number };
+
+/** By their keys, with own offers as far as these are few; what has gone, or does not pass the check, is left out. */
+async function readHomes(
+  reader: IndexReader,
+  keys: readonly number[],
+  check: DocumentCheck,
+): Promise<Map<number, Home>> {
+  const parameters = new Parameters();
+  const { rows } = await reader.query<Row>(
+    `with page as materialized (
+       select resource.key, resource.id, catalog.key as home, catalog.id as catalog_id, owner, provider_id, document::text as document, head
+       from unnest(${parameters.add(bigintArray(keys))}::bigint[]) as wanted (key)
+       join discovery.resource using (key)
+       join discovery.catalog on catalog.key = resource.catalog_key
+       where ${checkCondition(check, parameters)}
+     ), homes as materialized (
+       select distinct on (home) home, catalog_id, owner, provider_id, head from page order by home
+     ), listed as materialized (
+       select home, page.key as resource_key, offer_key from page cross join lateral (
+         select offer_key from discovery.offer_target
+         where offer_target.owner = page.owner and resource_id = page.id limit ${maxOwnOffers + 1}) as target
+       union all
+       select home, null, wide.key from homes cross join lateral (
+         select key from discovery.offer
+         where offer.owner = homes.owner and offer.provider_id = homes.provider_id and resource_ids is null
+         limit ${maxOwnOffers + 1}) as wide
+     )
+     select 1 as kind, home, null::bigint as key, null::bigint as offer_key, head::text as document, provider_id as name, owner, catalog_id from homes
+     union all
+     select 2, home, key, null, document, id, null, null from page
+     union all
+     select 3, null, null, key, text, validity, null, null from (
+       select offer.key, document::text as text, ${validityText()} as validity
+       from (select distinct offer_key from listed where offer_key >> 26 = home) as own
+       join discovery.offer on offer.key = offer_key
+     ) as offer where length(text) <= ${maxOfferCharacters}
+     union all
+     select 4, home, resource_key, offer_key, null, null, null, null from listed
+     order by kind, offer_key`,
+    parameters.values,
+    { prepared: true },
+  );
+  return parseHomes(rows);
+}
+
+function parseHomes(rows: readonly Row[]): Map<number, Home> {
+  const homes = new Map<number, Home>();
+  const offers = new Map<number, ListedOffer>();
+  for (const row of rows)
+    switch (row.kind) {
+      case 1: {
+        const { home, document, owner, name: providerId, catalog_id: id } = row;
+        const rest = { resources: new Map(), offers: [], more: 0, isShared: false };
+        homes.set(home, { head: { text: document }, id, owner, providerId, ...rest });
+        break;
+      }
+      case 2:
+        homes
+          .get(row.home)
+          ?.resources.set(row.key, { id: row.name, document: { text: row.document }, offers: [], more: 0 });
+        break;
+      case 3: {
+        const { offer_key: key, document, name: validity } = row;
+        offers.set(key, { key, document: { text: document }, validity: readPeriod(validity) });
+        break;
+      }
+      case 4: {
+        const home = homes.get(row.home);
+        const lister = row.key === null ? home : home?.resources.get(row.key);
+        const offer = offers.get(row.offer_key);
+        if (offer && catalogKeyOf(offer.key) === row.home) lister?.offers.push(offer);
+        else if (home) home.isShared = true;
+        if (home && (lister?.offers.length ?? 0) > maxOwnOffers) home.isShared = true;
+      }
+    }
+  return homes;
 }
 
 /** The documents of a page: the same catalog and the same offer are the same object, whichever part of the page they came with. */
@@ -38,16 +137,16 @@ export class SharedDocuments {
   private readonly documents = new Map<number, StoredDocument>();
   private readonly wide = new Map<StoredDocument, WideOffers>();
 
-  /** A resource, with the offers on it that are valid now. */
-  list(key: number, home: Home, resource: ListedResource, now: Date): FoundResource {
+  list(key: number, home: Home, resource: ListedResource): FoundResource & { key: number } {
     const catalog = this.share(headOf(key), home.head);
     const wide = this.wide.get(catalog) ?? {
-      offers: selectValid(home.offers, now).map(({ document }) => document),
+      offers: home.offers.map(({ document }) => document),
       more: home.more,
     };
     this.wide.set(catalog, wide);
-    const offers = selectValid(resource.offers, now).map((offer) => this.share(offer.key, offer.document));
-    return { catalog, resource: resource.document, offers, more: resource.more, wide };
+    const offers = resource.offers.map((offer) => this.share(offer.key, offer.document));
+    const ranked = { catalogId: home.id, resourceId: resource.id };
+    return { key, ranked, catalog, resource: resource.document, offers, more: resource.more, wide };
   }
 
   private share(key: number, document: StoredDocument): StoredDocument {
@@ -55,8 +154,4 @@ export class SharedDocuments {
     this.documents.set(key, first);
     return first;
   }
-}
-
-function selectValid(offers: readonly ListedOffer[], now: Date): readonly ListedOffer[] {
-  return offers.filter(({ validity }) => isWithin(validity, now));
 }

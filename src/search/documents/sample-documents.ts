@@ -1,6 +1,6 @@
 import type { Queryable } from '../../storage/database.ts';
 import { Parameters } from '../../storage/parameters.ts';
-import { sampleCatalogs } from '../near-misses/sample-catalogs.ts';
+import { sampleCatalogs } from './sample-catalogs.ts';
 import { addScope, type Scope, servedCondition } from './scope.ts';
 
 /** Documents that a search can find, as texts. The numbers of uses are exact up to `maxCatalogsCounted` catalogs. */

@@ -1,212 +1,205 @@
 import type { Json } from '../../protocol/json.ts';
-import { indexCondition } from '../../rules/filters/conditions.ts';
+import { type AskedCondition, catalogCondition, indexCondition } from '../../rules/filters/conditions.ts';
 import {
-  and,
   type IndexCondition,
   type IndexPath,
   isOfMembers,
   memberNames,
 } from '../../rules/filters/index-condition.ts';
-import { findLocalSegments, localFilter } from '../../rules/filters/local-filter.ts';
+import { findLocalSegments, isName, localFilter } from '../../rules/filters/local-filter.ts';
 import { type Filter, parseFilter } from '../../rules/filters/parse.ts';
 import type { Condition, Segment, ValueExpression } from '../../rules/jsonpath/grammar.ts';
-import type { AttributeFormat, IndexFormat } from '../format/index-format.ts';
-import type { Bound, NumberRange } from '../lists/read-parts.ts';
-import type { DocumentCheck } from './check-documents.ts';
-import { buildCheck } from './document-check.ts';
+import { buildCheck, type DocumentCheck } from '../documents/document-check.ts';
+import type { Level } from '../entries/attributes.ts';
+import type { AttributeFormat } from '../entries/index-format.ts';
+import { columnList } from '../lists/list-numbers.ts';
 
 /** How a filter is answered. */
 export interface FilterPlan {
   filter: Filter;
+  /** The filter as a thread reads it again. */
+  source: FilterSource;
+  /** What leads to all that it selects: catalogs by their members, resources, and offers, whose resources are selected. */
+  lookups: Partial<Record<Level, Lookup>>;
+  /** The lookups decide: nothing is left to evaluate. */
+  exact: boolean;
   /** Whether it selects something in a resource, for a filter that looks at each resource by itself. */
   test?: (resource: Json) => boolean;
-  /** What every selected resource satisfies. */
-  condition: IndexCondition;
-  /** What the index knows: each part leads to every resource that the filter selects. */
-  parts: FilterPart[];
-  /** What the document of every selected resource satisfies, apart from what some parts decide; undefined where nothing is left. */
-  checkBeside(decided: readonly FilterPart[]): DocumentCheck | undefined;
-  /** The parts and the check decide: nothing is left to evaluate. */
-  exact: boolean;
+  /** It looks at each offer by itself. */
+  isOfOffers: boolean;
   /** A document is evaluated in a time that its size bounds. */
   cheap: boolean;
-  /** For a filter that looks at each offer by itself. */
-  offers?: OfferPlan;
+  /** What the document of every selected resource satisfies. */
+  check?: DocumentCheck;
 }
 
-interface OfferPlan {
-  /** What the document of every offer satisfies that it selects. */
-  check?: DocumentCheck;
-  /** Only an offer with some value can: then an index leads to such offers. */
-  asksForValue: boolean;
-  /** The check decides. */
+export interface FilterSource {
+  expression: string;
+  acceptPostfix: boolean;
+}
+
+/** What is asked of the lists of one level. */
+export interface Lookup {
+  source: Source;
+  /** The source leads to nothing else. */
   exact: boolean;
 }
 
-export interface FilterPart {
-  source: Source;
-  /** It leads to nothing else: what it stands for need not be checked. */
-  decides: boolean;
-  /** It leads nowhere near all of them where a resource has an object at one of these paths (write/attribute-entries.ts). */
-  unlessObjects: string[];
-  /** What it stands for. */
-  conditions: readonly IndexCondition[];
-}
-
-/** Where resources are found: in the list of a fact, among numbers, or in any of several. */
+/** Where documents are found: in the list of a fact, in a column between bounds, in any of several sources, or in all of them. */
 export type Source =
-  | { kind: 'fact'; hash: number }
-  | ({ kind: 'numbers' } & NumberRange)
-  | { kind: 'any'; sources: readonly Source[] };
+  | { kind: 'fact'; list: number }
+  | { kind: 'column'; list: number; low?: Bound; high?: Bound }
+  | { kind: 'any' | 'all'; sources: readonly Source[] }
+  /** It leads nowhere near all of them where a document has an object at one of these paths (entries/attributes.ts). */
+  | { kind: 'unless objects'; paths: readonly string[]; source: Source };
+
+export interface Bound {
+  value: number;
+  inclusive: boolean;
+}
 
 interface FilterOptions {
   acceptPostfix: boolean;
-  /** Those of which the index has entries. */
-  formats: readonly IndexFormat[];
+  attributes: AttributeFormat;
 }
 
-export function planFilter(expression: string, options: FilterOptions): FilterPlan {
-  const filter = parseFilter(expression, options);
-  const { condition, isExact } = indexCondition(filter.query);
-  const segments = findLocalSegments(filter.query);
-  const test = localFilter(filter.query);
-  const conditions = condition.kind === 'and' ? condition.conditions : [condition];
+/** Throws SCH_INVALID_JSONPATH. */
+export function planFilter(expression: string, { acceptPostfix, attributes }: FilterOptions): FilterPlan {
+  const filter = parseFilter(expression, { acceptPostfix });
+  const { query } = filter;
+  const segments = findLocalSegments(query, 'resources', { inAny: true });
+  const isOfOffers = findLocalSegments(query, 'offers') !== undefined;
+  const catalog = catalogCondition(query);
+  const resource = indexCondition(query, 'resources', { inAny: true });
+  const offer = indexCondition(query, 'offers', { inAny: true });
+  const lookups = {
+    ...lookupAt('catalog', catalog, attributes),
+    ...lookupAt('resource', resource, attributes),
+    ...lookupAt('offer', offer, attributes),
+  };
+  const isOfList = isName(query.segments[2], 'resources') || isName(query.segments[2], 'offers');
+  const isOfCatalogs = isDecided(catalog, lookups.catalog);
+  const isOfResources = segments ? isDecided(resource, lookups.resource) : !isOfList;
+  const test = localFilter(query);
   return {
     filter,
-    condition,
+    source: { expression, acceptPostfix },
+    lookups,
+    // Offers are tested before it is asked what they cover.
+    exact: isOfOffers || (isOfCatalogs && isOfResources),
     ...(test && { test }),
-    parts: joinParts(
-      options.formats.map(({ attributes }) =>
-        groupsOf(conditions, attributes).flatMap((group) => partsOf(group, attributes)),
-      ),
-    ),
-    checkBeside: (decided) => {
-      const known = new Set(decided.flatMap((part) => (part.decides ? part.conditions : [])));
-      return buildCheck(and(conditions.filter((each) => !known.has(each))));
-    },
-    exact: isExact && isOfMembers(condition),
+    isOfOffers,
     cheap: segments !== undefined && isCheap(segments),
-    ...(findLocalSegments(filter.query, 'offers') && { offers: planOffers(filter) }),
+    check: buildCheck(resource.condition),
   };
 }
 
-/** What leads to the same in several formats: where their lookups differ, those of each, and what they find is checked on the documents. */
-function joinParts([first = [], ...others]: readonly FilterPart[][]): FilterPart[] {
-  return first.flatMap((part, index) => {
-    const all = [part, ...others.map((parts) => parts[index])].filter((each) => each !== undefined);
-    const isSame = (other: FilterPart) =>
-      other.conditions.every((each, index) => each === part.conditions[index]);
-    if (all.length <= others.length || !all.every(isSame)) return [];
-    if (all.every(({ source }) => JSON.stringify(source) === JSON.stringify(part.source))) return [part];
-    return joinAlternatives(all, part.conditions).map((joined) => ({ ...joined, decides: false }));
-  });
+/** Nothing is asked, or the lists tell exactly who satisfies it. */
+function isDecided({ condition, isExact }: AskedCondition, lookup: Lookup | undefined): boolean {
+  return isExact && isOfMembers(condition) && (condition.kind === 'always' || lookup?.exact === true);
 }
 
-function planOffers({ query }: Filter): OfferPlan {
-  const { condition, isExact } = indexCondition(query, 'offers');
-  return {
-    check: buildCheck(condition),
-    asksForValue: asksForValue(condition),
-    exact: isExact && isOfMembers(condition),
-  };
+function lookupAt(
+  level: Level,
+  { condition, isExact }: AskedCondition,
+  format: AttributeFormat,
+): FilterPlan['lookups'] {
+  const found = lookupOf(condition, level, format);
+  return found ? { [level]: { source: found.source, exact: found.exact && isExact } } : {};
 }
 
-/** Whether it holds only for what has one of some values. */
-function asksForValue(condition: IndexCondition): boolean {
+/** Undefined where the lists cannot tell. */
+function lookupOf(condition: IndexCondition, level: Level, format: AttributeFormat): Lookup | undefined {
   switch (condition.kind) {
-    case 'equals':
-      return !condition.path.includes('child');
-    case 'and':
-      return condition.conditions.some(asksForValue);
-    case 'or':
-      return condition.conditions.every(asksForValue);
+    case 'always':
+      return undefined;
+    case 'never':
+      return { source: { kind: 'any', sources: [] }, exact: true };
+    case 'and': {
+      const parts = groupsOf(condition.conditions).map((group) => lookupGroup(group, level, format));
+      const known = parts.filter((part) => part !== undefined);
+      if (known.length === 0) return undefined;
+      const exact = known.length === parts.length && known.every((part) => part.exact);
+      return { source: { kind: 'all', sources: known.map(({ source }) => source) }, exact };
+    }
+    case 'or': {
+      const parts = condition.conditions.map((each) => lookupOf(each, level, format));
+      const known = parts.filter((part) => part !== undefined);
+      if (known.length < parts.length) return undefined;
+      return {
+        source: { kind: 'any', sources: known.map(({ source }) => source) },
+        exact: known.every(({ exact }) => exact),
+      };
+    }
     default:
-      return condition.kind === 'never';
+      return lookupGroup([condition], level, format);
   }
 }
 
 /** Two bounds on the same member are one range. Below an array they may be met by different elements. */
-function groupsOf(conditions: readonly IndexCondition[], { lookupOf }: AttributeFormat): IndexCondition[][] {
+function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
   const groups = new Map<unknown, IndexCondition[]>();
   for (const condition of conditions) {
     const isMember = condition.kind === 'range' && memberNames(condition.path) !== undefined;
-    const group = isMember ? lookupOf(condition.path).path : condition;
+    const group = isMember ? JSON.stringify(condition.path) : condition;
     groups.set(group, [...(groups.get(group) ?? []), condition]);
   }
   return [...groups.values()];
 }
 
-/** The parts of one condition, or of several bounds on one member. */
-function partsOf(group: readonly IndexCondition[], format: AttributeFormat): FilterPart[] {
+/** Of one condition, or of several bounds on one member. */
+function lookupGroup(
+  group: readonly IndexCondition[],
+  level: Level,
+  format: AttributeFormat,
+): Lookup | undefined {
   const [condition] = group;
   switch (condition?.kind) {
     case 'range':
-      return partAt(condition.path, group, format, (path) => rangeSource(path, group, format));
+      return lookupPath(condition.path, level, format, (path) => ({
+        kind: 'column',
+        list: columnList(format.numberPath(path)),
+        ...boundsOf(group),
+      }));
     case 'equals': {
       const { value } = condition;
-      if (typeof value === 'string' && value.length > format.maxFactText) return [];
-      return partAt(condition.path, group, format, (path) => equalitySource(path, value, format));
+      if (typeof value === 'string' && value.length > format.maxFactText) return undefined;
+      return lookupPath(condition.path, level, format, (path) => {
+        if (typeof value !== 'number') return { kind: 'fact', list: format.valueFact(path, value) };
+        const bound: Bound = { value, inclusive: true };
+        return { kind: 'column', list: columnList(format.numberPath(path)), low: bound, high: bound };
+      });
     }
-    case 'never':
-      return [{ source: { kind: 'any', sources: [] }, decides: true, unlessObjects: [], conditions: group }];
-    case 'and':
-      return groupsOf(condition.conditions, format)
-        .flatMap((each) => partsOf(each, format))
-        .map((part) => ({ ...part, decides: false, conditions: group }));
-    case 'or':
-      return joinAlternatives(
-        condition.conditions.map((each) => partsOf([each], format)[0]),
-        group,
-      );
+    case 'exists':
+      return lookupPath(condition.path, level, format, (path) => ({
+        kind: 'any',
+        sources: [
+          { kind: 'fact', list: format.presenceFact(path) },
+          { kind: 'column', list: columnList(format.numberPath(path)) },
+        ],
+      }));
     default:
-      return [];
+      return condition && lookupOf(condition, level, format);
   }
 }
 
-/** A disjunction is led to by the parts of all its conditions together. */
-function joinAlternatives(
-  parts: readonly (FilterPart | undefined)[],
-  conditions: readonly IndexCondition[],
-): FilterPart[] {
-  const found = parts.filter((part) => part !== undefined);
-  if (found.length < parts.length) return [];
-  return [
-    {
-      source: { kind: 'any', sources: found.map(({ source }) => source) },
-      decides: found.every(({ decides }) => decides),
-      unlessObjects: found.flatMap(({ unlessObjects }) => unlessObjects),
-      conditions,
-    },
-  ];
-}
-
-function partAt(
+function lookupPath(
   path: IndexPath,
-  conditions: readonly IndexCondition[],
-  { lookupOf }: AttributeFormat,
+  level: Level,
+  format: AttributeFormat,
   sourceAt: (path: string) => Source,
-): FilterPart[] {
-  // A resource is an object: as its child, anything may stand anywhere.
-  if (path[0] === 'child') return [];
-  const { path: at, unlessObjects } = lookupOf(path);
-  return [{ source: sourceAt(at), decides: memberNames(path) !== undefined, unlessObjects, conditions }];
+): Lookup | undefined {
+  // A document is an object: as its child, anything may stand anywhere.
+  if (path[0] === 'child') return undefined;
+  const { path: at, unlessObjects } = format.lookupOf(path, level);
+  const source = sourceAt(at);
+  return {
+    source: unlessObjects.length > 0 ? { kind: 'unless objects', paths: unlessObjects, source } : source,
+    exact: memberNames(path) !== undefined,
+  };
 }
 
-function equalitySource(
-  path: string,
-  value: string | number | boolean | null,
-  { valueFact, numberPath }: AttributeFormat,
-): Source {
-  if (typeof value !== 'number') return { kind: 'fact', hash: valueFact(path, value) };
-  const bound: Bound = { value, inclusive: true };
-  return { kind: 'numbers', path: numberPath(path), low: bound, high: bound };
-}
-
-function rangeSource(
-  path: string,
-  group: readonly IndexCondition[],
-  { numberPath }: AttributeFormat,
-): Source {
+function boundsOf(group: readonly IndexCondition[]): { low?: Bound; high?: Bound } {
   let low: Bound | undefined;
   let high: Bound | undefined;
   for (const each of group) {
@@ -215,7 +208,7 @@ function rangeSource(
     if (each.operator.startsWith('>')) low = pickTighter(low, bound, 1);
     else high = pickTighter(high, bound, -1);
   }
-  return { kind: 'numbers', path: numberPath(path), low, high };
+  return { low, high };
 }
 
 function pickTighter(a: Bound | undefined, b: Bound, sign: 1 | -1): Bound {

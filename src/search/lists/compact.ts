@@ -1,16 +1,16 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { firstSharedList, maxRunLength, sharedLists } from './list-numbers.ts';
 import {
   entriesOf,
   insertRuns,
-  maxRunLength,
   type RunKey,
   runKeyArrays,
   runsOf,
   type StoredRun,
+  separateLong,
   unnestedRunKeys,
 } from './runs.ts';
-import { firstSharedList, separateLong } from './shared-runs.ts';
 
 // Compaction of posting lists. Every transaction adds runs of few keys to many lists; merged, they are read many times as fast. Each step looks at some runs and merges neighbours, in
 // short transactions. It skips runs that are locked, so that any number of processes may compact at once, and a removal waits for one short transaction at most.
@@ -34,16 +34,16 @@ const mergedAtOnce = 250;
 const minNeighbours = 4;
 /** Nor is a long run, for what a few short ones add to it. */
 const worthwhilePart = 1 / 16;
-/** A list of numbers is sorted again when this part of its runs overlap so many that follow: every transaction adds runs from the lowest to the highest value. */
+/** A shared list is sorted again when this part of its runs overlap so many that follow: every transaction adds runs from the lowest to the highest fact. */
 const overlap = { runs: 8, part: 1 / 8 };
 /** So many of such runs are sorted together, in some ten milliseconds. */
 const sortedAtOnce = 250;
 
 /** Merges small runs of a list; returns how many runs there are fewer now. */
-export async function mergeRuns(database: Database, list: number): Promise<number> {
+export async function mergeRuns(database: Database, index: string, list: number): Promise<number> {
   let saved = 0;
   for (let from: Position | undefined = beginningOf(list); from; ) {
-    const step: CompactionStep = await compactFrom(database, from, list);
+    const step: CompactionStep = await compactFrom(database, index, from, list);
     saved += step.merged - step.written;
     from = step.rest;
   }
@@ -58,13 +58,14 @@ export function beginningOf(list: number): Position {
 /** Merges small runs among the next ones. */
 export async function compactFrom(
   database: Database,
+  index: string,
   from: Position,
   lastList: number,
 ): Promise<CompactionStep> {
-  const { seen, rest } = await readFragmented(database, from, lastList);
+  const { seen, rest } = await readFragmented(database, index, from, lastList);
   const step: CompactionStep = { merged: 0, written: 0, rest };
   for (const groups of inSlices(groupNeighbours(seen).filter(isWorthwhile))) {
-    const { merged, written } = await database.transaction((tx) => merge(tx, groups));
+    const { merged, written } = await database.transaction((tx) => merge(tx, index, groups));
     step.merged += merged;
     step.written += written;
   }
@@ -76,6 +77,7 @@ type SeenRun = RunKey & Pick<StoredRun, 'count'> & { is_overlapping: boolean };
 /** Of the next runs, those of lists that are in several less than half full on the average, or overlap: PostgreSQL counts them in the index alone. */
 async function readFragmented(
   database: Database,
+  index: string,
   from: Position,
   lastList: number,
 ): Promise<{ seen: SeenRun[]; rest?: Position }> {
@@ -84,24 +86,26 @@ async function readFragmented(
        select *, row_number() over () as ordinal,
          last > lead(first, ${overlap.runs}) over (partition by list order by first, last, id) as is_wide
        from (
-         select list, first, last, id, count from discovery.run
+         select list, first, last, id, count from ${index}.run
          where (list, first, last, id) > ($1, $2, $3, $4) and list <= $5 order by list, first, last, id limit $6
        ) as next
      ), counted as (
-       select list, list <= $8 and count(*) filter (where is_wide) > count(*) * ${overlap.part} as is_overlapping,
-         count(*) >= $7 and sum(count) * 2 < count(*) * case when list <= $8 then $9::integer else $10::integer end as is_fragmented
+       select list, ${isSharedText} and count(*) filter (where is_wide) > count(*) * ${overlap.part} as is_overlapping,
+         count(*) >= $7 and sum(count) * 2 < count(*) * case when list > ${firstSharedList} then $8::integer when ${isSharedText} then $9::integer else $10::integer end as is_fragmented
        from seen group by list
      )
      select list, first, last, id, count, ordinal, is_overlapping from seen join counted using (list)
      where is_fragmented or is_overlapping or ordinal = $6 order by ordinal`,
     [
       ...[from.list, from.first, from.last, from.id, lastList, seenAtOnce, minNeighbours],
-      ...[firstSharedList, maxRunLength(firstSharedList), maxRunLength(0)],
+      ...[maxRunLength(0), maxRunLength(firstSharedList), maxRunLength(Number.MIN_SAFE_INTEGER)],
     ],
   );
   const end = rows.at(-1);
   return { seen: rows, ...(end?.ordinal === seenAtOnce && { rest: end }) };
 }
+
+const isSharedText = `(list <= ${firstSharedList} and list > ${firstSharedList - sharedLists})`;
 
 /** Runs of one list, one after the other, that fit into one run together, or are to be sorted together. */
 function groupNeighbours(runs: readonly SeenRun[]): SeenRun[][] {
@@ -145,9 +149,10 @@ function* inSlices(groups: readonly SeenRun[][]): Generator<SeenRun[][]> {
 
 async function merge(
   tx: Transaction,
+  index: string,
   groups: readonly SeenRun[][],
 ): Promise<{ merged: number; written: number }> {
-  const taken = await takeRuns(tx, groups.flat());
+  const taken = await takeRuns(tx, index, groups.flat());
   const lists = new Set<number>();
   const written = groups.flatMap((group) => {
     const runs = group.flatMap(({ id }) => taken.get(id) ?? []);
@@ -156,18 +161,22 @@ async function merge(
     lists.add(first.list);
     return separateLong(entriesOf(first.list, runs)).flatMap(runsOf);
   });
-  await insertRuns(tx, written);
-  // Processes may have noted that a list is too long to be read whole.
+  await insertRuns(tx, index, written);
+  // Processes know these lists by runs that are gone. The lists of facts in a shared one are unknown here: whoever misses a run reads its list again.
   if (lists.size > 0)
     await tx.query('insert into discovery.change (merged) values ($1::bigint[])', [bigintArray([...lists])]);
   return { merged: taken.size, written: written.length };
 }
 
 /** Deletes those that nobody else is just writing anew, and returns them. */
-async function takeRuns(tx: Transaction, runs: readonly SeenRun[]): Promise<Map<number, StoredRun>> {
+async function takeRuns(
+  tx: Transaction,
+  index: string,
+  runs: readonly SeenRun[],
+): Promise<Map<number, StoredRun>> {
   const { rows } = await tx.query<StoredRun>(
-    `delete from discovery.run where ctid = any (array(
-       select ctid from discovery.run where (list, first, last, id) in (${unnestedRunKeys}) for update skip locked
+    `delete from ${index}.run where ctid = any (array(
+       select ctid from ${index}.run where (list, first, last, id) in (${unnestedRunKeys}) for update skip locked
      )) returning *`,
     runKeyArrays(runs),
   );

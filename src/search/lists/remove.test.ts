@@ -2,15 +2,16 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../../storage/database.ts';
+import { columnList, wordList } from './list-numbers.ts';
 import { createListRemovals } from './remove.ts';
-import { addToLists, entriesOf, type ListEntries, numberList, type StoredRun, wordList } from './runs.ts';
+import { addToLists, entriesOf, type ListEntries, type StoredRun } from './runs.ts';
 
 let database: Database;
 useDatabase((opened) => {
   database = opened;
 });
 
-const lists = [wordList(1), wordList(2), numberList(3)];
+const lists = [wordList(1), wordList(2), columnList(6)];
 const names = lists.flatMap((list) =>
   [1, 2, 3].flatMap((key) => [10, 20].map((mark) => JSON.stringify([list, key, mark]))),
 );
@@ -22,14 +23,14 @@ it('an entry that leaves a list and comes again in one transaction, however ofte
   });
   await fc.assert(
     fc.asyncProperty(fc.subarray(names), fc.array(step, { maxLength: 6 }), async (first, steps) => {
-      await database.query('truncate discovery.run');
-      await database.transaction((tx) => addToLists(tx, entriesNamed(first)));
+      await database.query('truncate index_1.run');
+      await database.transaction((tx) => addToLists(tx, 'index_1', entriesNamed(first)));
       const held = new Set(first);
       await database.transaction(async (tx) => {
-        const removals = createListRemovals();
+        const removals = createListRemovals('index_1');
         for (const { turned, isFlushed } of steps) {
           const [leaving, coming] = [true, false].map((is) => turned.filter((name) => held.has(name) === is));
-          await addToLists(tx, removals.cancel(entriesNamed(coming ?? [])));
+          await addToLists(tx, 'index_1', removals.cancel(entriesNamed(coming ?? [])));
           await removals.add(tx, entriesNamed(leaving ?? []));
           if (isFlushed) await removals.write(tx);
           for (const name of turned) if (!held.delete(name)) held.add(name);
@@ -46,16 +47,16 @@ it('transactions that take different keys out of the same runs at the same time 
   const owners = Array.from({ length: 12 }, (_, n) => n);
   const keysOf = (owner: number) => [owner, owner + 12, owner + 24];
   const kept = 1_000;
-  await database.query('truncate discovery.run');
+  await database.query('truncate index_1.run');
   const all = lists.map((list) => {
     const keys = [...owners.flatMap(keysOf), kept].sort((a, b) => a - b);
     return { list, keys, marks: keys.map((key) => key % 7) };
   });
-  await database.transaction((tx) => addToLists(tx, all));
+  await database.transaction((tx) => addToLists(tx, 'index_1', all));
   await Promise.all(
     owners.map((owner) =>
       database.transaction(async (tx) => {
-        const removals = createListRemovals();
+        const removals = createListRemovals('index_1');
         // In another order by each.
         const turned = [...lists.slice(owner % 3), ...lists.slice(0, owner % 3)];
         const keys = keysOf(owner);
@@ -80,7 +81,7 @@ function entriesNamed(chosen: readonly string[]): ListEntries[] {
 }
 
 async function readNames(): Promise<string[]> {
-  const { rows } = await database.query<StoredRun>('select * from discovery.run');
+  const { rows } = await database.query<StoredRun>('select * from index_1.run');
   return rows
     .flatMap((run) => {
       const { keys, marks } = entriesOf(run.list, [run]);

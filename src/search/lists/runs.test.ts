@@ -1,17 +1,19 @@
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { removeFromLists } from '../../../tests/support/search/remove-from-lists.ts';
-import type { Transaction } from '../../storage/database.ts';
-import { keyOf, lastNumbers, maxCatalogKey } from '../documents/keys.ts';
+import { keyOf, lastNumbers } from '../keys.ts';
+import { type DocSet, readAll } from '../set/doc-set.ts';
+import { keysOf } from '../set/sorted.ts';
 import { mergeRuns } from './compact.ts';
-import { countLists } from './count-lists.ts';
-import { sortByValue } from './number-list.ts';
-import { readLists, readOn, readRange, readRanges } from './read-parts.ts';
-import { addToLists, numberList } from './runs.ts';
+import { columnList, wordList } from './list-numbers.ts';
+import { listSet, streamRuns } from './list-set.ts';
+import { openLists } from './read-lists.ts';
+import { addToLists } from './runs.ts';
 
-const list = 4711;
+const maxCatalogKey = 2 ** 27 - 1;
+const list = wordList(4711);
 const path = 815;
 
 let database: SearchingProcess;
@@ -19,7 +21,7 @@ useDatabase(
   (opened) => {
     database = withCaches(opened);
   },
-  { emptied: 'discovery.run' },
+  { emptied: 'index_1.run' },
 );
 
 describe('a list', () => {
@@ -30,11 +32,11 @@ describe('a list', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 12 }), async (changes) => {
-        await database.query('truncate discovery.run');
+        await database.query('truncate index_1.run');
         const held = new Set<number>();
         for (const { kind, keys } of changes) {
           const chosen = keys.filter((key) => held.has(key) === (kind === 'remove'));
-          if (kind === 'merge') await mergeRuns(database, list);
+          if (kind === 'merge') await mergeRuns(database, 'index_1', list);
           if (kind === 'add') await add(chosen);
           if (kind === 'remove') await database.transaction((tx) => removeFromLists(tx, [entries(chosen)]));
           for (const key of chosen) {
@@ -43,22 +45,26 @@ describe('a list', () => {
           }
         }
         const sorted = [...held].sort((a, b) => a - b);
-        expect(await readAll(2)).toEqual(sorted);
-        const within = await readRanges(database, [list], { from: 200, upTo: 700 });
-        expect([...(within.get(list)?.keys ?? [])]).toEqual(sorted.filter((key) => key >= 200 && key <= 700));
+        expect(await readList(2)).toEqual(sorted);
+        const wanted = keysOf(range(200, 700).filter((key) => key % 3 === 0));
+        const directory = (await openLists(database, [list])).get(list);
+        const among = directory && (await listSet(database, directory).among(wanted));
+        expect([...(among ?? [])]).toEqual([...wanted].filter((key) => held.has(key)));
       }),
       { numRuns: 25 },
     );
   });
 
   it('is read whole by a reader between whose parts its runs are compacted', async () => {
-    for (let key = 1; key <= 60; key++) await add([key]);
-    const first = (await readLists(database, [list], 10)).get(list);
-    expect(first?.keys.length).toBe(10);
-    expect(await mergeRuns(database, list)).toBe(59);
-    const second = first?.rest && (await readOn(database, first.rest, 10));
-    expect([...(first?.keys ?? []), ...(second?.keys ?? [])]).toEqual(range(1, 60));
-    expect(second?.rest).toBeUndefined();
+    for (let key = 1; key <= 60; key++) await add([key, key + 1_000]);
+    database.caches.lists.clear();
+    const directory = (await openLists(database, [list])).get(list);
+    const set = directory && listSet(database, directory);
+    const first = await set?.next(10);
+    expect(await mergeRuns(database, 'index_1', list)).toBeGreaterThan(50);
+    database.caches.runs.clear();
+    const rest = set && (await readSet(set));
+    expect([...(first ?? []), ...(rest ?? [])]).toEqual([...range(1, 60), ...range(1_001, 1_060)]);
   });
 
   it('loses nothing when two add to it and two take out of it at the same time, while it is compacted', async () => {
@@ -70,41 +76,41 @@ describe('a list', () => {
       ...range(46, 90).map((n) => remove([n])),
       ...range(101, 140).map((n) => add([n])),
       ...range(141, 180).map((n) => add([n])),
-      ...range(1, 5).map(() => mergeRuns(database, list)),
+      ...range(1, 5).map(() => mergeRuns(database, 'index_1', list)),
     ]);
     await Promise.all([
       remove(range(101, 180).filter(odd)),
-      mergeRuns(database, list),
-      mergeRuns(database, list),
+      mergeRuns(database, 'index_1', list),
+      mergeRuns(database, 'index_1', list),
     ]);
-    expect(await readAll(3)).toEqual(range(101, 180).filter((key) => !odd(key)));
+    expect(await readList(3)).toEqual(range(101, 180).filter((key) => !odd(key)));
   });
 
   it('whose runs somebody is just writing anew is compacted as far as it is free', async () => {
     for (let key = 1; key <= 40; key++) await add([key]);
     await database.transaction(async (tx) => {
       await removeFromLists(tx, [entries([20])]);
-      expect(await mergeRuns(database, list)).toBe(38);
+      expect(await mergeRuns(database, 'index_1', list)).toBe(38);
     });
-    expect(await readAll(100)).toEqual(range(1, 40).filter((key) => key !== 20));
+    expect(await readList(100)).toEqual(range(1, 40).filter((key) => key !== 20));
   });
 
   it('that a rolled back transaction changed is as it was', async () => {
     await add(range(1, 10));
     const failing = database.transaction(async (tx) => {
       await removeFromLists(tx, [entries([3])]);
-      await addToLists(tx, [entries([12])]);
+      await addToLists(tx, 'index_1', [entries([12])]);
       throw new Error('rolled back');
     });
     await expect(failing).rejects.toThrow('rolled back');
-    expect(await readAll(100)).toEqual(range(1, 10));
+    expect(await readList(100)).toEqual(range(1, 10));
   });
 
   it('loses a key that stands in one of many runs that overlap, and nothing else', async () => {
     for (let run = 1; run <= 40; run++) await add([run, 1000 + run, 2000 + run]);
     await remove([1001, 1020, 2001, 5000]);
     const expected = [1, 1001, 2001].flatMap((start) => range(start, start + 39));
-    expect(await readAll(100)).toEqual(expected.filter((key) => ![1001, 1020, 2001].includes(key)));
+    expect(await readList(100)).toEqual(expected.filter((key) => ![1001, 1020, 2001].includes(key)));
   });
 
   it('holds the first and the last of all keys, and what lies far apart', async () => {
@@ -112,11 +118,11 @@ describe('a list', () => {
     const last = keyOf(maxCatalogKey, lastNumbers.offer);
     const keys = [first, first + 1, keyOf(1, lastNumbers.offer), keyOf(2 ** 26, 1), last - 1, last];
     for (const key of [...keys].reverse()) await add([key]);
-    expect(await readAll(2)).toEqual(keys);
-    await mergeRuns(database, list);
-    expect(await readAll(2)).toEqual(keys);
+    expect(await readList(2)).toEqual(keys);
+    await mergeRuns(database, 'index_1', list);
+    expect(await readList(2)).toEqual(keys);
     await remove([first, last]);
-    expect(await readAll(2)).toEqual(keys.slice(1, -1));
+    expect(await readList(2)).toEqual(keys.slice(1, -1));
   });
 
   it('never lacks, for a reader, what stays in it while others add, take out and compact', async () => {
@@ -129,11 +135,11 @@ describe('a list', () => {
       for (const key of keys) await remove([key]);
     };
     const merge = async () => {
-      while (!isOver) await mergeRuns(database, list);
+      while (!isOver) await mergeRuns(database, 'index_1', list);
     };
     const read = async () => {
       while (!isOver) {
-        const found = await readAll(3);
+        const found = await readList(3);
         expect(found.filter((key) => key % 2 === 0)).toEqual(staying);
         expect(found).toEqual([...new Set(found)].sort((a, b) => a - b));
       }
@@ -143,83 +149,20 @@ describe('a list', () => {
       isOver = true;
     });
     await others;
-    expect(await readAll(3)).toEqual(staying);
+    expect(await readList(3)).toEqual(staying);
   });
 
   it('is counted whole, in however many runs it is', async () => {
     const pieces = range(1, 700).map((key) => ({ ...{ list, keys: [key] }, marks: [1] }));
-    await database.transaction((tx) => addToLists(tx, pieces));
-    expect(await countLists(database, [list, list + 1])).toEqual(
-      new Map([
-        [list, 700],
-        [list + 1, 0],
-      ]),
-    );
-  });
-
-  it('is not taken for as long as its keys reach, where a large catalog has nearly all of them', async () => {
-    await add(range(1, 30_000).map((number) => keyOf(1, number)));
-    await add([keyOf(1_000_000, 1)]);
-    expect(await countLists(database, [list])).toEqual(new Map([[list, 30_001]]));
+    await database.transaction((tx) => addToLists(tx, 'index_1', pieces));
+    const directories = await openLists(database, [list, list - 2]);
+    expect([list, list - 2].map((each) => directories.get(each)?.count)).toEqual([700, 0]);
   });
 });
 
-describe('numbers', () => {
+describe('a column', () => {
+  const column = columnList(path);
   const number = fc.tuple(fc.integer({ min: -2, max: 9 }), fc.nat(400));
-  const bound = fc.option(fc.record({ value: fc.integer({ min: -3, max: 10 }), inclusive: fc.boolean() }), {
-    nil: undefined,
-  });
-
-  beforeEach(() => database.query('truncate discovery.run'));
-
-  it('are found by their range, by value and key, in parts, whatever was compacted in between', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uniqueArray(number, { selector: String, maxLength: 700, size: 'max' }),
-        fc.uniqueArray(fc.nat(699), { maxLength: 60 }),
-        bound,
-        bound,
-        async (numbers, gone, low, high) => {
-          await database.query('truncate discovery.run');
-          await database.transaction((tx) => addNumbers(tx, numbers));
-          const leaving = gone.flatMap((index) => (numbers[index] ? [numbers[index]] : []));
-          await database.transaction((tx) =>
-            removeFromLists(tx, [
-              {
-                list: numberList(path),
-                keys: leaving.map(([, key]) => key),
-                marks: leaving.map(([value]) => value),
-              },
-            ]),
-          );
-          const left = numbers.filter((each) => !leaving.includes(each));
-          const expected = left
-            .filter(
-              ([value]) => low === undefined || value > low.value || (low.inclusive && value === low.value),
-            )
-            .filter(
-              ([value]) =>
-                high === undefined || value < high.value || (high.inclusive && value === high.value),
-            )
-            .sort(([a, x], [b, y]) => a - b || x - y)
-            .map(([, key]) => key);
-          const keys: number[] = [];
-          let from: number | undefined;
-          do {
-            const part = await readRange(database, { path, low, high }, { maxRuns: 2, from });
-            keys.push(...sortByValue(part.numbers).keys);
-            from = part.rest;
-            await mergeRuns(database, numberList(path));
-          } while (from !== undefined);
-          expect(keys).toEqual(expected);
-        },
-      ),
-      { numRuns: 25 },
-    );
-  });
-});
-
-describe('numbers at the ends of what there is', () => {
   const values = [
     -Number.MAX_VALUE,
     -1e-300,
@@ -230,33 +173,52 @@ describe('numbers at the ends of what there is', () => {
     1e21,
     Number.MAX_VALUE,
   ];
-  const numbers = numberList(path);
-  const put = (value: number, key: number) =>
-    database.transaction((tx) => addToLists(tx, [{ list: numbers, keys: [key], marks: [value] }]));
-  const find = async (value: number) => {
-    const bound = { value, inclusive: true };
-    const { numbers: found } = await readRange(database, { path, low: bound, high: bound }, { maxRuns: 2 });
-    return [...sortByValue(found).keys];
-  };
 
-  it('are found by their values, before and after they are compacted', async () => {
-    for (const [index, value] of values.entries()) await put(value, 1 + index);
-    await put(-0, 100);
-    for (const isMerged of [false, true]) {
-      if (isMerged) await mergeRuns(database, numbers);
-      for (const [index, value] of values.entries())
-        expect(await find(value)).toEqual(value === 0 ? [3, 100] : [1 + index]);
-      expect(await find(0.3)).toEqual([]);
-    }
+  it('holds the values of each document, several of one as well, whatever was removed and compacted', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(number, { selector: String, maxLength: 700, size: 'max' }),
+        fc.uniqueArray(fc.nat(699), { maxLength: 60 }),
+        fc.integer({ min: -3, max: 10 }),
+        async (numbers, gone, least) => {
+          await database.query('truncate index_1.run');
+          database.caches.lists.clear();
+          const toEntries = (some: readonly (readonly [number, number])[]) => ({
+            ...{ list: column, keys: some.map(([, key]) => key), marks: some.map(([value]) => value) },
+          });
+          for (const part of [numbers.slice(0, 300), numbers.slice(300)])
+            await database.transaction((tx) => addToLists(tx, 'index_1', [toEntries(part)]));
+          const leaving = gone.flatMap((index) => (numbers[index] ? [numbers[index]] : []));
+          await database.transaction((tx) => removeFromLists(tx, [toEntries(leaving)]));
+          const left = numbers.filter((each) => !leaving.includes(each));
+          const expected = keysOf(left.filter(([value]) => value >= least).map(([, key]) => key));
+          for (const isMerged of [false, true]) {
+            if (isMerged) await mergeRuns(database, 'index_1', column);
+            database.caches.lists.clear();
+            const directory = (await openLists(database, [column])).get(column);
+            const set = directory && listSet(database, directory, (value) => value >= least);
+            expect(set && (await readAll(set))).toEqual(expected);
+          }
+        },
+      ),
+      { numRuns: 25 },
+    );
   });
 
-  it('go by value and key, also where a value has many runs, and zero is zero whatever its sign', async () => {
-    for (let key = 1; key <= 300; key++) await put(7, key);
-    await put(-0, 5);
-    const gone = { list: numbers, keys: [1, 150, 300, 5], marks: [7, 7, 7, 0] };
-    await database.transaction((tx) => removeFromLists(tx, [gone]));
-    expect(await find(7)).toEqual(range(2, 299).filter((key) => key !== 150));
-    expect(await find(0)).toEqual([]);
+  it('holds numbers at the ends of what there is as they are', async () => {
+    for (const [index, value] of values.entries())
+      await database.transaction((tx) =>
+        addToLists(tx, 'index_1', [{ list: column, keys: [1 + index], marks: [value] }]),
+      );
+    for (const isMerged of [false, true]) {
+      if (isMerged) await mergeRuns(database, 'index_1', column);
+      for (const [index, value] of values.entries()) {
+        database.caches.lists.clear();
+        const directory = (await openLists(database, [column])).get(column);
+        const set = directory && listSet(database, directory, (each) => each === value);
+        expect(set && (await readAll(set))).toEqual(Float64Array.of(1 + index));
+      }
+    }
   });
 });
 
@@ -265,30 +227,27 @@ function entries(keys: number[]): { list: number; keys: number[]; marks: number[
 }
 
 function add(keys: number[]): Promise<void> {
-  return database.transaction((tx) => addToLists(tx, [entries(keys)]));
+  return database.transaction((tx) => addToLists(tx, 'index_1', [entries(keys)]));
 }
 
 function remove(keys: number[]): Promise<void> {
   return database.transaction((tx) => removeFromLists(tx, [entries(keys)]));
 }
 
-async function addNumbers(tx: Transaction, numbers: readonly (readonly [number, number])[]): Promise<void> {
-  for (const value of new Set(numbers.map(([each]) => each))) {
-    const keys = numbers.filter(([each]) => each === value).map(([, key]) => key);
-    await addToLists(tx, [{ list: numberList(path), keys, marks: keys.map(() => value) }]);
-  }
-}
-
-async function readAll(maxRuns: number): Promise<number[]> {
-  const first = (await readLists(database, [list], maxRuns)).get(list);
-  const keys = [...(first?.keys ?? [])];
-  for (let rest = first?.rest; rest; ) {
-    const part = await readOn(database, rest, maxRuns);
+async function readList(limit: number): Promise<number[]> {
+  database.caches.lists.clear();
+  const directory = (await openLists(database, [list])).get(list);
+  const next = directory && streamRuns(database, directory);
+  const keys: number[] = [];
+  for (let part = await next?.(limit); part; part = await next?.(limit)) {
     keys.push(...part.keys);
-    expect([...part.weights]).toEqual(Array.from(part.keys, (key) => key % 100));
-    rest = part.rest;
+    expect([...part.marks]).toEqual(Array.from(part.keys, (key) => key % 100));
   }
   return keys;
+}
+
+function readSet(set: DocSet): Promise<Float64Array | undefined> {
+  return readAll(set);
 }
 
 function range(from: number, to: number): number[] {

@@ -1,170 +1,177 @@
 import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../storage/binary-arrays.ts';
-import type { Queryable, Transaction } from '../../storage/database.ts';
-import { maxRunNumbers, readNumberRuns, sortByValue, toNumberRuns } from './number-list.ts';
-import { maxRunKeys, type Run, readRuns, sortPostings, toRuns } from './posting-list.ts';
-import { firstSharedList, type ListEntries, shareRuns } from './shared-runs.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { decodeRun, encodeRun, sortRun } from './codec.ts';
+import { findSharedList, isShared, markBytesOf, maxRunLength, sharedLists } from './list-numbers.ts';
 
-export type { ListEntries } from './shared-runs.ts';
+// The table of lists, a row for each run. What is added becomes new runs, so that writers never wait for each other; a removal rewrites runs (remove.ts); small runs are merged in the background
+// (compact.ts). A run is never changed, and its number never given again.
+//
+// Shared runs. Most facts of a document are its own: ids, serial numbers. A row for each such list takes 150 bytes. So where a transaction adds few entries each to many lists of facts, these
+// stand together in shared lists. A list is what stands in its own runs and in the shared ones.
 
-// The table of posting lists (discovery.run), a row for each run. Which list a fact, a number or a word has is a number. What is added becomes runs of its own, so that writers never wait for
-// each other; a removal rewrites runs (remove.ts); small runs are merged in the background (compact.ts).
-
-// The list of a fact has the hash of the fact, 0 or above; below are the others.
-export const everyResource = -1;
-
-/** Where a word stands in resources, and in what is said of catalogs and providers, whose resources share it. */
-export function wordList(wordId: number): number {
-  return -2 * wordId;
-}
-
-/** Where a word stands in offers, whose resources are known only at query time. */
-export function offerList(wordId: number): number {
-  return -2 * wordId - 1;
-}
-
-/** Where a word stands in standing offers: their keys lead to the head of their catalog, whose resources they apply to at any time. */
-export function standingList(wordId: number): number {
-  return firstStandingList - wordId;
-}
-
-/** Words have numbers of 31 bits. */
-const firstStandingList = -(2 ** 33);
-
-/** The heads of catalogs that have siblings (write/siblings.ts). */
-export const siblingList = -(2 ** 51);
-
-/** The heads of catalogs some of whose offers may apply to resources of other catalogs, as they name them or a provider (write/reach.ts). */
-export const abroadList = siblingList + 1;
-
-/** The heads of catalogs with wide offers that are not standing ones: where they have siblings, these apply to resources of those, too. */
-export const wideList = siblingList + 2;
-
-/** The numbers of a path, which is given by its hash of 53 bits. */
-export function numberList(path: number): number {
-  return -(2 ** 52) - Math.floor(path / 2);
-}
-
-/** Whether it holds numbers, in the order of their values; those in a shared list are numbers of lists. */
-export function isOfNumbers(list: number): boolean {
-  return list <= firstSharedList;
-}
-
-/** How many keys a run of the list has at most. */
-export function maxRunLength(list: number): number {
-  return isOfNumbers(list) ? maxRunNumbers : maxRunKeys;
-}
-
-interface ListRun extends Run {
+/** Entries on their way into a list, or out of it, in any order. */
+export interface ListEntries {
   list: number;
-}
-
-export interface StoredRun extends ListRun {
-  id: number;
+  keys: number[];
+  marks: number[];
 }
 
 /** The columns of the primary key. */
-export type RunKey = Pick<StoredRun, 'list' | 'first' | 'last' | 'id'>;
-
-/** `sharesRuns`: where many lists get few entries each, these may stand in shared runs. */
-export async function addToLists(
-  tx: Transaction,
-  lists: Iterable<ListEntries>,
-  { sharesRuns = false } = {},
-): Promise<void> {
-  const all = Array.from(lists);
-  await insertRuns(tx, (sharesRuns ? shareRuns(all) : all).flatMap(runsOf));
-  await noteChanged(tx, all);
+export interface RunKey {
+  list: number;
+  first: number;
+  last: number;
+  id: number;
 }
 
-/** Writes to the change feed that these lists have changed, so that processes invalidate them (cache/invalidation.ts). */
-export async function noteChanged(
+export interface StoredRun extends RunKey {
+  count: number;
+  /** Of a run of one entry, its mark. */
+  mark: number;
+  /** All of it; null for a run of one entry. */
+  bytes: Uint8Array | null;
+}
+
+/** Adds entries, and notes which lists have changed, for the caches of all processes. */
+export async function addToLists(
   tx: Transaction,
-  lists: readonly Pick<ListEntries, 'list'>[],
+  index: string,
+  lists: Iterable<ListEntries>,
 ): Promise<void> {
+  const all = [...lists];
+  await insertRuns(tx, index, shareRuns(all).flatMap(runsOf));
+  await noteChanged(
+    tx,
+    all.map(({ list }) => list),
+  );
+}
+
+/** Lists of a row of the change feed; more are noted as everything. */
+const maxNamed = 5_000;
+
+export async function noteChanged(tx: Transaction, lists: readonly number[]): Promise<void> {
   if (lists.length === 0) return;
   const isNamed = lists.length <= maxNamed;
   await tx.query('insert into discovery.change (lists, everything) values ($1::bigint[], $2)', [
-    bigintArray(isNamed ? lists.map(({ list }) => list) : []),
+    bigintArray(isNamed ? lists : []),
     !isNamed,
   ]);
 }
 
-const maxNamed = 5_000;
+type NewRun = Omit<StoredRun, 'id'>;
 
-/** As few runs as can be; the entries need not be in order. */
-export function runsOf({ list, keys, marks }: ListEntries): ListRun[] {
+/** As few runs as can be. */
+export function runsOf({ list, keys, marks }: ListEntries): NewRun[] {
   const [key, mark = 0] = [keys[0], marks[0]];
-  // Most lists get one key of a transaction.
-  if (keys.length === 1 && key !== undefined && !isOfNumbers(list))
-    return [{ list, first: key, last: key, count: 1, weight: mark, bytes: null }];
-  const column = Float64Array.from(keys);
-  const runs = isOfNumbers(list)
-    ? toNumberRuns(sortByValue({ keys: column, values: Float64Array.from(marks) }))
-    : toRuns(sortPostings({ keys: column, weights: Uint8Array.from(marks) }));
-  return runs.map(({ first, last, count, weight, bytes }) => ({ list, first, last, count, weight, bytes }));
+  // Most lists get one entry of a transaction.
+  if (keys.length === 1 && key !== undefined)
+    return [{ list, first: key, last: key, count: 1, mark, bytes: null }];
+  const markBytes = markBytesOf(list);
+  const all = sortRun({
+    keys: Float64Array.from(keys),
+    marks: markBytes === 8 ? Float64Array.from(marks) : Uint8Array.from(marks),
+  });
+  const runs: NewRun[] = [];
+  const length = maxRunLength(list);
+  for (let start = 0; start < keys.length; start += length) {
+    const run = {
+      keys: all.keys.subarray(start, start + length),
+      marks: all.marks.subarray(start, start + length),
+    };
+    const [first = 0, last = 0, count] = [run.keys[0], run.keys.at(-1), run.keys.length];
+    const isOne = count === 1;
+    const bytes = isOne ? null : encodeRun(run, markBytes);
+    runs.push({ list, first, last, count, mark: isOne ? (run.marks[0] ?? 0) : 0, bytes });
+  }
+  return runs;
 }
 
 /** All entries of some runs of one list. */
-export function entriesOf(list: number, runs: readonly Run[]): ListEntries {
+export function entriesOf(
+  list: number,
+  runs: readonly Pick<StoredRun, 'first' | 'mark' | 'bytes'>[],
+): ListEntries {
   const entries: ListEntries = { list, keys: [], marks: [] };
-  for (const { first, weight, bytes } of runs) {
-    if (bytes === null) {
-      entries.keys.push(first);
-      entries.marks.push(weight);
-    } else if (isOfNumbers(list)) {
-      const read = readNumberRuns(bytes).list;
-      entries.keys.push(...read.keys);
-      entries.marks.push(...read.values);
-    } else {
-      const read = readRuns(bytes).list;
-      entries.keys.push(...read.keys);
-      entries.marks.push(...read.weights);
-    }
+  for (const { first, mark, bytes } of runs) {
+    const { keys, marks } = bytes === null ? { keys: [first], marks: [mark] } : decodeRun(bytes);
+    for (const key of keys) entries.keys.push(key);
+    for (const each of marks) entries.marks.push(each);
   }
   return entries;
 }
 
-/** Those of the keys that a list has. */
-export async function findInList(
-  queryable: Queryable,
-  list: number,
-  keys: readonly number[],
-): Promise<Set<number>> {
-  const { rows } = await queryable.query<StoredRun>(
-    `select distinct run.* from unnest($2::bigint[]) as wanted (key)
-     join discovery.run on list = $1 and first <= wanted.key and last >= wanted.key`,
-    [list, bigintArray(keys)],
-  );
-  const held = new Set(entriesOf(list, rows).keys);
-  return new Set(keys.filter((key) => held.has(key)));
-}
-
-/** Selects the keys of runs that are given as arrays. */
 export const unnestedRunKeys = 'select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[])';
 
 export function runKeyArrays(runs: readonly RunKey[]): Buffer[] {
   return [...spanArrays(runs), bigintArray(runs.map(({ id }) => id))];
 }
 
-export async function insertRuns(tx: Transaction, runs: readonly ListRun[]): Promise<void> {
+export async function insertRuns(tx: Transaction, index: string, runs: readonly NewRun[]): Promise<void> {
   if (runs.length === 0) return;
   const sorted = [...runs].sort((a, b) => a.list - b.list || a.first - b.first);
   await tx.query(
-    `insert into discovery.run (list, first, last, count, weight, bytes)
-     select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::smallint[], $5::smallint[], $6::bytea[])`,
+    `insert into ${index}.run (list, first, last, count, mark, bytes)
+     select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::smallint[], $5::float8[], $6::bytea[])`,
     [
       ...spanArrays(sorted),
       smallintArray(sorted.map(({ count }) => count)),
-      smallintArray(sorted.map(({ weight }) => weight)),
+      doubleArray(sorted.map(({ mark }) => mark)),
       bytesArray(sorted.map(({ bytes }) => bytes)),
     ],
   );
 }
 
-function spanArrays(runs: readonly Pick<ListRun, 'list' | 'first' | 'last'>[]): Buffer[] {
+function spanArrays(runs: readonly Omit<RunKey, 'id'>[]): Buffer[] {
   return [
     bigintArray(runs.map(({ list }) => list)),
     doubleArray(runs.map(({ first }) => first)),
     doubleArray(runs.map(({ last }) => last)),
   ];
+}
+
+/** Lists that get few entries, for shared runs to pay; fewer would not fill them. */
+const minShared = 8 * sharedLists;
+/** Entries of a list: more take less room in a run of its own. */
+const maxOfList = 4;
+/** Entries of a list in a shared one, from which on it gets a run of its own. */
+const minOfOwn = 32;
+
+/** Puts entries of lists that get few of them into shared lists, if there are many such lists. */
+function shareRuns(lists: readonly ListEntries[]): readonly ListEntries[] {
+  const isShareable = ({ list, keys }: ListEntries) => list >= 0 && keys.length <= maxOfList;
+  if (lists.filter(isShareable).length < minShared) return lists;
+  const shared = new Map<number, ListEntries>();
+  const others: ListEntries[] = [];
+  for (const entries of lists) {
+    const list = isShareable(entries) ? findSharedList(entries.list) : undefined;
+    if (list === undefined) {
+      others.push(entries);
+      continue;
+    }
+    const into = shared.get(list) ?? { list, keys: [], marks: [] };
+    shared.set(list, into);
+    for (const key of entries.keys) {
+      into.keys.push(entries.list);
+      into.marks.push(key);
+    }
+  }
+  return [...others, ...shared.values()];
+}
+
+/** What compaction makes of entries: a list that has got many in a shared one, transaction by transaction, gets runs of its own. */
+export function separateLong(entries: ListEntries): ListEntries[] {
+  if (!isShared(entries.list)) return [entries];
+  const counts = new Map<number, number>();
+  for (const list of entries.keys) counts.set(list, (counts.get(list) ?? 0) + 1);
+  const own = new Map<number, ListEntries>();
+  const rest: ListEntries = { list: entries.list, keys: [], marks: [] };
+  for (const [index, list] of entries.keys.entries()) {
+    const key = entries.marks[index] as number;
+    const isLong = (counts.get(list) ?? 0) >= minOfOwn;
+    const into = isLong ? (own.get(list) ?? { list, keys: [], marks: [] }) : rest;
+    if (isLong) own.set(list, into);
+    into.keys.push(isLong ? key : list);
+    into.marks.push(isLong ? 0 : key);
+  }
+  return [rest, ...own.values()].filter(({ keys }) => keys.length > 0);
 }

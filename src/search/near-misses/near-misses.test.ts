@@ -7,7 +7,7 @@ import { silentLogger } from '../../logger.ts';
 import type { Database } from '../../storage/database.ts';
 import { createThreadPool } from '../../thread-pool.ts';
 import { createDeadline } from '../deadline.ts';
-import { type IndexFormats, indexFormats } from '../format/index-format.ts';
+import { type IndexFormats, indexFormats } from '../entries/index-format.ts';
 import { createSearch } from '../port.ts';
 import { createTrace } from '../trace.ts';
 import { writeIndex } from '../write/write-index.ts';
@@ -37,8 +37,8 @@ const formats: IndexFormats = [
 ];
 
 it.each([1, 2])('Near misses know the paths that the entries of version %s have.', async (version) => {
-  await database.query('truncate discovery.catalog, discovery.geometry cascade');
-  await database.query('update discovery.index_state set version = $1, next = $1', [version]);
+  await database.query('truncate discovery.catalog, index_1.geometry cascade');
+  await database.query('update discovery.generation set version = $1', [version]);
   const resource = { ...charger('r'), places: [{ geo: { type: 'Point', coordinates: [10, 50] } }] };
   const incoming = {
     ...{ source: 'node', owner: 'provider.example/reg', networks: null },

@@ -5,13 +5,10 @@ import { swapPositions } from '../../rules/geometry/swap-positions.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { DeadlineExceeded } from '../../thread-pool.ts';
 import { createDeadline, type Deadline } from '../deadline.ts';
-import { readFormatsInUse } from '../format/formats-in-use.ts';
-import { indexFormats } from '../format/index-format.ts';
+import { isAnySearched } from '../documents/sample-catalogs.ts';
 import { type Plan, planQuestion, type Question } from '../plan.ts';
 import { evaluateIntent, openReader, type SearchEngine } from '../search.ts';
-import { findLargeText } from '../spatial/constraint.ts';
 import type { Trace } from '../trace.ts';
-import { isAnySearched } from './sample-catalogs.ts';
 import { findUnknownPaths, findUnknownTargets, type NearMiss, shorten } from './unknown-paths.ts';
 
 // Near misses: what came close where a search found nothing, in sentences for the consumer. They name only what the request itself could find: paths of catalogs in its scope, and no network
@@ -54,9 +51,8 @@ export async function findNearMisses(engine: SearchEngine, missed: Missed): Prom
 
 async function* streamNearMisses(engine: SearchEngine, missed: Missed): AsyncGenerator<NearMiss> {
   const { message, scope, deadline } = missed;
-  const database = openReader(engine, deadline);
-  const inUse = await readFormatsInUse(database, engine.formats ?? indexFormats);
-  const plan = planQuestion(engine, { message, scope }, inUse);
+  const { reader: database, format } = await openReader(engine, deadline);
+  const plan = planQuestion(engine, { message, scope }, format);
   const empty = await findEmptyScope(database, plan.scope);
   if (empty) return yield empty;
 
@@ -122,7 +118,7 @@ async function findSwapped(
   const isAbout = spatial.every(
     ({ constraint: { operator, quantifier } }) => operator !== 'S_DISJOINT' && quantifier !== 'NONE',
   );
-  const isLarge = spatial.some(({ constraint }) => findLargeText(constraint) !== undefined);
+  const isLarge = spatial.some(({ largeText }) => largeText !== undefined);
   if (spatial.length === 0 || !isAbout || isLarge || (filter && !filter.exact && !filter.cheap)) return [];
   const { intent } = message;
   const swapped =

@@ -2,17 +2,14 @@ import { isJsonObject, type Json } from '../../protocol/json.ts';
 import { type AskedPath, leadsSomewhere, listAskedPaths } from '../../rules/filters/asked-paths.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import { findSearched } from '../documents/searched-catalogs.ts';
-import type { Plan, SpatialPlan } from '../plan.ts';
-import { pathStep } from '../spatial/geometry-paths.ts';
+import { type SampledCatalog, sampleCatalogs } from '../documents/sample-catalogs.ts';
+import { selectSearched } from '../documents/scope.ts';
+import { pathStep } from '../entries/geometry-paths.ts';
+import type { Plan } from '../plan.ts';
+import { keysOf } from '../set/sorted.ts';
+import type { SpatialPlan } from '../spatial/constraint.ts';
 import { findClosePaths } from './close-paths.ts';
-import {
-  type GeometryPath,
-  listGeometryPaths,
-  type SampledCatalog,
-  sampleCatalogs,
-  sampleGeometryKeys,
-} from './sample-catalogs.ts';
+import { type GeometryPath, listGeometryPaths, sampleGeometryKeys } from './geometry-paths.ts';
 
 // Targets and filter paths that nothing stands at, and the known ones that come close. Known is only what stands in catalogs that are searched for the
 // request.
@@ -87,8 +84,8 @@ async function findClose(
     database,
     [...new Set([...own, ...likely])].slice(0, own.length + maxLikely).map(({ id }) => id),
   );
-  const keys = [...samples.values()].flatMap((sample) => sample.keys).sort((a, b) => a - b);
-  const searched = new Set(await findSearched(database, keys, scope));
+  const keys = keysOf([...samples.values()].flatMap((sample) => sample.keys));
+  const searched = new Set(await selectSearched(database, keys, scope));
   const isKnown = ({ id }: GeometryPath) => samples.get(id)?.keys.some((key) => searched.has(key)) ?? false;
   if (own.some((each) => isKnown(each) || samples.get(each.id)?.isAll === false)) return undefined;
   return [...new Set(likely.filter(isKnown).map(({ path }) => path))].slice(0, maxNamed);
@@ -96,9 +93,9 @@ async function findClose(
 
 export async function* findUnknownPaths(
   database: Queryable,
-  { filter, filterSource, scope }: Plan,
+  { filter, scope }: Plan,
 ): AsyncGenerator<NearMiss> {
-  if (filter === undefined || (filterSource?.expression.length ?? 0) > maxExpression) return;
+  if (filter === undefined || filter.source.expression.length > maxExpression) return;
   const asked = listAskedPaths(filter.filter.query);
   if (asked.length === 0) return;
   const catalogs = (await sampleCatalogs(database, scope)).map(buildView);

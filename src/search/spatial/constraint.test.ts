@@ -3,9 +3,9 @@ import { comb } from '../../../tests/support/values/costly-geometries.ts';
 import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import type { Geometry, Position } from '../../protocol/geojson.ts';
-import type { Search } from '../candidates.ts';
 import { createDeadline } from '../deadline.ts';
-import { judge } from './constraint.ts';
+import type { Tools } from '../tools.ts';
+import { judge, planConstraint } from './constraint.ts';
 
 // Which comparisons are made on the main thread: a search whose threads only count what they are asked.
 
@@ -37,11 +37,11 @@ it.each<[string, SpatialConstraint['operator'], Geometry, Geometry[], isInThread
           return [];
         },
       },
-    } as unknown as Search;
+    } as unknown as Tools;
     const constraint = { operator, geometry, quantifier: 'ANY' as const, targets: [], distanceMeters: 1 };
     await judge(
       search,
-      constraint,
+      planConstraint(constraint, 0, []),
       stored.map((shape, key) => ({ key, shape: JSON.stringify(shape) })),
     );
     expect(asked).toEqual(isInThread ? ['judgeShapes'] : []);
@@ -60,10 +60,11 @@ it('names the geometry that was being compared at the deadline, and none where i
       },
     },
     logCostly: async ({ key }: { key: number }) => void named.push(key),
-  } as unknown as Search;
+  } as unknown as Tools;
   const constraint = { operator: 'S_INTERSECTS', geometry: zigzag(200), quantifier: 'ANY', targets: [] };
   const stored = [7, 8].map((key) => ({ key, shape: JSON.stringify(zigzag(200)) }));
-  const compare = () => judge(search, constraint as unknown as SpatialConstraint, stored);
+  const compare = () =>
+    judge(search, planConstraint(constraint as unknown as SpatialConstraint, 0, []), stored);
   await expect(compare()).rejects.toThrow('too late');
   expect(named).toEqual([]);
   reached = 1;

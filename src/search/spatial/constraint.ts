@@ -7,24 +7,42 @@ import { countPairs, findExcess } from '../../rules/geometry/complexity.ts';
 import { prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
 import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
-import type { Search } from '../candidates.ts';
-import type { SpatialPlan } from '../plan.ts';
-import { isAll, type KeyedShape, type Nearby, type Region, readGeometries } from './read-geometries.ts';
+import type { Tools } from '../tools.ts';
+import { type KeyedShape, type Region, readGeometries } from './read-geometries.ts';
 
 // A spatial constraint of a search, and what it says of stored geometries.
 //
 // The geometry of a query may have tens of thousands of parts, and so may stored ones. What looks at all of them then, or at many pairs of their edges, runs in threads, under the deadline: `judge` and `findBox`
 // decide on that, and nobody else compares geometries. Threads get texts: to copy an object would block the main thread for as long as to parse it.
 
-/** A spatial constraint, with the region in which geometries can satisfy it. */
+/** A spatial constraint of an intent. */
+export interface SpatialPlan {
+  constraint: SpatialConstraint;
+  /** Among those of the intent. */
+  position: number;
+  /** As geometries are indexed; a target that no indexed path can equal has none. */
+  paths: string[];
+  /** The geometry as text, where it is so large that a thread looks at it. */
+  largeText?: string;
+}
+
+/** Characters of a geometry: more are left to a thread. */
+const maxInlineText = 5_000;
+
+export function planConstraint(
+  constraint: SpatialConstraint,
+  position: number,
+  paths: string[],
+): SpatialPlan {
+  const text = JSON.stringify(constraint.geometry);
+  return { constraint, position, paths, ...(text.length > maxInlineText && { largeText: text }) };
+}
+
+/** With the region in which geometries can satisfy it. */
 export interface LocatedConstraint extends SpatialPlan {
   /** Around the geometry of the constraint. */
   around: SphereBox;
   region: Region;
-  /** How many geometries are there, as far as was counted. */
-  count: number;
-  /** The nearest ones, where it is a radius: so many as were looked for, or all. */
-  nearby?: Nearby;
 }
 
 export function isRadius({ constraint }: SpatialPlan): boolean {
@@ -49,52 +67,23 @@ export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
 
 /** What a constraint says of the geometries under each of some keys. */
 export async function judgeKeys(
-  search: Search,
+  tools: Tools,
   located: LocatedConstraint,
   keys: Iterable<number>,
 ): Promise<Map<number, GeometryTally>> {
-  const wanted = new Set(keys);
-  const { geometries, judgements } = await judgeDeciding(search, located, wanted);
+  const geometries = await readGeometries(tools.reader, [...new Set(keys)], located.paths);
+  const judgements = await judge(tools, located, geometries);
   const tallies = new Map<number, GeometryTally>();
   for (const [index, { holds, distance = Number.POSITIVE_INFINITY }] of judgements.entries()) {
     const key = geometries[index]?.key ?? 0;
-    if (!wanted.has(key)) continue;
     const tally = { asked: 1, holds: holds ? 1 : 0, distance };
     tallies.set(key, addTallies(tallies.get(key) ?? noGeometries, tally));
   }
   return tallies;
 }
 
-/** Judges the geometries that decide on a constraint, or more. A radius reaches none but those that were found around its middle. */
-async function judgeDeciding(
-  search: Search,
-  { constraint, paths, nearby }: LocatedConstraint,
-  keys: ReadonlySet<number>,
-): Promise<{ geometries: readonly KeyedShape[]; judgements: readonly Judgement[] }> {
-  const around = nearby && isAll(nearby) && constraint.quantifier === 'ANY' ? nearby : undefined;
-  const known = around && judged.get(around);
-  if (known) return { geometries: around.geometries, judgements: await known };
-  const geometries = around
-    ? around.geometries.filter(({ key }) => keys.has(key))
-    : await readGeometries(search.database, [...keys], paths);
-  return { geometries, judgements: await judge(search, constraint, geometries) };
-}
-
-/** All geometries around: what they propose may be checked again beside other parts. */
-export function judgeNearby(
-  search: Search,
-  constraint: SpatialConstraint,
-  nearby: Nearby,
-): Promise<Judgement[]> {
-  const judging = judge(search, constraint, nearby.geometries);
-  judged.set(nearby, judging);
-  return judging;
-}
-
-const judged = new WeakMap<Nearby, Promise<Judgement[]>>();
-
 /** What a constraint says of a stored geometry. */
-export interface Judgement {
+interface Judgement {
   holds: boolean;
   /** Metres, for S_DWITHIN. */
   distance?: number;
@@ -106,12 +95,11 @@ const maxInlinePairs = 10_000;
 
 /** Judges stored geometries, in the given order. */
 export async function judge(
-  search: Search,
-  constraint: SpatialConstraint,
+  tools: Tools,
+  { constraint, largeText }: SpatialPlan,
   stored: readonly KeyedShape[],
 ): Promise<Judgement[]> {
-  search.deadline.check();
-  const largeText = findLargeText(constraint);
+  tools.deadline.check();
   const isShort = stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
   if (largeText === undefined && isShort) {
     const geometries = stored.map(({ shape }): Geometry => JSON.parse(shape));
@@ -125,9 +113,9 @@ export async function judge(
     progress,
   };
   const task = { module: import.meta.url, name: judgeShapes.name, input };
-  return search.evaluation.run<Judgement[]>('spatial', task).catch(async (error) => {
+  return tools.evaluation.run<Judgement[]>('spatial', task).catch(async (error) => {
     const last = stored[Atomics.load(progress, 0)];
-    if (last && hasCode(error, 'NET_TIMEOUT')) await search.logCostly(last);
+    if (last && hasCode(error, 'NET_TIMEOUT')) await tools.logCostly(last);
     throw error;
   });
 }
@@ -169,13 +157,15 @@ function prepare({
 }
 
 /** The box around the geometry of a constraint. Throws SCH_SCHEMA_VALIDATION_FAILED for a geometry that is too costly to search with. */
-export async function findBox(search: Search, { constraint, position }: SpatialPlan): Promise<SphereBox> {
-  const input = findLargeText(constraint);
+export async function findBox(
+  tools: Tools,
+  { constraint, position, largeText: input }: SpatialPlan,
+): Promise<SphereBox> {
   const task = { module: import.meta.url, name: measureText.name, input };
   const { excess, box } =
     input === undefined
       ? measure(constraint.geometry)
-      : await search.evaluation.run<Measured>('spatial', task);
+      : await tools.evaluation.run<Measured>('spatial', task);
   if (box) return box;
   const at = ['message', 'intent', 'spatial', position, 'geometry', ...excess.at];
   throw faultAt(excess.code, at, excess.message);
@@ -192,16 +182,3 @@ function measure(geometry: Geometry): Measured {
   const excess = findExcess(geometry);
   return excess ? { excess } : { box: sphereBox(geometry) };
 }
-
-/** More characters of a geometry are left to a thread. */
-const maxInlineText = 5_000;
-
-/** Undefined for a geometry that is small enough to be looked at in the main thread. */
-export function findLargeText(constraint: SpatialConstraint): string | undefined {
-  const text = texts.get(constraint) ?? JSON.stringify(constraint.geometry);
-  texts.set(constraint, text);
-  return text.length > maxInlineText ? text : undefined;
-}
-
-/** A search asks for them several times. */
-const texts = new WeakMap<SpatialConstraint, string>();

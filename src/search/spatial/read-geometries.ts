@@ -1,6 +1,9 @@
 import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import type { Queryable } from '../../storage/database.ts';
+import type { IndexReader } from '../cache/caches.ts';
+import { decodeKeys } from '../documents/members.ts';
+import { firstNumbers, lastNumbers } from '../keys.ts';
+import { dropRepeats, type Keys } from '../set/sorted.ts';
 import { boxText, pathDistance } from './write-geometries.ts';
 
 // Reads geometries from the spatial index (a GiST index of bounding boxes). A geometry stands under the key of what it belongs to: of a resource or an offer, or under the head of a catalog, if it
@@ -18,16 +21,12 @@ export interface KeyedShape {
   shape: string;
 }
 
-export interface StoredGeometry extends KeyedShape {
-  position: number;
-}
-
 /** How many geometries there are in a region, counted up to a limit under each path. */
-export async function countRegion(queryable: Queryable, region: Region, limit: number): Promise<number> {
-  const { rows } = await queryable.query<{ count: number }>(
-    `select coalesce(sum(counted.count), 0) as count from discovery.geometry_path as path
+export async function countRegion(reader: IndexReader, region: Region, limit: number): Promise<number> {
+  const { rows } = await reader.query<{ count: number }>(
+    `select coalesce(sum(counted.count), 0) as count from ${reader.index}.geometry_path as path
      cross join lateral (
-       select count(*) from (select from discovery.geometry where ${insideCondition(region)} limit $3) as within
+       select count(*) from (select key from ${reader.index}.geometry where ${insideCondition(region)} limit $3) as within
      ) as counted
      where path = any ($1)`,
     [region.paths, boxParameter(region), limit],
@@ -36,56 +35,47 @@ export async function countRegion(queryable: Queryable, region: Region, limit: n
   return Number(rows[0]?.count);
 }
 
-/** The next ones of a region, in the order of keys. */
+/** The keys of geometries of a region above a key, in order. */
 export async function readRegion(
-  queryable: Queryable,
+  reader: IndexReader,
   region: Region,
-  {
-    after = { key: 0, position: 0 },
-    limit,
-  }: { after?: Pick<StoredGeometry, 'key' | 'position'>; limit: number },
-): Promise<StoredGeometry[]> {
-  const { rows } = await queryable.query<StoredGeometry>(
-    `select key, position, shape
-     from discovery.geometry_path as path
-     cross join lateral (
-       select key, position, shape from discovery.geometry
-       where ${insideCondition(region)} and (key, position) > ($3, $4)
-       order by key, position limit $5
-     ) as within
-     where path = any ($1)
-     order by key, position limit $5`,
-    [region.paths, boxParameter(region), after.key, after.position, limit],
+  after: number,
+  limit: number,
+): Promise<Keys> {
+  const { rows } = await reader.query<{ keys: Buffer | null }>(
+    `select string_agg(int8send(key), '') as keys from (
+       select key from ${reader.index}.geometry_path as path
+       cross join lateral (
+         select distinct key from ${reader.index}.geometry where ${insideCondition(region)} and key > $3 order by key limit $4
+       ) as within
+       where path = any ($1)
+       order by key limit $4
+     ) as first`,
+    [region.paths, boxParameter(region), after, limit],
     { prepared: true },
   );
-  return rows;
+  return dropRepeats(decodeKeys(rows[0]?.keys));
 }
 
-/** The nearest of a region. */
+/** The nearest geometries of a region, the nearest boxes first: their keys alone, which are in the index of boxes. */
 export interface Nearby {
-  geometries: readonly KeyedShape[];
+  keys: Float64Array;
   /** How far they reach, from box to box through the sphere of radius 1, which is never more than from geometry to geometry; infinite where they are all. */
   reach: number;
 }
 
-/** Whether there are no others in the region. */
-export function isAll({ reach }: Nearby): boolean {
-  return reach === Number.POSITIVE_INFINITY;
-}
-
-/** The first ones of a region, the nearest boxes first. In one row: their texts, which have no line breaks, line by line. */
 export async function readNearby(
-  queryable: Queryable,
+  reader: IndexReader,
   region: Region,
   from: SphereBox,
   limit: number,
 ): Promise<Nearby> {
-  const { rows } = await queryable.query<{ keys: string; shapes: string; reach: number } | NothingNear>(
-    `select string_agg(key::text, ',') as keys, string_agg(shape::text, E'\\n') as shapes, max(chord) as reach from (
-       select key, shape, chord
-       from discovery.geometry_path as path
+  const { rows } = await reader.query<{ keys: Buffer | null; reach: number | null; count: number }>(
+    `select string_agg(int8send(key), '') as keys, max(chord) as reach, count(*) as count from (
+       select key, chord
+       from ${reader.index}.geometry_path as path
        cross join lateral (
-         select key, shape, box <-> ${boxAt('$3')} as chord from discovery.geometry
+         select key, box <-> ${boxAt('$3')} as chord from ${reader.index}.geometry
          where ${insideCondition(region)}
          order by box <-> ${boxAt('$3')} limit $4
        ) as near
@@ -95,34 +85,45 @@ export async function readNearby(
     [region.paths, boxParameter(region), boxText(from), limit],
     { prepared: true },
   );
-  const [found] = rows;
-  if (!found?.keys) return { geometries: [], reach: Number.POSITIVE_INFINITY };
-  const shapes = found.shapes.split('\n');
-  const geometries = found.keys
-    .split(',')
-    .map((key, index) => ({ key: Number(key), shape: shapes[index] ?? '' }));
-  return { geometries, reach: geometries.length === limit ? found.reach : Number.POSITIVE_INFINITY };
-}
-
-interface NothingNear {
-  keys: null;
+  const { keys, reach, count } = rows[0] ?? { keys: null, reach: null, count: 0 };
+  const isAll = Number(count) < limit || reach === null;
+  return { keys: decodeKeys(keys), reach: isAll ? Number.POSITIVE_INFINITY : reach };
 }
 
 /** Those of some keys under some paths. */
 export async function readGeometries(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: readonly number[],
   paths: readonly string[],
 ): Promise<KeyedShape[]> {
-  const { rows } = await queryable.query<KeyedShape>(
-    `select geometry.key, shape
+  const { rows } = await reader.query<KeyedShape>(
+    `select geometry.key, shape::text as shape
      from unnest($1::bigint[]) as wanted (key)
-     join discovery.geometry on geometry.key = wanted.key
-     where path_id in (select id from discovery.geometry_path where path = any ($2))`,
+     join ${reader.index}.geometry on geometry.key = wanted.key
+     where path_id in (select id from ${reader.index}.geometry_path where path = any ($2))`,
     [bigintArray(keys), paths],
     { prepared: true },
   );
   return rows;
+}
+
+/** The keys of those offers of catalogs, which are given by their heads, that have geometries under some paths. */
+export async function listLocatedOffers(
+  reader: IndexReader,
+  heads: Keys,
+  paths: readonly string[],
+): Promise<Keys> {
+  const { rows } = await reader.query<{ keys: Buffer | null }>(
+    `select string_agg(int8send(key), '') as keys from (
+       select distinct located.key from unnest($1::bigint[]) as wanted (head) cross join lateral (
+         select key from ${reader.index}.geometry
+         where geometry.key >= wanted.head + ${firstNumbers.offer} and geometry.key <= wanted.head + ${lastNumbers.offer}
+           and path_id in (select id from ${reader.index}.geometry_path where path = any ($2)) offset 0) as located
+       order by 1) as inOrder`,
+    [bigintArray(heads), paths],
+    { prepared: true },
+  );
+  return decodeKeys(rows[0]?.keys);
 }
 
 function boxParameter({ box }: Region): string | null {

@@ -28,6 +28,7 @@ export interface StoredGeometryRow {
 /** The geometries of documents, by their keys, in the order in which they were found. */
 export async function readGeometryRows(
   queryable: Queryable,
+  index: string,
   keys: readonly number[],
 ): Promise<Map<number, StoredGeometryRow[]>> {
   const found = new Map<number, StoredGeometryRow[]>();
@@ -35,8 +36,8 @@ export async function readGeometryRows(
   const { rows } = await queryable.query<StoredGeometryRow>(
     `select key, path, shape::text as shape, array[cube_ll_coord(box, 1), cube_ll_coord(box, 2), cube_ll_coord(box, 3)] as low,
        array[cube_ur_coord(box, 1), cube_ur_coord(box, 2), cube_ur_coord(box, 3)] as high
-     from unnest($1::bigint[]) as wanted (key) join discovery.geometry using (key)
-     join discovery.geometry_path as path on path.id = path_id
+     from unnest($1::bigint[]) as wanted (key) join ${index}.geometry using (key)
+     join ${index}.geometry_path as path on path.id = path_id
      order by key, position`,
     [bigintArray(keys)],
     { prepared: true },
@@ -48,20 +49,21 @@ export async function readGeometryRows(
 /** Replaces the geometries of these keys. */
 export async function replaceGeometries(
   tx: Transaction,
+  index: string,
   keys: readonly number[],
   rows: readonly GeometryRow[],
 ): Promise<void> {
   if (keys.length > 0) {
-    await tx.query('delete from discovery.geometry where key = any ($1::bigint[])', [bigintArray(keys)]);
+    await tx.query(`delete from ${index}.geometry where key = any ($1::bigint[])`, [bigintArray(keys)]);
   }
   if (rows.length === 0) return;
-  const pathIds = await numberPaths(tx, new Set(rows.map(({ path }) => path)));
+  const pathIds = await numberPaths(tx, index, new Set(rows.map(({ path }) => path)));
   const records = rows.map(({ key, path, position, shape, low, high }) => {
     const pathId = pathIds.get(path) ?? 0;
     return { key, path_id: pathId, position, shape, box: cubeText({ low, high }, pathId) };
   });
   await tx.query(
-    `insert into discovery.geometry (key, path_id, position, shape, box)
+    `insert into ${index}.geometry (key, path_id, position, shape, box)
      select key, path_id, position, shape, box::cube
      from json_to_recordset($1::json) as incoming (key bigint, path_id integer, position integer, shape json, box text)`,
     [JSON.stringify(records)],
@@ -86,21 +88,29 @@ function cubeText(box: { low: readonly number[]; high: readonly number[] }, path
 export const pathDistance = 10;
 
 /** The numbers of paths. New ones are added outside of the transaction, as new words are, so that writers with the same new path do not wait for each other. */
-async function numberPaths(tx: Transaction, paths: ReadonlySet<string>): Promise<Map<string, number>> {
-  const numbers = await findPaths(tx, [...paths]);
+async function numberPaths(
+  tx: Transaction,
+  index: string,
+  paths: ReadonlySet<string>,
+): Promise<Map<string, number>> {
+  const numbers = await findPaths(tx, index, [...paths]);
   const missing = [...paths].filter((path) => !numbers.has(path)).sort();
   if (missing.length === 0) return numbers;
   await tx.apart.query(
-    'insert into discovery.geometry_path (path) select * from unnest($1::text[]) on conflict do nothing',
+    `insert into ${index}.geometry_path (path) select * from unnest($1::text[]) on conflict do nothing`,
     [missing],
   );
-  for (const [path, number] of await findPaths(tx, missing)) numbers.set(path, number);
+  for (const [path, number] of await findPaths(tx, index, missing)) numbers.set(path, number);
   return numbers;
 }
 
-async function findPaths(queryable: Queryable, paths: readonly string[]): Promise<Map<string, number>> {
+async function findPaths(
+  queryable: Queryable,
+  index: string,
+  paths: readonly string[],
+): Promise<Map<string, number>> {
   const { rows } = await queryable.query<{ id: number; path: string }>(
-    'select id, path from discovery.geometry_path where path = any ($1)',
+    `select id, path from ${index}.geometry_path where path = any ($1)`,
     [paths],
   );
   return new Map(rows.map(({ id, path }) => [path, id]));

@@ -1,117 +1,216 @@
-import { roundRank, type TextQuery, type WordVariant } from '../../rules/text/rank.ts';
-import { headOf, span } from '../documents/keys.ts';
-import { selectRows } from '../lists/columns.ts';
-import type { Keys } from '../lists/key-sets.ts';
-import { type KeyList, lowerBound, seek, type WholeList } from '../lists/posting-list.ts';
+import { type AskedWord, bandOf, roundRank, type TextQuery } from '../../rules/text/rank.ts';
+import type { Run } from '../cache/caches.ts';
+import { headOf, kindOf, span } from '../keys.ts';
+import { gallop, type Keys, lowerBound } from '../set/sorted.ts';
 
-// Ranks many resources at once, from the postings of words: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once, without calls or objects for
-// each: of ten thousand resources, a word takes a tenth of a millisecond.
+// Ranks many resources at once, from the postings of words: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once, without calls or objects for each: of ten
+// thousand resources, a word takes a tenth of a millisecond.
 
-/** Resources, and beside each its rank. */
+/** Resources in order of keys or of ranks, and beside each its rank, and its band. */
 export interface Ranked {
   keys: Keys;
   ranks: Float64Array;
+  bands: Float64Array;
 }
 
-/** The postings of a word: resources, and heads of catalogs; several lists count as one. */
-export type PostingsOf = (word: string) => readonly WholeList[];
+/** Finds the postings of words around candidates: of resources, and of heads and offers, which count for all resources of their catalog. */
+export type ReadPostings = (
+  words: readonly AskedWord[],
+  keys: Keys,
+) => Promise<(word: string) => readonly Run[]>;
 
-/** Finds out where words stand among candidates. */
-export interface WordProbe {
-  /** Reads postings of words, each given by its variants, among these candidates; returns of how many words, from the first on, they are known then: of one at least. */
-  readNext(words: readonly (readonly WordVariant[])[], keys: Keys): Promise<number>;
-  /** Of a word that is known. */
-  postingsOf: PostingsOf;
+export const noneRanked: Ranked = withoutRanks(new Float64Array());
+
+export function withoutRanks(keys: Keys): Ranked {
+  return { keys, ranks: new Float64Array(keys.length), bands: new Float64Array(keys.length) };
 }
 
 /** Those of the resources, whose keys are in order, where one of the words stands, with their ranks. */
-export async function rankKeys(query: TextQuery, keys: Keys, probe: WordProbe): Promise<Ranked> {
-  const ranked = { keys, ranks: new Float64Array(keys.length) };
-  const words = query.words.map(({ variants }) => variants);
-  for (let next = 0; next < words.length; ) {
-    const known = next + (await probe.readNext(words.slice(next), keys));
-    for (; next < known; next++) addWord(ranked, words[next] ?? [], probe.postingsOf);
-  }
+export async function rankKeys(query: TextQuery, keys: Keys, readPostings: ReadPostings): Promise<Ranked> {
+  const ranked = withoutRanks(keys);
+  const postingsOf = await readPostings(query.words, keys);
+  for (const word of query.words) addWord(ranked, word, postingsOf);
   return finishRanks(ranked);
 }
 
 /** When all words are added: resources without any word are left out, and ranks that are equal by the rules are equal. A word that counts next to nothing may round to no rank: it is found all the same. */
-export function finishRanks(ranked: Ranked): Ranked {
+function finishRanks(ranked: Ranked): Ranked {
   const found = selectRanks(ranked, Number.MIN_VALUE, Number.POSITIVE_INFINITY);
-  const { ranks } = found;
-  for (let index = 0; index < ranks.length; index++) ranks[index] = roundRank(ranks[index] as number);
+  for (const column of [found.ranks, found.bands])
+    for (let index = 0; index < column.length; index++) column[index] = roundRank(column[index] as number);
   return found;
 }
 
 /** Raises ranks by what one word of a query counts: by the best that it stands for. */
-export function addWord(
-  { keys, ranks }: Ranked,
-  variants: readonly WordVariant[],
-  postingsOf: PostingsOf,
+function addWord(
+  { keys, ranks, bands }: Ranked,
+  { variants, rarity }: AskedWord,
+  postingsOf: (word: string) => readonly Run[],
 ): void {
   if (variants.length === 0) return;
-  const best = spareArray(keys.length).fill(0);
-  for (const { word, weight } of variants)
-    for (const { heads, others } of postingsOf(word)) {
-      raise(best, keys, others, weight);
-      raiseMembers(best, keys, heads, weight);
-    }
-  for (let index = 0; index < ranks.length; index++)
+  const best = new Float64Array(keys.length);
+  const isExact = new Uint8Array(keys.length);
+  for (const variant of variants)
+    for (const run of postingsOf(variant.word))
+      raise(run, keys, variant.weight, best, variant.isExact ? isExact : undefined);
+  const [exact, inexact] = [bandOf(rarity, true), bandOf(rarity, false)];
+  for (let index = 0; index < keys.length; index++) {
+    if (best[index] === 0) continue;
     ranks[index] = (ranks[index] as number) + (best[index] as number);
-}
-
-/** For what is needed while one word is added: a new array would take longer than to fill it. */
-function spareArray(length: number): Float64Array {
-  if (length > maxSpare) return new Float64Array(length);
-  if (spare.length < length) spare = new Float64Array(Math.min(2 * length, maxSpare));
-  return spare.subarray(0, length);
-}
-
-let spare = new Float64Array();
-const maxSpare = 100_000;
-
-/** Raises ranks where a posting is one of the keys. */
-function raise(best: Float64Array, keys: Keys, { keys: postings, weights }: KeyList, weight: number): void {
-  if (postings.length === 0) return;
-  for (let index = lowerBound(keys, postings[0] as number), at = 0; index < keys.length; ) {
-    const key = keys[index] as number;
-    const posting = postings[at] as number;
-    if (key < posting) index = seek(keys, posting, index);
-    else {
-      if (key === posting) raiseTo(best, index++, weight, weights[at] as number);
-      else at = seek(postings, key, at);
-      if (at === postings.length) return;
-    }
+    bands[index] = (bands[index] as number) + (isExact[index] === 1 ? exact : inexact);
   }
 }
 
-/** What is said of a catalog is said of all its resources. */
-function raiseMembers(
-  best: Float64Array,
+/** Raises what a word counts where a posting is one of the keys, or says something of its catalog. The postings of a catalog stand side by side. */
+function raise(
+  { keys: postings, marks }: Run,
   keys: Keys,
-  { keys: heads, weights }: KeyList,
   weight: number,
+  best: Float64Array,
+  isExact: Uint8Array | undefined,
 ): void {
-  if (heads.length === 0) return;
-  for (let index = lowerBound(keys, heads[0] as number), at = 0; index < keys.length; ) {
+  for (let at = 0, index = 0; at < postings.length && index < keys.length; ) {
+    const head = headOf(postings[at] as number);
     const key = keys[index] as number;
-    const head = heads[at] as number;
-    if (key < head) index = seek(keys, head, index);
-    else if (key < head + span) raiseTo(best, index++, weight, weights[at] as number);
-    else {
-      at = seek(heads, headOf(key), at);
-      if (at === heads.length) return;
+    if (key < head) {
+      index = gallop(keys, head, index);
+      continue;
     }
+    if (key >= head + span) {
+      at = gallop(postings, headOf(key), at);
+      continue;
+    }
+    let ofCatalog = 0;
+    let next = index;
+    for (; at < postings.length && (postings[at] as number) < head + span; at++) {
+      const posting = postings[at] as number;
+      if (kindOf(posting) !== 'resource') {
+        ofCatalog = Math.max(ofCatalog, marks[at] as number);
+        continue;
+      }
+      while (next < keys.length && (keys[next] as number) < posting) next++;
+      if (keys[next] === posting) raiseTo(best, isExact, next, weight, marks[at] as number);
+    }
+    const end = lowerBound(keys, head + span, index);
+    if (ofCatalog > 0) for (; index < end; index++) raiseTo(best, isExact, index, weight, ofCatalog);
+    index = end;
   }
 }
 
-function raiseTo(best: Float64Array, index: number, weight: number, percent: number): void {
+function raiseTo(
+  best: Float64Array,
+  isExact: Uint8Array | undefined,
+  index: number,
+  weight: number,
+  percent: number,
+): void {
   const counts = weight * (percent / 100);
   if (counts > (best[index] as number)) best[index] = counts;
+  if (isExact) isExact[index] = 1;
 }
 
 /** Those with a rank from one up to, but without, another. */
 export function selectRanks(ranked: Ranked, from: number, upTo: number): Ranked {
   const { ranks } = ranked;
-  return selectRows(ranked, (index) => (ranks[index] as number) >= from && (ranks[index] as number) < upTo);
+  const indexes = new Uint32Array(ranks.length);
+  let count = 0;
+  for (let index = 0; index < ranks.length; index++)
+    if ((ranks[index] as number) >= from && (ranks[index] as number) < upTo) indexes[count++] = index;
+  return count === ranks.length ? ranked : pick(ranked, indexes.subarray(0, count));
 }
+
+/** The highest rank first, equal ones in the order of keys. */
+export function sortByRank(ranked: Ranked): Ranked {
+  const { ranks, keys } = ranked;
+  const order = Uint32Array.from(keys.keys()).sort(
+    (a, b) => (ranks[b] as number) - (ranks[a] as number) || (keys[a] as number) - (keys[b] as number),
+  );
+  return pick(ranked, order);
+}
+
+/** The highest rank first, of several. */
+export function mergeRanked(parts: readonly Ranked[]): Ranked {
+  const join = (column: keyof Ranked) => Float64Array.from(parts.flatMap((part) => [...part[column]]));
+  return sortByRank({ keys: join('keys'), ranks: join('ranks'), bands: join('bands') });
+}
+
+export function slice({ keys, ranks, bands }: Ranked, from: number, to?: number): Ranked {
+  return { keys: keys.subarray(from, to), ranks: ranks.subarray(from, to), bands: bands.subarray(from, to) };
+}
+
+function pick({ keys, ranks, bands }: Ranked, indexes: Uint32Array): Ranked {
+  const of = (column: Float64Array) => Float64Array.from(indexes, (index) => column[index] as number);
+  return { keys: of(keys), ranks: of(ranks), bands: of(bands) };
+}
+
+// The best k of many candidates, by upper bounds (MaxScore). The words that count most are added first. After each, so many ranks are reached already: that is the threshold. A candidate that cannot reach it
+// with all words that are to come is dropped, so that the words that stand nearly everywhere are looked for in few resources. The others are ranked only if somebody reads that far.
+
+interface BestFirst {
+  /** At least so many as were asked for, and all of the last rank among them; the best first. */
+  best: Ranked;
+  rankOthers(): Promise<Ranked>;
+}
+
+export async function rankBestFirst(
+  query: TextQuery,
+  keys: Keys,
+  readPostings: ReadPostings,
+  count: number,
+): Promise<BestFirst> {
+  const likely = await rankLikely(query, keys, readPostings, count);
+  const threshold = Math.max(likely.threshold, findReached(likely.ranked.ranks, count));
+  return {
+    best: sortByRank(selectRanks(likely.ranked, threshold, Number.POSITIVE_INFINITY)),
+    rankOthers: async () => sortByRank(selectRanks(await rankKeys(query, keys, readPostings), 0, threshold)),
+  };
+}
+
+/** A rank that enough reach, and among others all candidates that reach it. */
+async function rankLikely(
+  query: TextQuery,
+  keys: Keys,
+  readPostings: ReadPostings,
+  count: number,
+): Promise<{ ranked: Ranked; threshold: number }> {
+  const words = [...query.words].sort((a, b) => boundOf(b) - boundOf(a));
+  let ranked = withoutRanks(keys);
+  let threshold = 0;
+  let toCome = words.reduce((sum, word) => sum + boundOf(word), 0);
+  for (const word of words) {
+    addWord(ranked, word, await readPostings([word], ranked.keys));
+    toCome -= boundOf(word);
+    if (ranked.keys.length <= count) continue;
+    threshold = Math.max(threshold, findReached(ranked.ranks, count, toCome));
+    // Whatever has none of the words so far may still overtake.
+    if (threshold > toCome)
+      ranked = selectRanks(ranked, threshold - toCome - slack, Number.POSITIVE_INFINITY);
+  }
+  return { ranked: finishRanks(ranked), threshold };
+}
+
+/** What a word counts at most. */
+function boundOf({ variants }: AskedWord): number {
+  return Math.max(0, ...variants.map(({ weight }) => weight));
+}
+
+/** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. 0 where none is higher than `least`. */
+function findReached(ranks: Float64Array, count: number, least = 0): number {
+  let highest = 0;
+  for (const rank of ranks) highest = Math.max(highest, rank);
+  if (highest <= least) return 0;
+  const stepsOfOne = steps / highest;
+  const counts = new Uint32Array(steps + 1);
+  for (const rank of ranks) {
+    const step = Math.floor(rank * stepsOfOne);
+    counts[step] = (counts[step] as number) + 1;
+  }
+  let step = steps;
+  for (let reached = counts[step] as number; reached < count && step > 0; )
+    reached += counts[--step] as number;
+  return Math.max(0, step / stepsOfOne - slack);
+}
+
+const steps = 1_000;
+/** More than what sums differ by in their last digits, and what ranks are rounded by. */
+const slack = 1e-8;

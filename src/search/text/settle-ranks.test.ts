@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Keys } from '../lists/key-sets.ts';
+import type { Keys } from '../set/sorted.ts';
 import type { Ranked } from './rank-keys.ts';
 import { settleRanks } from './settle-ranks.ts';
 
@@ -25,11 +25,12 @@ it('resources come by their ranks, equal ones in the order of keys, whatever the
         expect([...keys]).toEqual([...keys].sort((a, b) => a - b));
         verified.push(...keys);
         const ranked = keys.filter((key) => ranks.get(key));
-        return { keys: ranked, ranks: ranked.map((key) => ranks.get(key) ?? 0) };
+        return { keys: ranked, ranks: ranked.map((key) => ranks.get(key) ?? 0), bands: ranked };
       };
       const bounds = parts.map((part) => ({
         keys: Float64Array.from(part, ({ key }) => key),
         ranks: Float64Array.from(part, ({ bound }) => bound),
+        bands: Float64Array.from(part, ({ bound }) => bound),
       }));
       const found: number[] = [];
       for await (const { keys } of settleRanks(streamAll(bounds), rankExactly, atOnce)) found.push(...keys);
@@ -46,10 +47,10 @@ it('no more are ranked than it takes to settle those that are read', async () =>
   const keys = Float64Array.from({ length: 1_000 }, (_, index) => index + 1);
   let verified = 0;
   const settled = settleRanks(
-    streamAll([{ keys, ranks: keys.map(() => 5) }]),
+    streamAll([{ keys, ranks: keys.map(() => 5), bands: keys }]),
     async (some) => {
       verified += some.length;
-      return { keys: some, ranks: some.map(() => 5) };
+      return { keys: some, ranks: some.map(() => 5), bands: some };
     },
     10,
   );

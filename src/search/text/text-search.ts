@@ -1,247 +1,271 @@
-import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
-import type { Search } from '../candidates.ts';
-import { inBatches, isHead } from '../documents/keys.ts';
-import { listMembers } from '../documents/members.ts';
-import { findReach } from '../documents/offers.ts';
-import { findSearched } from '../documents/searched-catalogs.ts';
-import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
-import { emptyList, type KeyList, type ListRest, type WholeList } from '../lists/posting-list.ts';
-import { emptyWhole } from '../lists/read-whole.ts';
-import { readOnInRuns } from '../lists/run-directory.ts';
-import { rankBestFirst } from './best-first.ts';
-import { findHomeAmong } from './home-offers.ts';
-import { joinTexts, type TextSearch, type Wanted } from './join-texts.ts';
-import { findOfferedAmong } from './offer-words.ts';
-import { probeWords } from './probe-words.ts';
-import { type Ranked, rankKeys, type WordProbe } from './rank-keys.ts';
-import {
-  type KnownText,
-  planLookups,
-  readWords,
-  restrictWhole,
-  type TextLookup,
-  type WordEntry,
-} from './read-words.ts';
+import { rarestFirst, type TextQuery, weighQuery } from '../../rules/text/rank.ts';
+import type { Directory, IndexReader, Run } from '../cache/caches.ts';
+import { headsOf, listMembers, resourcesOfCatalog } from '../documents/members.ts';
+import { readCovering } from '../documents/own-offers.ts';
+import { selectSearched } from '../documents/scope.ts';
+import type { IndexFormat } from '../entries/index-format.ts';
+import { headOf, kindOf } from '../keys.ts';
+import { offerList, wordList } from '../lists/list-numbers.ts';
+import { streamRuns } from '../lists/list-set.ts';
+import { openLists, readNear } from '../lists/read-lists.ts';
+import { difference, hasKey, inBatches, type Keys, keysOf, union } from '../set/sorted.ts';
+import type { Tools } from '../tools.ts';
+import { matchWords } from './match-words.ts';
+import { type Ranked, type ReadPostings, rankBestFirst, rankKeys, withoutRanks } from './rank-keys.ts';
 import { settleRanks } from './settle-ranks.ts';
 
-/** Decided: where more match, the rank is decided among as many with the rarest words. */
-const maxRanked = 10_000;
+// Text search. The words of resources, catalogs and offers that always apply are certain. Those of other offers are upper bounds: a resource counts as if all offers of its catalog with the word covered it now. Of few such
+// offers it is read at once what they cover; of many, the best resources are ranked by the bounds, and then exactly.
 
-export async function prepareText(search: Search, text: string): Promise<TextSearch> {
-  const lookups = planLookups(search, text);
-  return joinTexts(search, await Promise.all(lookups.map((lookup) => prepareLookup(search, lookup))));
+/** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
+export interface TextSearch {
+  /** How many candidates there are, about. */
+  estimate: number;
+  /** All resources in scope that have one of the words, the best first: first those with the rarest words, as many as are ranked together. */
+  best(wanted: Wanted): AsyncGenerator<Ranked>;
+  /** The same in the order of keys, and perhaps others of their catalogs: as many at a time as are ranked together. */
+  gather(): AsyncGenerator<Keys>;
+  /** Those among these resources that have one of the words, in the order of keys. */
+  rank(keys: Keys): Promise<Ranked>;
 }
 
-async function prepareLookup(search: Search, lookup: TextLookup): Promise<TextSearch> {
-  const known = await search.trace.time(
+/** How many of the best are wanted at once. */
+export interface Wanted {
+  count: number;
+  /** Whether the others are only counted: then they come in any order, and without ranks. */
+  areOthersCounted: boolean;
+}
+
+/** Resources. Decided: where more match, the rank is decided among as many with the rarest words. */
+const maxRanked = 10_000;
+/** Entries of a list that are gathered at a time: not many more than are ranked together. */
+const gatheredAtOnce = maxRanked / 4;
+/** Offers with a word, of which it is read at once what they cover. */
+const fewOffers = 1_000;
+/** Resources: so many of the highest upper bounds are found, and so many of them ranked exactly first. */
+const bounded = { found: 600, verified: 100 };
+/** Resources that are counted at a time. */
+const countedAtOnce = 3_600;
+
+/** What the index has of one word. */
+interface WordEntry {
+  word: string;
+  id: number;
+  /** In how many documents it stands. */
+  documents: number;
+  certain: Directory;
+  /** In offers that may not cover a resource now. */
+  offers: Directory;
+  /** What these cover, where they are few. */
+  covered?: Run;
+}
+
+export async function openText(tools: Tools, text: string, format: IndexFormat): Promise<TextSearch> {
+  const { reader, scope, deadline, trace } = tools;
+  const { query, entries } = await trace.time(
     'read words',
-    () => readWords(search, lookup),
+    () => readWords(tools, text, format),
     (read) => ({ words: describe(read.query, read.entries) }),
   );
-  const { query, entries } = known;
   const all = [...entries.values()];
-  const unresolved = new Map(all.filter(hasOffers).map(({ id, offers }) => [id, offers]));
-  const bounded = all.filter(({ home }) => hasOffers(home));
-  const atHome = new Map(bounded.map(({ id, home }) => [id, home.offers]));
-  const bounds: OwnPostings = new Map(bounded.map(({ id, home }) => [id, home.bounds]));
+  const hasBounds = all.some(({ offers, covered }) => offers.count > 0 && covered === undefined);
 
-  /** For these candidates, and fewer of them. */
-  async function openProbe(keys: Keys): Promise<OpenProbe> {
-    const offered = await findOfferedAmong(search, unresolved, keys);
-    return (own) => probeWords(search, known, { own, offered });
-  }
+  /** `ofOffers`: how offers count that are not resolved yet. */
+  const postings =
+    (ofOffers: 'as bounds' | 'exactly' | 'not'): ReadPostings =>
+    async (words, keys) => {
+      const wanted = words.flatMap(({ variants }) => variants.flatMap(({ word }) => entries.get(word) ?? []));
+      const heads = headsOf(keys);
+      const unresolved = ofOffers === 'not' ? [] : wanted.filter(({ covered }) => covered === undefined);
+      const lists = [...wanted.map(({ id }) => wordList(id)), ...unresolved.map(({ id }) => offerList(id))];
+      const runs = await readNear(reader, [...new Set(lists)], union([keys, heads]), heads);
+      const offered = unresolved.map(
+        (entry) => [entry, selectOf(runs.get(offerList(entry.id)), heads)] as const,
+      );
+      const exact = ofOffers === 'exactly' ? await cover(tools, new Map(offered)) : undefined;
+      return (word) => {
+        const entry = entries.get(word);
+        if (entry === undefined) return [];
+        const covered = entry.covered ?? exact?.get(entry);
+        const bounds = ofOffers === 'as bounds' ? (runs.get(offerList(entry.id)) ?? []) : [];
+        return [...(runs.get(wordList(entry.id)) ?? []), ...(covered ? [covered] : bounds)];
+      };
+    };
 
-  async function rankExactly(keys: Keys, open: OpenProbe): Promise<Ranked> {
-    return rankKeys(query, keys, open(await findHomeAmong(search, atHome, keys)));
-  }
-
-  return {
-    estimate: all.reduce((sum, { documents }) => sum + documents, 0),
-    isRankedTogether: all.reduce((sum, entry) => sum + countAtMost(entry), 0) < maxRanked,
-    rank: async (keys) => rankExactly(keys, await openProbe(keys)),
-    gather: () => gatherResources(search, known),
-    async *best(wanted) {
-      for await (const gathered of gatherResources(search, known)) {
-        search.deadline.check();
-        const keys = await findSearched(search.database, gathered, search.plan.scope);
-        const open = await openProbe(keys);
-        yield* atHome.size === 0 ? rankKnown(keys, open, wanted) : rankBounded(keys, open, wanted);
-      }
-    },
-  };
-
-  async function* rankKnown(
-    keys: Keys,
-    open: OpenProbe,
-    { count, areOthersCounted }: Wanted,
-  ): AsyncGenerator<Ranked> {
-    const { best, rankOthers } = await rankFirst(keys, () => open(nothing), count);
+  async function* rankKnown(keys: Keys, { count, areOthersCounted }: Wanted): AsyncGenerator<Ranked> {
+    const { best, rankOthers } = await rankFirst(keys, count);
     yield best;
     if (best.keys.length === keys.length) return;
-    // What was gathered by an offer that was not looked up need not have the word.
-    if (!areOthersCounted || unresolved.size > 0) return yield await rankOthers();
+    if (!areOthersCounted) return yield await rankOthers();
     const shown = keysOf(best.keys);
     for (const some of inBatches(keys, countedAtOnce)) yield withoutRanks(difference(some, shown));
   }
 
-  /** As if offers at home applied to all resources of their catalogs; the best are verified, until as many as are wanted are settled. */
-  async function* rankBounded(
-    keys: Keys,
-    open: OpenProbe,
-    { count, areOthersCounted }: Wanted,
-  ): AsyncGenerator<Ranked> {
-    const first = Math.max(count, fewBounded);
-    const { best, rankOthers } = await rankFirst(keys, () => open(bounds), first);
+  /** As if all offers covered all resources of their catalogs; the best are ranked exactly, until as many as are wanted are settled. */
+  async function* rankBounded(keys: Keys, { count, areOthersCounted }: Wanted): AsyncGenerator<Ranked> {
+    const { best, rankOthers } = await rankFirst(keys, Math.max(count, bounded.found));
     const parts = async function* () {
       yield best;
       if (best.keys.length < keys.length) yield await rankOthers();
     };
-    let settled: Keys = none;
-    for await (const ranked of settleRanks(
-      parts(),
-      (some) => rankExactly(some, open),
-      Math.max(count, fewVerified),
-    )) {
+    let settled: Keys = new Float64Array();
+    const rankExactly = (some: Keys) => rankKeys(query, some, postings('exactly'));
+    for await (const ranked of settleRanks(parts(), rankExactly, Math.max(count, bounded.verified))) {
       yield ranked;
       settled = union([settled, keysOf(ranked.keys)]);
-      if (areOthersCounted && settled.length >= count)
-        return yield* countOthers(difference(keys, settled), open);
+      if (!areOthersCounted || settled.length < count) continue;
+      // In any order: those that have another word, then those that an offer covers.
+      for (const some of inBatches(difference(keys, settled), countedAtOnce)) {
+        const sure = await rankKeys(query, some, postings('not'));
+        yield withoutRanks(sure.keys);
+        yield withoutRanks((await rankExactly(difference(some, sure.keys))).keys);
+      }
+      return;
     }
   }
 
-  /** In any order: those that have another word, then those that an offer applies to. */
-  async function* countOthers(keys: Keys, open: OpenProbe): AsyncGenerator<Ranked> {
-    for (const some of inBatches(keys, countedAtOnce)) {
-      const sure = await rankKeys(query, some, open(nothing));
-      yield withoutRanks(sure.keys);
-      const others = await rankExactly(difference(some, sure.keys), open);
-      yield withoutRanks(others.keys);
-    }
-  }
-
-  function rankFirst(keys: Keys, open: () => WordProbe, count: number) {
-    return search.trace.time(
+  function rankFirst(keys: Keys, count: number) {
+    return trace.time(
       'rank',
-      () => rankBestFirst(query, keys, open, count),
+      () => rankBestFirst(query, keys, postings('as bounds'), count),
       (found) => ({ resources: keys.length, best: found.best.keys.length }),
     );
   }
+
+  async function* gather(): AsyncGenerator<Keys> {
+    for await (const keys of gatherResources(reader, rarest(query, entries))) {
+      deadline.check();
+      yield await selectSearched(reader, keys, scope);
+    }
+  }
+
+  return {
+    estimate: all.reduce((sum, { documents }) => sum + documents, 0),
+    gather,
+    rank: (keys) => rankKeys(query, keys, postings('exactly')),
+    async *best(wanted) {
+      for await (const keys of gather())
+        yield* hasBounds ? rankBounded(keys, wanted) : rankKnown(keys, wanted);
+    },
+  };
 }
 
-/** What offers at home apply to, by the words' numbers. */
-type OwnPostings = ReadonlyMap<number, WholeList>;
-type OpenProbe = (own: OwnPostings) => WordProbe;
-
-const nothing: OwnPostings = new Map();
-/** So many of the highest upper bounds are found, and so many of them verified first. */
-const fewBounded = 600;
-const fewVerified = 100;
-/** Three resources of a catalog have its offers in common, more or less: about as many offers as an answer counts resources. */
-const countedAtOnce = 3_600;
-
-function hasOffers({ offers }: { offers: KeyList }): boolean {
-  return offers.keys.length > 0;
+async function readWords(tools: Tools, text: string, { tokenizer, typing }: IndexFormat) {
+  const { matches, documents } = await matchWords(tools.reader, tokenizer.query(text), typing.query);
+  const found = new Map(matches.flatMap((each) => each.matches.map((match) => [match.word, match] as const)));
+  const lists = [...found.values()].flatMap(({ id }) => [wordList(id), offerList(id)]);
+  const directories = await openLists(tools.reader, lists);
+  const entries = new Map<string, WordEntry>();
+  for (const { word, id } of found.values()) {
+    const [certain, offers] = [directories.get(wordList(id)), directories.get(offerList(id))];
+    if (certain && offers)
+      entries.set(word, { word, id, documents: certain.count + offers.count, certain, offers });
+  }
+  await resolveFew(tools, [...entries.values()]);
+  const query = weighQuery(
+    matches.map((each) => ({
+      word: each.word,
+      matches: each.matches.map(({ word, edits }) => ({
+        word,
+        edits,
+        documents: entries.get(word)?.documents ?? 0,
+      })),
+    })),
+    documents,
+  );
+  return { query, entries };
 }
 
-/** As the candidates of a word are counted when they are gathered, or more. */
-function countAtMost({ postings, prefix, standing, home, offered, offers }: WordEntry): number {
-  if (offers.keys.length > 0) return Number.POSITIVE_INFINITY;
-  const isWhole = postings.part.rest === undefined;
-  const known = [home.own, home.bounds, offered, standing, ...(isWhole ? prefix.parts : [])];
-  const inLists = isWhole ? 0 : postings.count * resourcesOfCatalog;
-  return known.reduce((sum, { heads, others }) => sum + countPostings(heads.keys, others.keys), inLists);
+/** Reads what offers cover, of words that few offers have. */
+async function resolveFew(tools: Tools, entries: readonly WordEntry[]): Promise<void> {
+  const few = new Map<WordEntry, Run>();
+  let left = fewOffers;
+  for (const entry of [...entries].sort((a, b) => a.offers.count - b.offers.count)) {
+    left -= entry.offers.count;
+    if (left < 0) break;
+    const read = streamRuns(tools.reader, entry.offers);
+    few.set(entry, (await read(fewOffers + 1)) ?? nothing);
+  }
+  for (const [entry, covered] of await cover(tools, few)) entry.covered = covered;
 }
 
-function countPostings(heads: Keys, others: Keys): number {
-  return others.length + heads.length * resourcesOfCatalog;
+const nothing: Run = { keys: new Float64Array(), marks: new Uint8Array() };
+
+/** What offers with a word cover now, each with the highest weight of the offers on it; a head for all of its catalog. */
+async function cover(
+  { reader, scope }: Tools,
+  words: ReadonlyMap<WordEntry, Run>,
+): Promise<Map<WordEntry, Run>> {
+  const offers = union(Array.from(words.values(), ({ keys }) => keys));
+  const covering = offers.length > 0 ? await readCovering(reader, offers, scope.now) : [];
+  const coversOf = new Map(covering.map(({ key, covers }) => [key, covers]));
+  return new Map(
+    Array.from(words, ([entry, { keys: offered, marks }]) => {
+      const weights = new Map<number, number>();
+      for (let index = 0; index < offered.length; index++)
+        for (const key of coversOf.get(offered[index] as number) ?? [])
+          weights.set(key, Math.max(weights.get(key) ?? 0, marks[index] as number));
+      return [entry, toRun(weights)];
+    }),
+  );
 }
 
-function withoutRanks(keys: Keys): Ranked {
-  return { keys, ranks: new Float64Array(keys.length) };
+function toRun(weights: ReadonlyMap<number, number>): Run {
+  const keys = keysOf(weights.keys());
+  return { keys, marks: Float64Array.from(keys, (key) => weights.get(key) ?? 0) };
+}
+
+/** Those offers of some runs that are of one of the catalogs. */
+function selectOf(runs: readonly Run[] = [], heads: Keys): Run {
+  const weights = new Map<number, number>();
+  for (const { keys, marks } of runs)
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as number;
+      if (hasKey(heads, headOf(key))) weights.set(key, marks[index] as number);
+    }
+  return toRun(weights);
 }
 
 /** Resources with the words, those of the rarest words first, in order and none twice, as many at a time as are ranked together. */
-async function* gatherResources(search: Search, known: KnownText): AsyncGenerator<Keys> {
+async function* gatherResources(reader: IndexReader, entries: readonly WordEntry[]): AsyncGenerator<Keys> {
   let done: Keys = new Float64Array();
-  let pending: KeyPostings[] = [];
+  let pending: Keys[] = [];
   let count = 0;
-  for (const entry of sortByRarity(known)) {
-    for await (const postings of streamPostings(search, entry, known.lookup)) {
-      pending.push(postings);
-      count += countPostings(postings.heads, postings.others);
+  for (const entry of entries)
+    for await (const keys of streamPostings(reader, entry)) {
+      pending.push(keys);
+      for (const key of keys) count += kindOf(key) === 'resource' ? 1 : resourcesOfCatalog;
       if (count < maxRanked) continue;
-      const found = difference(await expandCatalogs(search, pending), done);
+      const found = difference(await expand(pending), done);
       yield found;
       done = union([done, found]);
-      pending = [];
-      count = 0;
+      [pending, count] = [[], 0];
     }
+  if (count > 0) yield difference(await expand(pending), done);
+
+  /** What is said of a catalog, and in one of its offers, may be said of all its resources. */
+  async function expand(parts: readonly Keys[]): Promise<Keys> {
+    const all = union(parts);
+    const heads = headsOf(all.filter((key) => kindOf(key) !== 'resource'));
+    return union([all.filter((key) => kindOf(key) === 'resource'), await listMembers(reader, heads)]);
   }
-  if (count > 0) yield difference(await expandCatalogs(search, pending), done);
 }
 
-/** How many resources a catalog is estimated to have. */
-const resourcesOfCatalog = 3;
+/** The postings of one word, part by part: first what offers cover, or those offers. */
+async function* streamPostings(
+  reader: IndexReader,
+  { certain, offers, covered }: WordEntry,
+): AsyncGenerator<Keys> {
+  if (covered && covered.keys.length > 0) yield covered.keys;
+  for (const list of covered ? [certain] : [offers, certain]) {
+    const next = streamRuns(reader, list);
+    for (let part = await next(gatheredAtOnce); part; part = await next(gatheredAtOnce)) yield part.keys;
+  }
+}
 
-function sortByRarity({ query, entries }: KnownText): WordEntry[] {
+function rarest(query: TextQuery, entries: ReadonlyMap<string, WordEntry>): WordEntry[] {
   const words = new Set(rarestFirst(query).map(({ word }) => word));
   return [...words].flatMap((word) => entries.get(word) ?? []);
-}
-
-interface KeyPostings {
-  heads: Keys;
-  others: Keys;
-}
-
-const none: Keys = new Float64Array();
-
-/** The postings of one word, part by part. */
-async function* streamPostings(
-  search: Search,
-  { postings, prefix, standing, home, offered, offers }: WordEntry,
-  lookup: TextLookup,
-): AsyncGenerator<KeyPostings> {
-  const { database } = search;
-  for (const { heads, others } of [home.own, offered])
-    if (heads.keys.length + others.keys.length > 0) yield { heads: heads.keys, others: others.keys };
-  for (const keys of inBatches(offers.keys, offersAtOnce)) {
-    search.deadline.check();
-    const reached = keysOf(await findReach(database, keys));
-    yield { heads: reached.filter(isHead), others: reached.filter((key) => !isHead(key)) };
-  }
-  for (const { heads } of [home.bounds, standing]) yield* slicePostings({ heads, others: emptyList });
-  yield* slicePostings(prefix.parts[0]);
-  let rest: ListRest | undefined = postings.part.rest;
-  for (let runs = firstRuns; rest; runs *= growth) {
-    const { rest: next, ...list } = await readOnInRuns(database, rest, runs);
-    const part = restrictWhole(lookup, list);
-    prefix.parts.push(part);
-    prefix.upTo = next?.from ?? Number.POSITIVE_INFINITY;
-    yield* slicePostings(part);
-    rest = next;
-  }
-}
-
-/** Of very many with a word, so many are looked up at a time. */
-const offersAtOnce = 2_000;
-
-function* slicePostings({ heads, others }: WholeList = emptyWhole): Generator<KeyPostings> {
-  for (const batch of inBatches(heads.keys, Math.floor(sliceLength / resourcesOfCatalog)))
-    yield { heads: batch, others: none };
-  for (const batch of inBatches(others.keys, sliceLength)) yield { heads: none, others: batch };
-}
-
-/** So that not many more are gathered than are ranked together. */
-const sliceLength = maxRanked / 4;
-
-const firstRuns = 32;
-/** Of a list in small pieces, more and more are read at once. */
-const growth = 4;
-
-/** What is said of a catalog is said of all its resources. */
-async function expandCatalogs({ database }: Search, postings: readonly KeyPostings[]): Promise<Keys> {
-  const heads = union(postings.map((each) => each.heads));
-  return union([...postings.map(({ others }) => others), await listMembers(database, heads)]);
 }
 
 function describe(query: TextQuery, entries: ReadonlyMap<string, WordEntry>): object[] {

@@ -1,7 +1,7 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import type { PeriodBounds } from '../../rules/time-period.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { readPeriod, validityText } from '../documents/scope.ts';
+import { readPeriod, validityText } from '../validity.ts';
 
 /** A resource as a person names it. */
 export interface AskedResource {
@@ -37,7 +37,7 @@ export async function findIndexed(
   const { rows } = await queryable.query<Omit<IndexedResource, 'validity'> & { validity: string | null }>(
     `select resource.key, catalog.key as "catalogKey", catalog.id as "catalogId", catalog.owner,
        resource.document::text as document, catalog.type, is_active as "isActive", served as "isServed",
-       networks, schema_types as "schemaTypes", ${validityText} as validity
+       networks, schema_types as "schemaTypes", ${validityText('catalog.')} as validity
      from discovery.resource join discovery.catalog on catalog.key = resource.catalog_key
      where resource.id = $1 and ($2::text is null or catalog.id = $2) and ($3::text is null or catalog.owner = $3)
      order by served desc, is_active desc, catalog.type desc, resource.key limit ${maxSameIds}`,

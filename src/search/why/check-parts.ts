@@ -1,12 +1,13 @@
 import type { Json } from '../../protocol/json.ts';
 import { findFailedConditions } from '../../rules/filters/describe-condition.ts';
-import { queryWords } from '../../rules/text/words.ts';
-import type { Search } from '../candidates.ts';
-import { selectByCatalogs } from '../filter/check.ts';
-import { keysOf } from '../lists/key-sets.ts';
-import type { SpatialPlan } from '../plan.ts';
-import { prepareSpatial } from '../spatial/spatial-search.ts';
-import { prepareText } from '../text/text-search.ts';
+import { selectByCatalogs } from '../filter/evaluate-filter.ts';
+import type { FilterPlan } from '../filter/plan.ts';
+import type { Hit } from '../hit.ts';
+import type { Plan } from '../plan.ts';
+import type { SpatialPlan } from '../spatial/constraint.ts';
+import { openPlace } from '../spatial/place.ts';
+import { openText } from '../text/text-search.ts';
+import type { Tools } from '../tools.ts';
 import type { IndexedResource } from './asked-resource.ts';
 
 // The parts of an intent, held against one resource, with what stands in it instead.
@@ -35,10 +36,13 @@ const maxWords = 10;
 /** Nothing on the earth is farther away. */
 const anywhereMeters = 20_100_000;
 
-export async function checkFilter(search: Search, { key, document }: IndexedResource): Promise<Check[]> {
-  const { filter } = search.plan;
+export async function checkFilter(
+  tools: Tools,
+  filter: FilterPlan | undefined,
+  { key, document }: IndexedResource,
+): Promise<Check[]> {
   if (filter === undefined) return [];
-  const [selected] = await selectByCatalogs(search)([key]);
+  const [selected] = await selectByCatalogs(tools, filter)(Float64Array.of(key));
   if (selected !== undefined) return [{ check: 'filter', ok: true, detail: 'The filter selects it.' }];
   const resource: Json = JSON.parse(document);
   // Conditions that may take long on one document are not evaluated on this thread.
@@ -49,7 +53,8 @@ export async function checkFilter(search: Search, { key, document }: IndexedReso
       {
         check: 'filter',
         ok: false,
-        detail: 'The filter selects neither it, nor an offer on it, nor its catalog.',
+        detail:
+          'The filter selects neither it, nor an offer of its catalog on it, nor its catalog. Offers of other catalogs are attached, not searched.',
       },
     ];
   const conditions = failed.map(({ condition }) => condition).join(' and ');
@@ -66,22 +71,22 @@ function describeValues(got: Record<string, Json>): string {
 }
 
 /** One check for each constraint. */
-export async function checkSpatial(search: Search, resource: IndexedResource): Promise<Check[]> {
+export async function checkSpatial(
+  tools: Tools,
+  { spatial: plans }: Plan,
+  resource: IndexedResource,
+): Promise<Check[]> {
   const checks: Check[] = [];
-  for (const spatial of search.plan.spatial) checks.push(await checkConstraint(search, spatial, resource));
+  for (const spatial of plans) checks.push(await checkConstraint(tools, spatial, resource));
   return checks;
 }
 
-async function checkConstraint(
-  search: Search,
-  spatial: SpatialPlan,
-  { key }: IndexedResource,
-): Promise<Check> {
+async function checkConstraint(tools: Tools, spatial: SpatialPlan, { key }: IndexedResource): Promise<Check> {
   const { constraint } = spatial;
   const { operator, quantifier, targets, distanceMeters } = constraint;
-  const hits = await holdAgainst(search, spatial, key);
+  const hits = await holdAgainst(tools, spatial, key);
   const anywhere = { operator: 'S_DWITHIN', quantifier: 'ANY', distanceMeters: anywhereMeters } as const;
-  const around = await holdAgainst(search, { ...spatial, constraint: { ...constraint, ...anywhere } }, key);
+  const around = await holdAgainst(tools, { ...spatial, constraint: { ...constraint, ...anywhere } }, key);
   const meters = around?.distance;
   const far = meters === undefined ? '' : ` It is ${describeDistance(meters)} away.`;
   const asked = `${operator}${quantifier === 'ANY' ? '' : ` (${quantifier})`}${
@@ -91,14 +96,13 @@ async function checkConstraint(
   if (hits) return { check: 'spatial', ok: true, detail: `${asked} holds.${far}`, ...got };
   const detail = around
     ? `${asked} does not hold.${far}`
-    : `It has no geometry at ${targets.join(' or ')}, nor has its provider or an offer on it.`;
+    : `It has no geometry at ${targets.join(' or ')}, nor has its provider or an offer of its catalog on it.`;
   return { check: 'spatial', ok: false, detail, ...got };
 }
 
-async function holdAgainst(search: Search, spatial: SpatialPlan, key: number) {
-  const alone: Search = { ...search, plan: { ...search.plan, spatial: [spatial] } };
-  const { check } = await prepareSpatial(alone, { isCounted: false });
-  return (await check([key]))[0];
+async function holdAgainst(tools: Tools, spatial: SpatialPlan, key: number): Promise<Hit | undefined> {
+  const { check } = await openPlace(tools, [spatial], { isBesideOthers: true, countUpTo: 1 });
+  return (await check(Float64Array.of(key)))[0];
 }
 
 function describeDistance(meters: number): string {
@@ -106,19 +110,23 @@ function describeDistance(meters: number): string {
 }
 
 /** One word is enough to be found. */
-export async function checkText(search: Search, { key }: IndexedResource): Promise<Check[]> {
-  const { text } = search.plan;
+export async function checkText(
+  tools: Tools,
+  { text, format }: Plan,
+  { key }: IndexedResource,
+): Promise<Check[]> {
   if (text === undefined) return [];
-  const words = queryWords(text).slice(0, maxWords);
-  const has = async (asked: string) => {
-    const { rank } = await prepareText(search, asked);
-    return (await rank(keysOf([key]))).keys.length > 0;
+  const words = format.tokenizer.query(text).slice(0, maxWords);
+  const rankOf = async (asked: string) => {
+    const { rank } = await openText(tools, asked, format);
+    return (await rank(Float64Array.of(key))).ranks[0];
   };
-  const ok = await has(text);
+  const rank = await rankOf(text);
   const found: string[] = [];
-  for (const word of words) if (await has(word)) found.push(word);
-  const detail = ok
-    ? `It has the words ${found.join(', ')}.`
-    : `Neither it, nor its catalog, provider or offers have one of the words ${words.join(', ')}, also with typing errors forgiven.`;
-  return [{ check: 'text', ok, detail, got: found }];
+  for (const word of words) if ((await rankOf(word)) !== undefined) found.push(word);
+  const detail =
+    rank !== undefined
+      ? `It has the words ${found.join(', ')}. Its rank is ${rank.toFixed(2)}.`
+      : `Neither it, nor its catalog, provider or an offer of its catalog on it have one of the words ${words.join(', ')}, also with typing errors forgiven. Offers of other catalogs are attached, not searched.`;
+  return [{ check: 'text', ok: rank !== undefined, detail, got: found }];
 }

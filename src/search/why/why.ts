@@ -1,15 +1,12 @@
 import { maxLimit } from '../../rules/discover/page-answer.ts';
 import { isWithin } from '../../rules/time-period.ts';
-import { streamPassing } from '../build-page.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
-import type { Search } from '../candidates.ts';
 import { createDeadline, withinDeadline } from '../deadline.ts';
 import { type Evaluation, evaluating } from '../evaluation.ts';
-import { findCandidates } from '../find-candidates.ts';
-import { indexFormats, newestOf } from '../format/index-format.ts';
-import { planQuestion, type Question } from '../plan.ts';
-import { openReader, type SearchEngine, useFormats } from '../search.ts';
-import { logCostlyIn } from '../spatial/log-costly.ts';
+import { findHits } from '../find-hits.ts';
+import type { Plan, Question } from '../plan.ts';
+import { openCaches, openSearch, type SearchEngine } from '../search.ts';
+import type { Tools } from '../tools.ts';
 import { createTrace } from '../trace.ts';
 import { type AskedResource, findIndexed, type IndexedResource } from './asked-resource.ts';
 import { type Check, checkFilter, checkSpatial, checkText } from './check-parts.ts';
@@ -33,46 +30,28 @@ export async function explainResource(
 ): Promise<Why> {
   const deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS);
   const explain = async (evaluation: Evaluation): Promise<Why> => {
-    const search = await openSearch(engine, question, { deadline, evaluation });
-    const [resource, ...others] = await findIndexed(search.database, asked);
+    await refreshCaches(openCaches(engine, deadline), { mayLag: false });
+    const { tools, plan } = await openSearch(engine, question, {
+      deadline,
+      evaluation,
+      trace: createTrace(),
+    });
+    const [resource, ...others] = await findIndexed(tools.reader, asked);
     if (!resource) return { checks: [notIndexed(asked)] };
     const { catalogId, owner } = resource;
     const checks = [
       indexed(resource, others),
-      ...checkScope(search, resource),
-      ...(await checkFilter(search, resource)),
-      ...(await checkSpatial(search, resource)),
-      ...(await checkText(search, resource)),
+      ...checkScope(plan, resource),
+      ...(await checkFilter(tools, plan.filter, resource)),
+      ...(await checkSpatial(tools, plan, resource)),
+      ...(await checkText(tools, plan, resource)),
     ];
     const why = { resource: { id: asked.id, catalogId, owner }, checks };
     if (checks.some(({ ok }) => !ok)) return why;
-    const rank = await findRank(search, resource.key);
-    return { ...why, checks: [...checks, checkPage(search, rank)], ...(rank !== undefined && { rank }) };
+    const rank = await findRank(tools, plan, resource.key);
+    return { ...why, checks: [...checks, checkPage(plan, rank)], ...(rank !== undefined && { rank }) };
   };
   return withinDeadline(() => evaluating(engine.threads, { deadline }, explain));
-}
-
-/** Our own lists propose, also where there is another index: it finds the same. */
-async function openSearch(
-  engine: SearchEngine,
-  question: Question,
-  { deadline, evaluation }: Pick<Search, 'deadline' | 'evaluation'>,
-): Promise<Search> {
-  const { formats = indexFormats } = engine;
-  const newest = [newestOf(formats)];
-  const search: Search = {
-    plan: planQuestion(engine, question, newest),
-    formats: newest,
-    database: openReader(engine, deadline),
-    deadline,
-    evaluation,
-    trace: createTrace(),
-    logCostly: logCostlyIn(engine),
-    count: () => undefined,
-  };
-  await refreshCaches(search.database, { mayLag: false });
-  await useFormats(search, formats, (inUse) => planQuestion(engine, question, inUse));
-  return search;
 }
 
 function notIndexed({ id, catalogId, owner }: AskedResource): Check {
@@ -93,7 +72,7 @@ function nameHome({ catalogId, owner }: IndexedResource): string {
   return `${catalogId} of ${owner}`;
 }
 
-function checkScope({ plan: { scope } }: Search, resource: IndexedResource): Check[] {
+function checkScope({ scope }: Plan, resource: IndexedResource): Check[] {
   const { networkId, schemaContext, now } = scope;
   const { catalogId, networks, schemaTypes, validity } = resource;
   const checks: Check[] = [checkServed(resource)];
@@ -152,18 +131,18 @@ function clock(ms: number): string {
 }
 
 /** Undefined where more match than are counted, and it is not among the first. */
-async function findRank(search: Search, key: number): Promise<number | undefined> {
-  const whole: Search = { ...search, plan: { ...search.plan, paging: { limit: maxLimit } } };
+async function findRank(tools: Tools, plan: Plan, key: number): Promise<number | undefined> {
   let before = 0;
-  for await (const { passed } of streamPassing(whole, await findCandidates(whole))) {
-    const at = Array.from(passed).indexOf(key);
+  for await (const hits of findHits(tools, { ...plan, paging: { limit: maxLimit } })) {
+    const at = hits.findIndex((hit) => hit.key === key);
     if (at >= 0) return before + at + 1;
-    before += passed.length;
+    before += hits.length;
+    if (before > maxLimit) return undefined;
   }
   return undefined;
 }
 
-function checkPage({ plan: { paging } }: Search, rank: number | undefined): Check {
+function checkPage({ paging }: Plan, rank: number | undefined): Check {
   const { limit = maxLimit, offset = 0 } = paging;
   if (rank === undefined)
     return {

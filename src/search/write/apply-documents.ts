@@ -2,23 +2,20 @@ import { createBreaks } from '../../breaks.ts';
 import type { Offer, Resource } from '../../protocol/catalog.ts';
 import { schemaTypesOfOffer, schemaTypesOfResource } from '../../rules/match.ts';
 import type { Transaction } from '../../storage/database.ts';
+import type { Generation } from '../generations/in-use.ts';
+import { keyOf } from '../keys.ts';
 import {
   type DocumentKind,
-  type IndexedDocument,
   type OfferRow,
   type ResourceRow,
   readDocuments,
   removeDocuments,
   writeOffers,
   writeResources,
-} from '../documents/documents.ts';
-import { keyOf, numberOf } from '../documents/keys.ts';
-import type { ListRemovals } from '../lists/remove.ts';
-import { entriesOfDocument } from './document-entries.ts';
-import { createIndexChanges, type IndexChanges, type PackedEntries } from './index-changes.ts';
+} from './document-rows.ts';
+import { createIndexChanges, type IndexChanges } from './index-changes.ts';
 import { type DocumentStep, planSteps, type WrittenDocument } from './plan-steps.ts';
-import type { ReachChanges } from './reach.ts';
-import { readEntries, readHeadEntries } from './stored-entries.ts';
+import type { Removals } from './removals.ts';
 import { type Target, validityRow } from './target.ts';
 
 /** How many documents are read, indexed and written at a time: bounds memory. */
@@ -39,36 +36,23 @@ interface HeadStep {
 export async function applyDocuments(
   tx: Transaction,
   targets: readonly Target[],
-  removals: ListRemovals,
-  reach: ReachChanges,
+  generations: readonly Generation[],
+  removals: Removals,
 ): Promise<void> {
   const steps: Step[] = [
     ...planHeads(targets),
     ...(await planSteps(tx, 'resource', targets)),
     ...(await planSteps(tx, 'offer', targets)),
   ];
-  for (const step of steps) noteReach(reach, step);
   let writing: Promise<void> = Promise.resolve();
   for (let start = 0; start < steps.length; start += documentsAtOnce) {
-    const write = await prepareSteps(tx, steps.slice(start, start + documentsAtOnce), removals);
+    const write = await prepareSteps(tx, steps.slice(start, start + documentsAtOnce), generations, removals);
     await writing;
     // While the database writes, the next ones are prepared.
     writing = write();
     writing.catch(() => undefined); // it is awaited, and thrown, a step later
   }
   await writing;
-}
-
-function noteReach(reach: ReachChanges, step: Step): void {
-  if (step.kind === 'catalog' || step.written === undefined) return;
-  const { row, incoming, formatOf } = step.target;
-  const home = { key: row.key, owner: incoming.owner };
-  if (step.kind === 'resource') {
-    if (!step.replaces) reach.noteResource(home, step.id);
-    return;
-  }
-  const offer = step.written.document as Offer;
-  reach.noteOffer(home, { ...offer, isStanding: formatOf(numberOf(step.key)).isStanding(offer) });
 }
 
 function planHeads(targets: readonly Target[]): HeadStep[] {
@@ -80,29 +64,28 @@ function planHeads(targets: readonly Target[]): HeadStep[] {
 async function prepareSteps(
   tx: Transaction,
   steps: readonly Step[],
-  removals: ListRemovals,
+  generations: readonly Generation[],
+  removals: Removals,
 ): Promise<() => Promise<void>> {
-  const heads = steps.filter((step) => step.kind === 'catalog');
   const documents = steps.filter((step) => step.kind !== 'catalog');
   const stored = await readReplaced(tx, documents);
-  const changes = createIndexChanges();
+  const changes = new Map(generations.map((each) => [each, createIndexChanges(each)]));
   const takeBreak = createBreaks();
-  for (const step of [...heads, ...documents]) {
+  for (const step of steps) {
     if (step.kind === 'catalog') addHead(changes, step.target);
     else addDocument(changes, step, stored.get(step.key));
     await takeBreak();
   }
   return async () => {
-    const packed = await changes.write(tx, removals);
-    for (const { target } of heads) target.row.words = packed.get(keyOf(target.row.key, 0))?.words ?? null;
-    await writeDocuments(tx, documents, packed);
+    for (const [generation, each] of changes) await each.write(tx, removals.of(generation));
+    await writeDocuments(tx, documents);
   };
 }
 
 async function readReplaced(
   tx: Transaction,
   steps: readonly DocumentStep[],
-): Promise<Map<number, IndexedDocument>> {
+): Promise<Map<number, Resource & Offer>> {
   const replaced = steps.filter(({ replaces }) => replaces);
   const keysOf = (kind: DocumentKind) => replaced.filter((step) => step.kind === kind).map(({ key }) => key);
   return new Map([
@@ -111,37 +94,32 @@ async function readReplaced(
   ]);
 }
 
-function addHead(changes: IndexChanges, { incoming, before, row, formatOf, unindexed }: Target): void {
-  const entries = entriesOfDocument(formatOf(), 'catalog', row.head, incoming);
-  changes.add(
-    formatOf(),
-    keyOf(row.key, 0),
-    before.known ? readHeadEntries(before.words) : undefined,
-    entries,
-  );
-  unindexed.push(...entries.unindexed.map((path) => ({ path })));
+type Changes = ReadonlyMap<Generation, IndexChanges>;
+
+function addHead(changes: Changes, { incoming, before, row, generations, unindexed }: Target): void {
+  for (const generation of generations) {
+    const old = before.known ? before.head : undefined;
+    const entries = changes.get(generation)?.add(keyOf(row.key, 0), old, row.head, incoming);
+    if (generation === generations[0]) for (const path of entries?.unindexed ?? []) unindexed.push({ path });
+  }
 }
 
 function addDocument(
-  changes: IndexChanges,
+  changes: Changes,
   { kind, target, key, id, written }: DocumentStep,
-  stored: IndexedDocument | undefined,
+  old: (Resource & Offer) | undefined,
 ): void {
-  const old: Resource | Offer | undefined = stored && JSON.parse(stored.document);
-  const format = target.formatOf(numberOf(key));
-  const before = stored && old && readEntries(format, kind, stored, old);
-  const entries = written && entriesOfDocument(format, kind, written.document, target.incoming);
-  changes.add(format, key, before, entries);
-  for (const path of entries?.unindexed ?? []) target.unindexed.push({ id, path });
+  const { generations, incoming, unindexed } = target;
+  for (const generation of generations) {
+    const entries = changes.get(generation)?.add(key, old, written?.document, incoming);
+    if (generation === generations[0])
+      for (const path of entries?.unindexed ?? []) unindexed.push({ id, path });
+  }
   if (old) countSchemaTypes(kind, target, old, -1);
   if (written) countSchemaTypes(kind, target, written.document, 1);
 }
 
-async function writeDocuments(
-  tx: Transaction,
-  steps: readonly DocumentStep[],
-  packed: ReadonlyMap<number, PackedEntries>,
-): Promise<void> {
+async function writeDocuments(tx: Transaction, steps: readonly DocumentStep[]): Promise<void> {
   const [resources, offers]: [ResourceRow[], OfferRow[]] = [[], []];
   const leaving: Record<DocumentKind, number[]> = { resource: [], offer: [] };
   for (const step of steps) {
@@ -150,10 +128,9 @@ async function writeDocuments(
       leaving[kind].push(key);
       continue;
     }
-    const { words, isStanding } = packed.get(key) as PackedEntries;
-    const row = { key, id, digest: written.digest, document: written.text, words };
+    const row = { key, id, digest: written.digest, document: written.text };
     if (kind === 'resource') resources.push(row);
-    else offers.push({ ...row, isStanding, ...offerColumns(step, written) });
+    else offers.push({ ...row, ...offerColumns(step, written) });
   }
   await writeResources(tx, resources);
   await removeDocuments(tx, 'resource', leaving.resource);

@@ -1,149 +1,116 @@
 import { canonicalJson } from '../../protocol/canonical-json.ts';
 import type { Json } from '../../protocol/json.ts';
-import type { WordWeights } from '../../rules/text/word-weights.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { kindOf } from '../documents/keys.ts';
-import { addObjectPaths } from '../filter/object-paths.ts';
-import type { IndexFormat, TypingKeys } from '../format/index-format.ts';
+import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
+import { addObjectPaths } from '../entries/object-paths.ts';
+import type { Generation } from '../generations/in-use.ts';
+import { kindOf } from '../keys.ts';
+import { columnList, offerList, wordList } from '../lists/list-numbers.ts';
 import type { ListRemovals } from '../lists/remove.ts';
-import {
-  addToLists,
-  everyResource,
-  type ListEntries,
-  offerList,
-  standingList,
-  wordList,
-} from '../lists/runs.ts';
-import type { FoundGeometry } from '../spatial/geometry-paths.ts';
-import {
-  type GeometryRow,
-  readGeometryRows,
-  replaceGeometries,
-  type StoredGeometryRow,
-} from '../spatial/write-geometries.ts';
-import { numberWords, writeDocumentWords } from '../text/dictionary.ts';
-import type { DocumentEntries } from './document-entries.ts';
-import { type EntriesBefore, listAttributes, type StoredEntries } from './stored-entries.ts';
+import { addToLists, type ListEntries } from '../lists/runs.ts';
+import { type GeometryRow, replaceGeometries } from '../spatial/write-geometries.ts';
+import { findWords, numberWords } from '../text/dictionary.ts';
 
-/** Gathers what differs between the entries that documents have and those that they shall have, and writes it in a few statements. */
+/** Gathers what differs between the entries that documents have in a generation and those that they shall have, and writes it in a few statements. What the index has of a document is made again from the document. */
 export interface IndexChanges {
-  /** Undefined: there was, or will be, no document. */
+  /** Undefined: there was, or will be, no document. Returns the entries that it will have. */
   add(
-    format: IndexFormat,
     key: number,
-    before: EntriesBefore | undefined,
-    after: DocumentEntries | undefined,
-  ): void;
-  /** Returns the words of each document, to be stored beside it. What leaves posting lists is left to the end of the transaction. */
-  write(tx: Transaction, removals: ListRemovals): Promise<Map<number, PackedEntries>>;
+    before: object | undefined,
+    after: object | undefined,
+    options?: EntryOptions,
+  ): DocumentEntries | undefined;
+  /** What leaves lists is left to the end of the transaction. */
+  write(tx: Transaction, removals: ListRemovals): Promise<void>;
 }
 
-export interface PackedEntries {
-  words: Buffer;
-  isStanding: boolean;
+interface EntryOptions {
+  areGeometriesChecked?: boolean;
 }
 
 interface Change {
   key: number;
-  format: IndexFormat;
-  before?: EntriesBefore;
+  before?: DocumentEntries;
   after?: DocumentEntries;
-  /** Computed at once for a new document, otherwise only where they differ. */
-  geometries?: GeometryRow[];
 }
 
-/** `checksBoxes`: the boxes of geometries that stay may be of another format. */
-export function createIndexChanges({ checksBoxes = false } = {}): IndexChanges {
+export function createIndexChanges({ index, format }: Generation): IndexChanges {
   const changes: Change[] = [];
   return {
-    add(format, key, before, after) {
-      const geometries = before || !after ? undefined : geometryRows(format, key, after);
-      changes.push({ key, format, before, after, geometries });
+    add(key, before, after, options) {
+      const level = kindOf(key);
+      const change: Change = {
+        key,
+        // Whether it had geometries that are too costly makes no difference: they differ, and are written again.
+        ...(before && { before: entriesOfDocument(format, level, before, { areGeometriesChecked: true }) }),
+        ...(after && { after: entriesOfDocument(format, level, after, options) }),
+      };
+      changes.push(change);
+      return change.after;
     },
 
     async write(tx, removals) {
-      const numbers = await numberWords(tx, findTypingKeys(changes));
-      const packed = new Map<number, PackedEntries>();
+      const wordsOf = (when: 'before' | 'after') => [
+        ...new Set(changes.flatMap((change) => [...(change[when]?.words.keys() ?? [])])),
+      ];
+      const numbers = new Map([
+        ...(await findWords(tx, index, wordsOf('before'))),
+        ...(await numberWords(tx, index, wordsOf('after'), format)),
+      ]);
       const [added, removed] = [new Map<number, ListEntries>(), new Map<number, ListEntries>()];
       for (const { key, before, after } of changes) {
-        const was = before && numberEntries(before, numbers);
-        const is = after && numberEntries(listEntries(after), numbers);
-        if (was) visitLists(key, was, is, (list, mark) => addEntry(removed, list, key, mark));
-        if (is === undefined) continue;
-        visitLists(key, is, was, (list, mark) => addEntry(added, list, key, mark));
-        const { isStanding } = is;
-        packed.set(key, { words: writeDocumentWords(is.words), isStanding });
+        const [was, is] = [before && listEntries(before, numbers), after && listEntries(after, numbers)];
+        visitLists(was, is, (list, mark) => addEntry(removed, list, key, mark));
+        visitLists(is, was, (list, mark) => addEntry(added, list, key, mark));
       }
-      const sharesRuns = changes.every(({ format }) => format.sharesRuns);
-      await addToLists(tx, removals.cancel(added.values()), { sharesRuns });
-      await addObjectPaths(tx, [...findObjects(changes)]);
-      await writeGeometries(tx, changes, checksBoxes);
+      await addToLists(tx, index, removals.cancel(added.values()));
+      await addObjectPaths(tx, index, [
+        ...new Set(changes.flatMap(({ after }) => [...(after?.objects ?? [])])),
+      ]);
+      await writeGeometries(tx, { index, format }, changes);
       await removals.add(tx, removed.values());
-      return packed;
     },
   };
 }
 
-function findObjects(changes: readonly Change[]): Set<string> {
-  const paths = new Set<string>();
-  for (const { after } of changes) for (const path of after?.objects ?? []) paths.add(path);
-  return paths;
-}
+/** The marks of a document in each list that it stands in. */
+export type ListedEntries = ReadonlyMap<number, readonly number[]>;
 
-/** The typing keys that each word gets; those of the newest format, where several use it. */
-function findTypingKeys(changes: readonly Change[]): Map<string, TypingKeys> {
-  const words = new Map<string, TypingKeys>();
-  for (const { format, before, after } of changes) {
-    if (before && 'unnumbered' in before.words) addTypingKeys(words, before.words.unnumbered, format);
-    if (after) addTypingKeys(words, after.words, format);
+/** A word without a number is left out: no list has it. */
+export function listEntries(
+  { facts, numbers: values, words, isCertain }: DocumentEntries,
+  numbers: ReadonlyMap<string, number>,
+): ListedEntries {
+  const lists = new Map<number, readonly number[]>();
+  for (const fact of facts) lists.set(fact, unmarked);
+  for (const [path, each] of values) {
+    const list = columnList(path);
+    // Two paths may share a column.
+    lists.set(list, [...new Set([...(lists.get(list) ?? []), ...each])]);
   }
-  return words;
-}
-
-function addTypingKeys(words: Map<string, TypingKeys>, found: WordWeights, { typing }: IndexFormat): void {
-  for (const word of found.keys()) {
-    const known = words.get(word);
-    if (known === undefined || known.version < typing.version) words.set(word, typing);
-  }
-}
-
-/** The entries of a document by their lists, its words without their numbers yet. */
-export function listEntries(entries: DocumentEntries): EntriesBefore {
-  const { words, isStanding } = entries;
-  return { ...listAttributes(entries), words: { unnumbered: words }, isStanding };
-}
-
-function numberEntries(entries: EntriesBefore, numbers: ReadonlyMap<string, number>): StoredEntries {
-  const { words } = entries;
-  return { ...entries, words: 'unnumbered' in words ? numberWeights(words.unnumbered, numbers) : words };
-}
-
-/** What a word counts, as the index keeps it: in hundredths. */
-export function numberWeights(words: WordWeights, numbers: ReadonlyMap<string, number>): Map<number, number> {
-  const weights = new Map<number, number>();
   for (const [word, weight] of words) {
     const number = numbers.get(word);
-    if (number === undefined) throw new Error(`the word "${word}" has no number`);
-    weights.set(number, Math.round(weight * 100));
+    // What a word counts is kept in hundredths.
+    if (number !== undefined)
+      lists.set(isCertain ? wordList(number) : offerList(number), [Math.round(weight * 100)]);
   }
-  return weights;
+  return lists;
 }
 
-/** Visits every posting list that a document with these entries stands in, and with the other ones, which it had before or will have, does not. */
-export function visitLists(
-  key: number,
-  { facts, numbers, words, isStanding }: StoredEntries,
-  other: StoredEntries | undefined,
+const unmarked = [0];
+
+/** Visits every entry that a document has, and with the other ones has not. */
+function visitLists(
+  entries: ListedEntries | undefined,
+  others: ListedEntries | undefined,
   visit: (list: number, mark: number) => void,
 ): void {
-  const kind = kindOf(key);
-  if (kind === 'resource' && other === undefined) visit(everyResource, 0);
-  for (const list of facts) if (!other?.facts.has(list)) visit(list, 0);
-  for (const [list, values] of numbers)
-    for (const value of values) if (!other?.numbers.get(list)?.has(value)) visit(list, value);
-  const listOf = kind !== 'offer' ? wordList : isStanding ? standingList : offerList;
-  const others = other?.isStanding === isStanding ? other.words : undefined;
-  for (const [word, weight] of words) if (others?.get(word) !== weight) visit(listOf(word), weight);
+  for (const [list, marks] of entries ?? []) {
+    const known = others?.get(list) ?? [];
+    // A long array of numbers has as many marks.
+    const has = marks.length > 8 ? new Set(known) : { has: (mark: number) => known.includes(mark) };
+    for (const mark of marks) if (!has.has(mark)) visit(list, mark);
+  }
 }
 
 function addEntry(lists: Map<number, ListEntries>, list: number, key: number, mark: number): void {
@@ -156,56 +123,36 @@ function addEntry(lists: Map<number, ListEntries>, list: number, key: number, ma
   entries.marks.push(mark);
 }
 
-function geometryRows(format: IndexFormat, key: number, { geometries }: DocumentEntries): GeometryRow[] {
-  return geometries.map(({ path, geometry }, position) => ({
+/** Geometries that stay are not touched: to put a box into its index is the costliest of all. */
+async function writeGeometries(
+  tx: Transaction,
+  { index, format }: Pick<Generation, 'index' | 'format'>,
+  changes: readonly Change[],
+): Promise<void> {
+  const replaced = changes.filter(({ before, after }) => textOf(before) !== textOf(after));
+  await replaceGeometries(
+    tx,
+    index,
+    replaced.filter(({ before }) => (before?.geometries.length ?? 0) > 0).map(({ key }) => key),
+    replaced.flatMap(({ key, after }) => geometryRows({ format }, key, after)),
+  );
+}
+
+export function geometryRows(
+  { format }: Pick<Generation, 'format'>,
+  key: number,
+  entries: DocumentEntries | undefined,
+): GeometryRow[] {
+  return (entries?.geometries ?? []).map(({ path, geometry }, position) => ({
     ...{ key, path, position, shape: geometry },
     ...format.geometries.boxOf(geometry),
   }));
 }
 
-/** Geometries that stay are not touched: to put a box into its index is the costliest of all. */
-async function writeGeometries(
-  tx: Transaction,
-  changes: readonly Change[],
-  checksBoxes: boolean,
-): Promise<void> {
-  const known = changes.filter(({ before }) => before);
-  const stored = await readGeometryRows(
-    tx,
-    known.flatMap(({ key, after }) => (after ? key : [])),
+/** In whichever order they, and their members, stand: the database does not keep that of documents. */
+function textOf(entries: DocumentEntries | undefined): string {
+  const texts = (entries?.geometries ?? []).map(
+    ({ path, geometry }) => `${path} ${canonicalJson(geometry as Json)}`,
   );
-  const replaced = known.filter(({ key, after, format }) => {
-    if (after === undefined) return true;
-    return !sameGeometries(stored.get(key) ?? [], after, checksBoxes ? format : undefined);
-  });
-  const rows = changes.flatMap(({ geometries }) => geometries ?? []);
-  for (const { format, key, after } of replaced) if (after) rows.push(...geometryRows(format, key, after));
-  await replaceGeometries(
-    tx,
-    replaced.map(({ key }) => key),
-    rows,
-  );
-}
-
-/** In whichever order they, and their members, stand: the database does not keep that of documents. Without a format, boxes are not compared. */
-export function sameGeometries(
-  stored: readonly StoredGeometryRow[],
-  { geometries }: Pick<DocumentEntries, 'geometries'>,
-  format: IndexFormat | undefined,
-): boolean {
-  if (stored.length !== geometries.length) return false;
-  const isAsSent = ({ path, geometry }: FoundGeometry, index: number) =>
-    path === stored[index]?.path && JSON.stringify(geometry) === stored[index]?.shape;
-  if (format === undefined && geometries.every(isAsSent)) return true;
-  const expected = geometries.map(({ path, geometry }) =>
-    textOf(path, geometry as Json, format?.geometries.boxOf(geometry)),
-  );
-  const found = stored
-    .map(({ path, shape, ...box }) => textOf(path, JSON.parse(shape), format && box))
-    .sort();
-  return expected.sort().every((text, index) => text === found[index]);
-}
-
-function textOf(path: string, shape: Json, box?: Pick<StoredGeometryRow, 'low' | 'high'>): string {
-  return `${path} ${box?.low} ${box?.high} ${canonicalJson(shape)}`;
+  return texts.sort().join('\n');
 }

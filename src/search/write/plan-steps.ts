@@ -1,9 +1,9 @@
 import { createBreaks } from '../../breaks.ts';
 import type { Offer, Resource } from '../../protocol/catalog.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { type DocumentKind, readDigests, type StoredDocument } from '../documents/documents.ts';
-import { keyOf, lastNumbers } from '../documents/keys.ts';
-import { hash53 } from './attribute-entries.ts';
+import { hash53 } from '../entries/attributes.ts';
+import { keyOf, lastNumbers } from '../keys.ts';
+import { type DocumentKind, readDigests, type StoredDocument } from './document-rows.ts';
 import type { Target } from './target.ts';
 
 /** What happens to one document: written, with its text, or removed. */
@@ -82,7 +82,7 @@ async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly
   return stored;
 }
 
-/** In the order of first arrival, which becomes the order of answers. Where they come to an end, documents move to the lowest ones before (reindex/renumber.ts). */
+/** In the order of first arrival, which becomes the order of answers. Where they come to an end, documents move to the lowest ones before (renumber.ts). */
 function nextKey(kind: DocumentKind, { row, before }: Target): number {
   const column = `next_${kind}` as const;
   const number = row[column];

@@ -1,8 +1,8 @@
 import type { CatalogType, ReceivedCatalog } from '../../protocol/catalog.ts';
 import { boundsOf } from '../../rules/time-period.ts';
-import type { CatalogRow, HeldCatalog, IndexedVersions, ValidityRow } from '../documents/catalogs.ts';
-import { formatOf, type IndexFormat, type IndexFormats } from '../format/index-format.ts';
-import { hash53 } from './attribute-entries.ts';
+import { hash53 } from '../entries/attributes.ts';
+import type { Generation } from '../generations/in-use.ts';
+import type { CatalogRow, HeldCatalog, ValidityRow } from './catalog-rows.ts';
 
 export interface IncomingCatalog {
   /** 'service:<identity>' of a catalog service, or 'node'. */
@@ -32,8 +32,8 @@ export interface IncomingCatalog {
 export interface Target {
   incoming: IncomingCatalog;
   before: HeldCatalog;
-  /** In which its documents are indexed, by their numbers; undefined: the catalog-level members. */
-  formatOf(number?: number): IndexFormat;
+  /** That its documents are in. */
+  generations: readonly Generation[];
   /** The row as it will be; documents that are written number and count themselves in it. */
   row: CatalogRow;
   written: number;
@@ -48,7 +48,11 @@ export interface UnindexedGeometry {
   path: string;
 }
 
-export function targetOf(incoming: IncomingCatalog, before: HeldCatalog, formats: IndexFormats): Target {
+export function targetOf(
+  incoming: IncomingCatalog,
+  before: HeldCatalog,
+  generations: readonly Generation[],
+): Target {
   const { resources: _resources, offers: _offers, ...members } = incoming.catalog;
   const keeps = incoming.mode === 'MERGE' && before.known && !incoming.replacesMembers;
   const head = (keeps ? { ...before.head, ...members } : members) as typeof members;
@@ -66,25 +70,16 @@ export function targetOf(incoming: IncomingCatalog, before: HeldCatalog, formats
     next_offer: before.next_offer,
     pushed_at: incoming.pushedAt ?? before.pushed_at,
     pulled_at: incoming.pulledAt ?? before.pulled_at,
-    words: null,
   };
   return {
     incoming,
     before,
-    formatOf: formatsOf(before, formats),
+    generations: generations.filter(({ number }) => number <= before.generation),
     row,
     written: 0,
     removed: 0,
     unindexed: [],
   };
-}
-
-/** A catalog keeps the version that it has, until it is rebuilt: so all its entries are found by the lookups of that version. */
-export function formatsOf(versions: IndexedVersions, formats: IndexFormats): Target['formatOf'] {
-  const format = formatOf(formats, versions.index_version);
-  if (versions.reindexed_below === 0) return () => format;
-  const next = formatOf(formats, versions.reindexed_version);
-  return (number = Number.POSITIVE_INFINITY) => (number < versions.reindexed_below ? next : format);
 }
 
 export function validityRow(validity: ReceivedCatalog['validity']): ValidityRow {

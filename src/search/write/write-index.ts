@@ -1,15 +1,15 @@
 import type { ReceivedCatalog } from '../../protocol/catalog.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { type CatalogRef, dropCatalogs } from '../../storage/feeds/copies.ts';
-import { type HeldCatalog, holdCatalogs } from '../documents/catalogs.ts';
-import { countDocuments } from '../documents/documents.ts';
-import { keyOf } from '../documents/keys.ts';
-import { type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
+import { type IndexFormats, indexFormats } from '../entries/index-format.ts';
+import { readWritten } from '../generations/in-use.ts';
+import { keyOf } from '../keys.ts';
 import { type AppliedCatalog, applyCatalogs } from './apply-catalogs.ts';
+import { type HeldCatalog, holdCatalogs } from './catalog-rows.ts';
+import { countDocuments } from './document-rows.ts';
 import { createIndexChanges } from './index-changes.ts';
-import { createIndexUnit } from './index-unit.ts';
-import { readHeadEntries } from './stored-entries.ts';
-import { formatsOf, type IncomingCatalog } from './target.ts';
+import { createRemovals } from './removals.ts';
+import type { IncomingCatalog } from './target.ts';
 
 /** Writes to the index in one transaction of the caller, for push, pull and crawl alike. */
 export interface IndexWriter {
@@ -24,9 +24,8 @@ export interface IndexWriter {
 }
 
 /**
- * The unit of work of the index. Removals from posting lists are kept pending, and written as the last thing, because the runs that they
- * rewrite stay locked until the end of the transaction. So let the work be all that the transaction does. An entry that comes again while its removal is pending
- * stays where it is, so that a catalog may be written several times.
+ * The unit of work of the index. Removals from lists are kept pending, and written as the last thing, because the runs that they rewrite stay locked until the end of the transaction. So let the work be all that
+ * the transaction does. An entry that comes again while its removal is pending stays where it is, so that a catalog may be written several times.
  */
 export async function writeIndex<T>(
   tx: Transaction,
@@ -34,9 +33,11 @@ export async function writeIndex<T>(
   work: (writer: IndexWriter) => Promise<T>,
   formats: IndexFormats = indexFormats,
 ): Promise<T> {
-  const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, newestOf(formats).version);
-  const unit = createIndexUnit();
-  const apply = (catalogs: readonly IncomingCatalog[]) => applyCatalogs(tx, catalogs, unit, now, formats);
+  const generations = await readWritten(tx, formats);
+  const removals = createRemovals(generations);
+  const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, generations.at(-1)?.number ?? 0);
+  const apply = (catalogs: readonly IncomingCatalog[]) =>
+    applyCatalogs(tx, catalogs, generations, removals, now);
 
   const result = await work({
     hold,
@@ -51,17 +52,16 @@ export async function writeIndex<T>(
           catalog: head as ReceivedCatalog,
         })),
       );
-      const heads = createIndexChanges();
-      for (const { key, owner, provider_id, words, ...versions } of held) {
-        heads.add(formatsOf(versions, formats)(), keyOf(key, 0), readHeadEntries(words), undefined);
-        unit.siblings.note({ key, owner, before: provider_id });
-        unit.reach.forget(key);
+      for (const generation of generations) {
+        const heads = createIndexChanges(generation);
+        for (const { key, head, generation: newest } of held)
+          if (generation.number <= newest) heads.add(keyOf(key, 0), head, undefined);
+        await heads.write(tx, removals.of(generation));
       }
-      await heads.write(tx, unit.removals);
       await dropCatalogs(tx, refs);
     },
     count: (catalogKeys) => countDocuments(tx, catalogKeys),
   });
-  await unit.write(tx);
+  await removals.write(tx);
   return result;
 }

@@ -99,7 +99,7 @@ export async function measureIndex(queryable: Queryable): Promise<IndexMeasure |
     `select ${countOrEstimate(countedRows, 'discovery.catalog', 'discovery.catalog')} as catalogs,
        ${countOrEstimate(countedRows, 'discovery.resource', 'discovery.resource')} as resources,
        ${countOrEstimate(countedRows, 'discovery.offer', 'discovery.offer')} as offers,
-       (select sum(pg_total_relation_size(oid))::float8 from pg_class where relnamespace = 'discovery'::regnamespace and relkind = 'r') as bytes,
+       (select sum(pg_total_relation_size(oid))::float8 from pg_class where relnamespace::regnamespace::text ~ '^(discovery|index_[0-9]+)$' and relkind = 'r') as bytes,
        ${age('accepted_at', 'catalog.submission where done_at is null')} as "publishLag",
        ${age('coalesce(failing_since, due_at)', pushes.waiting)} as "pushLag",
        ${countUpTo(countedRows, 'discovery.crawl_target where failures > 0')} as "failingCatalogs"`,

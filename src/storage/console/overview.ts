@@ -63,7 +63,7 @@ export async function readOverview(queryable: Queryable): Promise<Overview> {
            select coalesce(failing_since, due_at) as since from ${deliveries.waitingPushes} limit ${countedDeliveries}
          ) as pushes)
        ) as "oldestWaitingAt",
-       (select version from discovery.index_state) as version`,
+       (select version from discovery.generation where state = 'in use') as version`,
   );
   const row = rows[0];
   if (row === undefined) throw new Error('the database told nothing');

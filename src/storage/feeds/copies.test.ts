@@ -13,7 +13,7 @@ describe('a catalog that a complete pull did not list', () => {
   it('is counted once for each pull, also where a page is applied again after a crash, and is gone with the second', async () => {
     const feedId = await addFeed();
     await database.query(
-      `insert into discovery.catalog (source, owner, id, type, head, head_digest, provider_id, networks, schema_uses, schema_types, is_active, updated_at, index_version)
+      `insert into discovery.catalog (source, owner, id, type, head, head_digest, provider_id, networks, schema_uses, schema_types, is_active, updated_at, generation)
        values ('service:s', 'o', 'c', 'REGULAR', '{}', 0, 'p', '{n}', '{}', '{}', true, now(), 1)`,
     );
     const complete = async (run: string) => {

@@ -39,19 +39,19 @@ const large: Record<string, string> = {
   'catalog.rebuild': `(master_key) select n from ${series}`,
   'catalog.download': `(id, owner, expires_at, size_bytes, checksum) select gen_random_uuid(), 'd' || n, ${inAnHour}, 1, '' from ${series}`,
   'catalog.download_piece': `(download_id, position, bytes) select id, 0, '' from catalog.download`,
-  'discovery.catalog': `(key, source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at, index_version)
-    select n, 'node', 'p' || n, 'c' || n, 'REGULAR', ${heads}, n, 'p', '{}', '{}', true, now(), (select version from discovery.index_state) from ${series}`,
+  'discovery.catalog': `(key, source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at, generation)
+    select n, 'node', 'p' || n, 'c' || n, 'REGULAR', ${heads}, n, 'p', '{}', '{}', true, now(), 1 from ${series}`,
   'discovery.resource': `(key, id, document, digest, words) select (n::bigint << 26) + 1, 'r' || n, '{}', n, '' from ${series}`,
   'discovery.offer': `(key, id, owner, provider_id, resource_ids, document, digest)
     select (n::bigint << 26) + (1 << 25), 'o' || n, 'p' || n, 'p', '{r}', '{}', n from ${series}`,
   'discovery.offer_target': `(owner, resource_id, offer_key) select 'p' || n, 'r' || n, (n::bigint << 26) + (1 << 25) from ${series}`,
-  'discovery.word': `(word, keys_version) select 'w' || n, 1 from ${series}`,
-  'discovery.deletion': `(hash, word_id) select n, n from ${series}`,
-  'discovery.object_path': `(digest) select gen_random_uuid() from ${series}`,
+  'index_1.word': `(word) select 'w' || n from ${series}`,
+  'index_1.deletion': `(hash, word_id) select n, n from ${series}`,
+  'index_1.object_path': `(digest) select gen_random_uuid() from ${series}`,
   // Of each word a run, and the last walk was long ago.
-  'discovery.run': `(list, first, last) select -2 * n, (n::bigint << 26) + 1, (n::bigint << 26) + 1 from ${series}`,
-  'discovery.geometry': `(key, path_id, position, shape, box) select n::bigint << 26, 1, 0, '{}', cube(array[n, 0, 0, 1]) from ${series};
-    insert into discovery.geometry_path (path) values ('$')`,
+  'index_1.run': `(list, first, last) select -2 * n, (n::bigint << 26) + 1, (n::bigint << 26) + 1 from ${series}`,
+  'index_1.geometry': `(key, path_id, position, shape, box) select n::bigint << 26, 1, 0, '{}', cube(array[n, 0, 0, 1]) from ${series};
+    insert into index_1.geometry_path (path) values ('$')`,
   'discovery.change': `(at) select now() from ${series}`,
   'discovery.crawl_host': `(host, due_at) select 'h' || n, ${soon} from ${series}`,
   // Masters keep them in the crawl, though no network names them.
@@ -82,9 +82,9 @@ const large: Record<string, string> = {
 /** Tables with few rows, however many catalogs there are. */
 export const small: Record<string, string> = {
   'catalog.push_cursor': 'one row',
-  'discovery.compaction': 'one row',
+  'index_1.compaction': 'one row',
   'discovery.crawl_policy': 'one row',
-  'discovery.index_state': 'one row',
+  'discovery.generation': 'a row for each generation of the index',
   'discovery.presence': 'one row',
   'work.housekeeping': 'one row',
   'work.migration': 'a row for each migration',
@@ -96,7 +96,7 @@ export const small: Record<string, string> = {
   'discovery.pull_answer': 'a row for each feed at most',
   'discovery.pulled_item': 'emptied after each pull',
   'discovery.unsettled': 'emptied in seconds',
-  'discovery.geometry_path': 'a row for each path in schemas',
+  'index_1.geometry_path': 'a row for each path in schemas',
   'discovery.index_process': 'a row for each process',
 };
 

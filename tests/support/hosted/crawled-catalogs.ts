@@ -22,9 +22,9 @@ export async function seedCrawled(
     [ofEach],
   );
   await database.query(
-    `insert into discovery.catalog (source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at, index_version)
-     select 'node', node, catalog_id, 'REGULAR', '{}', target.id, 'p', '{}', '{}', true, now(), state.version
-     from discovery.crawl_target as target, discovery.index_state as state`,
+    `insert into discovery.catalog (source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at, generation)
+     select 'node', node, catalog_id, 'REGULAR', '{}', target.id, 'p', '{}', '{}', true, now(), 1
+     from discovery.crawl_target as target`,
   );
   await database.query('analyze');
 }

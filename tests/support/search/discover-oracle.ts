@@ -12,28 +12,28 @@ import {
   attachOffers,
   coversResource,
   type OfferingCatalog,
+  type OfferTerms,
+  termsOf,
 } from '../../../src/rules/discover/attach-offers.ts';
 import { compareStanding, type Standing } from '../../../src/rules/discover/order.ts';
-import { maxLimit, pageAnswer, type StoredDocument } from '../../../src/rules/discover/page-answer.ts';
+import {
+  maxLimit,
+  pageAnswer,
+  type RankedResource,
+  type StoredDocument,
+} from '../../../src/rules/discover/page-answer.ts';
 import { quantify } from '../../../src/rules/discover/quantify.ts';
 import { isSearched, isServed, type SearchScope } from '../../../src/rules/discover/served.ts';
 import { type Filter, parseFilter } from '../../../src/rules/filters/parse.ts';
 import { selectResources } from '../../../src/rules/filters/select.ts';
 import { schemaTypesOf } from '../../../src/rules/match.ts';
+import type { TextQuery } from '../../../src/rules/text/rank.ts';
 import { boundsOf } from '../../../src/rules/time-period.ts';
-import type { IndexFormat } from '../../../src/search/format/index-format.ts';
 import { addressedGeometries } from '../values/addressed-geometries.ts';
-import {
-  type AskedText,
-  type DocumentFormat,
-  findBestRank,
-  textQueries,
-  type Vocabulary,
-  vocabularyOf,
-} from './plain-text-search.ts';
+import { findRank, textQuery, type Vocabulary, vocabularyOf } from './plain-text-search.ts';
 
-// What discover must answer, found without any index: every part of an intent is held against every document. Catalogs, and the
-// resources in each, stand in the order in which they are given.
+// What discover must answer, found without any index: every part of an intent is held against every document. A catalog is searched by itself, with its own valid offers; those of
+// others are attached to what was found. Catalogs, and the resources in each, stand in the order in which they are given.
 
 export interface KnownCatalog {
   /** Identity of the node that published it. */
@@ -45,8 +45,6 @@ export interface KnownCatalog {
   catalog: Catalog;
   /** False for what is withdrawn, retired, or hidden by another copy. */
   served?: boolean;
-  /** In which it, or each of its documents, is indexed: it cuts texts into words. The newest unless it is said. */
-  format?: DocumentFormat;
 }
 
 export interface Question extends SearchScope {
@@ -61,8 +59,6 @@ export interface Yardsticks {
   measure: (constraint: SpatialConstraint) => (stored: Geometry) => { holds: boolean; distance?: number };
   /** By default that of the given catalogs. */
   vocabulary?: Vocabulary;
-  /** Those that documents are indexed in; the newest unless it is said. */
-  formats?: ReadonlySet<IndexFormat>;
 }
 
 export interface Found extends Standing {
@@ -70,6 +66,8 @@ export interface Found extends Standing {
   resource: Resource;
   /** Those that apply to it. */
   offers: readonly Offer[];
+  /** Of catalog and resource in the index. */
+  position: readonly [catalog: number, resource: number];
 }
 
 /** All that matches, in order. */
@@ -84,7 +82,7 @@ export function findByTheBook(
     .filter(({ catalog, ...known }) =>
       isServed({ ...catalog, ...known, validity: boundsOf(catalog.validity) }, networkId, now),
     )
-    .flatMap((known) => (known.catalog.offers ?? []).map((offer) => ({ offer, catalog: offering(known) })));
+    .flatMap((known) => publishedBy(known));
   const search = searchFor(question.intent, index, yardsticks);
   return served
     .filter(({ catalog, ...known }) =>
@@ -96,10 +94,25 @@ export function findByTheBook(
     )
     .flatMap((known) => {
       const resourceIds = (known.catalog.resources ?? []).map(({ id }) => id);
-      const attached = attachOffers({ ...offering(known), resourceIds }, offers, now);
-      return findInCatalog(known, attached, search, index.indexOf(known));
+      const attach = (published: readonly Published[]) =>
+        attachOffers({ ...offering(known), resourceIds }, published, now);
+      const found = findInCatalog(known, attach(publishedBy(known)), search, index.indexOf(known));
+      const attached = attach(offers);
+      return found.map((each) => ({ ...each, offers: offersOn(attached, each.position[1]) }));
     })
-    .sort(compareStanding);
+    .sort((a, b) => compareStanding(a, b) || a.position[0] - b.position[0] || a.position[1] - b.position[1]);
+}
+
+interface Published extends OfferTerms {
+  offer: Offer;
+}
+
+function publishedBy(known: KnownCatalog): Published[] {
+  return (known.catalog.offers ?? []).map((offer) => ({ ...termsOf(offer, offering(known)), offer }));
+}
+
+function offersOn(attached: readonly AttachedOffer<Published>[], index: number): Offer[] {
+  return attached.filter((each) => coversResource(each, index)).map(({ offer: { offer } }) => offer);
 }
 
 function offering({ owner, networkIds, catalog: { id, provider } }: KnownCatalog): OfferingCatalog {
@@ -109,57 +122,50 @@ function offering({ owner, networkIds, catalog: { id, provider } }: KnownCatalog
 function searchFor(
   intent: Intent,
   index: readonly KnownCatalog[],
-  { measure, vocabulary, formats }: Yardsticks,
+  { measure, vocabulary }: Yardsticks,
 ): Search {
   const { textSearch, filters } = intent;
   const words = () => vocabulary ?? vocabularyOf(index);
   return {
-    ...(textSearch?.trim() && { text: textQueries(textSearch, words(), formats) }),
+    ...(textSearch?.trim() && { text: textQuery(textSearch, words()) }),
     ...(filters && { filter: parseFilter(filters.expression, { acceptPostfix: true }) }),
     spatial: spatialConstraints(intent).map((constraint) => ({ ...constraint, test: measure(constraint) })),
-    formatOf: new Map(
-      index.flatMap(({ catalog, format }) => (catalog.offers ?? []).map((offer) => [offer, format] as const)),
-    ),
   };
 }
 
 function findInCatalog(
-  known: KnownCatalog,
-  attached: AttachedOffer[],
+  { catalog }: KnownCatalog,
+  attached: readonly AttachedOffer<Published>[],
   search: Search,
   position: number,
 ): Found[] {
-  const { catalog } = known;
   const selected = search.filter && selectBy(search.filter, catalog, attached);
   return (catalog.resources ?? []).flatMap((resource, index) => {
     if (selected?.has(index) === false) return [];
-    const offers = attached.filter((offer) => coversResource(offer, index)).map(({ offer }) => offer);
-    const standing = findStanding(resource, known, offers, search);
+    const offers = offersOn(attached, index);
+    const standing = findStanding(resource, catalog, offers, search);
     return standing ? [{ ...standing, position: [position, index], catalog, resource, offers }] : [];
   });
 }
 
-function selectBy(filter: Filter, catalog: Catalog, offers: AttachedOffer[]): Set<number> {
+function selectBy(
+  filter: Filter,
+  catalog: Catalog,
+  attached: readonly AttachedOffer<Published>[],
+): Set<number> {
   const { resources = [], offers: _, ...members } = catalog;
+  const offers = attached.map(({ offer: { offer }, covers }) => ({ offer, covers }));
   return selectResources(filter, { members: members as JsonObject, resources: resources as Json[], offers });
 }
 
 /** Undefined where the text or the place does not match. */
 function findStanding(
   resource: Resource,
-  known: KnownCatalog,
+  catalog: Catalog,
   offers: readonly Offer[],
-  { text, spatial, formatOf }: Search,
-): Omit<Standing, 'position'> | undefined {
-  const { catalog } = known;
-  const rank =
-    text &&
-    findBestRank(
-      text,
-      resource,
-      known,
-      offers.map((offer) => ({ offer, format: formatOf.get(offer) })),
-    );
+  { text, spatial }: Search,
+): Standing | undefined {
+  const rank = text && findRank(text, resource, catalog, offers);
   if (text && rank === undefined) return undefined;
   let distance: number | undefined;
   for (const { targets, quantifier, test } of spatial) {
@@ -173,14 +179,14 @@ function findStanding(
     // Of several radiuses the first one orders.
     if (distances.length > 0) distance ??= Math.min(...distances);
   }
-  return { ...(rank !== undefined && { rank }), ...(distance !== undefined && { distance }) };
+  return { ...rank, ...(distance !== undefined && { distance }) };
 }
 
 /** The page of it that a request gets. */
 export function answerByTheBook(
   found: readonly Found[],
   { limit, offset }: Question,
-): { catalogs: Catalog[]; pagination?: Pagination } {
+): { catalogs: Catalog[]; pagination?: Pagination; ranking: RankedResource[] } {
   const documents = new Map<object, StoredDocument>();
   const stored = (value: object, shown = value): StoredDocument => {
     const document = documents.get(value) ?? { text: JSON.stringify(shown) };
@@ -188,19 +194,23 @@ export function answerByTheBook(
     return document;
   };
   const start = offset ?? 0;
-  const page = found.slice(start, start + (limit ?? maxLimit)).map(({ catalog, resource, offers }) => ({
+  const shown = found.slice(start, start + (limit ?? maxLimit));
+  const page = shown.map(({ catalog, resource, offers, rank, distance }) => ({
+    ranked: {
+      ...{ catalogId: catalog.id, resourceId: resource.id },
+      ...(rank !== undefined && { rank }),
+      ...(distance !== undefined && { distanceMeters: distance }),
+    },
     catalog: stored(catalog, { ...catalog, resources: undefined, offers: undefined }),
     resource: stored(resource),
     offers: offers.map((offer) => stored(offer)),
   }));
-  const { catalogs, pagination } = pageAnswer(page, found.length, { limit, offset });
-  return { catalogs: JSON.parse(catalogs), ...(pagination && { pagination }) };
+  const { catalogs, pagination, ranking } = pageAnswer(page, found.length, { limit, offset });
+  return { catalogs: JSON.parse(catalogs), ranking, ...(pagination && { pagination }) };
 }
 
 interface Search {
-  text?: AskedText[];
-  /** Of offers. */
-  formatOf: ReadonlyMap<Offer, DocumentFormat | undefined>;
+  text?: TextQuery;
   filter?: Filter;
   spatial: (SpatialConstraint & { test: ReturnType<Yardsticks['measure']> })[];
 }

@@ -1,11 +1,11 @@
 import type { SphereBox } from '../../../src/rules/geometry/sphere-box.ts';
+import { hash53 } from '../../../src/search/entries/attributes.ts';
 import {
   type IndexFormat,
   type IndexFormats,
   indexFormats,
   newestOf,
-} from '../../../src/search/format/index-format.ts';
-import { hash53 } from '../../../src/search/write/attribute-entries.ts';
+} from '../../../src/search/entries/index-format.ts';
 
 // What a later version of the code may make of documents.
 
@@ -20,14 +20,13 @@ export const laterFormat: IndexFormat = {
   },
   weights: newest.weights,
   typing: {
-    version: newest.typing.version + 1,
     index: (word) => newest.typing.index(word).map(otherHash),
     query: (word) => newest.typing.query(word).map(otherHash),
   },
   attributes: {
     ...newest.attributes,
-    entries(document) {
-      const { facts, numbers, objects } = newest.attributes.entries(document);
+    entries(document, level) {
+      const { facts, numbers, objects } = newest.attributes.entries(document, level);
       return {
         facts: new Set(Array.from(facts, otherHash)),
         numbers: new Map(Array.from(numbers, ([path, values]) => [otherHash(path), values])),
@@ -35,14 +34,13 @@ export const laterFormat: IndexFormat = {
       };
     },
     valueFact: (path, value) => otherHash(newest.attributes.valueFact(path, value)),
+    presenceFact: (path) => otherHash(newest.attributes.presenceFact(path)),
     numberPath: (path) => otherHash(newest.attributes.numberPath(path)),
   },
   geometries: {
     ...newest.geometries,
     boxOf: (geometry) => grown(newest.geometries.boxOf(geometry), 0.001),
   },
-  isStanding: newest.isStanding,
-  sharesRuns: newest.sharesRuns,
 };
 
 export const laterFormats: IndexFormats = [...indexFormats, laterFormat];

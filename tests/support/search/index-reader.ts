@@ -5,5 +5,5 @@ import type { Database } from '../../../src/storage/database.ts';
 export type SearchingProcess = Database & IndexReader;
 
 export function withCaches(database: Database, caches = createCaches()): SearchingProcess {
-  return Object.create(database, { caches: { value: caches } });
+  return Object.create(database, { caches: { value: caches }, index: { value: 'index_1' } });
 }

@@ -1,5 +1,5 @@
 import type { Catalog, Offer, Resource } from '../../../src/protocol/catalog.ts';
-import { rankOf, type TextQuery, weighQuery } from '../../../src/rules/text/rank.ts';
+import { rankOf, type TextQuery, type TextRank, weighQuery } from '../../../src/rules/text/rank.ts';
 import { findEdits } from '../../../src/rules/text/typing-errors.ts';
 import {
   catalogWords,
@@ -7,7 +7,7 @@ import {
   resourceWords,
   type WordWeights,
 } from '../../../src/rules/text/word-weights.ts';
-import { type IndexFormat, indexFormats, newestOf } from '../../../src/search/format/index-format.ts';
+import { queryWords } from '../../../src/rules/text/words.ts';
 
 // Text search without an index: every word of the query is held against every word that there is.
 
@@ -17,21 +17,11 @@ export interface Vocabulary {
   documentsWith: ReadonlyMap<string, number>;
 }
 
-/** A catalog, and the format that cuts its texts into words: one, or one for each document. */
-export interface TokenizedCatalog {
-  catalog: Catalog;
-  format?: DocumentFormat;
-}
-
-export type DocumentFormat = IndexFormat | ((document: object) => IndexFormat);
-
-const newest = newestOf(indexFormats);
-
-export function vocabularyOf(catalogs: readonly TokenizedCatalog[]): Vocabulary {
-  const documents = catalogs.flatMap(({ catalog, format = newest }) => [
-    wordsOf(catalog, catalogWords, formatFor(format, catalog)),
-    ...(catalog.resources ?? []).map((each) => wordsOf(each, resourceWords, formatFor(format, each))),
-    ...(catalog.offers ?? []).map((each) => wordsOf(each, offerWords, formatFor(format, each))),
+export function vocabularyOf(catalogs: readonly { catalog: Catalog }[]): Vocabulary {
+  const documents = catalogs.flatMap(({ catalog }) => [
+    wordsOf(catalog, catalogWords),
+    ...(catalog.resources ?? []).map((each) => wordsOf(each, resourceWords)),
+    ...(catalog.offers ?? []).map((each) => wordsOf(each, offerWords)),
   ]);
   const documentsWith = new Map<string, number>();
   for (const words of documents) {
@@ -40,70 +30,35 @@ export function vocabularyOf(catalogs: readonly TokenizedCatalog[]): Vocabulary 
   return { documentCount: documents.length, documentsWith };
 }
 
-function formatFor(format: DocumentFormat, document: object): IndexFormat {
-  return typeof format === 'function' ? format(document) : format;
+export function textQuery(text: string, { documentCount, documentsWith }: Vocabulary): TextQuery {
+  const words = queryWords(text).map((word) => ({
+    word,
+    matches: [...documentsWith].flatMap(([known, documents]) => {
+      const edits = findEdits(word, known);
+      return edits === undefined ? [] : [{ word: known, edits, documents }];
+    }),
+  }));
+  return weighQuery(words, documentCount);
 }
 
-/** What documents of some formats are asked for. */
-export interface AskedText {
-  query: TextQuery;
-  formats: ReadonlySet<IndexFormat>;
-}
-
-/** One for each way in which the formats cut the text into words. */
-export function textQueries(
-  text: string,
-  { documentCount, documentsWith }: Vocabulary,
-  formats: ReadonlySet<IndexFormat> = new Set([newest]),
-): AskedText[] {
-  const groups = new Map<string, { words: string[]; formats: Set<IndexFormat> }>();
-  for (const format of formats) {
-    const words = format.tokenizer.query(text);
-    const group = groups.get(JSON.stringify(words)) ?? { words, formats: new Set() };
-    groups.set(JSON.stringify(words), { ...group, formats: group.formats.add(format) });
-  }
-  return Array.from(groups.values(), (group) => {
-    const words = group.words.map((word) => ({
-      word,
-      matches: [...documentsWith].flatMap(([known, documents]) => {
-        const edits = findEdits(word, known);
-        return edits === undefined ? [] : [{ word: known, edits, documents }];
-      }),
-    }));
-    return { query: weighQuery(words, documentCount), formats: group.formats };
-  });
-}
-
-/** The best rank of a resource by what is searched for it: its own words, those of catalog and provider, and those of the offers on it. */
-export function findBestRank(
-  asked: readonly AskedText[],
+/** The rank of a resource by what is searched for it: its own words, those of catalog and provider, and those of the offers on it. */
+export function findRank(
+  query: TextQuery,
   resource: Resource,
-  { catalog, format = newest }: TokenizedCatalog,
-  offers: readonly { offer: Offer; format?: DocumentFormat }[],
-): number | undefined {
-  const ranks = asked.flatMap(({ query, formats }) => {
-    const words = <T extends object>(document: T, weigh: Weigh<T>, by: DocumentFormat = newest) => {
-      const own = formatFor(by, document);
-      return formats.has(own) ? [wordsOf(document, weigh, own)] : [];
-    };
-    const documents = [
-      ...words(resource, resourceWords, format),
-      ...words(catalog, catalogWords, format),
-      ...offers.flatMap((each) => words(each.offer, offerWords, each.format)),
-    ];
-    return rankOf(query, documents) ?? [];
-  });
-  return ranks.length === 0 ? undefined : Math.max(...ranks);
+  catalog: Catalog,
+  offers: readonly Offer[],
+): TextRank | undefined {
+  return rankOf(query, [
+    wordsOf(resource, resourceWords),
+    wordsOf(catalog, catalogWords),
+    ...offers.map((offer) => wordsOf(offer, offerWords)),
+  ]);
 }
 
-type Weigh<T> = (document: T, tokenize: IndexFormat['tokenizer']['index']) => WordWeights;
+const known = new WeakMap<object, WordWeights>();
 
-const known = new Map<IndexFormat, WeakMap<object, WordWeights>>();
-
-function wordsOf<T extends object>(document: T, weigh: Weigh<T>, format: IndexFormat): WordWeights {
-  const ofFormat = known.get(format) ?? new WeakMap<object, WordWeights>();
-  known.set(format, ofFormat);
-  const words = ofFormat.get(document) ?? weigh(document, format.tokenizer.index);
-  ofFormat.set(document, words);
+function wordsOf<T extends object>(document: T, weigh: (document: T) => WordWeights): WordWeights {
+  const words = known.get(document) ?? weigh(document);
+  known.set(document, words);
   return words;
 }

@@ -38,6 +38,6 @@ it('a geometry that is removed by itself is found no more', async () => {
     },
   ];
   expect(resourceIds(await found({ intent: { spatial } }))).toEqual(['lamp']);
-  await network.database.query('delete from discovery.geometry');
+  await network.database.query('delete from index_1.geometry');
   expect((await discover({ intent: { spatial } })).status).toBe(202);
 });

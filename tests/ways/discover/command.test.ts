@@ -191,7 +191,7 @@ describe('signpost discover', () => {
     let explaining: Promise<CommandRun> | undefined;
     await database.transaction(async (tx) => {
       // It cannot read any list before the lock is released.
-      await tx.query('lock table discovery.run in access exclusive mode');
+      await tx.query('lock table index_1.run in access exclusive mode');
       explaining = discover('--where', '@.id == "fast"', '--explain');
       await until(async () => (await count()) === others + 1);
     });
@@ -201,15 +201,15 @@ describe('signpost discover', () => {
 
   it('explains nothing on an index of a version that it does not know', async () => {
     const { database } = network;
-    const { rows } = await database.query<{ version: number }>('select version from discovery.index_state');
+    const { rows } = await database.query<{ version: number }>('select version from discovery.generation');
     const known = rows[0]?.version;
     const setVersion = (version: number | undefined) =>
-      database.query('update discovery.index_state set version = $1, next = $1', [version]);
+      database.query('update discovery.generation set version = $1', [version]);
     await setVersion(99);
     const run = await discover('--where', '@.id == "fast"', '--explain').finally(() => setVersion(known));
     expect(run).toMatchObject({ exitCode: 1, out: '' });
     expect(run.notes).toMatch(
-      new RegExp(`The index has entries of version 99; this program knows 0, 1, .*and ${known}\\.`),
+      new RegExp(`The index has entries of version 99; this program knows ${known}\\.`),
     );
   });
 

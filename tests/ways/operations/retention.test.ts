@@ -190,13 +190,13 @@ const bounded: Record<string, string> = {
   'discovery.resource': current,
   'discovery.offer': current,
   'discovery.offer_target': current,
-  'discovery.geometry': current,
-  'discovery.run': 'posting lists of what is indexed; compacted in the background',
-  'discovery.geometry_path': swept,
-  'discovery.object_path':
+  'index_1.geometry': current,
+  'index_1.run': 'posting lists of what is indexed; compacted in the background',
+  'index_1.geometry_path': swept,
+  'index_1.object_path':
     'one digest for each distinct path of member names at which a resource ever had an object',
-  'discovery.word': swept,
-  'discovery.deletion': swept,
+  'index_1.word': swept,
+  'index_1.deletion': swept,
   'work.unregistered_key':
     'one row for each running role whose key is missing; those of the ended are deleted by the others',
   'discovery.feed': settingsOnly,
@@ -219,9 +219,9 @@ const bounded: Record<string, string> = {
   'discovery.crawl_lost_master':
     'those that crawled catalogs extend; others are deleted when the next one goes',
   'discovery.crawl_stranger': 'a fixed number of names in a minute; deleted with the next one',
-  'discovery.index_state': oneRow,
+  'discovery.generation': 'one row for each generation of the index; retired ones are dropped by the builder',
   'discovery.index_process': 'one row for each running process; those of the dead are deleted by the living',
-  'discovery.compaction': oneRow,
+  'index_1.compaction': oneRow,
 };
 
 const config = readConfig({ REGISTRY_HISTORY_DAYS: '30', AUDIT_LOG_DAYS: '200' });

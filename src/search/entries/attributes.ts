@@ -1,0 +1,115 @@
+import type { Json } from '../../protocol/json.ts';
+import type { IndexPath } from '../../rules/filters/index-condition.ts';
+
+// The entries of a document for filters: its values under their paths. Texts, booleans and null become facts, hashes of path and value; numbers go into the column of their path, because filters ask for
+// ranges; and that there is something at a path is a fact, too, unless it is a number, whose column says so. Array elements share one path. Catalogs, resources and offers have paths of their own.
+//
+// "Any child" of something is usually an element of an array. Where it may be a member of an object, the index cannot be asked: the paths at which any document has an object are kept.
+
+/** Which document a path begins in. */
+export type Level = 'catalog' | 'resource' | 'offer';
+
+/** Characters: nobody asks for longer texts by equality; a filter that does is evaluated. */
+export const maxFactText = 1_000;
+
+export interface AttributeEntries {
+  facts: Set<number>;
+  /** Values by the hash of their path. */
+  numbers: Map<number, Set<number>>;
+  /** The paths of objects. */
+  objects: Set<string>;
+}
+
+export function attributeEntries(document: Json, level: Level): AttributeEntries {
+  const entries: AttributeEntries = { facts: new Set(), numbers: new Map(), objects: new Set() };
+  const root = rootOf(level);
+  collect(document, root, feed(seed, root), entries);
+  return entries;
+}
+
+/** The hash of a path is carried along, so that no path is hashed twice. */
+function collect(value: Json, path: string, hash: HashState, entries: AttributeEntries): void {
+  if (typeof value === 'number') {
+    const number = finish(hash);
+    const values = entries.numbers.get(number);
+    if (values) values.add(value);
+    else entries.numbers.set(number, new Set([value]));
+    return;
+  }
+  if (path.length > 1) entries.facts.add(finish(feed(hash, presenceMark)));
+  if (Array.isArray(value)) {
+    const ofElements = feed(hash, elementMark);
+    for (const element of value) collect(element, path + elementMark, ofElements, entries);
+  } else if (typeof value === 'object' && value !== null) {
+    if (path.length > 1) entries.objects.add(path);
+    const ofMembers = feed(hash, memberMark);
+    for (const name of Object.keys(value))
+      collect(value[name] as Json, path + memberMark + name, feed(ofMembers, name), entries);
+  } else if (typeof value !== 'string') {
+    entries.facts.add(finish(feed(hash, `=${value}`)));
+  } else if (value.length <= maxFactText) {
+    entries.facts.add(finish(feed(feed(hash, '="'), value)));
+  }
+}
+
+// Control characters, which names hardly ever hold. Where one does, two paths may look the same, and the evaluator decides.
+const memberMark = '\u0001';
+const elementMark = '\u0002';
+const presenceMark = '\u0003';
+
+/** One letter. */
+function rootOf(level: Level): string {
+  return level.charAt(0);
+}
+
+/** How an index path is asked for: as if every child were an element, which it is unless some document has an object at one of the paths. */
+export function lookupOf(path: IndexPath, level: Level): { path: string; unlessObjects: string[] } {
+  let text = rootOf(level);
+  const unlessObjects: string[] = [];
+  for (const step of path) {
+    if (step === 'child') unlessObjects.push(text);
+    text += typeof step === 'object' ? memberMark + step.name : elementMark;
+  }
+  return { path: text, unlessObjects };
+}
+
+/** The column of a path. */
+export function numberPath(path: string): number {
+  return hash53(path);
+}
+
+export function valueFact(path: string, value: string | boolean | null): number {
+  return hash53(`${path}=${typeof value === 'string' ? `"${value}` : value}`);
+}
+
+/** Something other than a number stands at the path. */
+export function presenceFact(path: string): number {
+  return hash53(path + presenceMark);
+}
+
+/** 53 bits, not cryptographic: what is found by a hash is always checked on the document. Two multiplicative hashes side by side. */
+export function hash53(text: string): number {
+  return finish(feed(seed, text));
+}
+
+interface HashState {
+  high: number;
+  low: number;
+}
+
+const seed: HashState = { high: 0xdeadbeef, low: 0x41c6ce57 };
+
+function feed({ high, low }: HashState, text: string): HashState {
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    high = Math.imul(high ^ unit, 0x9e3779b1);
+    low = Math.imul(low ^ unit, 0x5f356495);
+  }
+  return { high, low };
+}
+
+function finish({ high, low }: HashState): number {
+  const a = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  const b = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
+  return (b >>> 11) * 0x1_0000_0000 + (a >>> 0);
+}

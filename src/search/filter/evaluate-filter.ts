@@ -1,0 +1,161 @@
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { decodeKeys } from '../documents/members.ts';
+import { catalogKeyOf } from '../keys.ts';
+import { inBatches, type Keys, keysOf } from '../set/sorted.ts';
+import type { Tools } from '../tools.ts';
+import { type CatalogTexts, evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
+import type { FilterPlan } from './plan.ts';
+
+// Evaluates a filter on documents, for what lists and columns cannot tell: on each resource, on each offer, or on whole catalogs with their own offers. No connection is held between batches, because the evaluation in
+// between needs connections of its own.
+
+/** Resources whose documents are read and evaluated at a time. */
+const resourcesAtOnce = 500;
+const offersAtOnce = 10_000;
+/** Resources and offers of whole catalogs in memory at a time; or a single catalog. */
+const documentsAtOnce = 50_000;
+/** Characters: a cheap filter on fewer is evaluated here rather than in a thread, to which they would have to be copied. */
+const maxInlineCharacters = 1_000_000;
+
+/** Selects among resources. */
+export function evaluateFilter(tools: Tools, plan: FilterPlan): (keys: Keys) => Promise<Keys> {
+  return plan.test ? (keys) => selectByResources(tools, plan, keys) : selectByCatalogs(tools, plan);
+}
+
+async function selectByResources(tools: Tools, plan: FilterPlan, keys: Keys): Promise<Keys> {
+  const selected: number[] = [];
+  for (const batch of inBatches(keys, resourcesAtOnce)) {
+    tools.deadline.check();
+    if (!plan.cheap) await tools.evaluation.begin();
+    const { keys: read, texts } = await readDocuments(tools.reader, 'resource', batch);
+    for (const position of await testResources(tools, plan, texts)) selected.push(read[position] ?? 0);
+  }
+  return keysOf(selected);
+}
+
+async function testResources(tools: Tools, plan: FilterPlan, texts: string[]): Promise<number[]> {
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  if (plan.cheap && characters <= maxInlineCharacters)
+    return texts.flatMap((text, position) => (plan.test?.(JSON.parse(text)) ? [position] : []));
+  return tools.evaluation.run<number[]>('filter', {
+    module: evaluateUrl,
+    name: testDocuments.name,
+    input: { ...plan.source, list: 'resources', texts },
+  });
+}
+
+/** Those of the offers that the filter selects. */
+export async function testOffers(tools: Tools, plan: FilterPlan, offers: Keys): Promise<Keys> {
+  const selected: number[] = [];
+  for (const batch of inBatches(offers, offersAtOnce)) {
+    tools.deadline.check();
+    await tools.evaluation.begin();
+    const { keys, texts } = await readDocuments(tools.reader, 'offer', batch);
+    const positions = await tools.evaluation.run<number[]>('filter', {
+      module: evaluateUrl,
+      name: testDocuments.name,
+      input: { ...plan.source, list: 'offers', texts },
+    });
+    for (const position of positions) selected.push(keys[position] ?? 0);
+  }
+  return keysOf(selected);
+}
+
+async function readDocuments(
+  queryable: Queryable,
+  kind: 'resource' | 'offer',
+  keys: Keys,
+): Promise<{ keys: number[]; texts: string[] }> {
+  const { rows } = await queryable.query<{ key: number; text: string }>(
+    `select key, document::text as text from unnest($1::bigint[]) as wanted (key) join discovery.${kind} using (key)`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  return { keys: rows.map(({ key }) => key), texts: rows.map(({ text }) => text) };
+}
+
+/** By a filter that looks at whole catalogs: each is evaluated once in a search, whichever of its resources are candidates. */
+export function selectByCatalogs(tools: Tools, plan: FilterPlan): (keys: Keys) => Promise<Keys> {
+  const known = new Map<number, ReadonlySet<number>>();
+  return async (keys) => {
+    const unseen = [...new Set(Array.from(keys, catalogKeyOf))].filter((key) => !known.has(key));
+    for await (const catalogs of streamCatalogs(tools, unseen)) {
+      const positions = await tools.evaluation.run<Uint32Array[]>('filter', {
+        module: evaluateUrl,
+        name: selectInCatalogs.name,
+        input: { ...plan.source, catalogs: catalogs.map(({ texts }) => texts), now: tools.scope.now },
+      });
+      for (const [index, { key, resources }] of catalogs.entries())
+        known.set(key, new Set(Array.from(positions[index] ?? [], (position) => resources[position] ?? 0)));
+    }
+    return keys.filter((key) => known.get(catalogKeyOf(key))?.has(key));
+  };
+}
+
+interface ReadCatalog {
+  key: number;
+  resources: Keys;
+  texts: CatalogTexts;
+}
+
+/** As many at a time as have not more documents than are kept in memory at once. */
+async function* streamCatalogs(tools: Tools, keys: readonly number[]): AsyncGenerator<ReadCatalog[]> {
+  const { rows: sizes } = await tools.reader.query<{ key: number; documents: number }>(
+    `select key, (select count(*) from discovery.resource where resource.key > catalog.key << 26 and resource.key < (catalog.key + 1) << 26)
+       + (select count(*) from discovery.offer where offer.key > catalog.key << 26 and offer.key < (catalog.key + 1) << 26) as documents
+     from unnest($1::bigint[]) as catalog (key)`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  let batch: number[] = [];
+  let count = 0;
+  for (const { key, documents } of sizes) {
+    if (batch.length > 0 && count + Number(documents) > documentsAtOnce) {
+      yield await readCatalogs(tools, batch);
+      [batch, count] = [[], 0];
+    }
+    batch.push(key);
+    count += Number(documents);
+  }
+  if (batch.length > 0) yield await readCatalogs(tools, batch);
+}
+
+interface CatalogRow {
+  key: number;
+  owner: string;
+  id: string;
+  providerId: string;
+  head: string;
+  resourceKeys: Buffer | null;
+  resourceIds: string[] | null;
+  resources: string;
+  offers: string;
+}
+
+async function readCatalogs(
+  { reader, evaluation, deadline }: Tools,
+  keys: readonly number[],
+): Promise<ReadCatalog[]> {
+  deadline.check();
+  await evaluation.begin();
+  const listed = (kind: string) =>
+    `'[' || coalesce(string_agg(${kind}.document::text, ',' order by ${kind}.key), '') || ']'`;
+  const { rows } = await reader.query<CatalogRow>(
+    `select catalog.key, owner, id, provider_id as "providerId", head::text as head, resources.*, offers.*
+     from unnest($1::bigint[]) as wanted (key) join discovery.catalog using (key)
+     cross join lateral (
+       select string_agg(int8send(resource.key), '' order by resource.key) as "resourceKeys", array_agg(resource.id order by resource.key) as "resourceIds",
+         ${listed('resource')} as resources
+       from discovery.resource where resource.key > catalog.key << 26 and resource.key < (catalog.key + 1) << 26) as resources
+     cross join lateral (
+       select ${listed('offer')} as offers from discovery.offer where offer.key > catalog.key << 26 and offer.key < (catalog.key + 1) << 26) as offers
+     order by catalog.key`,
+    [bigintArray(keys)],
+  );
+  return rows.map(({ key, resourceKeys, resourceIds, ...texts }) => ({
+    key,
+    resources: decodeKeys(resourceKeys),
+    texts: { ...texts, resourceIds: resourceIds ?? [] },
+  }));
+}

@@ -1,0 +1,87 @@
+import type { IndexReader } from '../cache/caches.ts';
+import { everyDocument, membersOf } from '../documents/members.ts';
+import { coveredBy } from '../documents/own-offers.ts';
+import { findObjectPaths } from '../entries/object-paths.ts';
+import { listSet } from '../lists/list-set.ts';
+import { openLists } from '../lists/read-lists.ts';
+import { checkedBy, type DocSet, intersectionOf, unionOf } from '../set/doc-set.ts';
+import type { Tools } from '../tools.ts';
+import { evaluateFilter, testOffers } from './evaluate-filter.ts';
+import type { Bound, FilterPlan, Source } from './plan.ts';
+
+// The resources that a filter selects, as a set. Lists and columns lead to them; what these cannot tell is evaluated on documents, batch by batch, for those that somebody reads. The same set checks candidates of
+// other parts (`among`): a comparison with a fact, a number or presence is then read from the lists around the candidates, and no document is parsed for it.
+
+/** In the order of keys; in whichever catalogs. */
+export async function openFilter(tools: Tools, plan: FilterPlan): Promise<DocSet> {
+  const { reader, scope, trace } = tools;
+  const { lookups } = plan;
+  const sources = [lookups.catalog, lookups.resource, lookups.offer].flatMap(
+    (lookup) => lookup?.source ?? [],
+  );
+  const open = await trace.time('open lists of filter', () => openSources(reader, sources));
+  const [catalogs, resources, offers] = [lookups.catalog, lookups.resource, lookups.offer].map(
+    (lookup) => lookup && open(lookup.source),
+  );
+  const sets = [
+    ...(catalogs ? [membersOf(reader, catalogs)] : []),
+    ...(resources ? [resources] : []),
+    ...(plan.isOfOffers
+      ? [
+          coveredBy(reader, offers ?? everyDocument(reader, 'offer'), {
+            now: scope.now,
+            ...(lookups.offer?.exact !== true && { test: (keys) => testOffers(tools, plan, keys) }),
+          }),
+        ]
+      : []),
+  ];
+  trace.note('filter', { sets: sets.map(({ estimate }) => estimate), isExact: plan.exact });
+  const set = sets.length > 0 ? intersectionOf(sets) : everyDocument(reader, 'resource');
+  return plan.exact ? set : checkedBy(set, evaluateFilter(tools, plan));
+}
+
+/** Opens all lists of some sources by one statement; a source that the documents of the index make too narrow has no set. */
+async function openSources(
+  reader: IndexReader,
+  sources: readonly Source[],
+): Promise<(source: Source) => DocSet | undefined> {
+  const objects = await findObjectPaths(reader, reader.index, sources.flatMap(pathsOf));
+  const directories = await openLists(reader, [...new Set(sources.flatMap(listsOf))]);
+  const open = (source: Source): DocSet | undefined => {
+    switch (source.kind) {
+      case 'unless objects':
+        return source.paths.some((path) => objects.has(path)) ? undefined : open(source.source);
+      case 'any': {
+        const sets = source.sources.map(open);
+        return sets.every((set) => set !== undefined) ? unionOf(sets) : undefined;
+      }
+      case 'all': {
+        const sets = source.sources.flatMap((each) => open(each) ?? []);
+        return sets.length > 0 ? intersectionOf(sets) : undefined;
+      }
+      default: {
+        const directory = directories.get(source.list);
+        if (directory === undefined) return undefined;
+        return listSet(reader, directory, source.kind === 'column' ? withinBounds(source) : undefined);
+      }
+    }
+  };
+  return open;
+}
+
+function withinBounds({ low, high }: { low?: Bound; high?: Bound }): (value: number) => boolean {
+  const from = low?.value ?? Number.NEGATIVE_INFINITY;
+  const upTo = high?.value ?? Number.POSITIVE_INFINITY;
+  const [isAbove, isBelow] = [low?.inclusive === false, high?.inclusive === false];
+  return (value) => (isAbove ? value > from : value >= from) && (isBelow ? value < upTo : value <= upTo);
+}
+
+function listsOf(source: Source): number[] {
+  if ('sources' in source) return source.sources.flatMap(listsOf);
+  return source.kind === 'unless objects' ? listsOf(source.source) : [source.list];
+}
+
+function pathsOf(source: Source): string[] {
+  if ('sources' in source) return source.sources.flatMap(pathsOf);
+  return source.kind === 'unless objects' ? [...source.paths, ...pathsOf(source.source)] : [];
+}

@@ -1,0 +1,151 @@
+import { maxLimit, neededCount } from '../rules/discover/page-answer.ts';
+import { everyDocument } from './documents/members.ts';
+import { inScope, selectSearched } from './documents/scope.ts';
+import { openFilter } from './filter/filter-set.ts';
+import { type Hit, hitsOf, sortHits } from './hit.ts';
+import type { Plan } from './plan.ts';
+import { type DocSet, readAll } from './set/doc-set.ts';
+import { inBatches, type Keys, keysOf, noKeys } from './set/sorted.ts';
+import { openPlace, type Place } from './spatial/place.ts';
+import type { Ranked } from './text/rank-keys.ts';
+import { openText, type TextSearch } from './text/text-search.ts';
+import type { Tools } from './tools.ts';
+
+// From a plan to hits in the order of the answer. Each part of an intent (text, place, filter) can lead, and check what another one leads to. The most selective part leads. Places come nearest first and words best
+// first, so that an answer in that order can end before all candidates were looked at.
+
+/** Resources or geometries: a part that leads to more is not selective. Beside a text more are, as it would have to be held against the others ten thousand by ten thousand. */
+const few = { alone: 2_000, besideText: 20_000 };
+/** Hits of a part of the stream: about as many as an answer counts, and some more. */
+const atOnce = 1_200;
+
+interface Parts {
+  text?: TextSearch;
+  place?: Place;
+  /** Opened anew for each use: a set is read once. */
+  filter?: () => Promise<DocSet>;
+  /** Of the filter. */
+  estimate: number;
+}
+
+/** Hits in the order of the answer, part by part, none twice. */
+export async function* findHits(tools: Tools, plan: Plan): AsyncGenerator<Hit[]> {
+  const parts = await openParts(tools, plan);
+  const { text, place, filter, estimate } = parts;
+  const limit = text ? few.besideText : few.alone;
+  const leads = [
+    ...(place ? [{ by: 'place', estimate: place.estimate }] : []),
+    ...(filter ? [{ by: 'filter', estimate }] : []),
+  ].filter((each) => each.estimate <= limit && each.estimate < (text?.estimate ?? Number.POSITIVE_INFINITY));
+  const lead = leads.sort((a, b) => a.estimate - b.estimate)[0]?.by;
+  tools.trace.note('lead', { by: lead ?? (text ? 'text' : place ? 'place' : 'filter') });
+
+  if (text) yield* lead ? findFew(tools, parts, lead) : findRanked(tools, plan, parts);
+  else if (place && lead === 'filter') yield* findFew(tools, parts, lead);
+  else if (place?.hasDistance) yield* place.nearest(selectBy(tools, parts));
+  else yield* streamSet(tools, place ? place.set() : undefined, parts);
+}
+
+async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
+  const { text, spatial, filter } = plan;
+  const isBesideOthers = text !== undefined || filter !== undefined;
+  const countUpTo = (text === undefined ? few.alone : few.besideText) + 1;
+  // Places, words and lists are asked for at the same time: none depends on another.
+  const [words, place, set] = await Promise.all([
+    text === undefined ? undefined : openText(tools, text, plan.format),
+    spatial.length === 0 ? undefined : openPlace(tools, spatial, { isBesideOthers, countUpTo }),
+    filter && openFilter(tools, filter),
+  ]);
+  return {
+    text: words,
+    place,
+    ...(filter && { filter: () => openFilter(tools, filter) }),
+    estimate: set?.estimate ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+/** Those of some resources that are in scope, and that the filter selects. */
+function selectBy(tools: Tools, { filter }: Parts): (keys: Keys) => Promise<Keys> {
+  const opening = filter?.();
+  return async (keys) => {
+    const searched = await selectSearched(tools.reader, keys, tools.scope);
+    return opening && searched.length > 0 ? (await opening).among(searched) : searched;
+  };
+}
+
+/** In the order of keys: what neither words nor a distance order. */
+async function* streamSet(tools: Tools, places: DocSet | undefined, parts: Parts): AsyncGenerator<Hit[]> {
+  const lead = places ?? (await parts.filter?.()) ?? everyDocument(tools.reader, 'resource');
+  const set = inScope(tools.reader, lead, tools.scope);
+  const select = places ? selectBy(tools, parts) : async (keys: Keys) => keys;
+  for (let keys = await set.next(atOnce); keys; keys = await set.next(atOnce)) {
+    tools.deadline.check();
+    yield hitsOf(await select(keys));
+  }
+}
+
+/** Few candidates of a filter or a place are all held against the other parts, and sorted. */
+async function* findFew(tools: Tools, parts: Parts, lead: string): AsyncGenerator<Hit[]> {
+  const { place, filter } = parts;
+  const candidates = lead === 'place' ? await place?.candidates() : filter && (await readAll(await filter()));
+  const select = selectBy(tools, lead === 'place' ? parts : { ...parts, filter: undefined });
+  const hits: Hit[] = [];
+  for (const some of inBatches(await select(candidates ?? noKeys), atOnce)) {
+    tools.deadline.check();
+    hits.push(...(await rankAndCheck(parts, some)));
+  }
+  yield sortHits(hits);
+}
+
+async function rankAndCheck({ text, place }: Parts, keys: Keys): Promise<Hit[]> {
+  const ranked = text ? toHits(await text.rank(keys)) : hitsOf(keys);
+  return place ? checkPlace(place, ranked) : ranked;
+}
+
+async function checkPlace(place: Place, ranked: readonly Hit[]): Promise<Hit[]> {
+  const byKey = new Map(ranked.map((hit) => [hit.key, hit]));
+  const found = await place.check(keysOf(byKey.keys()));
+  return found.map(({ key, distance }) => ({ ...byKey.get(key), key, distance }));
+}
+
+function toHits({ keys, ranks, bands }: Ranked): Hit[] {
+  return Array.from(keys, (key, index) => ({ key, rank: ranks[index], band: bands[index] }));
+}
+
+/** Resources that have a word of the text, in the order of the answer. */
+async function* findRanked(tools: Tools, { paging }: Plan, parts: Parts): AsyncGenerator<Hit[]> {
+  const { text, place, filter } = parts;
+  const { limit = maxLimit, offset = 0 } = paging;
+  const select = selectBy(tools, parts);
+  if (place) return yield await findBanded(tools, parts, neededCount(paging));
+  // By the text alone, the page is known with the best; all others are only counted.
+  const wanted = { count: filter ? atOnce : offset + limit, areOthersCounted: filter === undefined };
+  for await (const best of text?.best(wanted) ?? [])
+    for (const hits of inBatches(toHits(best), atOnce)) {
+      tools.deadline.check();
+      const selected = filter ? new Set(await select(keysOf(hits.map(({ key }) => key)))) : undefined;
+      yield selected ? hits.filter(({ key }) => selected.has(key)) : hits;
+    }
+}
+
+/** With a place, the order is by band: all that are ranked together are looked at, band by band, until enough are found. What comes next has only words that are more common. */
+async function findBanded(tools: Tools, parts: Parts, needed: number): Promise<Hit[]> {
+  const { text, place } = parts;
+  const select = selectBy(tools, parts);
+  const found: Hit[] = [];
+  for await (const keys of text?.gather() ?? []) {
+    const selected = await select(keys);
+    const ranked = text && selected.length > 0 ? toHits(await text.rank(selected)) : [];
+    ranked.sort((a, b) => (b.band ?? 0) - (a.band ?? 0));
+    const before = found.length;
+    for (let start = 0, end = 0; start < ranked.length && place; start = end) {
+      tools.deadline.check();
+      end = Math.min(start + atOnce, ranked.length);
+      while (end < ranked.length && ranked[end]?.band === ranked[end - 1]?.band) end++;
+      if (found.length - before >= needed) break;
+      found.push(...(await checkPlace(place, ranked.slice(start, end))));
+    }
+    if (found.length >= needed) break;
+  }
+  return sortHits(found);
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { repeat } from '../../delivery/repeat.ts';
+import type { Logger } from '../../logger.ts';
+import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import { type IndexFormats, newestOf, UnknownIndexVersion } from '../entries/index-format.ts';
+import { readWritten } from './in-use.ts';
+
+// Every process that uses the index announces which version of entries it knows, and sends heartbeats. A generation of a newer version is begun when no process of an older one is left: that could neither read nor
+// write it.
+
+const heartbeatMs = 5_000;
+/** A process without a heartbeat for so long has ended. One that is overloaded, or was paused for a moment, has not. */
+const deadAfterMs = 120_000;
+
+/** In SQL, of a row of discovery.index_process. */
+export const isAlive = `seen_at > now() - ${deadAfterMs} * interval '1 millisecond'`;
+
+export interface IndexProcess {
+  name: string;
+  version: number;
+  seenAt: Date;
+}
+
+export interface AnnouncedProcess {
+  /** Throws UnknownIndexVersion where the index has a generation of a version that this process does not know, begun, while it sent no heartbeats. */
+  check(): void;
+  close(): Promise<void>;
+}
+
+/** Announces this process until it is closed. Throws UnknownIndexVersion where the index has, or is about to have, entries that the process cannot read. */
+export async function announceProcess(
+  { database, logger, everyMs = heartbeatMs }: { database: Database; logger: Logger; everyMs?: number },
+  formats: IndexFormats,
+): Promise<AnnouncedProcess> {
+  const id = randomUUID();
+  const { version } = newestOf(formats);
+  let outrun: UnknownIndexVersion | undefined;
+  await database.transaction(async (tx) => {
+    await requireKnownVersions(tx, formats);
+    await beat(tx, id, version);
+  });
+  const heartbeat = repeat(
+    { what: 'telling that this process uses the index', everyMs, logger },
+    async () => {
+      // The other connections may all be taken for longer than a process counts as alive.
+      const next = await beat(database.apart, id, version);
+      if (next <= version) outrun = undefined;
+      else if (outrun === undefined) {
+        outrun = new UnknownIndexVersion(next, formats);
+        logger.error({ err: outrun }, 'this process can neither search nor write the index any more');
+      }
+    },
+  );
+  return {
+    check() {
+      if (outrun) throw outrun;
+    },
+    async close() {
+      await heartbeat.close();
+      // Without a database, the row of a process that sends no heartbeats is deleted by others.
+      await database
+        .query('delete from discovery.index_process where id = $1', [id])
+        .catch((error) => logger.debug({ err: error }, 'cannot tell that this process has ended'));
+    },
+  };
+}
+
+/** Locks the generations: a process that is about to begin one of a newer version sees this process, or this process sees that. */
+async function requireKnownVersions(tx: Transaction, formats: IndexFormats): Promise<void> {
+  await readWritten(tx, formats);
+}
+
+/** Also deletes the rows of processes that ended without closing. Returns the newest version that searches have to know. */
+async function beat(queryable: Queryable, id: string, version: number): Promise<number> {
+  const { rows } = await queryable.query<{ next: number | null }>(
+    `with forgotten as (delete from discovery.index_process where id <> $1 and not ${isAlive})
+     insert into discovery.index_process (id, name, version) values ($1, $2, $3)
+     on conflict (id) do update set seen_at = now()
+     returning (select max(version) from discovery.generation where state <> 'retired') as next`,
+    [id, `process ${process.pid} on ${hostname()}`, version],
+  );
+  return rows[0]?.next ?? version;
+}
+
+export async function listProcesses(queryable: Queryable): Promise<IndexProcess[]> {
+  const { rows } = await queryable.query<IndexProcess>(
+    `select name, version, seen_at as "seenAt" from discovery.index_process where ${isAlive} order by version, name`,
+  );
+  return rows;
+}

@@ -1,0 +1,33 @@
+// Document keys (migrations/0004-discovery.sql): a catalog, its resources and its offers share a range of 2^26 keys, in this order. The catalog's own key in that range, its head, stands for what
+// is said of the catalog and of its provider, and so for all its resources.
+
+export const span = 2 ** 26;
+const firstOffer = 2 ** 25;
+
+/** Resources of a catalog have the numbers from 1, its offers those from 2^25. */
+export function keyOf(catalogKey: number, number: number): number {
+  return catalogKey * span + number;
+}
+
+export function catalogKeyOf(key: number): number {
+  return Math.floor(key / span);
+}
+
+/** The number of a document in its catalog; 0: the catalog itself. */
+export function numberOf(key: number): number {
+  return key % span;
+}
+
+/** The catalog's own key, for any key of its range. Keys are whole numbers below 2^53, and dividing by a power of two is exact. */
+export function headOf(key: number): number {
+  return Math.floor(key / span) * span;
+}
+
+export function kindOf(key: number): 'catalog' | 'resource' | 'offer' {
+  const number = key % span;
+  if (number === 0) return 'catalog';
+  return number < firstOffer ? 'resource' : 'offer';
+}
+
+export const firstNumbers = { resource: 1, offer: firstOffer } as const;
+export const lastNumbers = { resource: firstOffer - 1, offer: span - 1 } as const;

@@ -1,0 +1,106 @@
+import type { Directory, DirectoryEntry, IndexReader, Run } from '../cache/caches.ts';
+import type { DocSet } from '../set/doc-set.ts';
+import { dropRepeats, type Keys, lowerBound } from '../set/sorted.ts';
+import { sortRun } from './codec.ts';
+import { loadRuns, openLists, readNear, selectIn } from './read-lists.ts';
+
+/** The documents of a list: of a posting list all of them, of a column those whose value passes. */
+export function listSet(
+  reader: IndexReader,
+  directory: Directory,
+  passes?: (mark: number) => boolean,
+): DocSet {
+  const stream = streamRuns(reader, directory);
+  return {
+    estimate: directory.count,
+    async next(limit) {
+      for (;;) {
+        const part = await stream(limit);
+        if (part === undefined) return undefined;
+        const keys = selectKeys(part, passes);
+        if (keys.length > 0) return keys;
+      }
+    },
+    async among(keys) {
+      const near = await readNear(reader, [directory.list], keys);
+      return selectIn(near.get(directory.list) ?? [], keys, passes);
+    },
+  };
+}
+
+function selectKeys({ keys, marks }: Run, passes: ((mark: number) => boolean) | undefined): Keys {
+  if (passes === undefined) return dropRepeats(keys);
+  const selected = new Float64Array(keys.length);
+  let count = 0;
+  for (let index = 0; index < keys.length; index++)
+    if (passes(marks[index] as number)) selected[count++] = keys[index] as number;
+  return dropRepeats(selected.subarray(0, count));
+}
+
+/** The entries of a list in order, part by part: about so many at a time. Where it is compacted meanwhile, it is read on from the same key. */
+export function streamRuns(
+  reader: IndexReader,
+  opened: Directory,
+): (limit: number) => Promise<Run | undefined> {
+  let directory = opened;
+  let position = Number.NEGATIVE_INFINITY;
+  let done = 0;
+  return async (limit) => {
+    while (position < Number.POSITIVE_INFINITY) {
+      while ((directory.runs[done]?.last ?? Number.POSITIVE_INFINITY) < position) done++;
+      const { runs, end } = findNext(directory.runs, done, position, limit);
+      const loaded = await loadRuns(reader, runs);
+      if (loaded === undefined) {
+        directory = (await openLists(reader, [directory.list])).get(directory.list) ?? directory;
+        done = 0;
+        continue;
+      }
+      const { shared, isDisjoint } = directory;
+      const isSorted = isDisjoint && shared.length === 0;
+      const part = joinRuns(
+        [...loaded, { keys: shared, marks: new Uint8Array(shared.length) }],
+        position,
+        end,
+      );
+      position = end;
+      if (part.keys.length > 0) return isSorted ? part : sortRun(part);
+    }
+    return undefined;
+  };
+}
+
+/** The next runs with about so many entries, and up to where these are all that there are. */
+function findNext(
+  runs: readonly DirectoryEntry[],
+  start: number,
+  position: number,
+  limit: number,
+): { runs: DirectoryEntry[]; end: number } {
+  const found: DirectoryEntry[] = [];
+  let count = 0;
+  for (let index = start; index < runs.length; index++) {
+    const run = runs[index] as DirectoryEntry;
+    if (run.last < position) continue;
+    if (count >= limit && run.first > position) return { runs: found, end: run.first };
+    found.push(run);
+    count += run.count;
+  }
+  return { runs: found, end: Number.POSITIVE_INFINITY };
+}
+
+/** The entries of runs from one key up to, but without, another. */
+function joinRuns(runs: readonly Run[], from: number, end: number): Run {
+  const slices = runs.flatMap(({ keys, marks }) => {
+    const [start, stop] = [lowerBound(keys, from), lowerBound(keys, end)];
+    return start === stop ? [] : [{ keys: keys.subarray(start, stop), marks: marks.subarray(start, stop) }];
+  });
+  const count = slices.reduce((sum, { keys }) => sum + keys.length, 0);
+  const joined = { keys: new Float64Array(count), marks: new Float64Array(count) };
+  let at = 0;
+  for (const { keys, marks } of slices) {
+    joined.keys.set(keys, at);
+    joined.marks.set(marks, at);
+    at += keys.length;
+  }
+  return joined;
+}

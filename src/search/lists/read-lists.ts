@@ -1,0 +1,228 @@
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import {
+  type Directory,
+  type DirectoryEntry,
+  type IndexReader,
+  type Run,
+  readForCache,
+} from '../cache/caches.ts';
+import { firstNumbers, headOf, span } from '../keys.ts';
+import { type Keys, keysOf, lowerBound, noKeys } from '../set/sorted.ts';
+import { decodeRun } from './codec.ts';
+import { firstSharedList, sharedLists } from './list-numbers.ts';
+import { type RunKey, runKeyArrays } from './runs.ts';
+
+// Reads lists through two caches: which runs a list has (its directory), and the runs themselves, decoded. A directory is invalidated when its list changes; a run never is, because it is never
+// changed. Of most lists the directory and all runs come with one statement; of long ones, runs are read where they are needed.
+
+/** Runs of a list that come with its directory. More would be read in vain: of a long list, mostly others are wanted. */
+const runsAtFirst = 4;
+const entryBytes = 34;
+
+/** By the lists' numbers; that of an empty list has no runs. */
+export async function openLists(
+  reader: IndexReader,
+  lists: readonly number[],
+): Promise<Map<number, Directory>> {
+  const { lists: cache } = reader.caches;
+  const found = new Map<number, Directory>();
+  for (const list of lists) {
+    const known = cache.find(list);
+    if (known) found.set(list, known);
+  }
+  const unknown = [...new Set(lists)].filter((list) => !found.has(list));
+  if (unknown.length === 0) return found;
+  const { found: read, mayKeep } = await readForCache(reader, () => readDirectories(reader, unknown));
+  for (const directory of read) {
+    found.set(directory.list, directory);
+    if (mayKeep) cache.keep(directory.list, directory);
+  }
+  return found;
+}
+
+async function readDirectories(reader: IndexReader, lists: readonly number[]): Promise<Directory[]> {
+  const run = `${reader.index}.run`;
+  const { rows } = await reader.query<{
+    list: number;
+    directory: Buffer;
+    runs: Buffer | null;
+    shared: Buffer | null;
+  }>(
+    `select wanted.list, (
+       select coalesce(string_agg(float8send(first) || float8send(last) || int8send(id) || int2send(count) || float8send(mark), ''), '')
+       from (select first, last, id, count, mark from ${run} where run.list = wanted.list order by first, last, id) as runs
+     ) as directory, (
+       select string_agg(int8send(id) || int4send(length(bytes)) || bytes, '')
+       from (select id, bytes from ${run} where run.list = wanted.list and bytes is not null order by first, last, id limit ${runsAtFirst}) as runs
+     ) as runs,
+     case when wanted.list >= 0 then (
+       select string_agg(int8send(id) || int4send(length(bytes)) || bytes, '') from (
+         select id, coalesce(bytes, int2send(1::smallint) || int2send(0::smallint) || int2send(8::smallint) || int8send(first::bigint) || float8send(mark)) as bytes
+         from ${run} as shared where shared.list = ${firstSharedList} - wanted.list % ${sharedLists} and shared.first <= wanted.list and shared.last >= wanted.list
+       ) as holding
+     ) end as shared
+     from unnest($1::bigint[]) as wanted (list)`,
+    [bigintArray(lists)],
+    { prepared: true },
+  );
+  return rows.map(({ list, directory, runs, shared }) => {
+    for (const [id, run] of decodeNumbered(runs)) reader.caches.runs.keep(id, run);
+    return decodeDirectory(list, directory, findShared(list, shared));
+  });
+}
+
+function decodeDirectory(list: number, bytes: Buffer, shared: Keys): Directory {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const runs = Array.from({ length: bytes.length / entryBytes }, (_, index): DirectoryEntry => {
+    const at = index * entryBytes;
+    return {
+      ...{ list, first: view.getFloat64(at), last: view.getFloat64(at + 8), id: readInteger(view, at + 16) },
+      ...{ count: view.getInt16(at + 24), mark: view.getFloat64(at + 26) },
+    };
+  });
+  const count = runs.reduce((sum, run) => sum + run.count, shared.length);
+  const isDisjoint = runs.every(({ first }, index) => index === 0 || first > (runs[index - 1]?.last ?? 0));
+  return { list, runs, shared, count, isDisjoint };
+}
+
+/** The entries of one list among those of a shared one. */
+function findShared(list: number, bytes: Buffer | null): Keys {
+  if (bytes === null) return noKeys;
+  const found: number[] = [];
+  for (const [, { keys, marks }] of decodeNumbered(bytes))
+    for (let index = lowerBound(keys, list); keys[index] === list; index++)
+      found.push(marks[index] as number);
+  return keysOf(found);
+}
+
+/** Runs one after the other, each after its number and its length. */
+function* decodeNumbered(bytes: Buffer | null): Generator<[id: number, run: Run]> {
+  if (bytes === null) return;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < bytes.length; ) {
+    const start = at + 12;
+    const end = start + view.getInt32(at + 8);
+    yield [readInteger(view, at), decodeRun(bytes.subarray(start, end))];
+    at = end;
+  }
+}
+
+function readInteger(view: DataView, at: number): number {
+  return view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4);
+}
+
+/** Runs in the order of their entries in directories; undefined where one of them has gone since: it was compacted, and the directories are forgotten. */
+export async function loadRuns(
+  reader: IndexReader,
+  wanted: readonly DirectoryEntry[],
+): Promise<Run[] | undefined> {
+  const { runs: cache, lists } = reader.caches;
+  const found: (Run | undefined)[] = wanted.map((entry) =>
+    entry.count === 1 ? runOfOne(entry) : cache.find(entry.id),
+  );
+  const missing = wanted.filter((_, index) => found[index] === undefined);
+  if (missing.length > 0) {
+    const read = await readRuns(reader, missing);
+    for (const [id, run] of read) cache.keep(id, run);
+    for (const [index, { id }] of wanted.entries()) found[index] ??= read.get(id);
+  }
+  if (found.every((run) => run !== undefined)) return found;
+  for (const { list } of wanted) lists.forget(list);
+  return undefined;
+}
+
+function runOfOne({ first, mark }: DirectoryEntry): Run {
+  return { keys: Float64Array.of(first), marks: Float64Array.of(mark) };
+}
+
+async function readRuns(reader: IndexReader, runs: readonly RunKey[]): Promise<Map<number, Run>> {
+  const { rows } = await reader.query<{ runs: Buffer | null }>(
+    `select string_agg(int8send(wanted.id) || int4send(length(bytes)) || bytes, '') as runs
+     from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[]) as wanted (list, first, last, id)
+     cross join lateral (
+       select bytes from ${reader.index}.run
+       where run.list = wanted.list and run.first = wanted.first and run.last = wanted.last and run.id = wanted.id offset 0
+     ) as run`,
+    runKeyArrays(runs),
+    { prepared: true },
+  );
+  return new Map(decodeNumbered(rows[0]?.runs ?? null));
+}
+
+/** The runs in which one of some keys may stand, or an offer of one of the catalogs that are given by their heads. */
+function findRunsFor({ runs, isDisjoint }: Directory, keys: Keys, heads: Keys): readonly DirectoryEntry[] {
+  const isNear = ({ first, last }: DirectoryEntry) =>
+    (keys[lowerBound(keys, first)] ?? Number.POSITIVE_INFINITY) <= last ||
+    (heads[lowerBound(heads, headOf(first))] ?? Number.POSITIVE_INFINITY) + firstNumbers.offer <= last;
+  if (!isDisjoint || runs.length <= keys.length) return runs.filter(isNear);
+  const found = new Set<DirectoryEntry>();
+  for (let index = 0, at = 0; index < keys.length; index++) {
+    at = findRunAt(runs, keys[index] as number, at);
+    const run = runs[at];
+    if (run && run.first <= (keys[index] as number)) found.add(run);
+  }
+  for (const head of heads)
+    for (
+      let at = findRunAt(runs, head + firstNumbers.offer, 0);
+      (runs[at]?.first ?? Number.POSITIVE_INFINITY) < head + span;
+      at++
+    )
+      found.add(runs[at] as DirectoryEntry);
+  return [...found];
+}
+
+/** The index of the first of disjoint runs that ends at the key or above it. */
+function findRunAt(runs: readonly DirectoryEntry[], key: number, from: number): number {
+  let [low, high] = [from, runs.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((runs[middle]?.last ?? 0) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The runs of lists in which one of some keys may stand, or an offer of one of the catalogs that are given by their heads; and what stands in shared runs. Where a list is compacted meanwhile, it is
+ * read again.
+ */
+export async function readNear(
+  reader: IndexReader,
+  lists: readonly number[],
+  keys: Keys,
+  heads: Keys = noKeys,
+): Promise<Map<number, Run[]>> {
+  for (;;) {
+    const directories = await openLists(reader, lists);
+    const wanted = [...directories.values()].flatMap((directory) => findRunsFor(directory, keys, heads));
+    const runs = await loadRuns(reader, wanted);
+    if (runs === undefined) continue;
+    const near = new Map<number, Run[]>(
+      Array.from(directories, ([list, { shared }]) => [list, shared.length > 0 ? [unmarked(shared)] : []]),
+    );
+    for (const [index, { list }] of wanted.entries()) near.get(list)?.push(runs[index] as Run);
+    return near;
+  }
+}
+
+function unmarked(keys: Keys): Run {
+  return { keys, marks: new Uint8Array(keys.length) };
+}
+
+/** Of the keys, those that stand in one of the runs beside a mark that passes. */
+export function selectIn(runs: readonly Run[], keys: Keys, passes?: (mark: number) => boolean): Keys {
+  const found = new Set<number>();
+  for (const run of runs) {
+    const start = lowerBound(keys, run.keys[0] ?? 0);
+    for (let index = start, at = 0; index < keys.length && at < run.keys.length; ) {
+      const [key, other] = [keys[index] as number, run.keys[at] as number];
+      if (other < key) at = lowerBound(run.keys, key, at);
+      else if (other > key) index++;
+      else {
+        if (passes === undefined || passes(run.marks[at] as number)) found.add(key);
+        at++;
+      }
+    }
+  }
+  return found.size === keys.length ? keys : keys.filter((key) => found.has(key));
+}

@@ -1,0 +1,114 @@
+import { concatenate, intersection, type Keys, noKeys, union } from './sorted.ts';
+
+/**
+ * Documents in ascending order of keys: the one interface of everything that a search intersects, as tantivy's `DocSet`. Posting lists, ranges of a column, the resources of catalogs, the
+ * resources that offers cover, scopes, unions, intersections and checks are sets, and compose. They work on batches, because a key at a time is too slow in JavaScript, and a seek at a time
+ * would be a round trip to the database for each.
+ *
+ * - `next` returns keys in ascending order, none twice, each above all that came before; never an empty array. Undefined: there are no more, then and ever after.
+ * - `next` returns about `limit` keys: fewer or more where that is simpler.
+ * - `among` returns those of the given keys, which are in ascending order, that are in the set. It does not move `next`, and may be called at any time.
+ * - `estimate` is about how many there are: 0 only for an empty set. An intersection begins with the lowest.
+ *
+ * set/contract.ts tests all of them alike.
+ */
+export interface DocSet {
+  readonly estimate: number;
+  next(limit: number): Promise<Keys | undefined>;
+  among(keys: Keys): Promise<Keys>;
+}
+
+/** Keys that are known. */
+export function arraySet(keys: Keys): DocSet {
+  let at = 0;
+  return {
+    estimate: keys.length,
+    async next(limit) {
+      if (at === keys.length) return undefined;
+      const batch = keys.subarray(at, at + limit);
+      at += batch.length;
+      return batch;
+    },
+    among: async (wanted) => intersection(wanted, keys),
+  };
+}
+
+export const emptySet: DocSet = arraySet(noKeys);
+
+export function unionOf(sets: readonly DocSet[]): DocSet {
+  const [only, ...others] = sets;
+  if (others.length === 0) return only ?? emptySet;
+  /** What was read of each and not returned yet; undefined: it has no more. */
+  const pending: (Keys | undefined)[] = sets.map(() => noKeys);
+  return {
+    estimate: sets.reduce((sum, { estimate }) => sum + estimate, 0),
+    async next(limit) {
+      await Promise.all(
+        sets.map(async (set, index) => {
+          if (pending[index]?.length === 0) pending[index] = await set.next(limit);
+        }),
+      );
+      // Beyond the lowest last key, one of them may have more.
+      const bound = Math.min(...pending.map((keys) => keys?.at(-1) ?? Number.POSITIVE_INFINITY));
+      if (bound === Number.POSITIVE_INFINITY) return undefined;
+      const ready = pending.flatMap((keys, index) => {
+        if (keys === undefined) return [];
+        let end = 0;
+        while (end < keys.length && (keys[end] as number) <= bound) end++;
+        pending[index] = keys.subarray(end);
+        return [keys.subarray(0, end)];
+      });
+      return union(ready);
+    },
+    among: async (keys) => union(await Promise.all(sets.map((set) => set.among(keys)))),
+  };
+}
+
+/** The set with the lowest estimate leads; the others are asked which of its keys they have. */
+export function intersectionOf(sets: readonly DocSet[]): DocSet {
+  const [lead, ...others] = [...sets].sort((a, b) => a.estimate - b.estimate);
+  if (lead === undefined || others.length === 0) return lead ?? emptySet;
+  return checkedBy(lead, async (keys) => {
+    let left = keys;
+    for (const set of others) {
+      if (left.length === 0) break;
+      left = await set.among(left);
+    }
+    return left;
+  });
+}
+
+/** Those of a set that pass a check, which keeps their order. Where few pass, more are read at a time. */
+export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): DocSet {
+  return {
+    estimate: set.estimate,
+    async next(limit) {
+      for (let atOnce = limit; ; atOnce = Math.min(atOnce * growth, Math.max(limit, mostAtOnce))) {
+        const keys = await set.next(atOnce);
+        if (keys === undefined) return undefined;
+        const passed = await check(keys);
+        if (passed.length > 0) return passed;
+      }
+    },
+    among: async (keys) => {
+      const found = await set.among(keys);
+      return found.length === 0 ? found : check(found);
+    },
+  };
+}
+
+const growth = 2;
+/** Keys: some milliseconds of work. */
+const mostAtOnce = 20_000;
+
+/** All keys of a set, unless they are more than so many. */
+export async function readAll(set: DocSet, atMost = Number.POSITIVE_INFINITY): Promise<Keys | undefined> {
+  const batches: Keys[] = [];
+  let count = 0;
+  for (let keys = await set.next(mostAtOnce); keys; keys = await set.next(mostAtOnce)) {
+    batches.push(keys);
+    count += keys.length;
+    if (count > atMost) return undefined;
+  }
+  return concatenate(batches);
+}

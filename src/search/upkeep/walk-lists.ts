@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { repeat } from '../../delivery/repeat.ts';
+import type { ServiceContext } from '../../delivery/service.ts';
+import type { Database } from '../../storage/database.ts';
+import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../../storage/thread-database.ts';
+import { createThreadPool } from '../../thread-pool.ts';
+import type { IndexFormats } from '../entries/index-format.ts';
+import { type Generation, readWritten } from '../generations/in-use.ts';
+import { beginningOf, type CompactionStep, compactFrom, type Position } from '../lists/compact.ts';
+import { sweepPaths } from './sweep-paths.ts';
+import { type SweepStep, sweepWords } from './sweep-words.ts';
+
+// Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order: a list that nobody has searched yet is merged before somebody
+// does. Steps that find something to merge follow each other quickly, so that a bulk load is caught up with in minutes; the others take a tenth of a processor. At the end of a walk it sweeps the
+// dictionary: lists that have changed may have left words and paths that nothing uses any more.
+//
+// Steps run in a thread with a connection of its own. On the main thread, a transaction that merges runs would wait for all searches between its statements, and whoever removes entries
+// of these runs would wait for the transaction.
+
+const lookEveryMs = 1_000;
+/** Longer than one step takes. */
+const leaseMs = 60_000;
+const stepDeadlineMs = 5 * 60_000;
+/** So small a part of all runs is not worth looking at all: pushes would have the lists walked over without end. PostgreSQL knows about how many there are. */
+const fewRuns = 1 / 100;
+/** How long the walk rests for each millisecond of a step: other work comes first. */
+const restShare = { afterMerge: 1, otherwise: 9 };
+/** The next walk must not wait long: a sweep goes on there. Some ten thousand words have their turn each time, which is more than come to so many lists as a walk is about. */
+const longestSweepMs = 5_000;
+
+export function startCompactor({
+  config,
+  database,
+  logger,
+  formats,
+}: Pick<ServiceContext, 'config' | 'database' | 'logger'> & { formats: IndexFormats }): {
+  close(): Promise<void>;
+} {
+  // Its priority is that of the main thread: writers wait for its locks.
+  const threads = createThreadPool({ size: 1, givesWay: false, logger });
+  const thread = threadDatabase(database, logger, config);
+  const compact = (index: string, from: Position) => {
+    const input: ThreadInput = { thread, index, from };
+    const task = { module: import.meta.url, name: compactHere.name, input, deadlineMs: stepDeadlineMs };
+    return threads.run<CompactionStep>(task);
+  };
+  const swept = new Map<string, number>();
+  const walks = repeat({ what: 'the compaction of lists', everyMs: lookEveryMs, logger }, async (signal) => {
+    for (const generation of await database.transaction((tx) => readWritten(tx, formats)))
+      await walkLists(database, generation, signal, compact, swept);
+  });
+  return {
+    async close() {
+      await walks.close();
+      await threads.close();
+    },
+  };
+}
+
+interface ThreadInput {
+  thread: ThreadDatabase;
+  index: string;
+  from: Position;
+}
+
+/** Runs in the thread. */
+export async function compactHere({ thread, index, from }: ThreadInput): Promise<CompactionStep> {
+  const { database } = await openThreadDatabase(thread);
+  return compactNext(database, index, from);
+}
+
+function compactNext(database: Database, index: string, from: Position): Promise<CompactionStep> {
+  return compactFrom(database, index, from, Number.MAX_SAFE_INTEGER);
+}
+
+/** One walk, if enough runs were added since the last one and no other process walks. */
+export async function walkLists(
+  database: Database,
+  generation: Generation,
+  signal: AbortSignal,
+  compact = (index: string, from: Position) => compactNext(database, index, from),
+  swept = new Map<string, number>(),
+): Promise<void> {
+  const { index } = generation;
+  const newest = await findNewest(database, index);
+  const token = randomUUID();
+  if (newest === undefined || !(await takeLease(database, index, token))) return;
+  let written = 0;
+  try {
+    for (let from: Position | undefined = beginningOf(Number.MIN_SAFE_INTEGER); from; ) {
+      const startedAt = performance.now();
+      const step = await compact(index, from);
+      written += step.written;
+      from = step.rest;
+      const share = step.merged > 0 ? restShare.afterMerge : restShare.otherwise;
+      if (from) await rest((performance.now() - startedAt) * share, signal);
+      if (signal.aborted || !(await takeLease(database, index, token))) return;
+    }
+    await database.query(`update ${index}.compaction set walked_up_to = $1 where lease_token = $2`, [
+      newest + written,
+      token,
+    ]);
+    await sweepDictionary(database, generation, token, signal, swept);
+  } finally {
+    await database.query(
+      `update ${index}.compaction set lease_token = null, leased_until = null where lease_token = $1`,
+      [token],
+    );
+  }
+}
+
+/** `swept`: the last word that was looked at, by generation; 0 after a sweep that came to the end. */
+async function sweepDictionary(
+  database: Database,
+  generation: Generation,
+  token: string,
+  signal: AbortSignal,
+  swept: Map<string, number>,
+): Promise<void> {
+  const { index } = generation;
+  await sweepPaths(database, index);
+  for (const end = performance.now() + longestSweepMs; ; ) {
+    const startedAt = performance.now();
+    const step: SweepStep = await sweepWords(database, generation, swept.get(index) ?? 0, signal);
+    swept.set(index, step.rest ?? 0);
+    const now = performance.now();
+    if (step.rest === undefined || now > end) return;
+    await rest(Math.min((now - startedAt) * restShare.otherwise, end - now), signal);
+    if (signal.aborted || !(await takeLease(database, index, token))) return;
+  }
+}
+
+/** The number of the newest run; undefined where too few are newer than the last walk. */
+async function findNewest(database: Database, index: string): Promise<number | undefined> {
+  const { rows } = await database.query<{ newest: number }>(
+    `select last_value as newest from discovery.run_number, pg_class
+     where is_called and pg_class.oid = '${index}.run'::regclass
+       and last_value - coalesce((select walked_up_to from ${index}.compaction), 0) not between 0 and greatest(reltuples, 0) * ${fewRuns}`,
+  );
+  return rows[0]?.newest;
+}
+
+async function takeLease(database: Database, index: string, token: string): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `insert into ${index}.compaction (lease_token, leased_until) values ($1, now() + $2 * interval '1 millisecond')
+     on conflict (id) do update set lease_token = excluded.lease_token, leased_until = excluded.leased_until
+     where compaction.lease_token = $1 or compaction.leased_until is null or compaction.leased_until < now()`,
+    [token, leaseMs],
+  );
+  return rowCount > 0;
+}
+
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
+}
