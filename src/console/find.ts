@@ -51,11 +51,11 @@ async function find(
   const misses =
     answer.total === 0 ? await search.findNearMisses({ ...question, deadline, trace }) : beyondLast(answer);
   const elsewhere = answer.total === 0 && misses.length === 0 ? await findElsewhere(context, question) : [];
-  const { catalogs, resourceCount, total, pagination, leftOut } = answer;
+  const { catalogs, resourceCount, total, pagination, ranking, leftOut } = answer;
   return {
     catalogs,
     ...{ resourceCount, total, orMore: total > exactTotal },
-    ...{ pagination, leftOut },
+    ...{ pagination, ranking, leftOut },
     nearMisses: [...misses.map(describeMiss), ...elsewhere],
     explain: { steps: trace.steps.filter(({ step }) => step !== 'near miss'), ms },
     request: buildRequest(context, asked),

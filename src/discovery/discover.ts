@@ -200,13 +200,15 @@ function nothingFound(messageId: string, misses: readonly NearMiss[]): object {
 function renderCallback(
   { self, hosting, now }: DiscoveryContext,
   { context, digest }: Discover,
-  { catalogs, pagination }: AnswerPage,
+  { catalogs, pagination, ranking }: AnswerPage,
 ): Buffer {
   const answered = callbackContext(actions.onDiscover.name, context, {
     now: now(),
     requestDigest: digest,
     sender: { bppId: self.subscriberId, bppUri: hosting.url },
   });
-  const paging = pagination ? `,"pagination":${JSON.stringify(pagination)}` : '';
+  const paging = pagination
+    ? `,"pagination":${JSON.stringify(pagination)},"ranking":${JSON.stringify(ranking)}`
+    : '';
   return Buffer.from(`{"context":${JSON.stringify(answered)},"message":{"catalogs":${catalogs}${paging}}}`);
 }

@@ -104,15 +104,31 @@ export type DiscoverMessage = Static<typeof DiscoverMessage>;
 export const DiscoverRequest = envelope('DiscoverRequest', Context, DiscoverMessage);
 export type DiscoverRequest = Static<typeof DiscoverRequest>;
 
+const RankedResource = Type.Object({
+  catalogId: Type.String(),
+  resourceId: Type.String(),
+  rank: Type.Optional(Type.Number({ description: 'Of a text search: higher is better.' })),
+  distanceMeters: Type.Optional(
+    Type.Number({ description: 'To the geometry that matched, where S_DWITHIN was used.' }),
+  ),
+});
+/** A line of `message.ranking`: a resource of the page, and what it was found by. */
+export type RankedResource = Static<typeof RankedResource>;
+
 export const OnDiscoverMessage = Type.Object(
   {
     catalogs: Type.Array(ReceivedCatalog, { minItems: 1 }),
     pagination: Type.Optional(Pagination),
+    ranking: Type.Optional(
+      Type.Array(RankedResource, {
+        description: 'All resources of the page in order, which is lost across catalogs.',
+      }),
+    ),
   },
   {
     title: 'OnDiscoverMessage',
     description:
-      'It has `pagination` only where the request had limit or offset. `total` is exact up to 1,000, otherwise there are at least so many.',
+      'It has `pagination` and `ranking` only where the request had limit or offset. `total` is exact up to 1,000, otherwise there are at least so many.',
   },
 );
 export type OnDiscoverMessage = Static<typeof OnDiscoverMessage>;

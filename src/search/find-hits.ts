@@ -2,6 +2,7 @@ import { maxLimit, neededCount } from '../rules/discover/page-answer.ts';
 import { everyDocument } from './documents/members.ts';
 import { inScope, selectSearched } from './documents/scope.ts';
 import { openFilter } from './filter/filter-set.ts';
+import type { FilterPlan } from './filter/plan.ts';
 import { type Hit, hitsOf, sortHits } from './hit.ts';
 import type { Plan } from './plan.ts';
 import { type DocSet, readAll } from './set/doc-set.ts';
@@ -56,10 +57,16 @@ async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
     spatial.length === 0 ? undefined : openPlace(tools, spatial, { isBesideOthers, countUpTo }),
     filter && openFilter(tools, filter),
   ]);
+  let first = set;
+  const openAgain = async (plan: FilterPlan) => {
+    const opened = first ?? (await openFilter(tools, plan));
+    first = undefined;
+    return opened;
+  };
   return {
     text: words,
     place,
-    ...(filter && { filter: () => openFilter(tools, filter) }),
+    ...(filter && { filter: () => openAgain(filter) }),
     estimate: set?.estimate ?? Number.POSITIVE_INFINITY,
   };
 }

@@ -1,7 +1,7 @@
 import { repeat } from '../delivery/repeat.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
-import { checkDiscoverMessage } from '../protocol/discover-messages.ts';
+import { checkDiscoverMessage, type RankedResource } from '../protocol/discover-messages.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { LeftOut } from '../rules/discover/page-answer.ts';
 import { silentLogger } from '../silent-logger.ts';
@@ -86,6 +86,8 @@ interface Explanation {
   resourceCount: number;
   /** Only where the request paged. */
   pagination?: Pagination;
+  /** All resources of the answer in order. */
+  ranking: RankedResource[];
   leftOut?: LeftOut;
 }
 
@@ -123,8 +125,8 @@ export function createSearch(context: SearchContext): SearchService {
       const deadline = createDeadline(config.DISCOVER_TIMEOUT_MS);
       const { answer, trace } = await evaluateIntent(engine, question, { deadline });
       if (answer.total === 0) await findNearMisses(engine, { ...question, deadline, trace });
-      const { resourceCount, pagination, leftOut } = answer;
-      return { steps: trace.steps, resourceCount, pagination, leftOut };
+      const { resourceCount, pagination, ranking, leftOut } = answer;
+      return { steps: trace.steps, resourceCount, pagination, ranking, leftOut };
     },
 
     announce: ({ logger }) => announceProcess({ database, logger }, formats),

@@ -28,6 +28,10 @@ export interface Found {
   offers: Offer[];
   /** Without the other resources of the answer. */
   catalog: Omit<ReceivedCatalog, 'resources' | 'offers'>;
+  /** Of a text search, where the service says so: higher is better. */
+  rank?: number;
+  /** To the geometry that matched, of a search around a place, where the service says so. */
+  distanceMeters?: number;
 }
 
 /**
@@ -55,13 +59,10 @@ export async function* discover(
       if (offset === 0) onNothing?.(page.nothing);
       return;
     }
-    const { catalogs, pagination } = page;
-    let count = 0;
-    for (const catalog of catalogs)
-      for (const found of foundIn(catalog)) {
-        count += 1;
-        yield found;
-      }
+    const { pagination } = page;
+    const found = listFound(page);
+    yield* found;
+    const count = found.length;
     offset += count;
     if (!pagination || count === 0) return;
     // Above that, the total is a lower bound: then only a page that is not full is the last one.
@@ -98,6 +99,25 @@ function refusesPaging(error: unknown): boolean {
   const { path = '', code } = error;
   if (/^\$\.message\.(limit|offset)$/.test(path)) return true;
   return code === 'SCH_FIELD_NOT_ALLOWED' && path.split(';').every((one) => one === 'message');
+}
+
+/** In the order of the ranking, which catalogs do not keep; without one, catalog by catalog. */
+function listFound({ catalogs, ranking = [] }: OnDiscoverMessage): Found[] {
+  const found = catalogs.flatMap((catalog) => [...foundIn(catalog)]);
+  const nameOf = (catalogId: string, resourceId: string) => JSON.stringify([catalogId, resourceId]);
+  const places = new Map(
+    ranking.map((each, place) => [nameOf(each.catalogId, each.resourceId), { ...each, place }]),
+  );
+  const ranked = found.map((each, place) => {
+    const known = places.get(nameOf(each.catalog.id, each.resource.id));
+    const { rank, distanceMeters } = known ?? {};
+    const standing = {
+      ...(rank !== undefined && { rank }),
+      ...(distanceMeters !== undefined && { distanceMeters }),
+    };
+    return { found: { ...each, ...standing }, place: known?.place ?? ranking.length + place };
+  });
+  return ranked.sort((a, b) => a.place - b.place).map((each) => each.found);
 }
 
 function* foundIn({ resources = [], offers = [], ...catalog }: ReceivedCatalog): Generator<Found> {

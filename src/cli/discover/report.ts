@@ -8,17 +8,31 @@ import type { Place } from './intent.ts';
 
 const maxCellLength = 40;
 
-export function renderFound({ catalogs, pagination }: OnDiscoverMessage, near: Place | undefined): string {
-  const found = catalogs.flatMap((catalog) =>
-    (catalog.resources ?? []).map((resource) => [
-      shorten(resource.descriptor?.name ?? resource.id),
-      shorten(catalog.provider.descriptor.name),
-      ...(near ? [renderDistance(distanceTo(near, catalog, resource))] : []),
-      renderPrice(offersOf(catalog, resource)),
-      shorten(catalog.descriptor.name ?? catalog.id),
-      catalog.bppId ?? '-',
-    ]),
+export function renderFound(
+  { catalogs, pagination, ranking = [] }: OnDiscoverMessage,
+  near: Place | undefined,
+): string {
+  const nameOf = (catalogId: string, resourceId: string) => JSON.stringify([catalogId, resourceId]);
+  const ranked = new Map(
+    ranking.map((each, place) => [nameOf(each.catalogId, each.resourceId), { ...each, place }]),
   );
+  const found = catalogs
+    .flatMap((catalog) => (catalog.resources ?? []).map((resource) => ({ catalog, resource })))
+    .map(({ catalog, resource }) => {
+      const { place = ranking.length, distanceMeters } = ranked.get(nameOf(catalog.id, resource.id)) ?? {};
+      const cells = [
+        shorten(resource.descriptor?.name ?? resource.id),
+        shorten(catalog.provider.descriptor.name),
+        ...(near ? [renderDistance(distanceMeters ?? distanceTo(near, catalog, resource))] : []),
+        renderPrice(offersOf(catalog, resource)),
+        shorten(catalog.descriptor.name ?? catalog.id),
+        catalog.bppId ?? '-',
+      ];
+      return { place, cells };
+    })
+    // The order across catalogs is that of the ranking, where the service sends one.
+    .sort((a, b) => a.place - b.place)
+    .map(({ cells }) => cells);
   const header = ['NAME', 'PROVIDER', ...(near ? ['DISTANCE'] : []), 'PRICE', 'CATALOG', 'NODE'];
   return [renderTable(header, found), '', renderCount(found.length, catalogs.length, pagination)].join('\n');
 }

@@ -1,5 +1,5 @@
 import type { ReceivedCatalog } from '../../protocol/catalog.ts';
-import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
+import type { DiscoverMessage, RankedResource } from '../../protocol/discover-messages.ts';
 import { Pagination } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 import type { LeftOut } from '../../rules/discover/page-answer.ts';
@@ -24,6 +24,12 @@ export const FindAnswer = Type.Object(
     total: Type.Integer({ description: 'Resources that match.' }),
     orMore: Type.Boolean({ description: 'There may be more: above 1,000, matches are not counted.' }),
     pagination: Type.Optional(Pagination),
+    ranking: Type.Optional(
+      Type.Array(Type.Unsafe<RankedResource>({}), {
+        description:
+          'All resources of the answer in order, with rank and distanceMeters, as on_discover has them.',
+      }),
+    ),
     leftOut: Type.Optional(Type.Unsafe<LeftOut>({ description: 'What matched and is not in the answer.' })),
     nearMisses: Type.Array(NearMiss, { description: 'What came close, where nothing was found.' }),
     explain: Type.Object({

@@ -1,3 +1,4 @@
+import type { RankedResource } from '../../protocol/discover-messages.ts';
 import type { Pagination } from '../../protocol/shapes.ts';
 
 // An answer of discover from the resources that were found (catalog spec: POST /on_discover). Decided: `limit` and `offset` count
@@ -20,16 +21,6 @@ const firstRead = 100;
 export interface Paging {
   limit?: number;
   offset?: number;
-}
-
-/** What a resource was found by, beside its names: a line of `message.ranking`. */
-export interface RankedResource {
-  catalogId: string;
-  resourceId: string;
-  /** Higher is better; where a text was searched. */
-  rank?: number;
-  /** To the geometry that matched, where S_DWITHIN was used. */
-  distanceMeters?: number;
 }
 
 /** A found resource with what is listed beside it. The same catalog and the same offer are the same object. */

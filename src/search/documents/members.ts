@@ -3,7 +3,7 @@ import type { Queryable } from '../../storage/database.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf, firstNumbers, headOf } from '../keys.ts';
 import type { DocSet } from '../set/doc-set.ts';
-import { dropRepeats, hasKey, type Keys, noKeys, union } from '../set/sorted.ts';
+import { hasKey, type Keys, noKeys, union } from '../set/sorted.ts';
 import { readCatalogs } from './load-catalogs.ts';
 
 // The resources of catalogs, as sets. Mostly how many a catalog has tells which (cache/catalog-table.ts).
@@ -32,7 +32,13 @@ export function membersOf(reader: IndexReader, heads: DocSet): DocSet {
 
 /** The heads of the catalogs of some documents, each once. */
 export function headsOf(keys: Keys): Keys {
-  return dropRepeats(Float64Array.from(keys, headOf));
+  const heads = new Float64Array(keys.length);
+  let count = 0;
+  for (let index = 0; index < keys.length; index++) {
+    const head = headOf(keys[index] as number);
+    if (count === 0 || heads[count - 1] !== head) heads[count++] = head;
+  }
+  return heads.subarray(0, count);
 }
 
 /** All resources of catalogs, which are given by their heads, in order. */

@@ -7,7 +7,7 @@ import {
   readForCache,
 } from '../cache/caches.ts';
 import { firstNumbers, headOf, span } from '../keys.ts';
-import { type Keys, keysOf, lowerBound, noKeys } from '../set/sorted.ts';
+import { gallop, type Keys, keysOf, lowerBound, noKeys } from '../set/sorted.ts';
 import { decodeRun } from './codec.ts';
 import { firstSharedList, sharedLists } from './list-numbers.ts';
 import { type RunKey, runKeyArrays } from './runs.ts';
@@ -211,18 +211,19 @@ function unmarked(keys: Keys): Run {
 
 /** Of the keys, those that stand in one of the runs beside a mark that passes. */
 export function selectIn(runs: readonly Run[], keys: Keys, passes?: (mark: number) => boolean): Keys {
-  const found = new Set<number>();
-  for (const run of runs) {
-    const start = lowerBound(keys, run.keys[0] ?? 0);
-    for (let index = start, at = 0; index < keys.length && at < run.keys.length; ) {
-      const [key, other] = [keys[index] as number, run.keys[at] as number];
-      if (other < key) at = lowerBound(run.keys, key, at);
-      else if (other > key) index++;
+  const isFound = new Uint8Array(keys.length);
+  for (const run of runs)
+    for (let at = 0, index = lowerBound(keys, run.keys[0] ?? 0); index < keys.length; ) {
+      const key = keys[index] as number;
+      if ((run.keys[at] as number) < key) at = gallop(run.keys, key, at);
+      if (at >= run.keys.length) break;
+      const other = run.keys[at] as number;
+      if (other > key) index = gallop(keys, other, index);
       else {
-        if (passes === undefined || passes(run.marks[at] as number)) found.add(key);
+        if (passes === undefined || passes(run.marks[at] as number)) isFound[index] = 1;
         at++;
       }
+      if (at >= run.keys.length) break;
     }
-  }
-  return found.size === keys.length ? keys : keys.filter((key) => found.has(key));
+  return keys.filter((_, index) => isFound[index] === 1);
 }

@@ -1,7 +1,7 @@
 import { type AskedWord, bandOf, roundRank, type TextQuery } from '../../rules/text/rank.ts';
 import type { Run } from '../cache/caches.ts';
 import { headOf, kindOf, span } from '../keys.ts';
-import { gallop, type Keys, lowerBound } from '../set/sorted.ts';
+import { concatenate, gallop, type Keys, lowerBound } from '../set/sorted.ts';
 
 // Ranks many resources at once, from the postings of words: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once, without calls or objects for each: of ten
 // thousand resources, a word takes a tenth of a millisecond.
@@ -14,10 +14,11 @@ export interface Ranked {
 }
 
 /** Finds the postings of words around candidates: of resources, and of heads and offers, which count for all resources of their catalog. */
-export type ReadPostings = (
-  words: readonly AskedWord[],
-  keys: Keys,
-) => Promise<(word: string) => readonly Run[]>;
+export interface ReadPostings {
+  (words: readonly AskedWord[], keys: Keys): Promise<(word: string) => readonly Run[]>;
+  /** How many of the first of some words are read together: after these, fewer candidates may be left. One at least. */
+  countTogether(words: readonly AskedWord[]): number;
+}
 
 export const noneRanked: Ranked = withoutRanks(new Float64Array());
 
@@ -122,7 +123,9 @@ export function selectRanks(ranked: Ranked, from: number, upTo: number): Ranked 
 /** The highest rank first, equal ones in the order of keys. */
 export function sortByRank(ranked: Ranked): Ranked {
   const { ranks, keys } = ranked;
-  const order = Uint32Array.from(keys.keys()).sort(
+  const indexes = new Uint32Array(keys.length);
+  for (let index = 0; index < indexes.length; index++) indexes[index] = index;
+  const order = indexes.sort(
     (a, b) => (ranks[b] as number) - (ranks[a] as number) || (keys[a] as number) - (keys[b] as number),
   );
   return pick(ranked, order);
@@ -130,7 +133,7 @@ export function sortByRank(ranked: Ranked): Ranked {
 
 /** The highest rank first, of several. */
 export function mergeRanked(parts: readonly Ranked[]): Ranked {
-  const join = (column: keyof Ranked) => Float64Array.from(parts.flatMap((part) => [...part[column]]));
+  const join = (column: keyof Ranked) => concatenate(parts.map((part) => part[column]));
   return sortByRank({ keys: join('keys'), ranks: join('ranks'), bands: join('bands') });
 }
 
@@ -139,8 +142,14 @@ export function slice({ keys, ranks, bands }: Ranked, from: number, to?: number)
 }
 
 function pick({ keys, ranks, bands }: Ranked, indexes: Uint32Array): Ranked {
-  const of = (column: Float64Array) => Float64Array.from(indexes, (index) => column[index] as number);
-  return { keys: of(keys), ranks: of(ranks), bands: of(bands) };
+  const picked = withoutRanks(new Float64Array(indexes.length));
+  for (let at = 0; at < indexes.length; at++) {
+    const index = indexes[at] as number;
+    picked.keys[at] = keys[index] as number;
+    picked.ranks[at] = ranks[index] as number;
+    picked.bands[at] = bands[index] as number;
+  }
+  return picked;
 }
 
 // The best k of many candidates, by upper bounds (MaxScore). The words that count most are added first. After each, so many ranks are reached already: that is the threshold. A candidate that cannot reach it
@@ -177,14 +186,19 @@ async function rankLikely(
   let ranked = withoutRanks(keys);
   let threshold = 0;
   let toCome = words.reduce((sum, word) => sum + boundOf(word), 0);
-  for (const word of words) {
-    addWord(ranked, word, await readPostings([word], ranked.keys));
-    toCome -= boundOf(word);
-    if (ranked.keys.length <= count) continue;
-    threshold = Math.max(threshold, findReached(ranked.ranks, count, toCome));
-    // Whatever has none of the words so far may still overtake.
-    if (threshold > toCome)
-      ranked = selectRanks(ranked, threshold - toCome - slack, Number.POSITIVE_INFINITY);
+  for (let next = 0; next < words.length; ) {
+    const together = words.slice(next, next + readPostings.countTogether(words.slice(next)));
+    const postingsOf = await readPostings(together, ranked.keys);
+    next += together.length;
+    for (const word of together) {
+      addWord(ranked, word, postingsOf);
+      toCome -= boundOf(word);
+      if (ranked.keys.length <= count) continue;
+      threshold = Math.max(threshold, findReached(ranked.ranks, count, toCome));
+      // Whatever has none of the words so far may still overtake.
+      if (threshold > toCome)
+        ranked = selectRanks(ranked, threshold - toCome - slack, Number.POSITIVE_INFINITY);
+    }
   }
   return { ranked: finishRanks(ranked), threshold };
 }

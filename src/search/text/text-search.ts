@@ -1,4 +1,4 @@
-import { rarestFirst, type TextQuery, weighQuery } from '../../rules/text/rank.ts';
+import { type AskedWord, rarestFirst, type TextQuery, weighQuery } from '../../rules/text/rank.ts';
 import type { Directory, IndexReader, Run } from '../cache/caches.ts';
 import { headsOf, listMembers, resourcesOfCatalog } from '../documents/members.ts';
 import { readCovering } from '../documents/own-offers.ts';
@@ -44,6 +44,8 @@ const gatheredAtOnce = maxRanked / 4;
 const fewOffers = 1_000;
 /** Resources: so many of the highest upper bounds are found, and so many of them ranked exactly first. */
 const bounded = { found: 600, verified: 100 };
+/** Postings of words that are read together. */
+const readTogether = 60_000;
 /** Resources that are counted at a time. */
 const countedAtOnce = 3_600;
 
@@ -71,19 +73,18 @@ export async function openText(tools: Tools, text: string, format: IndexFormat):
   const hasBounds = all.some(({ offers, covered }) => offers.count > 0 && covered === undefined);
 
   /** `ofOffers`: how offers count that are not resolved yet. */
-  const postings =
-    (ofOffers: 'as bounds' | 'exactly' | 'not'): ReadPostings =>
-    async (words, keys) => {
+  const postings = (ofOffers: 'as bounds' | 'exactly' | 'not'): ReadPostings => {
+    const read = async (words: readonly AskedWord[], keys: Keys) => {
       const wanted = words.flatMap(({ variants }) => variants.flatMap(({ word }) => entries.get(word) ?? []));
       const heads = headsOf(keys);
       const unresolved = ofOffers === 'not' ? [] : wanted.filter(({ covered }) => covered === undefined);
       const lists = [...wanted.map(({ id }) => wordList(id)), ...unresolved.map(({ id }) => offerList(id))];
       const runs = await readNear(reader, [...new Set(lists)], union([keys, heads]), heads);
-      const offered = unresolved.map(
+      const offered = (ofOffers === 'exactly' ? unresolved : []).map(
         (entry) => [entry, selectOf(runs.get(offerList(entry.id)), heads)] as const,
       );
-      const exact = ofOffers === 'exactly' ? await cover(tools, new Map(offered)) : undefined;
-      return (word) => {
+      const exact = offered.length > 0 ? await cover(tools, new Map(offered)) : undefined;
+      return (word: string) => {
         const entry = entries.get(word);
         if (entry === undefined) return [];
         const covered = entry.covered ?? exact?.get(entry);
@@ -91,6 +92,18 @@ export async function openText(tools: Tools, text: string, format: IndexFormat):
         return [...(runs.get(wordList(entry.id)) ?? []), ...(covered ? [covered] : bounds)];
       };
     };
+    return Object.assign(read, { countTogether });
+  };
+
+  function countTogether(words: readonly AskedWord[]): number {
+    let [count, documents] = [0, 0];
+    for (const { variants } of words) {
+      for (const { word } of variants) documents += entries.get(word)?.documents ?? 0;
+      if (count > 0 && documents > readTogether) break;
+      count++;
+    }
+    return count;
+  }
 
   async function* rankKnown(keys: Keys, { count, areOthersCounted }: Wanted): AsyncGenerator<Ranked> {
     const { best, rankOthers } = await rankFirst(keys, count);

@@ -1,6 +1,7 @@
 import type { Catalog, CatalogType, Offer, Resource } from '../../../src/protocol/catalog.ts';
 import {
   type Intent,
+  type RankedResource,
   type SpatialConstraint,
   spatialConstraints,
 } from '../../../src/protocol/discover-messages.ts';
@@ -16,12 +17,7 @@ import {
   termsOf,
 } from '../../../src/rules/discover/attach-offers.ts';
 import { compareStanding, type Standing } from '../../../src/rules/discover/order.ts';
-import {
-  maxLimit,
-  pageAnswer,
-  type RankedResource,
-  type StoredDocument,
-} from '../../../src/rules/discover/page-answer.ts';
+import { maxLimit, pageAnswer, type StoredDocument } from '../../../src/rules/discover/page-answer.ts';
 import { quantify } from '../../../src/rules/discover/quantify.ts';
 import { isSearched, isServed, type SearchScope } from '../../../src/rules/discover/served.ts';
 import { type Filter, parseFilter } from '../../../src/rules/filters/parse.ts';

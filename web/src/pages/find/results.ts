@@ -30,12 +30,25 @@ export interface Price {
   offer: Offer;
 }
 
-export function listFound({ catalogs }: FindAnswer, { area, conditions }: FindQuery): Found[] {
+export function listFound({ catalogs, ranking = [] }: FindAnswer, { area, conditions }: FindQuery): Found[] {
+  const nameOf = (catalogId: string, resourceId: string) => JSON.stringify([catalogId, resourceId]);
+  const places = new Map(
+    ranking.map((each, place) => [nameOf(each.catalogId, each.resourceId), { ...each, place }]),
+  );
+  const ranked = ({ catalog, resource }: Found) => places.get(nameOf(catalog.id, resource.id));
   const ofOffers = conditions.filter(({ on }) => on === 'offer');
-  return catalogs
-    .flatMap((catalog) => (catalog.resources ?? []).map((resource) => toFound(catalog, resource)))
-    .filter(({ offers }) => ofOffers.every((condition) => hasOffer(offers, condition)))
-    .map((found) => (area?.kind === 'circle' ? { ...found, meters: nearest(found.places, area) } : found));
+  return (
+    catalogs
+      .flatMap((catalog) => (catalog.resources ?? []).map((resource) => toFound(catalog, resource)))
+      .filter(({ offers }) => ofOffers.every((condition) => hasOffer(offers, condition)))
+      .map((found) =>
+        area?.kind === 'circle'
+          ? { ...found, meters: ranked(found)?.distanceMeters ?? nearest(found.places, area) }
+          : found,
+      )
+      // Catalogs do not keep the order across them.
+      .sort((a, b) => (ranked(a)?.place ?? ranking.length) - (ranked(b)?.place ?? ranking.length))
+  );
 }
 
 function toFound(catalog: Catalog, resource: Resource): Found {
