@@ -21,7 +21,7 @@ export const positionText = `case when not pg_is_in_recovery() then (pg_current_
 export class Stale extends Error {}
 
 /** The files of a table are others after a restore. */
-export const serverText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'), pg_relation_filepath('discovery.generation'))`;
+export const serverText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'))`;
 
 /** Whether a change was committed after a snapshot. */
 export function isNewsTo(snapshot: string): string {

@@ -162,7 +162,7 @@ describe('signpost discover', () => {
     expect(run.exitCode).toBe(0);
     expect(run.out).toMatch(/STEP +MS +WHAT/);
     expect(run.out).toMatch(/lead .*by: filter/);
-    expect(run.out).toMatch(/found +candidates: \d+, passed: 1/);
+    expect(run.out).toMatch(/read page .*counted: 1, resources: 1/);
     expect(run.out).toContain('Resources in the answer: 1');
 
     const elsewhere = await discover(

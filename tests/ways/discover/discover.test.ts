@@ -167,7 +167,7 @@ describe('a filter', () => {
     ]);
   });
 
-  it("sees a catalog's own offers before those of other catalogs that apply to it", async () => {
+  it("sees a catalog's own offers alone; those of other catalogs are attached to what it finds", async () => {
     const provider = { id: 'ordered provider', descriptor: { name: 'Ordered' } };
     await hold([
       { id: 'offers only', provider, offers: [{ id: 'elsewhere', descriptor: { name: 'Elsewhere' } }] },
@@ -181,7 +181,10 @@ describe('a filter', () => {
     const at = (place: number, id: string) =>
       filter(`$.catalogs[?@.provider.id == 'ordered provider'].offers[${place}][?@ == '${id}']`);
     expect(resourceIds(await found(at(0, 'own')))).toEqual(['ordered-2']);
-    expect(resourceIds(await found(at(-1, 'elsewhere')))).toEqual(['ordered-1', 'ordered-2']);
+    expect(await discover(at(-1, 'elsewhere'))).toMatchObject({ status: 202 });
+    expect(await discover({ intent: { textSearch: 'elsewhere' } })).toMatchObject({ status: 202 });
+    const { message } = await found(at(0, 'own'));
+    expect(message.catalogs[0].offers.map(({ id }: { id: string }) => id).sort()).toEqual(['elsewhere', 'own']);
   });
 
   it('gives SCH_INVALID_JSONPATH with the place when it cannot be read', async () => {

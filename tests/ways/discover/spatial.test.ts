@@ -53,7 +53,10 @@ describe('a spatial constraint', () => {
       {
         id: 'shaped',
         resources: [{ id: 'shaped-1', area: square(30, 10, 1) } as Resource],
-        offers: [{ id: 'local', resourceIds: ['here-1'], area: square(40, 10, 1) } as Offer],
+        offers: [
+          { id: 'local', resourceIds: ['shaped-1'], area: square(40, 10, 1) } as Offer,
+          { id: 'abroad', resourceIds: ['here-1'], area: square(50, 10, 1) } as Offer,
+        ],
       },
     ]),
   );
@@ -86,9 +89,10 @@ describe('a spatial constraint', () => {
     expect(resourceIds(await found(covers("$['catalogs'][*].resources[*]['area']", [30.5, 10.5])))).toEqual([
       'shaped-1',
     ]);
-    expect(resourceIds(await found(covers('$.catalogs[*].offers[*].area', [40.5, 10.5])))).toEqual([
-      'here-1',
-    ]);
+    const ofOffers = '$.catalogs[*].offers[*].area';
+    expect(resourceIds(await found(covers(ofOffers, [40.5, 10.5])))).toEqual(['shaped-1']);
+    // An offer that names resources of another catalog finds none of them.
+    expect(await discover(covers(ofOffers, [50.5, 10.5]))).toMatchObject({ status: 202 });
     const disjoint = { op: 'S_DISJOINT', geometry: square(-10, 0, 60) };
     expect(resourceIds(await found(spatial(disjoint)))).toEqual(['dateline-1', 'dateline-2']);
   });
