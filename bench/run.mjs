@@ -12,6 +12,7 @@ const { values, positionals } = parseArgs({
     size: { type: 'string' },
     data: { type: 'string' },
     'without-opensearch': { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 });
 
@@ -21,6 +22,23 @@ const options = {
   data: values.data,
   withoutOpenSearch: values['without-opensearch'],
 };
+
+if (values.help) {
+  console.log(`npm run bench [-- SCENARIO…] [OPTIONS]
+
+Runs benchmarks, prints each row as it comes and all of them in a table. Without a scenario, all run.
+
+  --json FILE            write the rows {scenario, value, unit, against, ratio} as JSON
+  --repeat N             rounds of each scenario; the table shows medians (5)
+  --size RESOURCES       how many resources the searches have (100,000)
+  --data stations|products  what they search in
+  --without-opensearch   do not compare with OpenSearch, which needs Java 17 and Maven
+
+Scenarios: ${readdirSync(new URL('./scenarios/', import.meta.url))
+    .map((file) => file.replace('.mjs', ''))
+    .join(', ')}`);
+  process.exit(0);
+}
 
 const known = readdirSync(new URL('./scenarios/', import.meta.url))
   .filter((file) => file.endsWith('.mjs'))

@@ -42,6 +42,7 @@ const table = 'plain.station';
 export const plain = {
   table,
   columns: {
+    catalog: 'text',
     model: 'text',
     make: 'text',
     connector: 'text',
@@ -49,10 +50,11 @@ export const plain = {
     price: 'float8',
     place: 'cube',
   },
-  indexes: ['(model)', '(serial)', '(make, price)', 'using gist (place)', 'using gin (words)'],
+  indexes: ['(catalog)', '(model)', '(serial)', '(make, price)', 'using gist (place)', 'using gin (words)'],
 };
 
 export const mapping = {
+  catalog: { type: 'keyword' },
   model: { type: 'keyword' },
   make: { type: 'keyword' },
   connector: { type: 'keyword' },
@@ -75,7 +77,15 @@ export function rowsOf({ resources, offers = [], ...head }) {
       id: resource.id,
       page: { catalog: head, resource, offers },
       words: [...textsOfResource(resource), ...around].map(({ text }) => text).join('\n'),
-      ...{ model, make, connector: connectorType, serial: serialNumber, price, at: at.coordinates },
+      ...{
+        catalog: head.id,
+        model,
+        make,
+        connector: connectorType,
+        serial: serialNumber,
+        price,
+        at: at.coordinates,
+      },
       place: pointText(at),
     };
   });
@@ -87,6 +97,7 @@ export function questionsOf(stations) {
   return {
     equality: distinct(stations.flatMap(({ resources }) => resources.map(equality))),
     'unique fact': ofStations(uniqueFact),
+    'condition on the catalog': ofStations(conditionOnCatalog),
     radius: ofStations((station) => near(station)),
     'radius + range': ofStations((station) => near(station, { from: lowPrice(station) })),
     'range + equality': ofStations(rangeAndEquality),
@@ -141,6 +152,16 @@ function uniqueFact(station) {
     body: pageBody({ filters: [{ term: { serial } }] }),
     sql: pageSql(table, 'serial = $1', [serial]),
     matches: ({ resource }) => resource.resourceAttributes.attributes.serialNumber === serial,
+  };
+}
+
+function conditionOnCatalog({ id }) {
+  const expression = `$.catalogs[?@.id == '${id}'].resources[*]`;
+  return {
+    message: { intent: { filters: { type: 'jsonpath', expression } }, limit },
+    body: pageBody({ filters: [{ term: { catalog: id } }] }),
+    sql: pageSql(table, 'catalog = $1', [id]),
+    matches: ({ catalog }) => catalog.id === id,
   };
 }
 

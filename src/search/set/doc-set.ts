@@ -10,7 +10,7 @@ import { concatenate, intersection, type Keys, noKeys, union } from './sorted.ts
  * - `among` returns those of the given keys, which are in ascending order, that are in the set. It does not move `next`, and may be called at any time.
  * - `estimate` is about how many there are: 0 only for an empty set. An intersection begins with the lowest.
  *
- * set/contract.ts tests all of them alike.
+ * doc-set.test.ts tests all of them alike.
  */
 export interface DocSet {
   readonly estimate: number;

@@ -184,7 +184,10 @@ describe('a filter', () => {
     expect(await discover(at(-1, 'elsewhere'))).toMatchObject({ status: 202 });
     expect(await discover({ intent: { textSearch: 'elsewhere' } })).toMatchObject({ status: 202 });
     const { message } = await found(at(0, 'own'));
-    expect(message.catalogs[0].offers.map(({ id }: { id: string }) => id).sort()).toEqual(['elsewhere', 'own']);
+    expect(message.catalogs[0].offers.map(({ id }: { id: string }) => id).sort()).toEqual([
+      'elsewhere',
+      'own',
+    ]);
   });
 
   it('gives SCH_INVALID_JSONPATH with the place when it cannot be read', async () => {
