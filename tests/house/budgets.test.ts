@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 // How large each folder may be, so that the program does not grow by itself: lines, and exported names, both without tests. A change that needs more room
 // makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
-  'packages/client/src': { lines: 2190, names: 97 },
-  src: { lines: 2500, names: 106 },
+  'packages/client/src': { lines: 2210, names: 97 },
+  src: { lines: 2470, names: 104 },
   'src/catalog': { lines: 2490, names: 57 },
-  'src/cli': { lines: 9660, names: 284 },
+  'src/cli': { lines: 9620, names: 284 },
   'src/conform': { lines: 4010, names: 109 },
   'src/console': { lines: 5920, names: 241 },
   'src/delivery': { lines: 1880, names: 81 },
@@ -16,16 +16,16 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/discovery': { lines: 7800, names: 261 },
   'src/http': { lines: 5060, names: 206 },
   'src/import': { lines: 1690, names: 68 },
-  'src/protocol': { lines: 5570, names: 376 },
+  'src/protocol': { lines: 5580, names: 377 },
   'src/publisher': { lines: 4000, names: 174 },
   'src/registry': { lines: 1550, names: 54 },
-  'src/rules': { lines: 8930, names: 436 },
+  'src/rules': { lines: 9020, names: 443 },
   'src/schemas': { lines: 340, names: 13 },
-  'src/search': { lines: 15310, names: 556 },
-  'src/storage': { lines: 11670, names: 628 },
+  'src/search': { lines: 9440, names: 351 },
+  'src/storage': { lines: 11660, names: 628 },
   'src/telemetry': { lines: 330, names: 12 },
   'src/workers': { lines: 600, names: 26 },
-  'web/src': { lines: 6340, names: 171 },
+  'web/src': { lines: 6360, names: 171 },
 };
 /** A figure that is further from the truth than this is lowered. */
 const slackLines = 200;
