@@ -56,7 +56,7 @@ describe('POST /api/explain', () => {
       expect.objectContaining({ step: 'lead', by: expect.stringMatching(/^filter/) }),
     );
     expect(body.steps).toContainEqual(
-      expect.objectContaining({ step: 'read page', ms: expect.any(Number), candidates: 1, passed: 1 }),
+      expect.objectContaining({ step: 'read page', ms: expect.any(Number), counted: 1, resources: 1 }),
     );
   });
 

@@ -67,9 +67,17 @@ async function compare(index: readonly KnownCatalog[], question: Question): Prom
   }
   expect(answer.status, context).toBe(200);
   const { message }: Body = (await consumer.waitFor('on_discover', answer.messageId)).body;
-  const shown = { ...message, catalogs: message.catalogs.map(comparable) };
-  expect(
-    accepted.map((each) => ({ ...each, catalogs: each.catalogs.map(comparable) })),
-    context,
-  ).toContainEqual(shown);
+  const { ranking, ...rest } = message;
+  // Whoever did not page gets neither pagination nor ranking.
+  expect(ranking !== undefined, context).toBe(rest.pagination !== undefined);
+  const idsOf = (each: { catalogId: string; resourceId: string }[]) =>
+    each.map(({ catalogId, resourceId }) => [catalogId, resourceId]);
+  const show = ({ ranking: order, ...each }: ReturnType<typeof expected>) => ({
+    ...{ ...each, catalogs: each.catalogs.map(comparable) },
+    ...(rest.pagination && { order: idsOf(order) }),
+  });
+  expect(accepted.map(show), context).toContainEqual({
+    ...{ ...rest, catalogs: rest.catalogs.map(comparable) },
+    ...(ranking && { order: idsOf(ranking) }),
+  });
 }

@@ -247,7 +247,7 @@ describe('retention', () => {
   it('is decided for every table', async () => {
     const { rows } = await database.query<{ name: string }>(
       `select schemaname || '.' || tablename as name from pg_tables
-       where schemaname in ('work', 'registry', 'catalog', 'discovery', 'console')`,
+       where schemaname in ('work', 'registry', 'catalog', 'discovery', 'index_1', 'console')`,
     );
     const decided = new Set(
       [planted, dependents, bounded].flatMap(Object.keys).map((name) => name.split(' ')[0]),
