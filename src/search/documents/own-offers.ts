@@ -24,11 +24,11 @@ export async function readCovering(queryable: Queryable, offers: Keys, now: Date
   const found: CoveringOffer[] = [];
   for (const some of inBatches(offers, offersAtOnce)) {
     const { rows } = await queryable.query<OfferRow>(
-      `select offer.key, offer.id, offer.provider_id as "providerId", ${validityText('offer.')} as validity, resource_ids as "resourceIds",
-         catalog.owner, catalog.id as "catalogId", catalog.provider_id as "catalogProvider", named.ids, named.keys
+      `select offer.key, offer.id, offer.provider_id as "providerId", ${validityText('offer.')} as validity, resource_ids is null as "isWide",
+         catalog.owner, catalog.id as "catalogId", catalog.provider_id as "catalogProvider", named.keys
        from unnest($1::bigint[]) as wanted (key) join discovery.offer using (key) join discovery.catalog on catalog.key = offer.catalog_key
        left join lateral (
-         select array_agg(resource.id order by resource.key) as ids, string_agg(int8send(resource.key), '' order by resource.key) as keys
+         select string_agg(int8send(resource.key), '' order by resource.key) as keys
          from discovery.resource where resource.id = any (offer.resource_ids) and resource.catalog_key = offer.catalog_key
        ) as named on offer.resource_ids is not null
        order by offer.key`,
@@ -48,21 +48,24 @@ interface OfferRow {
   id: string;
   providerId: string;
   validity: string | null;
-  resourceIds: string[] | null;
+  isWide: boolean;
   owner: string;
   catalogId: string;
   catalogProvider: string;
-  /** Of the resources of the catalog that it names, in the order of keys. */
-  ids: string[] | null;
+  /** Of the resources of the catalog that it names, in order. */
   keys: Buffer | null;
 }
 
 function findCovered(
-  { key, ids, keys, validity, owner, catalogId, catalogProvider, ...terms }: OfferRow,
+  { key, keys, isWide, validity, owner, catalogId, catalogProvider, ...terms }: OfferRow,
   now: Date,
 ): Keys {
   const catalog: OfferingCatalog = { owner, id: catalogId, providerId: catalogProvider, networkIds: [] };
-  const covers = findCovers({ ...terms, validity: readPeriod(validity), catalog }, catalog, now);
+  const covers = findCovers(
+    { ...terms, resourceIds: isWide ? null : [], validity: readPeriod(validity), catalog },
+    catalog,
+    now,
+  );
   if (covers === undefined) return noKeys;
   // The statement has found those of the named ids that the catalog has.
   return covers === 'all' ? Float64Array.of(headOf(key)) : decodeKeys(keys);

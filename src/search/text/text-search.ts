@@ -41,7 +41,7 @@ const maxRanked = 10_000;
 /** Entries of a list that are gathered at a time: not many more than are ranked together. */
 const gatheredAtOnce = maxRanked / 4;
 /** Offers with a word, of which it is read at once what they cover. */
-const fewOffers = 1_000;
+const fewOffers = 100;
 /** Resources: so many of the highest upper bounds are found, and so many of them ranked exactly first. */
 const bounded = { found: 600, verified: 100 };
 /** Postings of words that are read together. */
