@@ -14,7 +14,7 @@ export async function numberWords(
   words: readonly string[],
   { typing }: Pick<IndexFormat, 'typing'>,
 ): Promise<Map<string, number>> {
-  const known = await findWords(tx, index, words);
+  const known = await findWords(tx, index, words, { unmarked: true });
   const missing = words.filter((word) => !known.has(word)).sort();
   if (missing.length === 0) return known;
   const added = await addWords(tx.apart, index, missing, typing);
@@ -55,15 +55,16 @@ async function addWords(
   return new Map(rows.map(({ word, id }) => [word, id]));
 }
 
-/** Words that have a number, and are not marked to be deleted. */
+/** Words that have a number. One that is marked to be deleted may still stand in lists: a transaction read its number before the mark. */
 export async function findWords(
   queryable: Queryable,
   index: string,
   words: readonly string[],
+  { unmarked = false } = {},
 ): Promise<Map<string, number>> {
   if (words.length === 0) return new Map();
   const { rows } = await queryable.query<{ id: number; word: string }>(
-    `select id, word from ${index}.word where word = any ($1) and in_use`,
+    `select id, word from ${index}.word where word = any ($1) ${unmarked ? 'and in_use' : ''}`,
     [textArray(words)],
   );
   return new Map(rows.map(({ word, id }) => [word, id]));
