@@ -113,7 +113,7 @@ export async function openSearch(
 ): Promise<{ tools: Tools; plan: Plan }> {
   const { reader, format } = await openReader(engine, deadline);
   const plan = planQuestion(engine, question, format);
-  const logCostly = logCostlyIn(reader, engine.logger);
+  const logCostly = logCostlyIn(engine.database, reader.index, engine.logger);
   return { tools: { reader, scope: plan.scope, deadline, evaluation, trace, logCostly }, plan };
 }
 
