@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dataFile } from '../../tests/support/catalogs/data-dir.ts';
-import { changed } from '../../tests/support/values/changed.ts';
 import { type Action, actions } from './actions.ts';
 import { parseEnvelope } from './envelope.ts';
 import { findFaults } from './validate.ts';
