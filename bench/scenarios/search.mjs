@@ -7,7 +7,7 @@
 // --size says how many resources there are (100,000), and --data products that they are real products instead of generated stations.
 import { findObstacle, startOpenSearch } from '../../scripts/opensearch.mjs';
 import { quantile } from '../measure.mjs';
-import { index } from '../search/engines.mjs';
+import { indexes } from '../search/engines.mjs';
 import { evaluate } from '../search/job.mjs';
 import * as products from '../search/products.mjs';
 import { kindRows, printTable, seedRows, tellSlowYardsticks } from '../search/report.mjs';
@@ -134,9 +134,9 @@ async function beside({ title, name, data, resources, database, seeded, job, obs
   return rows;
 }
 
-/** BENCH_OPENSEARCH_URL names one that is running already: its index of this bench is removed at the end. */
+/** BENCH_OPENSEARCH_URL names one that is running already: its indexes of this bench are removed at the end. */
 async function openOpenSearch() {
   const url = process.env.BENCH_OPENSEARCH_URL;
   if (!url) return startOpenSearch({ heapMb: sizes.heapMb });
-  return { url, close: () => fetch(`${url}/${index}`, { method: 'DELETE' }) };
+  return { url, close: () => fetch(`${url}/${Object.values(indexes)}`, { method: 'DELETE' }) };
 }

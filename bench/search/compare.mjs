@@ -18,7 +18,9 @@ export async function compareAnswers(question, { ours, ...yardsticks }, { overla
   const check = (holds, says) => {
     if (!holds) throw new Error(`${says}: ${JSON.stringify(question.message)}`);
   };
-  const counted = { ours: ours.total, openSearch: yardsticks.openSearch?.total };
+  const counted = Object.fromEntries(
+    Object.entries({ ours, ...yardsticks }).map(([name, answer]) => [name, answer?.total]),
+  );
   if (count && yardsticks.plain) counted.plain = await count(question);
   const totals = Object.values(counted).flatMap((total) =>
     total === undefined ? [] : [Math.min(total, countedTo)],

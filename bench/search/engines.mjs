@@ -1,5 +1,5 @@
 // The search service, OpenSearch and plain PostgreSQL, asked alike: `ask` resolves to the pages that were found, as parsed JSON, and how many there are as far as
-// that was counted.
+// that was counted. `serverPids` are the processes that work for it beside this one.
 import pg from 'pg';
 import { Client } from 'undici';
 import { readConfig } from '../../dist/config.js';
@@ -24,6 +24,12 @@ export async function openOurs({ databaseUrl, usedCaches }, settings = {}) {
       );
       return { pages, total: answer.total };
     },
+    async serverPids() {
+      const { rows } = await database.query(
+        'select pid from pg_stat_activity where datname = current_database()',
+      );
+      return rows.map(({ pid }) => pid);
+    },
     async close() {
       await upkeep.close();
       await threads.close();
@@ -32,12 +38,18 @@ export async function openOurs({ databaseUrl, usedCaches }, settings = {}) {
   };
 }
 
-export const index = 'bench';
+/** The same documents twice: as OpenSearch has them after loading, and merged into one segment. */
+export const indexes = { loaded: 'bench', merged: 'bench-merged' };
 
-export function openOpenSearch({ openSearchUrl }) {
+export function openOpenSearch({ openSearchUrl }, index) {
   const client = new Client(openSearchUrl);
   const headers = { 'content-type': 'application/json' };
   return {
+    async serverPids() {
+      const response = await client.request({ method: 'GET', path: '/_nodes/process' });
+      const { nodes } = await response.body.json();
+      return Object.values(nodes).map(({ process }) => process.id);
+    },
     async ask({ body }) {
       const response = await client.request({
         method: 'POST',
@@ -69,6 +81,10 @@ export async function openPlain({ databaseUrl }) {
     async ask({ sql: { text, values } }) {
       const { rows } = await client.query({ name: nameOf(text), text, values });
       return { pages: rows.map(({ page }) => JSON.parse(page)) };
+    },
+    async serverPids() {
+      const { rows } = await client.query('select pg_backend_pid() as pid');
+      return rows.map(({ pid }) => pid);
     },
     /** Not a part of the page, and not of what is measured. */
     async count({ sql: { count, values } }) {

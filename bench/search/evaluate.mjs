@@ -1,11 +1,12 @@
 // A process that evaluates questions, and tells its parent how long each took: node evaluate.mjs JOB.json, by fork.
 //
 // Of the job `after restart`, only the first questions of a new process are asked, of ours alone. Otherwise other questions are asked first; then each
-// question is asked of all three engines, or of ours alone, in turns, for the first time in this process, and later of ours once more.
+// question is asked of all engines, or of ours alone, in turns, for the first time in this process, and later of ours once more.
 import { readFileSync } from 'node:fs';
 import { ProtocolError } from '../../dist/protocol/errors.js';
 import { compareAnswers } from './compare.mjs';
-import { openOpenSearch, openOurs, openPlain } from './engines.mjs';
+import { indexes, openOpenSearch, openOurs, openPlain } from './engines.mjs';
+import { processorMs } from './processor-time.mjs';
 import { createLedger } from './questions.mjs';
 
 const job = JSON.parse(readFileSync(process.argv[2], 'utf8'));
@@ -21,7 +22,10 @@ const engines =
     ? { ours }
     : {
         ours,
-        ...(job.openSearchUrl && { openSearch: openOpenSearch(job) }),
+        ...(job.openSearchUrl && {
+          openSearch: openOpenSearch(job, indexes.loaded),
+          merged: openOpenSearch(job, indexes.merged),
+        }),
         plain: await openPlain(job),
       };
 try {
@@ -61,6 +65,7 @@ async function evaluate() {
       questions: asked,
       asked: [],
       times: emptyTimes(),
+      processor: emptyTimes(),
       warm: [],
       failed: 0,
       overlaps: emptyTimes(),
@@ -87,6 +92,8 @@ function emptyTimes() {
 async function measureRound(kind, questions, round) {
   const names = Object.keys(engines);
   const spent = Object.fromEntries(names.map((name) => [name, 0]));
+  const pids = {};
+  for (const name of names) pids[name] = await engines[name].serverPids();
   for (const [n, question] of questions.entries()) {
     if (spent.ours > patienceMs) return;
     const answers = {};
@@ -97,7 +104,9 @@ async function measureRound(kind, questions, round) {
         ledger.first(question);
         kind.asked.push(question);
       }
+      const before = processorMs(pids[name]);
       const { ms, answer } = await timed(engines[name], question);
+      kind.processor[name].push(processorMs(pids[name]) - before);
       if (answer === undefined) kind.failed += 1;
       kind.times[name].push(ms);
       spent[name] += ms;

@@ -4,8 +4,8 @@ import { findSlowYardsticks } from './yardsticks.mjs';
 
 const yardstickNames = {
   openSearch: 'OpenSearch',
+  merged: 'OpenSearch, force-merged',
   plain: 'plain PostgreSQL',
-  indexed: 'OpenSearch as the index',
 };
 
 export function seedRows(title, { perSecond, bytes }, yardsticks) {
@@ -31,7 +31,7 @@ export function seedRows(title, { perSecond, bytes }, yardsticks) {
   });
 }
 
-export function kindRows(title, { name, times, warm, failed }) {
+export function kindRows(title, { name, times, processor, warm, failed }) {
   const { ours, ...yardsticks } = times;
   const rows = [50, 99].flatMap((percentile) =>
     Object.entries(yardsticks).map(([yardstick, theirs]) => {
@@ -45,9 +45,24 @@ export function kindRows(title, { name, times, warm, failed }) {
       };
     }),
   );
+  for (const [yardstick, theirs] of Object.entries(processor)) {
+    if (yardstick === 'ours') continue;
+    const [value, compared] = [mean(processor.ours), mean(theirs)];
+    rows.push({
+      scenario: `${title}: ${name}, processor time, mean`,
+      value,
+      unit: 'ms',
+      against: `${yardstickNames[yardstick]} (${compared.toFixed(2)} ms)`,
+      ratio: value / compared,
+    });
+  }
   rows.push({ scenario: `${title}: ${name}, asked again, p50`, value: quantile(warm, 50), unit: 'ms' });
   if (failed > 0) rows.push({ scenario: `${title}: ${name}, not in time`, value: failed, unit: 'questions' });
   return rows;
+}
+
+function mean(numbers) {
+  return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 }
 
 /** As bench/RESULTS.md has it. */
@@ -57,10 +72,29 @@ export function printTable(title, kinds) {
     overlaps?.length > 0
       ? `${Math.round((100 * overlaps.reduce((sum, each) => sum + each, 0)) / overlaps.length)} %`
       : 'the same';
-  const columns = ['kind', 'asked', 'p50', 'p99', 'again', 'OpenSearch p50', 'p99', 'PostgreSQL p50', 'p99'];
-  const lines = kinds.map(({ name, times, warm, overlaps }) => [
-    ...[name, times.ours.length, ms(times.ours, 50), ms(times.ours, 99), ms(warm, 50)],
-    ...[ms(times.openSearch, 50), ms(times.openSearch, 99), ms(times.plain, 50), ms(times.plain, 99)],
+  const ratio = (ours, theirs, of) => (theirs?.length > 0 ? (of(ours) / of(theirs)).toFixed(2) : '');
+  const median = (times) => quantile(times, 50);
+  const columns = ['kind', 'asked', 'p50', 'p99', 'again', 'processor'];
+  for (const engine of ['OpenSearch', 'force-merged'])
+    columns.push(`${engine} p50`, 'p99', 'processor', 'ours/theirs', 'processor');
+  columns.push('PostgreSQL p50', 'p99');
+  const lines = kinds.map(({ name, times, processor, warm, overlaps }) => [
+    ...[
+      name,
+      times.ours.length,
+      ms(times.ours, 50),
+      ms(times.ours, 99),
+      ms(warm, 50),
+      mean(processor.ours).toFixed(1),
+    ],
+    ...['openSearch', 'merged'].flatMap((engine) => [
+      ms(times[engine], 50),
+      ms(times[engine], 99),
+      processor[engine] ? mean(processor[engine]).toFixed(1) : '',
+      ratio(times.ours, times[engine], median),
+      ratio(processor.ours, processor[engine], mean),
+    ]),
+    ...[ms(times.plain, 50), ms(times.plain, 99)],
     `${times.openSearch ? share(overlaps.openSearch) : ''}, ${share(overlaps.plain)}`,
   ]);
   const table = [[...columns, 'of our page on theirs'], columns.map(() => '---').concat('---'), ...lines];

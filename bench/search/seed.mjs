@@ -1,7 +1,7 @@
 // Fills the three engines with the same resources, one after the other, and tells how fast each was and how large it became.
 import { Client } from 'undici';
 import { writeIndex } from '../../dist/search/port.js';
-import { index } from './engines.mjs';
+import { indexes } from './engines.mjs';
 
 /** Catalogs name who publishes them: otherwise a push would be of the service's own, and take the place of the whole catalog. */
 export const provider = 'provider.bench';
@@ -78,7 +78,7 @@ export async function seedPlain(database, data, { resources }) {
   return { perSecond: resources / taken, bytes: await bytesOf(database, '^plain$') };
 }
 
-/** One shard without a copy, merged into one segment. Only the page is kept as the document. */
+/** One shard without a copy, then a clone of it that is merged into one segment. Only the page is kept as the document. */
 export async function seedOpenSearch(url, data, { resources }) {
   const client = new Client(url, { headersTimeout: 0, bodyTimeout: 0 });
   const send = async (method, path, body, type = 'application/json') => {
@@ -97,7 +97,7 @@ export async function seedOpenSearch(url, data, { resources }) {
     };
     await send(
       'PUT',
-      `/${index}`,
+      `/${indexes.loaded}`,
       JSON.stringify({
         settings: { number_of_shards: 1, number_of_replicas: 0, refresh_interval: '-1' },
         mappings: { dynamic: false, _source: { includes: ['page'] }, properties },
@@ -109,14 +109,17 @@ export async function seedOpenSearch(url, data, { resources }) {
           JSON.stringify({ index: { _id: id } }),
           JSON.stringify(row),
         ]);
-        await send('POST', `/${index}/_bulk`, `${lines.join('\n')}\n`, 'application/x-ndjson');
+        await send('POST', `/${indexes.loaded}/_bulk`, `${lines.join('\n')}\n`, 'application/x-ndjson');
       }
-      await send('POST', `/${index}/_refresh`);
+      await send('POST', `/${indexes.loaded}/_refresh`);
     });
-    await send('POST', `/${index}/_forcemerge?max_num_segments=1&flush=true`);
-    await send('POST', `/${index}/_refresh`);
-    const { indices } = await send('GET', `/${index}/_stats/store,docs`);
-    const { store, docs } = indices[index].primaries;
+    await send('POST', `/${indexes.loaded}/_flush`);
+    await send('PUT', `/${indexes.loaded}/_settings`, JSON.stringify({ 'index.blocks.write': true }));
+    await send('PUT', `/${indexes.loaded}/_clone/${indexes.merged}?wait_for_active_shards=1`);
+    await send('POST', `/${indexes.merged}/_forcemerge?max_num_segments=1&flush=true`);
+    await send('POST', `/${indexes.merged}/_refresh`);
+    const { indices } = await send('GET', `/${indexes.merged}/_stats/store,docs`);
+    const { store, docs } = indices[indexes.merged].primaries;
     if (docs.count !== resources) throw new Error(`OpenSearch has ${docs.count} of ${resources} resources`);
     return { perSecond: resources / taken, bytes: store.size_in_bytes };
   } finally {
