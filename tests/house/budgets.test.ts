@@ -21,7 +21,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/registry': { lines: 1550, names: 54 },
   'src/rules': { lines: 9020, names: 443 },
   'src/schemas': { lines: 340, names: 13 },
-  'src/search': { lines: 9450, names: 351 },
+  'src/search': { lines: 9480, names: 351 },
   'src/storage': { lines: 11670, names: 628 },
   'src/telemetry': { lines: 330, names: 12 },
   'src/workers': { lines: 600, names: 26 },

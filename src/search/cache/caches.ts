@@ -15,7 +15,7 @@ const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFI
 
 /** How much each cache may hold, by its name. Typed arrays count against the memory of the machine, objects against the heap. */
 const limits = {
-  /** Bytes of directories: a list of a million postings has some three thousand runs, half a megabyte. */
+  /** Bytes of directories: a list of a million postings has some three thousand runs, half a megabyte. Where it is kept whole, it takes 16. */
   lists: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Bytes of runs: a column of a million numbers takes 16 MB, a word that all of a million resources have 9 MB. */
   runs: Math.min(512 * 2 ** 20, memoryBytes / 8),
@@ -55,6 +55,8 @@ export interface Directory {
   count: number;
   /** No run begins before the one before it ends: as a rule, once a list is compacted. */
   isDisjoint: boolean;
+  /** All entries, once many of them were asked for at a time. */
+  whole?: Run;
 }
 
 export interface DirectoryEntry {
@@ -90,12 +92,17 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     generation: 0,
     lists: new LruCache(
       limitOf('lists'),
-      ({ runs, shared }) => entryBytes + runs.length * runEntryBytes + shared.byteLength,
+      ({ runs, shared, whole }) =>
+        entryBytes + runs.length * runEntryBytes + shared.byteLength + (whole ? bytesOf(whole) : 0),
     ),
-    runs: new LruCache(limitOf('runs'), ({ keys, marks }) => entryBytes + keys.byteLength + marks.byteLength),
+    runs: new LruCache(limitOf('runs'), (run) => entryBytes + bytesOf(run)),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
     words: new WordCache(limitOf('words')),
   };
+}
+
+function bytesOf({ keys, marks }: Run): number {
+  return keys.byteLength + marks.byteLength;
 }
 
 interface RefreshState {
