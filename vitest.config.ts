@@ -24,8 +24,6 @@ const onTheBuild: Plugin = {
 };
 
 const common = {
-  // Tests with short leases and rates may fail on a machine that is busy. The summary names those that needed a second run: each is a defect.
-  retry: 1,
   globalSetup: ['tests/support/fresh-build.ts', 'tests/support/database/database-server.ts'],
   setupFiles: ['tests/support/reproducible.ts'],
   // A worker loads the code once and not for each of its files, which would cost more than most of them take.

@@ -1,16 +1,8 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/**
- * Says at the end of a run which tests passed only when they were run again, and which were skipped, by what they need: a test, or its
- * suite, names that as "(needs …)".
- */
+/** Says at the end of a run which tests were skipped, by what they need: a test, or its suite, names that as "(needs …)". */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const flaky = modules.flatMap((module) =>
-      [...module.children.allTests('passed')].filter((test) => test.diagnostic()?.flaky),
-    );
-    for (const test of flaky)
-      console.log(` Passed when run again: ${test.module.relativeModuleId} > ${test.fullName}`);
     const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')]);
     const needs = new Map<string, number>();
     for (const need of skipped.map(findNeed)) needs.set(need, (needs.get(need) ?? 0) + 1);
