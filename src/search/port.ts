@@ -14,8 +14,6 @@ import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { loadCatalogs } from './documents/load-catalogs.ts';
 import { type DocumentSample, sampleDocuments } from './documents/sample-documents.ts';
 import { type IndexFormats, indexFormats, UnknownIndexVersion } from './entries/index-format.ts';
-import { rebuildIndex, startBuilder } from './generations/build.ts';
-import { type Checked, type CheckOptions, checkIndex } from './generations/check.ts';
 import { type AnnouncedProcess, announceProcess } from './generations/processes.ts';
 import { findNearMisses, type Missed } from './near-misses/near-misses.ts';
 import type { NearMiss } from './near-misses/unknown-paths.ts';
@@ -30,6 +28,8 @@ import {
   type SearchOptions,
 } from './search.ts';
 import type { TraceStep } from './trace.ts';
+import { rebuildIndex, startBuilder } from './upkeep/build.ts';
+import { type Checked, type CheckOptions, checkIndex } from './upkeep/check.ts';
 import { startCompactor } from './upkeep/walk-lists.ts';
 import type { AskedResource } from './why/asked-resource.ts';
 import { explainResource, type Why } from './why/why.ts';
@@ -38,7 +38,7 @@ import { explainResource, type Why } from './why/why.ts';
 // The index is derived from them and only proposes candidates; the evaluator decides on the documents.
 
 export { forgetTransactions } from './cache/invalidation.ts';
-export { describeDifference } from './generations/check.ts';
+export { describeDifference } from './upkeep/check.ts';
 export type { AppliedCatalog } from './write/apply-catalogs.ts';
 export type { IncomingCatalog } from './write/target.ts';
 export { type IndexWriter, writeIndex } from './write/write-index.ts';

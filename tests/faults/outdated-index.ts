@@ -134,7 +134,7 @@ function startRebuilding(url: string): RebuildingProcess {
     import { openDatabase } from ${built('storage/database.js')};
     import { silentLogger } from ${built('logger.js')};
     import { indexFormats } from ${built('search/entries/index-format.js')};
-    import { beginGeneration, buildNext, switchTo } from ${built('search/generations/build.js')};
+    import { beginGeneration, buildNext, switchTo } from ${built('search/upkeep/build.js')};
     const database = await openDatabase({ url: ${JSON.stringify(url)}, logger: silentLogger(), maxConnections: 3 });
     ${addLater}
     const formats = addLater(indexFormats);

@@ -55,6 +55,14 @@ const searchDoor = join('search', 'port.ts');
 const searchStatus = join('search', 'status.ts');
 const maxNamesOfDoor = 25;
 
+/** The folders and files right below `search`, from bottom to top: each imports only those before it. */
+const orderOfSearch = [
+  ...['validity.ts', 'keys.ts', 'deadline.ts', 'trace.ts', 'hit.ts', 'set', 'cache', 'entries', 'lists'],
+  ...['documents', 'evaluation.ts', 'tools.ts', 'text', 'spatial', 'filter', 'plan.ts', 'find-hits.ts'],
+  ...['build-page.ts', 'generations', 'search.ts', 'write', 'upkeep', 'near-misses', 'why', 'status.ts'],
+  'port.ts',
+];
+
 const root = 'src';
 const clientSource = join('packages', 'client', 'src');
 const pageSource = join('web', 'src');
@@ -145,6 +153,19 @@ describe('the architecture', () => {
     const names = exportsIn(readFileSync(join(root, searchDoor), 'utf8'));
     expect(names).not.toContain('*');
     expect(names.length).toBeLessThanOrEqual(maxNamesOfDoor);
+  });
+
+  it('has the parts of the search engine in one order, in which each imports only those before it', () => {
+    const inside = files.filter((file) => roomOf(file) === 'search' && !file.endsWith('.test.ts'));
+    const partOf = (file: string) => file.split(sep)[1] ?? '';
+    expect([...new Set(inside.map(partOf))].sort()).toEqual([...orderOfSearch].sort());
+    const placeOf = (file: string) => orderOfSearch.indexOf(partOf(file));
+    const wrong = inside.flatMap((file) =>
+      targetsOf(file)
+        .filter((target) => roomOf(target) === 'search' && placeOf(target) > placeOf(file))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
   });
 
   it('keeps what is said, what follows from it and what is imported free of input and output', () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { type IndexFormats, indexFormats } from '../../src/search/entries/index-format.ts';
-import { beginGeneration, buildNext, buildOutdated, switchTo } from '../../src/search/generations/build.ts';
+import { beginGeneration, buildNext, buildOutdated, switchTo } from '../../src/search/upkeep/build.ts';
 import { announceProcess } from '../../src/search/generations/processes.ts';
 import { createSearch, maintainIndex, type SearchService, writeIndex } from '../../src/search/port.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';

@@ -4,7 +4,7 @@ import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { formatOf, type IndexFormat, type IndexFormats } from '../entries/index-format.ts';
 
 // Generations of the index. Each has a schema with all tables of the index, so that it is dropped whole. As a rule there is one. For another version of the code that makes entries, or by hand, a new one is built
-// beside it (build.ts): searches read the one in use, writers write both. One row says which is in use, so that no search reads two.
+// beside it (upkeep/build.ts): searches read the one in use, writers write both. One row says which is in use, so that no search reads two.
 
 /** A generation that is written to. */
 export interface Generation {

@@ -4,9 +4,9 @@ import { useDatabase } from '../../../tests/support/database/database.ts';
 import { silentLogger } from '../../logger.ts';
 import type { Database } from '../../storage/database.ts';
 import { indexFormats, newestOf } from '../entries/index-format.ts';
-import { buildOutdated } from '../generations/build.ts';
-import { checkIndex } from '../generations/check.ts';
 import { lastNumbers } from '../keys.ts';
+import { buildOutdated } from '../upkeep/build.ts';
+import { checkIndex } from '../upkeep/check.ts';
 import { type RenumberedPart, renumberPart } from './renumber.ts';
 import { writeIndex } from './write-index.ts';
 

@@ -7,9 +7,9 @@ import { until } from '../../../tests/support/time.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { lookupOf, valueFact } from '../entries/attributes.ts';
 import { indexFormats, newestOf } from '../entries/index-format.ts';
-import { checkIndex, type Difference } from '../generations/check.ts';
 import { lastNumbers, numberOf } from '../keys.ts';
 import { openLists } from '../lists/read-lists.ts';
+import { checkIndex, type Difference } from '../upkeep/check.ts';
 import { walkLists } from '../upkeep/walk-lists.ts';
 import { type IndexWriter, writeIndex } from './write-index.ts';
 

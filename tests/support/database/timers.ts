@@ -39,7 +39,7 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'registry/gate.ts': ['part of a request'],
   'registry/registration.ts': [/^select .* from registry.current_record/],
   'schemas/schema-fetcher.ts': ['forgets an answer in memory'],
-  'search/generations/build.ts': [
+  'search/upkeep/build.ts': [
     /^select number from discovery.generation where state = 'retired'/,
     'between two steps of a build',
     'part of a command',

@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
 import type { IndexFormats } from '../entries/index-format.ts';
 import { addObjectPaths, findObjectPaths } from '../entries/object-paths.ts';
+import { type Generation, readWritten } from '../generations/in-use.ts';
 import { catalogKeyOf, keyOf, kindOf, numberOf } from '../keys.ts';
 import { describeList } from '../lists/list-numbers.ts';
 import { createListRemovals } from '../lists/remove.ts';
@@ -14,7 +15,6 @@ import { findWords, numberWords } from '../text/dictionary.ts';
 import { addTargets, forgetTargets, readDocuments } from '../write/document-rows.ts';
 import { geometryRows, listEntries } from '../write/index-changes.ts';
 import { compareLists, type ExpectedLists, type ListDifference } from './compare-lists.ts';
-import { type Generation, readWritten } from './in-use.ts';
 
 // Holds the generations of the index against the documents, slice by slice of the space of keys, each in one snapshot: what is written meanwhile is no difference, and memory is bounded by a slice. The lists are in
 // the order of lists, not of keys, so each slice looks through the bounds of all runs. A difference is mended in another transaction, which finds it again first.

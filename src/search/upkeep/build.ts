@@ -5,13 +5,13 @@ import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import { type IndexFormats, newestOf } from '../entries/index-format.ts';
+import { countLeft, type GenerationRow, readBuildState } from '../generations/build-state.ts';
+import { type Generation, lockGenerations, readInUse, readWritten, schemaOf } from '../generations/in-use.ts';
+import { isAlive } from '../generations/processes.ts';
 import { firstNumbers, keyOf, lastNumbers } from '../keys.ts';
 import { createIndexChanges } from '../write/index-changes.ts';
 import { createRemovals } from '../write/removals.ts';
 import { findShortOfNumbers, type RenumberedPart, renumberPart } from '../write/renumber.ts';
-import { countLeft, type GenerationRow, readBuildState } from './build-state.ts';
-import { type Generation, lockGenerations, readInUse, readWritten, schemaOf } from './in-use.ts';
-import { isAlive } from './processes.ts';
 
 // How the index gets another generation, while processes search and write it:
 //
