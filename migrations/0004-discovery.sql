@@ -61,7 +61,7 @@ create table discovery.catalog (
   valid_until timestamptz,
   window_start integer,             -- validity: daily window, milliseconds after midnight UTC; null: the whole day
   window_length integer,            -- in milliseconds
-  next_resource integer not null default 1,       -- number of the next resource in its range of keys
+  next_resource integer not null default 1,       -- number of the next resource in its range of keys; past the last one: the lowest free number (src/search/write/plan-steps.ts)
   next_offer integer not null default 33554432,   -- number of the next offer, from 2^25
   pushed_at timestamptz,            -- context.timestamp of the last push that was applied
   push_arrived_at timestamptz,      -- when it was applied, by our own clock: an answer to a pull that was sent before is older
@@ -80,8 +80,6 @@ create index catalog_schema_types on discovery.catalog using gin (schema_types);
 create index catalog_networks on discovery.catalog using gin (networks);
 create index catalog_masters on discovery.catalog (key) where type = 'MASTER';
 create index catalog_by_generation on discovery.catalog (generation, key);
--- Three quarters of the numbers are used: the documents get lower numbers, in the same order (src/search/write/renumber.ts).
-create index catalog_short_of_numbers on discovery.catalog (key) where next_resource > 25165824 or next_offer > 58720256;
 
 create table discovery.resource (
   key bigint primary key,
@@ -158,8 +156,7 @@ begin
     -- The dictionary.
     create table %1$I.word (
       id integer generated always as identity primary key,
-      word text collate "C" not null unique,
-      in_use boolean not null default true -- false: marked by a sweep, which deletes it unless somebody uses it again
+      word text collate "C" not null unique
     );
     -- Keys that find a word in spite of typing errors: hashes of the word with letters deleted.
     create table %1$I.deletion (
@@ -187,8 +184,6 @@ begin
 
     -- What the change feed has to know of these tables.
     create trigger note_added after insert on %1$I.word referencing new table as written
-      for each statement execute function discovery.note_words();
-    create trigger note_updated after update on %1$I.word referencing new table as written
       for each statement execute function discovery.note_words();
     create trigger note_emptied after truncate on %1$I.geometry for each statement execute function discovery.note_emptied();
     create trigger note_emptied after truncate on %1$I.word for each statement execute function discovery.note_emptied();

@@ -4,6 +4,13 @@ import type { Transaction } from './database.ts';
 
 const defaultAskAgainMs = 5_000;
 
+interface LockOptions {
+  isShared?: boolean;
+  askAgainMs?: number;
+  /** Gives up after so long, and returns false. */
+  withinMs?: number;
+}
+
 /**
  * Takes an advisory lock until the end of the transaction, however long that takes: where many wait, a transaction would be undone by its limit (connection.ts) again and again. It asks for the
  * lock every few seconds. A process that stands still asks no more, and does not get it.
@@ -11,27 +18,28 @@ const defaultAskAgainMs = 5_000;
 export async function waitForLock(
   tx: Transaction,
   name: string,
-  { isShared = false, askAgainMs = defaultAskAgainMs } = {},
-): Promise<void> {
+  { isShared = false, askAgainMs = defaultAskAgainMs, withinMs }: LockOptions = {},
+): Promise<boolean> {
   const kind = isShared ? 'xact_lock_shared' : 'xact_lock';
   const { rows } = await tx.query<{ taken: boolean }>(
     `select pg_try_advisory_${kind}(hashtextextended($1, 0)) as taken`,
     [name],
   );
-  if (rows[0]?.taken) return;
+  if (rows[0]?.taken) return true;
   await tx.query('savepoint wait_for_lock');
   for (;;) {
     try {
       // The limit is on this one wait: PostgreSQL evaluates the columns from left to right.
       await tx.query(
-        `select set_config('lock_timeout', '${askAgainMs}', true), pg_advisory_${kind}(hashtextextended($1, 0)),
+        `select set_config('lock_timeout', '${withinMs ?? askAgainMs}', true), pg_advisory_${kind}(hashtextextended($1, 0)),
            set_config('lock_timeout', '${lockWaitMs}', true)`,
         [name],
       );
-      return;
+      return true;
     } catch (error) {
       if (!hasCode(error, lockNotAvailable)) throw error;
       await tx.query('rollback to savepoint wait_for_lock');
+      if (withinMs !== undefined) return false;
     }
   }
 }

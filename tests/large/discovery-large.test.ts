@@ -7,6 +7,7 @@ import { signRequest } from '../../src/protocol/request-signature.ts';
 import { sphereBox } from '../../src/rules/geometry/sphere-box.ts';
 import { indexFormats, newestOf } from '../../src/search/entries/index-format.ts';
 import { keyOf } from '../../src/search/keys.ts';
+import { createListRemovals } from '../../src/search/lists/remove.ts';
 import { createIndexChanges } from '../../src/search/write/index-changes.ts';
 import type { Actor } from '../support/network/actor.ts';
 import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from '../support/network/discovery.ts';
@@ -56,7 +57,12 @@ describe('a push of the largest geometries', () => {
       });
       aside.push((await mainThreadCost(send)).longestMs);
       const indexed = async () =>
-        createIndexChanges({ number: 1, index: 'index_1', format: newest }).add(keyOf(1, 1), undefined, {
+        createIndexChanges({
+          number: 1,
+          index: 'index_1',
+          format: newest,
+          removals: createListRemovals('index_1'),
+        }).add(keyOf(1, 1), undefined, {
           ...resource,
         });
       inPlace.push((await mainThreadCost(indexed)).longestMs);

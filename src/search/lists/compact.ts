@@ -5,11 +5,10 @@ import {
   entriesOf,
   insertRuns,
   type RunKey,
-  runKeyArrays,
   runsOf,
   type StoredRun,
   separateLong,
-  unnestedRunKeys,
+  takeRuns,
 } from './runs.ts';
 
 // Compaction of posting lists. Every transaction adds runs of few keys to many lists; merged, they are read many times as fast. Each step looks at some runs and merges neighbours, in
@@ -152,7 +151,8 @@ async function merge(
   index: string,
   groups: readonly SeenRun[][],
 ): Promise<{ merged: number; written: number }> {
-  const taken = await takeRuns(tx, index, groups.flat());
+  // Those that nobody else is just writing anew.
+  const taken = await takeRuns(tx, index, groups.flat(), '*', 'for update skip locked');
   const lists = new Set<number>();
   const written = groups.flatMap((group) => {
     const runs = group.flatMap(({ id }) => taken.get(id) ?? []);
@@ -166,19 +166,4 @@ async function merge(
   if (lists.size > 0)
     await tx.query('insert into discovery.change (merged) values ($1::bigint[])', [bigintArray([...lists])]);
   return { merged: taken.size, written: written.length };
-}
-
-/** Deletes those that nobody else is just writing anew, and returns them. */
-async function takeRuns(
-  tx: Transaction,
-  index: string,
-  runs: readonly SeenRun[],
-): Promise<Map<number, StoredRun>> {
-  const { rows } = await tx.query<StoredRun>(
-    `delete from ${index}.run where ctid = any (array(
-       select ctid from ${index}.run where (list, first, last, id) in (${unnestedRunKeys}) for update skip locked
-     )) returning *`,
-    runKeyArrays(runs),
-  );
-  return new Map(rows.map((run) => [run.id, run]));
 }

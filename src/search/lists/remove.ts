@@ -1,17 +1,20 @@
 import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { waitForLock } from '../../storage/wait-for-lock.ts';
-import { findSharedList, isShared } from './list-numbers.ts';
+import { findSharedList } from './list-numbers.ts';
 import {
+  type Entry,
   entriesOf,
   insertRuns,
   type ListEntries,
+  listed,
   noteChanged,
   type RunKey,
-  runKeyArrays,
+  readRange,
   runsOf,
   type StoredRun,
-  unnestedRunKeys,
+  storedEntries,
+  takeRuns,
 } from './runs.ts';
 
 // Removes entries from lists: the runs that hold them are rewritten without them. An entry stands in one run of its list, nearly always in the one that begins last before it, or else in a shared
@@ -33,12 +36,6 @@ export interface ListRemovals {
 /** Entries by list and name. The name has the mark: the same key may come into the list with another one. */
 type Pending = Map<number, Map<string, Entry>>;
 
-interface Entry {
-  list: number;
-  key: number;
-  mark: number;
-}
-
 /** Entries that are kept in memory; more are removed before the end. */
 const maxPending = 200_000;
 /** Entries that are removed together, at least. */
@@ -46,8 +43,7 @@ const entriesAtOnce = 10_000;
 /** Runs that are looked at for each entry, and so many times as many when it was in none of them. */
 const firstDepth = 1;
 const growth = 16;
-const attemptsBesideOthers = 5;
-const attemptsAlone = 50;
+const attempts = { besideOthers: 5, alone: 50 };
 const removalLock = 'lists of the index';
 
 export function createListRemovals(index: string): ListRemovals {
@@ -93,11 +89,6 @@ export function createListRemovals(index: string): ListRemovals {
   };
 }
 
-function* listed(lists: Iterable<ListEntries>): Generator<Entry> {
-  for (const { list, keys, marks } of lists)
-    for (const [index, key] of keys.entries()) yield { list, key, mark: marks[index] ?? 0 };
-}
-
 function nameOf({ key, mark }: Entry): string {
   return `${mark} ${key}`;
 }
@@ -132,56 +123,50 @@ async function removeFromLists(
   isOnlyOne: boolean,
 ): Promise<void> {
   await noteChanged(tx, [...left.keys()]);
-  for (let attempt = 1; isOnlyOne && attempt <= attemptsBesideOthers; attempt++)
+  for (let attempt = 1; isOnlyOne && attempt <= attempts.besideOthers; attempt++)
     if (await removeBesideOthers(tx, index, left)) return;
   // Nobody else removes anything until the transaction ends.
   await waitForLock(tx, removalLock);
-  // Compaction may move entries from shared runs to those of their list meanwhile.
-  for (const isInShared of [false, true, false]) await removeAlone(tx, index, left, isInShared);
+  // Compaction may move entries between runs meanwhile, so that one look finds them in none.
+  for (let attempt = 1, inVain = 0; left.size > 0 && inVain < 2; attempt++) {
+    if (attempt > attempts.alone)
+      throw new Error('the lists of the index change too often to take keys out of them');
+    const { holders } = await findHolders(tx, index, left);
+    const taken = await takeHolders(tx, index, holders);
+    for (const { held } of taken) for (const entry of held) forget(left, entry);
+    inVain = holders.length === 0 ? inVain + 1 : 0;
+  }
 }
 
 /** Removes all of it, or nothing: when an entry is not found, or a run was rewritten since it was found. */
 async function removeBesideOthers(tx: Transaction, index: string, left: Pending): Promise<boolean> {
-  const wanted: Pending = new Map(Array.from(left, ([list, entries]) => [list, new Map(entries)]));
-  const holders: Holder[] = [];
-  for (const isInShared of [false, true])
-    for (let depth = firstDepth; wanted.size > 0; depth *= growth) {
-      const found = await findHolders(tx, index, wanted, depth, isInShared);
-      for (const { held } of found.holders) for (const entry of held) forget(wanted, entry);
-      holders.push(...found.holders);
-      if (found.isAll) break;
-    }
-  if (wanted.size > 0) return false;
-
+  const { holders, isAll } = await findHolders(tx, index, left);
+  if (!isAll) return false;
   await tx.query('savepoint removal');
   await waitForLock(tx, removalLock, { isShared: true });
   const taken = await takeHolders(tx, index, holders);
-  if (taken.length < holders.length) {
-    // Gives back the locks, too: one that holds some while it looks for others could be waited for.
-    await tx.query('rollback to savepoint removal');
-    return false;
-  }
-  await writeKept(tx, index, taken);
-  return true;
+  // Gives back the locks, too: one that holds some while it looks for others could be waited for.
+  if (taken.length < holders.length) await tx.query('rollback to savepoint removal');
+  return taken.length === holders.length;
 }
 
-async function removeAlone(
+/** Removes all entries under the keys of a range, whatever they are. */
+export async function removeRange(
   tx: Transaction,
   index: string,
-  left: Pending,
-  isInShared: boolean,
+  range: { from: number; end: number },
 ): Promise<void> {
-  for (let attempt = 1, depth = firstDepth; left.size > 0; attempt++) {
-    if (attempt > attemptsAlone)
-      throw new Error('the lists of the index change too often to take keys out of them');
-    const { holders, isAll } = await findHolders(tx, index, left, depth, isInShared);
-    const taken = await takeHolders(tx, index, holders);
-    await writeKept(tx, index, taken);
-    for (const { held } of taken) for (const entry of held) forget(left, entry);
-    // A run that was rewritten since it was found has gone: what it held is looked for again, where it is now.
-    if (taken.length < holders.length) continue;
-    if (isAll) return;
-    depth *= growth;
+  await waitForLock(tx, removalLock);
+  const isLeaving = ({ key }: Entry) => key >= range.from && key < range.end;
+  for (;;) {
+    const holders: Holder[] = [];
+    for await (const run of readRange(tx, index, range)) {
+      const holder = divideRun(run, isLeaving);
+      if (holder.held.length > 0) holders.push(holder);
+    }
+    if (holders.length === 0) return;
+    await takeHolders(tx, index, holders);
+    await noteChanged(tx, [...new Set(holders.flatMap(({ held }) => held.map(({ list }) => list)))]);
   }
 }
 
@@ -191,24 +176,45 @@ interface Holder extends RunKey {
   kept: ListEntries;
 }
 
-/** Those among so many runs as may hold each entry; `isAll`: no other run may. */
+/** The runs that hold entries, each entry in one of them. `isAll`: none is missing. */
 async function findHolders(
   tx: Transaction,
   index: string,
-  left: Pending,
+  entries: Pending,
+): Promise<{ holders: Holder[]; isAll: boolean }> {
+  const wanted: Pending = new Map(Array.from(entries, ([list, each]) => [list, new Map(each)]));
+  const holders: Holder[] = [];
+  for (const isInShared of [false, true])
+    for (let depth = firstDepth, isDeepest = false; wanted.size > 0 && !isDeepest; depth *= growth) {
+      const runs = await readNearest(tx, index, wanted, depth, isInShared);
+      for (const run of runs) {
+        const holder = divideRun(run, (entry) => wanted.get(entry.list)?.has(nameOf(entry)) ?? false);
+        for (const entry of holder.held) forget(wanted, entry);
+        if (holder.held.length > 0) holders.push(holder);
+      }
+      isDeepest = runs.every((run) => run.depth < depth);
+    }
+  return { holders, isAll: wanted.size === 0 };
+}
+
+/** For each entry, so many of the runs that may hold it. */
+async function readNearest(
+  tx: Transaction,
+  index: string,
+  wanted: Pending,
   depth: number,
   isInShared: boolean,
-): Promise<{ holders: Holder[]; isAll: boolean }> {
+): Promise<(StoredRun & { depth: number })[]> {
   const places = new Map<string, { list: number; key: number }>();
-  for (const entries of left.values())
+  for (const entries of wanted.values())
     for (const { list, key } of entries.values()) {
       const shared = isInShared ? findSharedList(list) : undefined;
       if (isInShared && shared === undefined) continue;
       const place = shared === undefined ? { list, key } : { list: shared, key: list };
       places.set(`${place.list} ${place.key}`, place);
     }
-  if (places.size === 0) return { holders: [], isAll: true };
-  const wanted = [...places.values()];
+  if (places.size === 0) return [];
+  const all = [...places.values()];
   const { rows } = await tx.query<StoredRun & { depth: number }>(
     `select run.*, depth from (
        select wanted.list, first, last, id, max(depth) as depth
@@ -221,47 +227,37 @@ async function findHolders(
        group by wanted.list, first, last, id
      ) as seen
      join ${index}.run using (list, first, last, id)`,
-    [bigintArray(wanted.map(({ list }) => list)), doubleArray(wanted.map(({ key }) => key)), depth],
+    [bigintArray(all.map(({ list }) => list)), doubleArray(all.map(({ key }) => key)), depth],
   );
-  return {
-    holders: rows.map((run) => divideRun(run, left)).filter(({ held }) => held.length > 0),
-    isAll: rows.every((run) => run.depth < depth),
-  };
+  return rows;
 }
 
-function divideRun(run: StoredRun, left: Pending): Holder {
+function divideRun(run: StoredRun, isLeaving: (entry: Entry) => boolean): Holder {
   const { list, first, last, id } = run;
+  const stored = entriesOf(list, [run]);
   const held: Entry[] = [];
   const kept: ListEntries = { list, keys: [], marks: [] };
-  for (const stored of listed([entriesOf(list, [run])])) {
-    const { key, mark } = stored;
-    const entry = isShared(list) ? { list: key, key: mark, mark: 0 } : stored;
-    if (left.get(entry.list)?.has(nameOf(entry))) held.push(entry);
+  let index = 0;
+  for (const entry of storedEntries(stored)) {
+    if (isLeaving(entry)) held.push(entry);
     else {
-      kept.keys.push(key);
-      kept.marks.push(mark);
+      kept.keys.push(stored.keys[index] ?? 0);
+      kept.marks.push(stored.marks[index] ?? 0);
     }
+    index++;
   }
   return { list, first, last, id, held, kept };
 }
 
-/** Deletes those that are still there, and returns them. Locked in one order, because compaction holds locks on runs too. */
+/** Replaces those that are still there by what they keep, and returns them. Locked in one order, because compaction holds locks on runs too. */
 async function takeHolders(tx: Transaction, index: string, holders: readonly Holder[]): Promise<Holder[]> {
   if (holders.length === 0) return [];
-  const { rows } = await tx.query<{ id: number }>(
-    `delete from ${index}.run where ctid = any (array(
-       select ctid from ${index}.run where (list, first, last, id) in (${unnestedRunKeys}) order by list, first, id for update
-     )) returning id`,
-    runKeyArrays(holders),
-  );
-  const ids = new Set(rows.map(({ id }) => id));
-  return holders.filter(({ id }) => ids.has(id));
-}
-
-async function writeKept(tx: Transaction, index: string, taken: readonly Holder[]): Promise<void> {
+  const ids = await takeRuns(tx, index, holders, 'id', 'order by list, first, id for update');
+  const taken = holders.filter(({ id }) => ids.has(id));
   await insertRuns(
     tx,
     index,
     taken.flatMap(({ kept }) => runsOf(kept)),
   );
+  return taken;
 }

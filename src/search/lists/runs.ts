@@ -1,7 +1,14 @@
 import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../storage/binary-arrays.ts';
-import type { Transaction } from '../../storage/database.ts';
+import type { Queryable, Transaction } from '../../storage/database.ts';
 import { decodeRun, encodeRun, sortRun } from './codec.ts';
-import { findSharedList, isShared, markBytesOf, maxRunLength, sharedLists } from './list-numbers.ts';
+import {
+  findSharedList,
+  firstSharedList,
+  isShared,
+  markBytesOf,
+  maxRunLength,
+  sharedLists,
+} from './list-numbers.ts';
 
 // The table of lists, a row for each run. What is added becomes new runs, so that writers never wait for each other; a removal rewrites runs (remove.ts); small runs are merged in the background
 // (compact.ts). A run is never changed, and its number never given again.
@@ -14,6 +21,18 @@ export interface ListEntries {
   list: number;
   keys: number[];
   marks: number[];
+}
+
+/** One of them. */
+export interface Entry {
+  list: number;
+  key: number;
+  mark: number;
+}
+
+export function* listed(lists: Iterable<ListEntries>): Generator<Entry> {
+  for (const { list, keys, marks } of lists)
+    for (const [index, key] of keys.entries()) yield { list, key, mark: marks[index] ?? 0 };
 }
 
 /** The columns of the primary key. */
@@ -100,7 +119,52 @@ export function entriesOf(
   return entries;
 }
 
-export const unnestedRunKeys = 'select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[])';
+/** The same, each in the list that it belongs to. */
+export function* storedEntries(entries: ListEntries): Generator<Entry> {
+  for (const entry of listed([entries]))
+    yield isShared(entry.list) ? { list: entry.key, key: entry.mark, mark: 0 } : entry;
+}
+
+/** Runs that are read at a time. */
+const readAtOnce = 5_000;
+
+/** The runs of all lists that may hold a key of a range: shared ones are in the order of the lists whose entries they hold. */
+export async function* readRange(
+  queryable: Queryable,
+  index: string,
+  { from, end }: { from: number; end: number },
+): AsyncGenerator<StoredRun> {
+  for (let after: RunKey | undefined; ; ) {
+    const { rows }: { rows: StoredRun[] } = await queryable.query<StoredRun>(
+      `select * from ${index}.run
+       where ($3::bigint is null or (list, first, last, id) > ($3, $4::float8, $5::float8, $6::bigint))
+         and ((list <= ${firstSharedList} and list > ${firstSharedList - sharedLists}) or (first < $2 and last >= $1))
+       order by list, first, last, id limit $7`,
+      [from, end, after?.list ?? null, after?.first ?? 0, after?.last ?? 0, after?.id ?? 0, readAtOnce],
+    );
+    yield* rows;
+    after = rows.at(-1);
+    if (rows.length < readAtOnce) return;
+  }
+}
+
+/** Deletes runs, and returns those that were there, by number. */
+export async function takeRuns(
+  tx: Transaction,
+  index: string,
+  runs: readonly RunKey[],
+  columns: 'id' | '*',
+  lock: string,
+): Promise<Map<number, StoredRun>> {
+  const { rows } = await tx.query<StoredRun>(
+    `delete from ${index}.run where ctid = any (array(
+       select ctid from ${index}.run
+       where (list, first, last, id) in (select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[])) ${lock}
+     )) returning ${columns}`,
+    runKeyArrays(runs),
+  );
+  return new Map(rows.map((run) => [run.id, run]));
+}
 
 export function runKeyArrays(runs: readonly RunKey[]): Buffer[] {
   return [...spanArrays(runs), bigintArray(runs.map(({ id }) => id))];

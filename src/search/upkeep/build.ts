@@ -6,12 +6,16 @@ import type { Metrics } from '../../metrics.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import { type IndexFormats, newestOf } from '../entries/index-format.ts';
 import { countLeft, type GenerationRow, readBuildState } from '../generations/build-state.ts';
-import { type Generation, lockGenerations, readInUse, readWritten, schemaOf } from '../generations/in-use.ts';
+import {
+  lockGenerations,
+  readInUse,
+  readWritten,
+  schemaOf,
+  type WrittenGeneration,
+} from '../generations/in-use.ts';
 import { isAlive } from '../generations/processes.ts';
 import { firstNumbers, keyOf, lastNumbers } from '../keys.ts';
 import { createIndexChanges } from '../write/index-changes.ts';
-import { createRemovals } from '../write/removals.ts';
-import { findShortOfNumbers, type RenumberedPart, renumberPart } from '../write/renumber.ts';
 
 // How the index gets another generation, while processes search and write it:
 //
@@ -55,22 +59,19 @@ export async function buildOutdated(context: BuildContext, signal: AbortSignal):
     await beginGeneration(database, formats, { isForVersion: true });
   const token = randomUUID();
   const mayGoOn = async () => !signal.aborted && (await takeLease(database, token));
-  const short = await findShortOfNumbers(database);
   const { building, left } = await readBuildState(database);
   const gauge = context.metrics?.gauge(
     'signpost_index_outdated_catalogs',
     'Catalogs that are not in the newest generation of the index yet',
   );
   gauge?.set(left);
-  if (!building && short.length === 0) return;
+  if (!building) return;
   try {
-    for (const key of short) await renumberShort(database, formats, key, mayGoOn);
-    if (building)
-      await buildAll(context, building, {
-        mayGoOn,
-        restShare,
-        onProgress: (done) => gauge?.set(Math.max(0, left - done.catalogs)),
-      });
+    await buildAll(context, building, {
+      mayGoOn,
+      restShare,
+      onProgress: (done) => gauge?.set(Math.max(0, left - done.catalogs)),
+    });
   } finally {
     await releaseLease(database, token);
   }
@@ -168,18 +169,18 @@ export async function buildNext(
   return done;
 }
 
-async function buildCatalog(
+/** Puts a catalog into a generation that has nothing of it. */
+export async function buildCatalog(
   tx: Transaction,
-  generation: Generation,
+  generation: WrittenGeneration,
   catalogKey: number,
   head: object,
-  documentsAtOnce: number,
+  documentsAtOnce = atOnce.documents,
 ): Promise<number> {
-  const removals = createRemovals([generation]);
   const write = async (documents: Iterable<[number, object]>) => {
     const changes = createIndexChanges(generation);
     for (const [key, document] of documents) changes.add(key, undefined, document);
-    await changes.write(tx, removals.of(generation));
+    await changes.write(tx);
   };
   await write([[keyOf(catalogKey, 0), head]]);
   let count = 0;
@@ -220,30 +221,6 @@ async function dropRetired(database: Database, graceMs: number): Promise<void> {
       await tx.query(`drop schema if exists ${schemaOf(number)} cascade`);
       await tx.query('delete from discovery.generation where number = $1', [number]);
     });
-}
-
-/** Long before a catalog comes to the end of its numbers: with many documents that takes longer than one transaction may. */
-async function renumberShort(
-  database: Database,
-  formats: IndexFormats,
-  key: number,
-  mayGoOn: () => Promise<boolean>,
-): Promise<void> {
-  for (const kind of ['resource', 'offer'] as const) {
-    let part: RenumberedPart | undefined;
-    while (!part?.isDone && (await mayGoOn())) {
-      const from = part;
-      part = await database.transaction(async (tx) => {
-        const all = await readWritten(tx, formats);
-        const { rows } = await tx.query<{ generation: number }>(
-          'select generation from discovery.catalog where key = $1 for update',
-          [key],
-        );
-        const generations = all.filter(({ number }) => number <= (rows[0]?.generation ?? 0));
-        return renumberPart(tx, key, kind, { generations, maxDocuments: atOnce.documents, from });
-      });
-    }
-  }
 }
 
 /** By hand: builds another generation of the newest version, and has searches read it. Another process may have the lease: then it goes on where that one ends. */

@@ -1,23 +1,22 @@
-import { addTo } from '../../group.ts';
 import { canonicalJson } from '../../protocol/canonical-json.ts';
 import { bigintArray, integerArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
 import type { IndexFormats } from '../entries/index-format.ts';
-import { addObjectPaths, findObjectPaths } from '../entries/object-paths.ts';
+import { findObjectPaths } from '../entries/object-paths.ts';
 import { type Generation, readWritten } from '../generations/in-use.ts';
 import { catalogKeyOf, keyOf, kindOf, numberOf } from '../keys.ts';
 import { describeList } from '../lists/list-numbers.ts';
-import { createListRemovals } from '../lists/remove.ts';
-import { addToLists, type ListEntries } from '../lists/runs.ts';
-import { readGeometryRows, replaceGeometries } from '../spatial/write-geometries.ts';
-import { findWords, numberWords } from '../text/dictionary.ts';
+import { removeRange } from '../lists/remove.ts';
+import { type Entry, entriesOf, readRange, storedEntries } from '../lists/runs.ts';
+import { readGeometryRows } from '../spatial/write-geometries.ts';
+import { addWords, findWords } from '../text/dictionary.ts';
 import { addTargets, forgetTargets, readDocuments } from '../write/document-rows.ts';
 import { geometryRows, listEntries } from '../write/index-changes.ts';
-import { compareLists, type ExpectedLists, type ListDifference } from './compare-lists.ts';
+import { buildCatalog } from './build.ts';
 
-// Holds the generations of the index against the documents, slice by slice of the space of keys, each in one snapshot: what is written meanwhile is no difference, and memory is bounded by a slice. The lists are in
-// the order of lists, not of keys, so each slice looks through the bounds of all runs. A difference is mended in another transaction, which finds it again first.
+// Compares the generations of the index with the documents, slice by slice of the space of keys, each in one snapshot: what is written meanwhile is no difference, and memory is bounded by a slice. The lists are in
+// the order of lists, not of keys, so each slice looks through the bounds of all runs. A catalog that differs is mended by indexing it again.
 
 /** Documents of a slice. */
 const documentsAtOnce = 20_000;
@@ -41,14 +40,19 @@ export interface Checked {
   mended: number;
 }
 
-export type Difference = (ListDifference | OtherDifference) & { generation: number };
-
-interface OtherDifference {
-  what: 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
+export interface Difference {
+  what: 'list' | 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
   kind: 'missing' | 'surplus' | 'other';
   key: number;
+  generation: number;
+  /** Of the word or path. */
   name?: string;
+  list?: number;
+  /** What stands beside the key in the list: the weight of a word, or the number. */
+  mark?: number;
 }
+
+type Found = Omit<Difference, 'generation'>;
 
 export async function checkIndex(
   database: Database,
@@ -56,7 +60,7 @@ export async function checkIndex(
   { mend = false, onDifference, catalogKeys, documentsAtOnce: atOnce = documentsAtOnce }: CheckOptions,
 ): Promise<Checked> {
   const checked: Checked = { documents: 0, differences: 0, mended: 0 };
-  const ranges = catalogKeys?.map((key) => ({ from: keyOf(key, 0), end: keyOf(key + 1, 0) }));
+  const ranges = catalogKeys?.map(rangeOf);
   for (const { from: first, end } of ranges ?? [{ from: 0, end: Number.MAX_SAFE_INTEGER }])
     for (let from: number | undefined = first; from !== undefined; ) {
       const range: Range = { from, end };
@@ -66,10 +70,10 @@ export async function checkIndex(
       checked.documents += slice.documents;
       checked.differences += slice.differences.length;
       for (const difference of slice.differences) onDifference(difference);
-      const wrong = new Set(slice.differences.map(({ key }) => catalogKeyOf(key)));
-      for (const key of mend ? wrong : [])
+      const wrong = new Set(slice.differences.map(({ key }) => key));
+      for (const key of mend ? new Set(Array.from(wrong, catalogKeyOf)) : [])
         await database.transaction((tx) => mendCatalog(tx, formats, key, slice.differences));
-      if (mend) checked.mended += new Set(slice.differences.map(({ key }) => key)).size;
+      if (mend) checked.mended += wrong.size;
       from = slice.rest;
     }
   return checked;
@@ -78,6 +82,10 @@ export async function checkIndex(
 interface Range {
   from: number;
   end: number;
+}
+
+function rangeOf(catalogKey: number): Range {
+  return { from: keyOf(catalogKey, 0), end: keyOf(catalogKey + 1, 0) };
 }
 
 interface Slice {
@@ -100,7 +108,7 @@ async function checkSlice(
   const differences: Difference[] = [];
   for (const generation of await readWritten(tx, formats)) {
     const theirs = keys.filter((each) => each.generation >= generation.number).map(({ key }) => key);
-    for (const difference of await checkGeneration(tx, generation, theirs, slice))
+    for await (const difference of checkGeneration(tx, generation, theirs, slice))
       differences.push({ ...difference, generation: generation.number });
   }
   return { documents: keys.length, differences, ...(rest !== undefined && { rest }) };
@@ -124,25 +132,79 @@ async function readKeys(
   return rows;
 }
 
-async function checkGeneration(
+async function* checkGeneration(
   tx: Transaction,
   generation: Generation,
   keys: readonly number[],
   range: Range,
-): Promise<(ListDifference | OtherDifference)[]> {
-  const expected: ExpectedLists = new Map();
-  const differences: (ListDifference | OtherDifference)[] = [];
+): AsyncGenerator<Found> {
+  const { index } = generation;
+  /** The entries of lists by name: how often each is missing, or, below 0, too many. */
+  const missing = new Map<string, number>();
+  const count = ({ list, key, mark }: Entry, by: 1 | -1) => {
+    const name = `${list} ${key} ${mark}`;
+    const left = (missing.get(name) ?? 0) + by;
+    if (left === 0) missing.delete(name);
+    else missing.set(name, left);
+  };
   for (let at = 0; at < keys.length; at += parsedAtOnce)
-    differences.push(...(await checkDocuments(tx, generation, keys.slice(at, at + parsedAtOnce), expected)));
-  differences.push(...(await compareLists(tx, generation.index, expected, range)));
+    yield* checkDocuments(tx, generation, keys.slice(at, at + parsedAtOnce), (entry) => count(entry, 1));
+  for await (const run of readRange(tx, index, range))
+    for (const entry of storedEntries(entriesOf(run.list, [run])))
+      if (entry.key >= range.from && entry.key < range.end) count(entry, -1);
+  for (const [name, times] of missing) {
+    const [list = 0, key = 0, mark] = name.split(' ').map(Number);
+    const kind = times > 0 ? 'missing' : 'surplus';
+    for (let time = 0; time < Math.abs(times); time++) yield { what: 'list', kind, list, key, mark };
+  }
   const { rows } = await tx.query<{ key: number }>(
-    `select distinct key from ${generation.index}.geometry where key >= $1 and key < $2`,
+    `select distinct key from ${index}.geometry where key >= $1 and key < $2`,
     [range.from, range.end],
   );
   const documents = new Set(keys);
-  for (const { key } of rows)
-    if (!documents.has(key)) differences.push({ what: 'geometry', kind: 'surplus', key });
-  return differences;
+  for (const { key } of rows) if (!documents.has(key)) yield { what: 'geometry', kind: 'surplus', key };
+}
+
+/** Finds the differences that show without the lists, and names the entries that those should have. */
+async function* checkDocuments(
+  tx: Transaction,
+  generation: Generation,
+  keys: readonly number[],
+  expect: (entry: Entry) => void,
+): AsyncGenerator<Found> {
+  const { index, format } = generation;
+  const indexed = await readEntries(tx, generation, keys);
+  const allOf = (pick: (entries: DocumentEntries) => Iterable<string>) => [
+    ...new Set([...indexed.values()].flatMap((entries) => [...pick(entries)])),
+  ];
+  const words = allOf((entries) => entries.words.keys());
+  const numbers = await findWords(tx, index, words);
+  const paths = allOf((entries) => entries.objects);
+  const objects = await findObjectPaths(tx, index, paths);
+  const geometries = await readGeometryRows(tx, index, keys);
+  const untyped = await findWithoutTypingKeys(tx, generation, numbers);
+  for (const [key, entries] of indexed) {
+    for (const name of entries.words.keys())
+      if (!numbers.has(name)) yield { what: 'word', kind: 'missing', key, name };
+      else if (untyped.delete(name)) yield { what: 'typing key', kind: 'missing', key, name };
+    for (const name of entries.objects)
+      if (!objects.has(name)) yield { what: 'object path', kind: 'missing', key, name };
+    for (const [list, marks] of listEntries(entries, numbers))
+      for (const mark of marks) expect({ list, key, mark });
+    const stored = (geometries.get(key) ?? []).map((row) => describeGeometry(row, row.shape));
+    const wanted = geometryRows({ format }, key, entries).map((row) =>
+      describeGeometry(row, JSON.stringify(row.shape)),
+    );
+    if (stored.sort().join('\n') !== wanted.sort().join('\n')) yield { what: 'geometry', kind: 'other', key };
+  }
+  const { rows } = await tx.query<{ key: number }>(
+    `select key from discovery.offer where key = any ($1::bigint[]) and exists (
+       select from unnest(resource_ids) as named (id) where not exists (
+         select from discovery.offer_target as target
+         where (target.owner, target.resource_id, target.offer_key) = (offer.owner, named.id, offer.key))) order by key`,
+    [bigintArray(keys.filter((key) => kindOf(key) === 'offer'))],
+  );
+  for (const { key } of rows) yield { what: 'offer target', kind: 'missing', key };
 }
 
 async function readEntries(
@@ -165,60 +227,11 @@ async function readEntries(
   );
 }
 
-/** Finds the differences that show without the lists, and adds what those are expected to have. */
-async function checkDocuments(
-  tx: Transaction,
-  generation: Generation,
-  keys: readonly number[],
-  expected: ExpectedLists,
-): Promise<OtherDifference[]> {
-  const { index, format } = generation;
-  const indexed = await readEntries(tx, generation, keys);
-  const allOf = (pick: (entries: DocumentEntries) => Iterable<string>) => [
-    ...new Set([...indexed.values()].flatMap((entries) => [...pick(entries)])),
-  ];
-  const numbers = await findWords(
-    tx,
-    index,
-    allOf(({ words }) => words.keys()),
-  );
-  const objects = await findObjectPaths(
-    tx,
-    index,
-    allOf(({ objects: paths }) => paths),
-  );
-  const geometries = await readGeometryRows(tx, index, keys);
-  const untyped = await findWithoutTypingKeys(tx, generation, numbers);
-  const differences: OtherDifference[] = [];
-  for (const [key, entries] of indexed) {
-    for (const word of entries.words.keys())
-      if (!numbers.has(word)) differences.push({ what: 'word', kind: 'missing', key, name: word });
-      else if (untyped.delete(word))
-        differences.push({ what: 'typing key', kind: 'missing', key, name: word });
-    for (const path of entries.objects)
-      if (!objects.has(path)) differences.push({ what: 'object path', kind: 'missing', key, name: path });
-    for (const [list, marks] of listEntries(entries, numbers))
-      for (const mark of marks) addTo(expected, list, { key, mark });
-    const stored = (geometries.get(key) ?? []).map(({ path, shape, low, high }) =>
-      [path, canonicalJson(JSON.parse(shape)), `${low} ${high}`].join(' '),
-    );
-    const wanted = geometryRows({ format }, key, entries).map(({ path, shape, low, high }) =>
-      [path, canonicalJson(JSON.parse(JSON.stringify(shape))), `${low} ${high}`].join(' '),
-    );
-    if (stored.sort().join('\n') !== wanted.sort().join('\n'))
-      differences.push({ what: 'geometry', kind: 'other', key });
-  }
-  const { rows } = await tx.query<{ key: number }>(
-    `select key from discovery.offer where key = any ($1::bigint[]) and exists (
-       select from unnest(resource_ids) as named (id) where not exists (
-         select from discovery.offer_target as target
-         where (target.owner, target.resource_id, target.offer_key) = (offer.owner, named.id, offer.key))) order by key`,
-    [bigintArray(keys.filter((key) => kindOf(key) === 'offer'))],
-  );
-  return [
-    ...differences,
-    ...rows.map(({ key }) => ({ what: 'offer target', kind: 'missing', key }) as const),
-  ];
+function describeGeometry(
+  { path, low, high }: { path: string; low: readonly number[]; high: readonly number[] },
+  shape: string,
+): string {
+  return [path, canonicalJson(JSON.parse(shape)), `${low} ${high}`].join(' ');
 }
 
 /** Words that would not be found in spite of typing errors. */
@@ -238,85 +251,43 @@ async function findWithoutTypingKeys(
   return new Set(rows.flatMap(({ ordinal }) => wanted[ordinal - 1]?.word ?? []));
 }
 
-/** Under the lock of the catalog: what was written since the differences were found is no difference any more. */
+/** Takes all that the index has of a catalog out of it, and indexes the catalog again, under its lock. */
 async function mendCatalog(
   tx: Transaction,
   formats: IndexFormats,
   catalogKey: number,
-  known: readonly Difference[],
+  differences: readonly Difference[],
 ): Promise<void> {
   const generations = await readWritten(tx, formats);
-  await tx.query('select from discovery.catalog where key = $1 for update', [catalogKey]);
-  const range = { from: keyOf(catalogKey, 0), end: keyOf(catalogKey + 1, 0) };
-  const wrong = new Set(known.map(({ key }) => key).filter((key) => catalogKeyOf(key) === catalogKey));
-  const keys = (await readKeys(tx, range, Number.MAX_SAFE_INTEGER)).filter(({ key }) => wrong.has(key));
+  const { rows } = await tx.query<{ head: string; generation: number }>(
+    `select head::text as head, generation from discovery.catalog where key = $1 and provider_id <> '' for update`,
+    [catalogKey],
+  );
+  const theirs = differences.filter(({ key }) => catalogKeyOf(key) === catalogKey);
+  const offers = bigintArray(theirs.flatMap(({ what, key }) => (what === 'offer target' ? key : [])));
+  await forgetTargets(tx, offers);
+  await addTargets(tx, offers);
   for (const generation of generations) {
-    const { index } = generation;
-    const theirs = keys.filter((each) => each.generation >= generation.number).map(({ key }) => key);
-    const lacking = known.filter((each) => each.generation === generation.number && wrong.has(each.key));
-    await mendLookups(tx, generation, lacking);
-    const indexed = await readEntries(tx, generation, theirs);
-    const expected: ExpectedLists = new Map();
-    const numbers = await findWords(
-      tx,
-      index,
-      [...indexed.values()].flatMap(({ words }) => [...words.keys()]),
-    );
-    for (const [key, entries] of indexed)
-      for (const [list, marks] of listEntries(entries, numbers))
-        for (const mark of marks) addTo(expected, list, { key, mark });
-    const inLists = await compareLists(tx, index, expected, range, wrong);
-    const listed = (kind: ListDifference['kind']): ListEntries[] =>
-      inLists
-        .filter((each) => each.kind === kind)
-        .map(({ list, key, mark }) => ({ list, keys: [key], marks: [mark] }));
-    await replaceGeometries(
-      tx,
-      index,
-      [...wrong],
-      Array.from(indexed).flatMap(([key, entries]) => geometryRows(generation, key, entries)),
-    );
-    await addToLists(tx, index, listed('missing'));
-    // One that stands in a list twice is found once too often; each time one copy is taken out.
-    const removals = createListRemovals(index);
-    for (const entries of listed('surplus')) {
-      await removals.add(tx, [entries]);
-      await removals.write(tx);
-    }
+    const { number, index, format } = generation;
+    const untyped = theirs.flatMap((each) => (each.what === 'typing key' ? (each.name ?? []) : []));
+    await addWords(tx.apart, index, untyped.sort(), format);
+    const range = rangeOf(catalogKey);
+    await removeRange(tx, index, range);
+    await tx.query(`delete from ${index}.geometry where key >= $1 and key < $2`, [range.from, range.end]);
+    for (const row of rows)
+      if (number <= row.generation) await buildCatalog(tx, generation, catalogKey, JSON.parse(row.head));
   }
 }
 
-/** What leads to words, paths and offers. */
-async function mendLookups(
-  tx: Transaction,
-  { index, format }: Generation,
-  differences: readonly Difference[],
-): Promise<void> {
-  const namesOf = (...kinds: Difference['what'][]) =>
-    differences.flatMap((each) =>
-      'name' in each && each.name !== undefined && kinds.includes(each.what) ? each.name : [],
-    );
-  // A word that is marked to be deleted gets its keys with the mark taken away.
-  const words = namesOf('word', 'typing key');
-  if (words.length > 0)
-    await tx.apart.query(`update ${index}.word set in_use = false where word = any ($1::text[])`, [words]);
-  await numberWords(tx, index, [...new Set(words)], format);
-  await addObjectPaths(tx, index, namesOf('object path'));
-  const offers = bigintArray(differences.flatMap(({ what, key }) => (what === 'offer target' ? key : [])));
-  await forgetTargets(tx, offers);
-  await addTargets(tx, offers);
-}
-
 /** A difference on one line: what is missing or surplus, in which list, and whose it is. */
-export function describeDifference(difference: Difference): string {
-  const { key } = difference;
+export function describeDifference({ what, kind, key, name, list = 0, mark }: Difference): string {
   const whose = `key ${key} (${kindOf(key)} ${numberOf(key)} of catalog ${catalogKeyOf(key)})`;
-  switch (difference.what) {
+  switch (what) {
     case 'list':
-      return `${difference.kind}: list ${difference.list} (${describeList(difference.list)}), ${whose}, beside it ${difference.mark}`;
+      return `${kind}: list ${list} (${describeList(list)}), ${whose}, beside it ${mark}`;
     case 'geometry':
-      return `${difference.kind === 'surplus' ? 'surplus: geometries without a document' : 'other geometries than the document has'}: ${whose}`;
+      return `${kind === 'surplus' ? 'surplus: geometries without a document' : 'other geometries than the document has'}: ${whose}`;
     default:
-      return `${difference.kind}: ${difference.what} ${JSON.stringify(difference.name)}, ${whose}`;
+      return `${kind}: ${what} ${JSON.stringify(name)}, ${whose}`;
   }
 }

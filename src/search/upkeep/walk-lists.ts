@@ -8,8 +8,7 @@ import { createThreadPool } from '../../thread-pool.ts';
 import type { IndexFormats } from '../entries/index-format.ts';
 import { type Generation, readWritten } from '../generations/in-use.ts';
 import { beginningOf, type CompactionStep, compactFrom, type Position } from '../lists/compact.ts';
-import { sweepPaths } from './sweep-paths.ts';
-import { type SweepStep, sweepWords } from './sweep-words.ts';
+import { type SweepStep, sweepPaths, sweepWords } from './sweep.ts';
 
 // Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order: a list that nobody has searched yet is merged before somebody
 // does. Steps that find something to merge follow each other quickly, so that a bulk load is caught up with in minutes; the others take a tenth of a processor. At the end of a walk it sweeps the
@@ -122,7 +121,7 @@ async function sweepDictionary(
   await sweepPaths(database, index);
   for (const end = performance.now() + longestSweepMs; ; ) {
     const startedAt = performance.now();
-    const step: SweepStep = await sweepWords(database, generation, swept.get(index) ?? 0, signal);
+    const step: SweepStep = await sweepWords(database, generation, swept.get(index) ?? 0);
     swept.set(index, step.rest ?? 0);
     const now = performance.now();
     if (step.rest === undefined || now > end) return;

@@ -2,8 +2,7 @@ import { createBreaks } from '../../breaks.ts';
 import type { Offer, Resource } from '../../protocol/catalog.ts';
 import { schemaTypesOfOffer, schemaTypesOfResource } from '../../rules/match.ts';
 import type { Transaction } from '../../storage/database.ts';
-import type { Generation } from '../generations/in-use.ts';
-import { keyOf } from '../keys.ts';
+import type { WrittenGeneration } from '../generations/in-use.ts';
 import {
   type DocumentKind,
   type OfferRow,
@@ -14,20 +13,11 @@ import {
   writeResources,
 } from './document-rows.ts';
 import { createIndexChanges, type IndexChanges } from './index-changes.ts';
-import { type DocumentStep, planSteps, type WrittenDocument } from './plan-steps.ts';
-import type { Removals } from './removals.ts';
+import { planHeads, planSteps, type Step } from './plan-steps.ts';
 import { type Target, validityRow } from './target.ts';
 
 /** How many documents are read, indexed and written at a time: bounds memory. */
 const documentsAtOnce = 2_000;
-
-type Step = DocumentStep | HeadStep;
-
-/** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key. */
-interface HeadStep {
-  kind: 'catalog';
-  target: Target;
-}
 
 /**
  * Brings what is said of the targets, their resources and their offers to what was sent. All kinds go through the index together: words are numbered once, and a list gets one
@@ -36,17 +26,16 @@ interface HeadStep {
 export async function applyDocuments(
   tx: Transaction,
   targets: readonly Target[],
-  generations: readonly Generation[],
-  removals: Removals,
+  generations: readonly WrittenGeneration[],
 ): Promise<void> {
-  const steps: Step[] = [
+  const steps = [
     ...planHeads(targets),
     ...(await planSteps(tx, 'resource', targets)),
     ...(await planSteps(tx, 'offer', targets)),
   ];
   let writing: Promise<void> = Promise.resolve();
   for (let start = 0; start < steps.length; start += documentsAtOnce) {
-    const write = await prepareSteps(tx, steps.slice(start, start + documentsAtOnce), generations, removals);
+    const write = await prepareSteps(tx, steps.slice(start, start + documentsAtOnce), generations);
     await writing;
     // While the database writes, the next ones are prepared.
     writing = write();
@@ -55,105 +44,53 @@ export async function applyDocuments(
   await writing;
 }
 
-function planHeads(targets: readonly Target[]): HeadStep[] {
-  return targets
-    .filter(({ before, row }) => !before.known || before.head_digest !== row.head_digest)
-    .map((target) => ({ kind: 'catalog', target }));
-}
-
 async function prepareSteps(
   tx: Transaction,
   steps: readonly Step[],
-  generations: readonly Generation[],
-  removals: Removals,
+  generations: readonly WrittenGeneration[],
 ): Promise<() => Promise<void>> {
-  const documents = steps.filter((step) => step.kind !== 'catalog');
-  const stored = await readReplaced(tx, documents);
+  const stored = await readReplaced(tx, steps);
   const changes = new Map(generations.map((each) => [each, createIndexChanges(each)]));
   const takeBreak = createBreaks();
   for (const step of steps) {
-    if (step.kind === 'catalog') addHead(changes, step.target);
-    else addDocument(changes, step, stored.get(step.key));
+    addStep(changes, step, stored.get(step.key));
     await takeBreak();
   }
   return async () => {
-    for (const [generation, each] of changes) await each.write(tx, removals.of(generation));
-    await writeDocuments(tx, documents);
+    for (const each of changes.values()) await each.write(tx);
+    await writeDocuments(tx, steps);
   };
 }
 
-async function readReplaced(
-  tx: Transaction,
-  steps: readonly DocumentStep[],
-): Promise<Map<number, Resource & Offer>> {
-  const replaced = steps.filter(({ replaces }) => replaces);
-  const keysOf = (kind: DocumentKind) => replaced.filter((step) => step.kind === kind).map(({ key }) => key);
-  return new Map([
+/** The documents as they were, by key. */
+async function readReplaced(tx: Transaction, steps: readonly Step[]): Promise<Map<number, object>> {
+  const replaced = (kind: Step['kind']) => steps.filter((step) => step.kind === kind && step.replaces);
+  const keysOf = (kind: DocumentKind) => replaced(kind).map(({ key }) => key);
+  return new Map<number, object>([
+    ...replaced('catalog').map(({ key, target }) => [key, target.before.head] as const),
     ...(await readDocuments(tx, 'resource', keysOf('resource'))),
     ...(await readDocuments(tx, 'offer', keysOf('offer'))),
   ]);
 }
 
-type Changes = ReadonlyMap<Generation, IndexChanges>;
-
-function addHead(changes: Changes, { incoming, before, row, generations, unindexed }: Target): void {
-  for (const generation of generations) {
-    const old = before.known ? before.head : undefined;
-    const entries = changes.get(generation)?.add(keyOf(row.key, 0), old, row.head, incoming);
-    if (generation === generations[0]) for (const path of entries?.unindexed ?? []) unindexed.push({ path });
-  }
-}
-
-function addDocument(
-  changes: Changes,
-  { kind, target, key, id, written }: DocumentStep,
-  old: (Resource & Offer) | undefined,
+function addStep(
+  changes: ReadonlyMap<WrittenGeneration, IndexChanges>,
+  { kind, target, key, id, written }: Step,
+  old: object | undefined,
 ): void {
   const { generations, incoming, unindexed } = target;
   for (const generation of generations) {
     const entries = changes.get(generation)?.add(key, old, written?.document, incoming);
     if (generation === generations[0])
-      for (const path of entries?.unindexed ?? []) unindexed.push({ id, path });
+      for (const path of entries?.unindexed ?? []) unindexed.push({ ...(id !== undefined && { id }), path });
   }
+  if (kind === 'catalog') return;
   if (old) countSchemaTypes(kind, target, old, -1);
   if (written) countSchemaTypes(kind, target, written.document, 1);
 }
 
-async function writeDocuments(tx: Transaction, steps: readonly DocumentStep[]): Promise<void> {
-  const [resources, offers]: [ResourceRow[], OfferRow[]] = [[], []];
-  const leaving: Record<DocumentKind, number[]> = { resource: [], offer: [] };
-  for (const step of steps) {
-    const { kind, key, id, written } = step;
-    if (written === undefined) {
-      leaving[kind].push(key);
-      continue;
-    }
-    const row = { key, id, digest: written.digest, document: written.text };
-    if (kind === 'resource') resources.push(row);
-    else offers.push({ ...row, ...offerColumns(step, written) });
-  }
-  await writeResources(tx, resources);
-  await removeDocuments(tx, 'resource', leaving.resource);
-  await writeOffers(tx, offers);
-  await removeDocuments(tx, 'offer', leaving.offer);
-}
-
-function offerColumns({ target }: DocumentStep, { document }: WrittenDocument) {
-  const { resourceIds, provider, validity } = document as Offer;
-  return {
-    owner: target.incoming.owner,
-    provider_id: provider?.id ?? target.row.provider_id,
-    resource_ids: resourceIds ?? null,
-    ...validityRow(validity),
-  };
-}
-
-function countSchemaTypes(
-  kind: DocumentKind,
-  { row: { schema_uses: uses } }: Target,
-  document: Resource | Offer,
-  by: 1 | -1,
-): void {
+function countSchemaTypes(kind: DocumentKind, { row }: Target, document: object, by: 1 | -1): void {
+  const { schema_uses: uses } = row;
   const types =
     kind === 'resource' ? schemaTypesOfResource(document as Resource) : schemaTypesOfOffer(document as Offer);
   for (const type of types) {
@@ -161,4 +98,32 @@ function countSchemaTypes(
     if (count > 0) uses[type] = count;
     else delete uses[type];
   }
+}
+
+async function writeDocuments(tx: Transaction, steps: readonly Step[]): Promise<void> {
+  const [resources, offers]: [ResourceRow[], OfferRow[]] = [[], []];
+  const leaving: Record<DocumentKind, number[]> = { resource: [], offer: [] };
+  for (const { kind, target, key, id = '', written } of steps) {
+    if (kind === 'catalog') continue;
+    if (written === undefined) {
+      leaving[kind].push(key);
+      continue;
+    }
+    const row = { key, id, digest: written.digest, document: written.text };
+    if (kind === 'resource') resources.push(row);
+    else offers.push({ ...row, ...offerColumns(target, written.document as Offer) });
+  }
+  await writeResources(tx, resources);
+  await removeDocuments(tx, 'resource', leaving.resource);
+  await writeOffers(tx, offers);
+  await removeDocuments(tx, 'offer', leaving.offer);
+}
+
+function offerColumns({ incoming, row }: Target, { resourceIds, provider, validity }: Offer) {
+  return {
+    owner: incoming.owner,
+    provider_id: provider?.id ?? row.provider_id,
+    resource_ids: resourceIds ?? null,
+    ...validityRow(validity),
+  };
 }

@@ -3,10 +3,9 @@ import type { Json } from '../../protocol/json.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
 import { addObjectPaths } from '../entries/object-paths.ts';
-import type { Generation } from '../generations/in-use.ts';
+import type { Generation, WrittenGeneration } from '../generations/in-use.ts';
 import { kindOf } from '../keys.ts';
 import { columnList, offerList, wordList } from '../lists/list-numbers.ts';
-import type { ListRemovals } from '../lists/remove.ts';
 import { addToLists, type ListEntries } from '../lists/runs.ts';
 import { type GeometryRow, replaceGeometries } from '../spatial/write-geometries.ts';
 import { findWords, numberWords } from '../text/dictionary.ts';
@@ -21,7 +20,7 @@ export interface IndexChanges {
     options?: EntryOptions,
   ): DocumentEntries | undefined;
   /** What leaves lists is left to the end of the transaction. */
-  write(tx: Transaction, removals: ListRemovals): Promise<void>;
+  write(tx: Transaction): Promise<void>;
 }
 
 interface EntryOptions {
@@ -34,7 +33,7 @@ interface Change {
   after?: DocumentEntries;
 }
 
-export function createIndexChanges({ index, format }: Generation): IndexChanges {
+export function createIndexChanges({ index, format, removals }: WrittenGeneration): IndexChanges {
   const changes: Change[] = [];
   return {
     add(key, before, after, options) {
@@ -49,7 +48,7 @@ export function createIndexChanges({ index, format }: Generation): IndexChanges 
       return change.after;
     },
 
-    async write(tx, removals) {
+    async write(tx) {
       const wordsOf = (when: 'before' | 'after') => [
         ...new Set(changes.flatMap((change) => [...(change[when]?.words.keys() ?? [])])),
       ];

@@ -1,17 +1,17 @@
 import { createBreaks } from '../../breaks.ts';
 import type { Offer, Resource } from '../../protocol/catalog.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { hash53 } from '../entries/attributes.ts';
-import { keyOf, lastNumbers } from '../keys.ts';
+import { hash53, type Level } from '../entries/attributes.ts';
+import { firstNumbers, keyOf, lastNumbers } from '../keys.ts';
 import { type DocumentKind, readDigests, type StoredDocument } from './document-rows.ts';
 import type { Target } from './target.ts';
 
 /** What happens to one document: written, with its text, or removed. */
-export interface DocumentStep {
-  kind: DocumentKind;
+export interface Step {
+  kind: Level;
   target: Target;
   key: number;
-  id: string;
+  id?: string;
   /** Whether something is stored under the key. */
   replaces: boolean;
   written?: WrittenDocument;
@@ -20,7 +20,18 @@ export interface DocumentStep {
 export interface WrittenDocument {
   text: string;
   digest: number;
-  document: Resource | Offer;
+  document: object;
+}
+
+/** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key, and stored in the catalog's row. */
+export function planHeads(targets: readonly Target[]): Step[] {
+  return targets
+    .filter(({ before, row }) => !before.known || before.head_digest !== row.head_digest)
+    .map((target) => {
+      const { before, row } = target;
+      const written = { text: '', digest: row.head_digest, document: row.head };
+      return { kind: 'catalog', target, key: keyOf(row.key, 0), replaces: before.known, written };
+    });
 }
 
 /** Tells which resources, or offers, of the targets are new, changed or to go. Those that are equal to the stored ones have no step. */
@@ -28,22 +39,24 @@ export async function planSteps(
   tx: Transaction,
   kind: DocumentKind,
   targets: readonly Target[],
-): Promise<DocumentStep[]> {
+): Promise<Step[]> {
   const stored = await readStored(tx, kind, targets);
-  const steps: DocumentStep[] = [];
+  const steps: Step[] = [];
   const takeBreak = createBreaks();
   for (const target of targets) {
     const { incoming, row } = target;
     const ofCatalog = stored.get(row.key) ?? new Map<string, StoredDocument>();
     const sent: readonly (Resource | Offer)[] = incoming.catalog[`${kind}s` as const] ?? [];
     const documents = new Map(sent.map((document) => [document.id, document]));
+    const fresh = [...documents.keys()].filter((id) => !ofCatalog.has(id));
+    const keys = await takeKeys(tx, kind, target, fresh.length);
     for (const [id, document] of documents) {
       await takeBreak();
       const text = JSON.stringify(document);
       const digest = hash53(text);
       const current = ofCatalog.get(id);
       if (current?.digest === digest) continue;
-      const key = current?.key ?? nextKey(kind, target);
+      const key = current?.key ?? keys.next().value ?? 0;
       const written = { text, digest, document };
       steps.push({ kind, target, key, id, replaces: current !== undefined, written });
       target.written += 1;
@@ -82,11 +95,28 @@ async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly
   return stored;
 }
 
-/** In the order of first arrival, which becomes the order of answers. Where they come to an end, documents move to the lowest ones before (renumber.ts). */
-function nextKey(kind: DocumentKind, { row, before }: Target): number {
+/**
+ * Keys of new documents, in the order of first arrival, which becomes the order of answers. A catalog that replaces its documents again and again comes to the end of its numbers, however few it has: from
+ * then on new ones get the lowest numbers that are free. What is still to leave lists under these numbers is no obstacle: an entry that comes again stays (lists/remove.ts).
+ */
+async function takeKeys(
+  tx: Transaction,
+  kind: DocumentKind,
+  { row, before }: Target,
+  count: number,
+): Promise<IterableIterator<number>> {
   const column = `next_${kind}` as const;
-  const number = row[column];
-  if (number > lastNumbers[kind]) throw new Error(`catalog ${before.id} has too many ${kind}s`);
-  row[column] = number + 1;
-  return keyOf(row.key, number);
+  const first = keyOf(row.key, row[column]);
+  row[column] = Math.min(row[column] + count, lastNumbers[kind] + 1);
+  if (first + count <= keyOf(row.key, lastNumbers[kind] + 1) || count === 0)
+    return Array.from({ length: count }, (_, index) => first + index).values();
+  // Among the first numbers, one more for each document that there is, so many are free.
+  const { rows } = await tx.query<{ key: number }>(
+    `select free.key from generate_series($1::bigint, least($2::bigint,
+       $1 + $3 + (select count(*) from discovery.${kind} as held where held.key between $1 and $2))) as free (key)
+     where not exists (select from discovery.${kind} as held where held.key = free.key) order by free.key limit $3`,
+    [keyOf(row.key, firstNumbers[kind]), keyOf(row.key, lastNumbers[kind]), count],
+  );
+  if (rows.length < count) throw new Error(`catalog ${before.id} has too many ${kind}s`);
+  return rows.map(({ key }) => key).values();
 }

@@ -1,7 +1,7 @@
 import type { CatalogType, ReceivedCatalog } from '../../protocol/catalog.ts';
 import { boundsOf } from '../../rules/time-period.ts';
 import { hash53 } from '../entries/attributes.ts';
-import type { Generation } from '../generations/in-use.ts';
+import type { WrittenGeneration } from '../generations/in-use.ts';
 import type { CatalogRow, HeldCatalog, ValidityRow } from './catalog-rows.ts';
 
 export interface IncomingCatalog {
@@ -33,7 +33,7 @@ export interface Target {
   incoming: IncomingCatalog;
   before: HeldCatalog;
   /** That its documents are in. */
-  generations: readonly Generation[];
+  generations: readonly WrittenGeneration[];
   /** The row as it will be; documents that are written number and count themselves in it. */
   row: CatalogRow;
   written: number;
@@ -51,13 +51,14 @@ export interface UnindexedGeometry {
 export function targetOf(
   incoming: IncomingCatalog,
   before: HeldCatalog,
-  generations: readonly Generation[],
+  generations: readonly WrittenGeneration[],
 ): Target {
   const { resources: _resources, offers: _offers, ...members } = incoming.catalog;
   const keeps = incoming.mode === 'MERGE' && before.known && !incoming.replacesMembers;
   const head = (keeps ? { ...before.head, ...members } : members) as typeof members;
+  const { known: _known, ...held } = before;
   const row: CatalogRow = {
-    key: before.key,
+    ...held,
     type: incoming.type,
     head,
     head_digest: hash53(JSON.stringify(head)),
@@ -66,20 +67,11 @@ export function targetOf(
     schema_uses: { ...before.schema_uses },
     is_active: head.isActive ?? true,
     ...validityRow(head.validity),
-    next_resource: before.next_resource,
-    next_offer: before.next_offer,
     pushed_at: incoming.pushedAt ?? before.pushed_at,
     pulled_at: incoming.pulledAt ?? before.pulled_at,
   };
-  return {
-    incoming,
-    before,
-    generations: generations.filter(({ number }) => number <= before.generation),
-    row,
-    written: 0,
-    removed: 0,
-    unindexed: [],
-  };
+  const theirs = generations.filter(({ number }) => number <= before.generation);
+  return { incoming, before, generations: theirs, row, written: 0, removed: 0, unindexed: [] };
 }
 
 export function validityRow(validity: ReceivedCatalog['validity']): ValidityRow {

@@ -105,7 +105,7 @@ it('a document that gets the key of one that has gone in the same unit of work s
   await write(async (tx, { apply }) => {
     await apply(withResources([...green, ...reds.slice(2, 4)]));
     // The next catalog that brings a resource has no number left for it.
-    await tx.query('update discovery.catalog set next_resource = $1', [lastNumbers.resource]);
+    await tx.query('update discovery.catalog set next_resource = $1', [lastNumbers.resource + 1]);
     await apply(withResources([...green, ...reds.slice(2)]));
   });
   const { rows } = await database.query<{ key: number }>('select key from discovery.resource order by key');

@@ -8,7 +8,6 @@ import { type AppliedCatalog, applyCatalogs } from './apply-catalogs.ts';
 import { type HeldCatalog, holdCatalogs } from './catalog-rows.ts';
 import { countDocuments } from './document-rows.ts';
 import { createIndexChanges } from './index-changes.ts';
-import { createRemovals } from './removals.ts';
 import type { IncomingCatalog } from './target.ts';
 
 /** Writes to the index in one transaction of the caller, for push, pull and crawl alike. */
@@ -34,10 +33,8 @@ export async function writeIndex<T>(
   formats: IndexFormats = indexFormats,
 ): Promise<T> {
   const generations = await readWritten(tx, formats);
-  const removals = createRemovals(generations);
-  const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, generations.at(-1)?.number ?? 0);
-  const apply = (catalogs: readonly IncomingCatalog[]) =>
-    applyCatalogs(tx, catalogs, generations, removals, now);
+  const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, generations);
+  const apply = (catalogs: readonly IncomingCatalog[]) => applyCatalogs(tx, catalogs, generations, now);
 
   const result = await work({
     hold,
@@ -56,12 +53,12 @@ export async function writeIndex<T>(
         const heads = createIndexChanges(generation);
         for (const { key, head, generation: newest } of held)
           if (generation.number <= newest) heads.add(keyOf(key, 0), head, undefined);
-        await heads.write(tx, removals.of(generation));
+        await heads.write(tx);
       }
       await dropCatalogs(tx, refs);
     },
     count: (catalogKeys) => countDocuments(tx, catalogKeys),
   });
-  await removals.write(tx);
+  for (const { removals } of generations) await removals.write(tx);
   return result;
 }

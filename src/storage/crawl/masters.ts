@@ -95,8 +95,8 @@ async function queueRebuild(tx: Transaction, key: number): Promise<void> {
   if (rowCount > 0) tx.hint(rebuildsChannel);
 }
 
-export function letArrivalsPass(database: Database): Promise<void> {
-  return database.transaction((tx) => waitForLock(tx, arrivals, { isShared: true }));
+export async function letArrivalsPass(database: Database): Promise<void> {
+  await database.transaction((tx) => waitForLock(tx, arrivals, { isShared: true }));
 }
 
 const arrivals = 'arrivals of crawled masters';

@@ -2,13 +2,12 @@ import { randomInt } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { catalog, plain } from '../../../tests/support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
-import { until, watchFor } from '../../../tests/support/time.ts';
+import { until } from '../../../tests/support/time.ts';
 import type { Database } from '../../storage/database.ts';
 import { indexFormats, newestOf } from '../entries/index-format.ts';
 import { type IndexWriter, writeIndex } from '../write/write-index.ts';
 import { checkIndex, type Difference } from './check.ts';
-import { sweepPaths } from './sweep-paths.ts';
-import { sweepWords } from './sweep-words.ts';
+import { sweepPaths, sweepWords } from './sweep.ts';
 import { walkLists } from './walk-lists.ts';
 
 let database: Database;
@@ -37,16 +36,7 @@ function named(id: string, ...names: string[]) {
   return [{ ...from, catalog: catalog(id, { resources }) }];
 }
 
-/** Until all that is unused has gone: transactions of other tests may be waited for in vain. */
-async function sweep(): Promise<void> {
-  await until(async () => {
-    await sweepWords(database, generation, 0, signal);
-    const { rows } = await database.query<{ marked: number }>(
-      'select count(*) as marked from index_1.word where not in_use',
-    );
-    return rows[0]?.marked === 0;
-  }, 'the end of the sweep');
-}
+const sweep = () => sweepWords(database, generation, 0);
 
 async function findWord(word: string): Promise<{ id: number; keys: number } | undefined> {
   const { rows } = await database.query<{ id: number; keys: number }>(
@@ -90,46 +80,33 @@ describe('a sweep of the dictionary', () => {
   });
 
   it.each(['new', 'known'])(
-    'waits for a transaction that has read the number of a word for a %s catalog, and leaves the word to it',
+    'leaves a word to a transaction that has read its number for a %s catalog, and deletes others later',
     async (kind) => {
-      await write(({ apply }) => apply(named('c', 'zinnia')));
+      await write(({ apply }) => apply(named('c', 'zinnia iris')));
       if (kind === 'known') await write(({ apply }) => apply(named('d', 'rose')));
       const zinnia = await findWord('zinnia');
       await write(({ apply }) => apply(named('c', 'tulip')));
-      let sweeping: Promise<unknown> | undefined;
-      let isOver = false;
       await write(async ({ apply }) => {
         await apply(named('d', 'zinnia'));
-        sweeping = sweepWords(database, generation, 0, signal).then(() => {
-          isOver = true;
-        });
-        await watchFor(500);
-        expect(isOver).toBe(false);
+        expect(await sweep()).toEqual({ deleted: 0 });
+        expect(await findWord('iris')).toBeDefined();
       });
-      await sweeping;
+      expect((await sweep()).deleted).toBeGreaterThan(0);
+      expect(await findWord('iris')).toBeUndefined();
       expect(await findWord('zinnia')).toEqual(zinnia);
       expect(await findDifferences()).toEqual([]);
     },
   );
 
-  it('leaves a word that somebody brings again between mark and sweep', async () => {
+  it('leaves a word that somebody brings again after it was found to be unused', async () => {
     await write(({ apply }) => apply(named('c', 'zinnia')));
     const zinnia = await findWord('zinnia');
     await write(({ apply }) => apply(named('c', 'tulip')));
-    let sweeping: Promise<unknown> | undefined;
-    // A transaction that the sweep has to wait for.
-    await database.transaction(async (tx) => {
-      await tx.query('select pg_current_xact_id()');
-      sweeping = sweepWords(database, generation, 0, signal);
-      await until(async () => {
-        const { rowCount } = await database.query(
-          "select from index_1.word where word = 'zinnia' and not in_use",
-        );
-        return rowCount > 0;
-      }, 'the mark');
+    const transaction: Database['transaction'] = async (work, options) => {
       await write(({ apply }) => apply(named('d', 'zinnia')));
-    });
-    await sweeping;
+      return database.transaction(work, options);
+    };
+    await sweepWords({ ...database, transaction }, generation, 0);
     expect(await findWord('zinnia')).toEqual(zinnia);
     expect(await findDifferences()).toEqual([]);
   });
@@ -140,7 +117,7 @@ describe('a sweep of the dictionary', () => {
     let isOver = false;
     let deleted = 0;
     const sweeps = (async () => {
-      while (!isOver) deleted += (await sweepWords(database, generation, 0, signal)).deleted;
+      while (!isOver) deleted += (await sweepWords(database, generation, 0)).deleted;
     })();
     const writers = ['c', 'd', 'e', 'f'].map(async (id) => {
       for (let round = 0; round < 60; round++)

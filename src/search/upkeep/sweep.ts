@@ -1,0 +1,97 @@
+import { bigintArray, integerArray } from '../../storage/binary-arrays.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { type Generation, lockGenerations } from '../generations/in-use.ts';
+import { offerList, wordList } from '../lists/list-numbers.ts';
+
+// Deletes what no entry uses any more: words, with their keys for typing errors, and paths of geometries. A writer may have read the number of a word or a path that it is about to use. So unused ones are looked
+// for while everybody writes, and deleted while nobody does: every writer holds a lock until its end (generations/in-use.ts). Where one goes on for longer than others may wait for it, the next sweep tries again.
+
+/** Words that are looked at together. */
+const seenAtOnce = 5_000;
+/** Words of one transaction, with some 37 keys each: some ten milliseconds. */
+const deletedAtOnce = 100;
+/** Writers wait behind a sweep meanwhile. */
+const lockWaitMs = 100;
+
+export interface SweepStep {
+  deleted: number;
+  /** The last word that was looked at; undefined when there are no more. */
+  rest?: number;
+}
+
+/** Looks at the next words, from one number on. */
+export async function sweepWords(
+  database: Database,
+  generation: Generation,
+  from: number,
+): Promise<SweepStep> {
+  const { index } = generation;
+  const { rows } = await database.query<Word & { isUsed: boolean }>(
+    `select id, word, ${hasPostings(index)} as "isUsed" from ${index}.word where id > $1 order by id limit ${seenAtOnce}`,
+    [from],
+  );
+  const step: SweepStep = { deleted: 0, ...(rows.length === seenAtOnce && { rest: rows.at(-1)?.id }) };
+  const unused = rows.filter(({ isUsed }) => !isUsed);
+  for (let at = 0; at < unused.length; at += deletedAtOnce) {
+    const some = unused.slice(at, at + deletedAtOnce);
+    const deleted = await whileNobodyWrites(database, (tx) => deleteUnused(tx, generation, some));
+    if (deleted === undefined) break;
+    step.deleted += deleted;
+  }
+  return step;
+}
+
+export async function sweepPaths(database: Database, index: string): Promise<number> {
+  const unused = `${index}.geometry_path as path where not exists (select from ${index}.geometry where path_id = path.id)`;
+  const { rowCount } = await database.query(`select from ${unused} limit 1`);
+  if (rowCount === 0) return 0;
+  const work = async (tx: Transaction) => (await tx.query(`delete from ${unused}`)).rowCount;
+  return (await whileNobodyWrites(database, work)) ?? 0;
+}
+
+/** Undefined where somebody goes on writing. */
+function whileNobodyWrites<T>(
+  database: Database,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T | undefined> {
+  return database.transaction(async (tx) =>
+    (await lockGenerations(tx, { withinMs: lockWaitMs })) ? work(tx) : undefined,
+  );
+}
+
+interface Word {
+  id: number;
+  word: string;
+}
+
+function hasPostings(index: string): string {
+  return `exists (select from ${index}.run where list = any (array[${[wordList, offerList].map(listText)}]))`;
+}
+
+/** The number of a list as SQL: each is linear in the number of the word. */
+function listText(listOf: (wordId: number) => number): string {
+  return `${listOf(0)} + ${listOf(1) - listOf(0)} * word.id::bigint`;
+}
+
+async function deleteUnused(
+  tx: Transaction,
+  { index, format }: Generation,
+  words: readonly Word[],
+): Promise<number> {
+  const keys = words.flatMap(({ id, word }) => format.typing.index(word).map((hash) => ({ id, hash })));
+  const { rows } = await tx.query<{ count: number }>(
+    `with gone as (
+       delete from ${index}.word where id = any ($1::integer[]) and not ${hasPostings(index)} returning id
+     ), keys as (
+       delete from ${index}.deletion using unnest($2::bigint[], $3::integer[]) as key (hash, word_id), gone
+       where key.word_id = gone.id and (deletion.hash, deletion.word_id) = (key.hash, key.word_id)
+     )
+     select count(*) as count from gone`,
+    [
+      integerArray(words.map(({ id }) => id)),
+      bigintArray(keys.map(({ hash }) => hash)),
+      integerArray(keys.map(({ id }) => id)),
+    ],
+  );
+  return rows[0]?.count ?? 0;
+}
