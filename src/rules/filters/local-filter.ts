@@ -12,8 +12,9 @@ export type ListName = 'resources' | 'offers';
 export function localFilter(
   query: Query,
   list: ListName = 'resources',
+  options?: { inAny?: boolean },
 ): ((document: Json) => boolean) | undefined {
-  const segments = findLocalSegments(query, list);
+  const segments = findLocalSegments(query, list, options);
   if (segments === undefined) return undefined;
   const find = compileFind({ from: '$', segments });
   return (document) => find([document]).length > 0;

@@ -1,12 +1,11 @@
+import type { Json } from '../../protocol/json.ts';
 import type { FoundResource, StoredDocument, WideOffers } from '../../rules/discover/page-answer.ts';
 import { isWithin } from '../../rules/time-period.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import { Parameters } from '../../storage/parameters.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf, headOf } from '../keys.ts';
 import { readPeriod, validityText } from '../validity.ts';
 import { addSharedOffers } from './attached-offers.ts';
-import { checkCondition, type DocumentCheck } from './document-check.ts';
 import type { Home, ListedOffer, ListedResource } from './home.ts';
 import type { Scope } from './scope.ts';
 
@@ -16,7 +15,7 @@ import type { Scope } from './scope.ts';
 export interface PageQuery {
   scope: Scope;
   /** What every document on the page must satisfy, lest it was found only because its hash is that of something else, or as it was before. */
-  check?: DocumentCheck;
+  check?: (resource: Json) => boolean;
 }
 
 /** Offers on a resource by name, and on all of a catalog; with more of them, a catalog is read as one that shares offers. */
@@ -28,10 +27,10 @@ const maxOfferCharacters = 8_192;
 export async function readPage(
   reader: IndexReader,
   keys: readonly number[],
-  { scope, check = {} }: PageQuery,
+  { scope, check }: PageQuery,
   documents: SharedDocuments,
 ): Promise<{ found: (FoundResource & { key: number })[]; read: number }> {
-  const homes = await readHomes(reader, keys, check);
+  const homes = await readHomes(reader, keys);
   const shared = keys.filter((key) => homes.get(catalogKeyOf(key))?.isShared);
   const unread = shared.length > 0 ? await addSharedOffers(reader, homes, shared, scope) : new Set<number>();
   for (const home of homes.values())
@@ -42,7 +41,8 @@ export async function readPage(
   const found = keys.slice(0, read).flatMap((key) => {
     const home = homes.get(catalogKeyOf(key));
     const resource = home?.resources.get(key);
-    return home && resource ? [documents.list(key, home, resource)] : [];
+    if (!home || !resource || check?.(JSON.parse(resource.document.text)) === false) return [];
+    return [documents.list(key, home, resource)];
   });
   return { found, read };
 }
@@ -55,20 +55,14 @@ type Row =
   /** An offer on a resource, or, where that is null, on all of the catalog. */
   | { kind: 4; home: number; key: number | null; offer_key: number };
 
-/** By their keys, with own offers as far as these are few; what has gone, or does not pass the check, is left out. */
-async function readHomes(
-  reader: IndexReader,
-  keys: readonly number[],
-  check: DocumentCheck,
-): Promise<Map<number, Home>> {
-  const parameters = new Parameters();
+/** By their keys, with own offers as far as these are few; what has gone is left out. */
+async function readHomes(reader: IndexReader, keys: readonly number[]): Promise<Map<number, Home>> {
   const { rows } = await reader.query<Row>(
     `with page as materialized (
        select resource.key, resource.id, catalog.key as home, catalog.id as catalog_id, owner, provider_id, document::text as document, head
-       from unnest(${parameters.add(bigintArray(keys))}::bigint[]) as wanted (key)
+       from unnest($1::bigint[]) as wanted (key)
        join discovery.resource using (key)
        join discovery.catalog on catalog.key = resource.catalog_key
-       where ${checkCondition(check, parameters)}
      ), homes as materialized (
        select distinct on (home) home, catalog_id, owner, provider_id, head from page order by home
      ), listed as materialized (
@@ -93,7 +87,7 @@ async function readHomes(
      union all
      select 4, home, resource_key, offer_key, null, null, null, null from listed
      order by kind, offer_key`,
-    parameters.values,
+    [bigintArray(keys)],
     { prepared: true },
   );
   return parseHomes(rows);

@@ -1,81 +1,47 @@
-import type { Geometry } from '../../protocol/geojson.ts';
-import type { Json } from '../../protocol/json.ts';
-import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
+import { sphereBox } from '../../rules/geometry/sphere-box.ts';
 import { indexKeys, queryKeys } from '../../rules/text/typing-errors.ts';
 import { catalogWords, offerWords, resourceWords } from '../../rules/text/word-weights.ts';
 import { indexedWords, queryWords, type Tokenizer } from '../../rules/text/words.ts';
 import {
-  type AttributeEntries,
   attributeEntries,
   hash53,
-  type Level,
   lookupOf,
   maxFactText,
   numberPath,
   presenceFact,
   valueFact,
 } from './attributes.ts';
-import { type FoundGeometry, findTargetPath, geometriesOf } from './geometry-paths.ts';
+import { findTargetPath, geometriesOf } from './geometry-paths.ts';
 
 // What turns documents into entries of the index, and questions into lookups. A change of any of it makes entries that older lookups do not find: so it becomes a new version, for which another generation of
 // the index is built beside the one in use (generations/). Until then, a program reads and writes both: the version before stays in the code for one release.
 
-export interface IndexFormat {
+const format1 = {
   /** As generations store it. */
-  version: number;
-  tokenizer: Tokenizer;
-  weights: FieldWeights;
-  typing: TypingKeys;
-  attributes: AttributeFormat;
-  geometries: GeometryFormat;
-}
+  version: 1 as number,
+  tokenizer: { index: indexedWords, query: queryWords } satisfies Tokenizer,
+  /** Which texts of a document are searched, and what the words of each count. */
+  weights: { catalog: catalogWords, resource: resourceWords, offer: offerWords },
+  /** The keys under which a word is found in spite of typing errors. */
+  typing: {
+    index: (word: string) => Array.from(indexKeys(word), hash53),
+    query: (word: string) => Array.from(queryKeys(word), hash53),
+  },
+  attributes: { entries: attributeEntries, lookupOf, numberPath, valueFact, presenceFact, maxFactText },
+  geometries: {
+    find: geometriesOf,
+    targetPath: findTargetPath,
+    /** Surely contains the geometry. */
+    boxOf: sphereBox,
+  },
+};
 
-/** Which texts of a document are searched, and what the words of each count. */
-interface FieldWeights {
-  catalog: typeof catalogWords;
-  resource: typeof resourceWords;
-  offer: typeof offerWords;
-}
-
-/** The keys under which a word is found in spite of typing errors. */
-interface TypingKeys {
-  index(word: string): number[];
-  query(word: string): number[];
-}
-
-export interface AttributeFormat {
-  entries(document: Json, level: Level): AttributeEntries;
-  lookupOf: typeof lookupOf;
-  numberPath: typeof numberPath;
-  valueFact: typeof valueFact;
-  presenceFact: typeof presenceFact;
-  /** Longer texts have no fact. */
-  maxFactText: number;
-}
-
-interface GeometryFormat {
-  find(document: Json, root: string): FoundGeometry[];
-  targetPath(target: string): string | undefined;
-  /** Surely contains the geometry. */
-  boxOf(geometry: Geometry): SphereBox;
-}
+export type IndexFormat = typeof format1;
 
 /** The formats that a process can read and write, the newest one last. */
 export type IndexFormats = readonly [...IndexFormat[], IndexFormat];
 
-export const indexFormats: IndexFormats = [
-  {
-    version: 1,
-    tokenizer: { index: indexedWords, query: queryWords },
-    weights: { catalog: catalogWords, resource: resourceWords, offer: offerWords },
-    typing: {
-      index: (word) => Array.from(indexKeys(word), hash53),
-      query: (word) => Array.from(queryKeys(word), hash53),
-    },
-    attributes: { entries: attributeEntries, lookupOf, numberPath, valueFact, presenceFact, maxFactText },
-    geometries: { find: geometriesOf, targetPath: findTargetPath, boxOf: sphereBox },
-  },
-];
+export const indexFormats: IndexFormats = [format1];
 
 export function newestOf(formats: IndexFormats): IndexFormat {
   return formats.at(-1) as IndexFormat;

@@ -9,10 +9,11 @@ import {
 import { findLocalSegments, isName, localFilter } from '../../rules/filters/local-filter.ts';
 import { type Filter, parseFilter } from '../../rules/filters/parse.ts';
 import type { Condition, Segment, ValueExpression } from '../../rules/jsonpath/grammar.ts';
-import { buildCheck, type DocumentCheck } from '../documents/document-check.ts';
 import type { Level } from '../entries/attributes.ts';
-import type { AttributeFormat } from '../entries/index-format.ts';
+import type { IndexFormat } from '../entries/index-format.ts';
 import { columnList } from '../lists/list-numbers.ts';
+
+type AttributeFormat = IndexFormat['attributes'];
 
 /** How a filter is answered. */
 export interface FilterPlan {
@@ -29,8 +30,8 @@ export interface FilterPlan {
   isOfOffers: boolean;
   /** A document is evaluated in a time that its size bounds. */
   cheap: boolean;
-  /** What the document of every selected resource satisfies. */
-  check?: DocumentCheck;
+  /** Whether a resource may be selected: what is found by a hash, or was found as it was before, is checked with it. */
+  check?: (resource: Json) => boolean;
 }
 
 export interface FilterSource {
@@ -81,6 +82,8 @@ export function planFilter(expression: string, { acceptPostfix, attributes }: Fi
   const isOfCatalogs = isDecided(catalog, lookups.catalog);
   const isOfResources = segments ? isDecided(resource, lookups.resource) : !isOfList;
   const test = localFilter(query);
+  const cheap = segments !== undefined && isCheap(segments);
+  const check = cheap ? localFilter(query, 'resources', { inAny: true }) : undefined;
   return {
     filter,
     source: { expression, acceptPostfix },
@@ -89,8 +92,8 @@ export function planFilter(expression: string, { acceptPostfix, attributes }: Fi
     exact: isOfOffers || (isOfCatalogs && isOfResources),
     ...(test && { test }),
     isOfOffers,
-    cheap: segments !== undefined && isCheap(segments),
-    check: buildCheck(resource.condition),
+    cheap,
+    ...(check && { check }),
   };
 }
 

@@ -58,15 +58,15 @@ async function* streamNearMisses(engine: SearchEngine, missed: Missed): AsyncGen
 
   const wrong = findWrongRoots(plan);
   yield* wrong;
-  const unknown = await findUnknownTargets(database, plan);
-  yield* unknown.filter((miss) => isNew(miss, wrong));
-  for await (const miss of findUnknownPaths(database, plan)) if (isNew(miss, wrong)) yield miss;
-  if (wrong.length === 0 && unknown.length === 0) yield* await findSwapped(engine, missed, plan);
-}
-
-/** One sentence about a culprit is enough. */
-function isNew({ path }: NearMiss, told: readonly NearMiss[]): boolean {
-  return !told.some((each) => each.path === path);
+  // One sentence about a culprit is enough.
+  const isNew = ({ path }: NearMiss) => !wrong.some((each) => each.path === path);
+  let mayBeSwapped = wrong.length === 0;
+  for await (const miss of findUnknownTargets(database, plan)) {
+    mayBeSwapped = false;
+    if (isNew(miss)) yield miss;
+  }
+  for await (const miss of findUnknownPaths(database, plan)) if (isNew(miss)) yield miss;
+  if (mayBeSwapped) yield* await findSwapped(engine, missed, plan);
 }
 
 async function findEmptyScope(database: Queryable, scope: Plan['scope']): Promise<NearMiss | undefined> {

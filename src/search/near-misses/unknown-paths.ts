@@ -1,18 +1,14 @@
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 import { type AskedPath, leadsSomewhere, listAskedPaths } from '../../rules/filters/asked-paths.ts';
-import type { Queryable } from '../../storage/database.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { type SampledCatalog, sampleCatalogs } from '../documents/sample-catalogs.ts';
 import { selectSearched } from '../documents/scope.ts';
-import { pathStep } from '../entries/geometry-paths.ts';
+import { pathStep, roots } from '../entries/geometry-paths.ts';
 import type { Plan } from '../plan.ts';
-import { keysOf } from '../set/sorted.ts';
-import type { SpatialPlan } from '../spatial/constraint.ts';
+import { readRegion } from '../spatial/read-geometries.ts';
 import { findClosePaths } from './close-paths.ts';
-import { type GeometryPath, listGeometryPaths, sampleGeometryKeys } from './geometry-paths.ts';
 
-// Targets and filter paths that nothing stands at, and the known ones that come close. Known is only what stands in catalogs that are searched for the
-// request.
+// Targets and filter paths that nothing stands at, and the known ones that come close. Known is only what stands in a sample of the catalogs that are searched for the request.
 
 export interface NearMiss {
   code: NearMissCode;
@@ -34,8 +30,6 @@ export type NearMissCode =
 
 /** Longer ones are not named, or not in full. */
 const maxNamedLength = 150;
-/** Likely paths that are held against what is searched. */
-const maxLikely = 10;
 const maxNamed = 3;
 /** Of an intent, and targets of each. */
 const maxConstraints = 2;
@@ -44,61 +38,42 @@ const maxTargets = 2;
 const maxUnknownPaths = 2;
 const maxExpression = 2_000;
 const maxKnownPaths = 2_000;
+/** Geometries at a target: where none of so many is searched, others may be. */
+const geometriesSeen = 400;
 
-export async function findUnknownTargets(database: IndexReader, plan: Plan): Promise<NearMiss[]> {
-  const constraints = plan.spatial.slice(0, maxConstraints);
-  if (constraints.length === 0) return [];
-  const known = await listGeometryPaths(
-    database,
-    constraints.flatMap(({ paths }) => paths),
-  );
-  const found: NearMiss[] = [];
-  for (const [index, spatial] of constraints.entries()) {
-    const close = await findClose(database, plan, spatial, known);
-    if (close === undefined) continue;
-    found.push({
-      code: 'unknown-target',
-      says: `No geometry stands at ${spatial.constraint.targets.slice(0, maxTargets).map(shorten).join(' or ')}${describeNearest('targets', close)}.`,
+export async function* findUnknownTargets(
+  reader: IndexReader,
+  { spatial, scope, format }: Plan,
+): AsyncGenerator<NearMiss> {
+  for (const [index, { constraint, paths }] of spatial.slice(0, maxConstraints).entries()) {
+    const keys = await readRegion(reader, { paths }, -1, geometriesSeen);
+    if (keys.length === geometriesSeen || (await selectSearched(reader, keys, scope)).length > 0) continue;
+    const known = (await sampleCatalogs(reader, scope)).flatMap(({ head, resources, offers }) => [
+      ...format.geometries.find(JSON.parse(head).provider ?? null, roots.provider),
+      ...resources.flatMap((text) => format.geometries.find(JSON.parse(text), roots.resource)),
+      ...offers.flatMap((text) => format.geometries.find(JSON.parse(text), roots.offer)),
+    ]);
+    const others = [...new Set(known.map(({ path }) => path))].filter(
+      (path) => path.length <= maxNamedLength,
+    );
+    const targets = constraint.targets.slice(0, maxTargets).map(shorten);
+    const close = targets.flatMap((target) => findClosePaths(target, others, maxNamed));
+    yield describeUnknown('unknown-target', {
+      says: `No geometry stands at ${targets.join(' or ')}`,
       path: `$.message.intent.spatial[${index}].targets`,
-      close,
+      close: [...new Set(close)].slice(0, maxNamed),
     });
   }
-  return found;
-}
-
-/** Undefined where something stands at one of its targets, as far as can be told. */
-async function findClose(
-  database: IndexReader,
-  { scope }: Plan,
-  { constraint, paths }: SpatialPlan,
-  known: readonly GeometryPath[],
-): Promise<string[] | undefined> {
-  const byPath = new Map(known.map((each) => [each.path, each]));
-  const own = paths.flatMap((path) => byPath.get(path) ?? []);
-  const others = known.map(({ path }) => path).filter((path) => path.length <= maxNamedLength);
-  const likely = constraint.targets
-    .slice(0, maxTargets)
-    .flatMap((target) => findClosePaths(shorten(target), others, maxLikely))
-    .flatMap((path) => byPath.get(path) ?? []);
-  const samples = await sampleGeometryKeys(
-    database,
-    [...new Set([...own, ...likely])].slice(0, own.length + maxLikely).map(({ id }) => id),
-  );
-  const keys = keysOf([...samples.values()].flatMap((sample) => sample.keys));
-  const searched = new Set(await selectSearched(database, keys, scope));
-  const isKnown = ({ id }: GeometryPath) => samples.get(id)?.keys.some((key) => searched.has(key)) ?? false;
-  if (own.some((each) => isKnown(each) || samples.get(each.id)?.isAll === false)) return undefined;
-  return [...new Set(likely.filter(isKnown).map(({ path }) => path))].slice(0, maxNamed);
 }
 
 export async function* findUnknownPaths(
-  database: Queryable,
+  reader: IndexReader,
   { filter, scope }: Plan,
 ): AsyncGenerator<NearMiss> {
   if (filter === undefined || filter.source.expression.length > maxExpression) return;
   const asked = listAskedPaths(filter.filter.query);
   if (asked.length === 0) return;
-  const catalogs = (await sampleCatalogs(database, scope)).map(buildView);
+  const catalogs = (await sampleCatalogs(reader, scope)).map(buildView);
   if (catalogs.length === 0) return;
   const unknown = asked
     .filter((path) => !catalogs.some((catalog) => leadsSomewhere(path, catalog)))
@@ -109,16 +84,13 @@ export async function* findUnknownPaths(
   const first = unknown.filter(
     (path, index) => !unknown.slice(0, index).some((other) => path.startsWith(other)),
   );
-  for (const path of first.slice(0, maxUnknownPaths)) {
-    const close = findClosePaths(shorten(path), known, maxNamed);
-    const sample = `In a sample of ${catalogs.length} ${catalogs.length === 1 ? 'catalog' : 'catalogs'}`;
-    yield {
-      code: 'unknown-path',
-      says: `${sample} nothing stands at ${shorten(path)}${describeNearest('paths', close)}.`,
+  const sample = `In a sample of ${catalogs.length} ${catalogs.length === 1 ? 'catalog' : 'catalogs'}`;
+  for (const path of first.slice(0, maxUnknownPaths))
+    yield describeUnknown('unknown-path', {
+      says: `${sample} nothing stands at ${shorten(path)}`,
       path: '$.message.intent.filters.expression',
-      close,
-    };
-  }
+      close: findClosePaths(shorten(path), known, maxNamed),
+    });
 }
 
 /** As a filter sees it. */
@@ -150,8 +122,13 @@ function collectPaths(value: Json, path: string, known: Set<string>): void {
   }
 }
 
-function describeNearest(what: string, close: readonly string[]): string {
-  return close.length === 0 ? '' : `; the nearest known ${what} are ${close.join(', ')}`;
+function describeUnknown(
+  code: 'unknown-target' | 'unknown-path',
+  { says, path, close }: { says: string; path: string; close: string[] },
+): NearMiss {
+  const what = code === 'unknown-target' ? 'targets' : 'paths';
+  const nearest = close.length === 0 ? '' : `; the nearest known ${what} are ${close.join(', ')}`;
+  return { code, says: `${says}${nearest}.`, path, close };
 }
 
 /** What a request says is repeated in part, on one line. */
