@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { PublishWarning } from '../protocol/publish-messages.ts';
 import {
   findContextWarnings,
+  findCoverWarnings,
   findNetworkWarnings,
   findOfferWarnings,
   findStrictWarnings,
@@ -16,6 +17,8 @@ import { findResourceIds, findResourceIdsOf } from '../storage/catalog/documents
 import type { OpenSubmission } from '../storage/catalog/submissions.ts';
 import { findSubscribedNetworks } from '../storage/catalog/subscriptions.ts';
 import type { Transaction } from '../storage/database.ts';
+
+const none: ReadonlySet<string> = new Set();
 
 interface WarningsOf {
   submission: Pick<OpenSubmission, 'publisher' | 'networkMemberships'>;
@@ -37,29 +40,25 @@ export async function findWarnings(
     networkMemberships: submission.networkMemberships,
   });
   const subscribed = strange.length > 0 ? await findSubscribedNetworks(tx, strange) : [];
-  const offered = offeredElsewhere(part, parts);
-  const held = new Set(
-    offered.length > 0 ? await findHeld(tx, submission.publisher, { part, stored, ids: offered }) : [],
-  );
+  const isMerged = stored?.owner === submission.publisher && part.updateMode === 'MERGE';
+  const foreign = offeredElsewhere(part, []);
+  // What a FULL does not repeat is gone.
+  const own = isMerged && foreign.length > 0 ? await findResourceIds(tx, stored.key, foreign) : none;
+  const offered = offeredElsewhere(part, parts).filter((id) => !own.has(id));
+  // An offer attaches to resources of the same owner in a shared network.
+  const { networkIds } = part;
+  const attached = { networkIds, ids: offered, except: stored?.key };
+  const held = offered.length > 0 ? await findResourceIdsOf(tx, submission.publisher, attached) : [];
+  const unknownIds = new Set(offered.filter((id) => !held.includes(id)));
+  const foreignIds = new Set(foreign.filter((id) => !own.has(id)));
   return limitWarnings([
     ...findContextWarnings(part, schemas.checker()),
-    ...findOfferWarnings(part, new Set(offered.filter((id) => !held.has(id)))),
+    ...findOfferWarnings(part, unknownIds),
+    ...findCoverWarnings(part, { foreignIds, unknownIds, isWhole: !isMerged }),
     ...findNetworkWarnings(
       part,
       strange.filter((networkId) => !subscribed.includes(networkId)),
     ),
     ...findStrictWarnings(part),
   ]);
-}
-
-/** An offer attaches to resources of the same owner in a shared network; what a FULL does not repeat is gone. */
-async function findHeld(
-  tx: Transaction,
-  owner: string,
-  { part, stored, ids }: { part: Submission; stored: CatalogRow | undefined; ids: string[] },
-): Promise<string[]> {
-  const { networkIds, updateMode } = part;
-  const own =
-    stored?.owner === owner && updateMode === 'MERGE' ? await findResourceIds(tx, stored.key, ids) : [];
-  return [...own, ...(await findResourceIdsOf(tx, owner, { networkIds, ids, except: stored?.key }))];
 }

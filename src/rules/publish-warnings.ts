@@ -59,6 +59,40 @@ export function findOfferWarnings(
   );
 }
 
+/**
+ * Offers that no search looks at. A catalog is searched by itself: an offer makes resources of its own catalog match, and is only attached to those of others. `foreignIds`: named by offers, and not held by the
+ * catalog; an offer of which no resource is known at all has a warning already.
+ */
+export function findCoverWarnings(
+  { catalog, at, catalogType }: Submission,
+  { foreignIds, unknownIds, isWhole }: ForeignResources,
+): PublishWarning[] {
+  const { offers = [], resources = [], provider } = catalog;
+  if (catalogType === 'MASTER' || offers.length === 0) return [];
+  const says = 'searches do not look at it, and list it only with resources of your other catalogs';
+  if (isWhole && resources.length === 0)
+    return [warningAt([...at, 'offers'], `has no resources beside it in its catalog: ${says}`)];
+  return offers.flatMap(({ resourceIds = [], provider: named }, index) => {
+    const isForeign = resourceIds.length > 0 && resourceIds.every((id) => foreignIds.has(id));
+    if (isForeign && !resourceIds.every((id) => unknownIds.has(id)))
+      return warningAt([...at, 'offers', index, 'resourceIds'], `names no resource of this catalog: ${says}`);
+    const isOther = resourceIds.length === 0 && named !== undefined && provider && named.id !== provider.id;
+    if (!isOther) return [];
+    return warningAt(
+      [...at, 'offers', index, 'provider', 'id'],
+      `is not the provider of this catalog: ${says}`,
+    );
+  });
+}
+
+interface ForeignResources {
+  foreignIds: ReadonlySet<string>;
+  /** No catalog of the publisher holds them. */
+  unknownIds: ReadonlySet<string>;
+  /** The message brings all of the catalog. */
+  isWhole: boolean;
+}
+
 /** Networks that a submission names and that are neither the default one nor the publisher's: somebody may still subscribe to them. */
 export function strangeNetworks(
   { networkIds }: Submission,

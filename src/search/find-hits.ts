@@ -3,12 +3,11 @@ import { everyDocument } from './documents/members.ts';
 import { inScope, selectSearched } from './documents/scope.ts';
 import { openFilter } from './filter/filter-set.ts';
 import type { FilterPlan } from './filter/plan.ts';
-import { type Hit, hitsOf, sortHits } from './hit.ts';
+import { type Hit, hitsOf, keysOfHits, sortHits } from './hit.ts';
 import type { Plan } from './plan.ts';
 import { type DocSet, readAll } from './set/doc-set.ts';
 import { inBatches, type Keys, keysOf, noKeys } from './set/sorted.ts';
 import { openPlace, type Place } from './spatial/place.ts';
-import type { Ranked } from './text/rank-keys.ts';
 import { openText, type TextSearch } from './text/text-search.ts';
 import type { Tools } from './tools.ts';
 
@@ -105,7 +104,7 @@ async function* findFew(tools: Tools, parts: Parts, lead: string): AsyncGenerato
 }
 
 async function rankAndCheck({ text, place }: Parts, keys: Keys): Promise<Hit[]> {
-  const ranked = text ? toHits(await text.rank(keys)) : hitsOf(keys);
+  const ranked = text ? await text.rank(keys) : hitsOf(keys);
   return place ? checkPlace(place, ranked) : ranked;
 }
 
@@ -113,10 +112,6 @@ async function checkPlace(place: Place, ranked: readonly Hit[]): Promise<Hit[]> 
   const byKey = new Map(ranked.map((hit) => [hit.key, hit]));
   const found = await place.check(keysOf(byKey.keys()));
   return found.map(({ key, distance }) => ({ ...byKey.get(key), key, distance }));
-}
-
-function toHits({ keys, ranks, bands }: Ranked): Hit[] {
-  return Array.from(keys, (key, index) => ({ key, rank: ranks[index], band: bands[index] }));
 }
 
 /** Resources that have a word of the text, in the order of the answer. */
@@ -128,9 +123,9 @@ async function* findRanked(tools: Tools, { paging }: Plan, parts: Parts): AsyncG
   // By the text alone, the page is known with the best; all others are only counted.
   const wanted = { count: filter ? atOnce : offset + limit, areOthersCounted: filter === undefined };
   for await (const best of text?.best(wanted) ?? [])
-    for (const hits of inBatches(toHits(best), atOnce)) {
+    for (const hits of inBatches(best, atOnce)) {
       tools.deadline.check();
-      const selected = filter ? new Set(await select(keysOf(hits.map(({ key }) => key)))) : undefined;
+      const selected = filter ? new Set(await select(keysOfHits(hits))) : undefined;
       yield selected ? hits.filter(({ key }) => selected.has(key)) : hits;
     }
 }
@@ -142,7 +137,7 @@ async function findBanded(tools: Tools, parts: Parts, needed: number): Promise<H
   const found: Hit[] = [];
   for await (const keys of text?.gather() ?? []) {
     const selected = await select(keys);
-    const ranked = text && selected.length > 0 ? toHits(await text.rank(selected)) : [];
+    const ranked = text && selected.length > 0 ? await text.rank(selected) : [];
     ranked.sort((a, b) => (b.band ?? 0) - (a.band ?? 0));
     const before = found.length;
     for (let start = 0, end = 0; start < ranked.length && place; start = end) {

@@ -4,7 +4,7 @@ import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
 import { headsOf, listMembers } from '../documents/members.ts';
 import { readCovering } from '../documents/own-offers.ts';
 import { roots } from '../entries/geometry-paths.ts';
-import { type Hit, hitsOf, sortHits } from '../hit.ts';
+import { type Hit, hitsOf, keysOfHits, sortHits } from '../hit.ts';
 import { headOf, kindOf } from '../keys.ts';
 import { checkedBy, type DocSet, readAll } from '../set/doc-set.ts';
 import { inBatches, type Keys, keysOf, noKeys, union } from '../set/sorted.ts';
@@ -86,7 +86,7 @@ export async function openPlace(
       checkedBy(candidatesOf(tools, lead, estimate), async (keys) => {
         const found: Hit[] = [];
         for (const some of inBatches(keys, checkedAtOnce)) found.push(...(await check(some)));
-        return keysOf(found.map(({ key }) => key));
+        return keysOfHits(found);
       }),
     async *nearest(select) {
       // Where another constraint is more selective than the radius, all that satisfy it are few.
@@ -193,7 +193,7 @@ async function checkConstraints(
   let left = hitsOf(keys);
   for (const constraint of located) {
     if (left.length === 0) break;
-    const tallies = await tallyResources(tools, constraint, keysOf(left.map(({ key }) => key)));
+    const tallies = await tallyResources(tools, constraint, keysOfHits(left));
     left = left.flatMap((hit) => {
       const tally = tallies(hit.key);
       if (!quantify(constraint.constraint.quantifier, tally)) return [];

@@ -1,17 +1,11 @@
 import { type AskedWord, bandOf, roundRank, type TextQuery } from '../../rules/text/rank.ts';
 import type { Run } from '../cache/caches.ts';
+import { type Hit, sortHits } from '../hit.ts';
 import { headOf, kindOf, span } from '../keys.ts';
-import { concatenate, gallop, type Keys, lowerBound } from '../set/sorted.ts';
+import { gallop, type Keys, lowerBound } from '../set/sorted.ts';
 
 // Ranks many resources at once, from the postings of words: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once, without calls or objects for each: of ten
 // thousand resources, a word takes a tenth of a millisecond.
-
-/** Resources in order of keys or of ranks, and beside each its rank, and its band. */
-export interface Ranked {
-  keys: Keys;
-  ranks: Float64Array;
-  bands: Float64Array;
-}
 
 /** Finds the postings of words around candidates: of resources, and of heads and offers, which count for all resources of their catalog. */
 export interface ReadPostings {
@@ -20,31 +14,48 @@ export interface ReadPostings {
   countTogether(words: readonly AskedWord[]): number;
 }
 
-export const noneRanked: Ranked = withoutRanks(new Float64Array());
+/** A hit of a text. */
+export type RankedHit = Hit & { rank: number };
 
-export function withoutRanks(keys: Keys): Ranked {
+/** Resources in the order of keys, and what the words so far count for each. */
+interface Ranking {
+  keys: Keys;
+  ranks: Float64Array;
+  bands: Float64Array;
+}
+
+function startRanking(keys: Keys): Ranking {
   return { keys, ranks: new Float64Array(keys.length), bands: new Float64Array(keys.length) };
 }
 
-/** Those of the resources, whose keys are in order, where one of the words stands, with their ranks. */
-export async function rankKeys(query: TextQuery, keys: Keys, readPostings: ReadPostings): Promise<Ranked> {
-  const ranked = withoutRanks(keys);
+/** Those of the resources, whose keys are in order, where one of the words stands, in the same order. */
+export async function rankKeys(
+  query: TextQuery,
+  keys: Keys,
+  readPostings: ReadPostings,
+): Promise<RankedHit[]> {
+  const ranking = startRanking(keys);
   const postingsOf = await readPostings(query.words, keys);
-  for (const word of query.words) addWord(ranked, word, postingsOf);
-  return finishRanks(ranked);
+  for (const word of query.words) addWord(ranking, word, postingsOf);
+  return finishRanking(ranking);
 }
 
 /** When all words are added: resources without any word are left out, and ranks that are equal by the rules are equal. A word that counts next to nothing may round to no rank: it is found all the same. */
-function finishRanks(ranked: Ranked): Ranked {
-  const found = selectRanks(ranked, Number.MIN_VALUE, Number.POSITIVE_INFINITY);
-  for (const column of [found.ranks, found.bands])
-    for (let index = 0; index < column.length; index++) column[index] = roundRank(column[index] as number);
-  return found;
+function finishRanking({ keys, ranks, bands }: Ranking): RankedHit[] {
+  const hits: RankedHit[] = [];
+  for (let index = 0; index < keys.length; index++)
+    if ((ranks[index] as number) > 0)
+      hits.push({
+        key: keys[index] as number,
+        rank: roundRank(ranks[index] as number),
+        band: roundRank(bands[index] as number),
+      });
+  return hits;
 }
 
 /** Raises ranks by what one word of a query counts: by the best that it stands for. */
 function addWord(
-  { keys, ranks, bands }: Ranked,
+  { keys, ranks, bands }: Ranking,
   { variants, rarity }: AskedWord,
   postingsOf: (word: string) => readonly Run[],
 ): void {
@@ -110,55 +121,13 @@ function raiseTo(
   if (isExact) isExact[index] = 1;
 }
 
-/** Those with a rank from one up to, but without, another. */
-export function selectRanks(ranked: Ranked, from: number, upTo: number): Ranked {
-  const { ranks } = ranked;
-  const indexes = new Uint32Array(ranks.length);
-  let count = 0;
-  for (let index = 0; index < ranks.length; index++)
-    if ((ranks[index] as number) >= from && (ranks[index] as number) < upTo) indexes[count++] = index;
-  return count === ranks.length ? ranked : pick(ranked, indexes.subarray(0, count));
-}
-
-/** The highest rank first, equal ones in the order of keys. */
-export function sortByRank(ranked: Ranked): Ranked {
-  const { ranks, keys } = ranked;
-  const indexes = new Uint32Array(keys.length);
-  for (let index = 0; index < indexes.length; index++) indexes[index] = index;
-  const order = indexes.sort(
-    (a, b) => (ranks[b] as number) - (ranks[a] as number) || (keys[a] as number) - (keys[b] as number),
-  );
-  return pick(ranked, order);
-}
-
-/** The highest rank first, of several. */
-export function mergeRanked(parts: readonly Ranked[]): Ranked {
-  const join = (column: keyof Ranked) => concatenate(parts.map((part) => part[column]));
-  return sortByRank({ keys: join('keys'), ranks: join('ranks'), bands: join('bands') });
-}
-
-export function slice({ keys, ranks, bands }: Ranked, from: number, to?: number): Ranked {
-  return { keys: keys.subarray(from, to), ranks: ranks.subarray(from, to), bands: bands.subarray(from, to) };
-}
-
-function pick({ keys, ranks, bands }: Ranked, indexes: Uint32Array): Ranked {
-  const picked = withoutRanks(new Float64Array(indexes.length));
-  for (let at = 0; at < indexes.length; at++) {
-    const index = indexes[at] as number;
-    picked.keys[at] = keys[index] as number;
-    picked.ranks[at] = ranks[index] as number;
-    picked.bands[at] = bands[index] as number;
-  }
-  return picked;
-}
-
 // The best k of many candidates, by upper bounds (MaxScore). The words that count most are added first. After each, so many ranks are reached already: that is the threshold. A candidate that cannot reach it
 // with all words that are to come is dropped, so that the words that stand nearly everywhere are looked for in few resources. The others are ranked only if somebody reads that far.
 
 interface BestFirst {
   /** At least so many as were asked for, and all of the last rank among them; the best first. */
-  best: Ranked;
-  rankOthers(): Promise<Ranked>;
+  best: RankedHit[];
+  rankOthers(): Promise<RankedHit[]>;
 }
 
 export async function rankBestFirst(
@@ -168,10 +137,15 @@ export async function rankBestFirst(
   count: number,
 ): Promise<BestFirst> {
   const likely = await rankLikely(query, keys, readPostings, count);
-  const threshold = Math.max(likely.threshold, findReached(likely.ranked.ranks, count));
+  const reached = findReached(
+    likely.hits.map(({ rank }) => rank),
+    count,
+  );
+  const threshold = Math.max(likely.threshold, reached);
   return {
-    best: sortByRank(selectRanks(likely.ranked, threshold, Number.POSITIVE_INFINITY)),
-    rankOthers: async () => sortByRank(selectRanks(await rankKeys(query, keys, readPostings), 0, threshold)),
+    best: sortHits(likely.hits.filter(({ rank }) => rank >= threshold)),
+    rankOthers: async () =>
+      sortHits((await rankKeys(query, keys, readPostings)).filter(({ rank }) => rank < threshold)),
   };
 }
 
@@ -181,26 +155,30 @@ async function rankLikely(
   keys: Keys,
   readPostings: ReadPostings,
   count: number,
-): Promise<{ ranked: Ranked; threshold: number }> {
+): Promise<{ hits: RankedHit[]; threshold: number }> {
   const words = [...query.words].sort((a, b) => boundOf(b) - boundOf(a));
-  let ranked = withoutRanks(keys);
+  let ranking = startRanking(keys);
   let threshold = 0;
   let toCome = words.reduce((sum, word) => sum + boundOf(word), 0);
   for (let next = 0; next < words.length; ) {
     const together = words.slice(next, next + readPostings.countTogether(words.slice(next)));
-    const postingsOf = await readPostings(together, ranked.keys);
+    const postingsOf = await readPostings(together, ranking.keys);
     next += together.length;
     for (const word of together) {
-      addWord(ranked, word, postingsOf);
+      addWord(ranking, word, postingsOf);
       toCome -= boundOf(word);
-      if (ranked.keys.length <= count) continue;
-      threshold = Math.max(threshold, findReached(ranked.ranks, count, toCome));
+      if (ranking.keys.length <= count) continue;
+      threshold = Math.max(threshold, findReached(ranking.ranks, count, toCome));
       // Whatever has none of the words so far may still overtake.
-      if (threshold > toCome)
-        ranked = selectRanks(ranked, threshold - toCome - slack, Number.POSITIVE_INFINITY);
+      if (threshold > toCome) ranking = dropBelow(ranking, threshold - toCome - slack);
     }
   }
-  return { ranked: finishRanks(ranked), threshold };
+  return { hits: finishRanking(ranking), threshold };
+}
+
+function dropBelow({ keys, ranks, bands }: Ranking, least: number): Ranking {
+  const isKept = (_: number, index: number) => (ranks[index] as number) >= least;
+  return { keys: keys.filter(isKept), ranks: ranks.filter(isKept), bands: bands.filter(isKept) };
 }
 
 /** What a word counts at most. */
@@ -209,7 +187,7 @@ function boundOf({ variants }: AskedWord): number {
 }
 
 /** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. 0 where none is higher than `least`. */
-function findReached(ranks: Float64Array, count: number, least = 0): number {
+function findReached(ranks: ArrayLike<number> & Iterable<number>, count: number, least = 0): number {
   let highest = 0;
   for (const rank of ranks) highest = Math.max(highest, rank);
   if (highest <= least) return 0;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Keys } from '../set/sorted.ts';
-import type { Ranked } from './rank-keys.ts';
+import type { RankedHit } from './rank-keys.ts';
 import { settleRanks } from './settle-ranks.ts';
 
 /** Resources with an upper bound and a rank that is not higher; 0: it has none. */
@@ -21,19 +21,15 @@ it('resources come by their ranks, equal ones in the order of keys, whatever the
         byBound.filter(({ bound }) => bound < divide),
       ];
       const verified: number[] = [];
-      const rankExactly = async (keys: Keys): Promise<Ranked> => {
+      const rankExactly = async (keys: Keys): Promise<RankedHit[]> => {
         expect([...keys]).toEqual([...keys].sort((a, b) => a - b));
         verified.push(...keys);
-        const ranked = keys.filter((key) => ranks.get(key));
-        return { keys: ranked, ranks: ranked.map((key) => ranks.get(key) ?? 0), bands: ranked };
+        return [...keys].flatMap((key) => (ranks.get(key) ? [{ key, rank: ranks.get(key) ?? 0 }] : []));
       };
-      const bounds = parts.map((part) => ({
-        keys: Float64Array.from(part, ({ key }) => key),
-        ranks: Float64Array.from(part, ({ bound }) => bound),
-        bands: Float64Array.from(part, ({ bound }) => bound),
-      }));
+      const bounds = parts.map((part) => part.map(({ key, bound }) => ({ key, rank: bound })));
       const found: number[] = [];
-      for await (const { keys } of settleRanks(streamAll(bounds), rankExactly, atOnce)) found.push(...keys);
+      for await (const hits of settleRanks(streamAll(bounds), rankExactly, atOnce))
+        found.push(...hits.map(({ key }) => key));
       const expected = all
         .filter(({ rank }) => rank > 0)
         .toSorted((a, b) => b.rank - a.rank || a.key - b.key);
@@ -44,20 +40,20 @@ it('resources come by their ranks, equal ones in the order of keys, whatever the
 });
 
 it('no more are ranked than it takes to settle those that are read', async () => {
-  const keys = Float64Array.from({ length: 1_000 }, (_, index) => index + 1);
+  const hits = Array.from({ length: 1_000 }, (_, index) => ({ key: index + 1, rank: 5 }));
   let verified = 0;
   const settled = settleRanks(
-    streamAll([{ keys, ranks: keys.map(() => 5), bands: keys }]),
+    streamAll([hits]),
     async (some) => {
       verified += some.length;
-      return { keys: some, ranks: some.map(() => 5), bands: some };
+      return Array.from(some, (key) => ({ key, rank: 5 }));
     },
     10,
   );
-  expect((await settled.next()).value?.keys).toHaveLength(10);
+  expect((await settled.next()).value).toHaveLength(10);
   expect(verified).toBe(10);
 });
 
-async function* streamAll(parts: readonly Ranked[]): AsyncGenerator<Ranked> {
+async function* streamAll(parts: readonly RankedHit[][]): AsyncGenerator<RankedHit[]> {
   yield* parts;
 }

@@ -4,6 +4,7 @@ import { headsOf, listMembers, resourcesOfCatalog } from '../documents/members.t
 import { readCovering } from '../documents/own-offers.ts';
 import { selectSearched } from '../documents/scope.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
+import { type Hit, hitsOf, keysOfHits } from '../hit.ts';
 import { headOf, kindOf } from '../keys.ts';
 import { offerList, wordList } from '../lists/list-numbers.ts';
 import { streamRuns } from '../lists/list-set.ts';
@@ -11,7 +12,7 @@ import { openLists, readNear } from '../lists/read-lists.ts';
 import { difference, hasKey, inBatches, type Keys, keysOf, union } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
 import { matchWords } from './match-words.ts';
-import { type Ranked, type ReadPostings, rankBestFirst, rankKeys, withoutRanks } from './rank-keys.ts';
+import { type RankedHit, type ReadPostings, rankBestFirst, rankKeys } from './rank-keys.ts';
 import { settleRanks } from './settle-ranks.ts';
 
 // Text search. The words of resources, catalogs and offers that always apply are certain. Those of other offers are upper bounds: a resource counts as if all offers of its catalog with the word covered it now. Of few such
@@ -22,11 +23,11 @@ export interface TextSearch {
   /** How many candidates there are, about. */
   estimate: number;
   /** All resources in scope that have one of the words, the best first: first those with the rarest words, as many as are ranked together. */
-  best(wanted: Wanted): AsyncGenerator<Ranked>;
+  best(wanted: Wanted): AsyncGenerator<Hit[]>;
   /** The same in the order of keys, and perhaps others of their catalogs: as many at a time as are ranked together. */
   gather(): AsyncGenerator<Keys>;
   /** Those among these resources that have one of the words, in the order of keys. */
-  rank(keys: Keys): Promise<Ranked>;
+  rank(keys: Keys): Promise<RankedHit[]>;
 }
 
 /** How many of the best are wanted at once. */
@@ -105,33 +106,33 @@ export async function openText(tools: Tools, text: string, format: IndexFormat):
     return count;
   }
 
-  async function* rankKnown(keys: Keys, { count, areOthersCounted }: Wanted): AsyncGenerator<Ranked> {
+  async function* rankKnown(keys: Keys, { count, areOthersCounted }: Wanted): AsyncGenerator<Hit[]> {
     const { best, rankOthers } = await rankFirst(keys, count);
     yield best;
-    if (best.keys.length === keys.length) return;
+    if (best.length === keys.length) return;
     if (!areOthersCounted) return yield await rankOthers();
-    const shown = keysOf(best.keys);
-    for (const some of inBatches(keys, countedAtOnce)) yield withoutRanks(difference(some, shown));
+    const shown = keysOfHits(best);
+    for (const some of inBatches(keys, countedAtOnce)) yield hitsOf(difference(some, shown));
   }
 
   /** As if all offers covered all resources of their catalogs; the best are ranked exactly, until as many as are wanted are settled. */
-  async function* rankBounded(keys: Keys, { count, areOthersCounted }: Wanted): AsyncGenerator<Ranked> {
+  async function* rankBounded(keys: Keys, { count, areOthersCounted }: Wanted): AsyncGenerator<Hit[]> {
     const { best, rankOthers } = await rankFirst(keys, Math.max(count, bounded.found));
     const parts = async function* () {
       yield best;
-      if (best.keys.length < keys.length) yield await rankOthers();
+      if (best.length < keys.length) yield await rankOthers();
     };
     let settled: Keys = new Float64Array();
     const rankExactly = (some: Keys) => rankKeys(query, some, postings('exactly'));
     for await (const ranked of settleRanks(parts(), rankExactly, Math.max(count, bounded.verified))) {
       yield ranked;
-      settled = union([settled, keysOf(ranked.keys)]);
+      settled = union([settled, keysOfHits(ranked)]);
       if (!areOthersCounted || settled.length < count) continue;
       // In any order: those that have another word, then those that an offer covers.
       for (const some of inBatches(difference(keys, settled), countedAtOnce)) {
-        const sure = await rankKeys(query, some, postings('not'));
-        yield withoutRanks(sure.keys);
-        yield withoutRanks((await rankExactly(difference(some, sure.keys))).keys);
+        const sure = keysOfHits(await rankKeys(query, some, postings('not')));
+        yield hitsOf(sure);
+        yield hitsOf(keysOfHits(await rankExactly(difference(some, sure))));
       }
       return;
     }
@@ -141,7 +142,7 @@ export async function openText(tools: Tools, text: string, format: IndexFormat):
     return trace.time(
       'rank',
       () => rankBestFirst(query, keys, postings('as bounds'), count),
-      (found) => ({ resources: keys.length, best: found.best.keys.length }),
+      (found) => ({ resources: keys.length, best: found.best.length }),
     );
   }
 

@@ -119,7 +119,7 @@ export async function checkText(
   const words = format.tokenizer.query(text).slice(0, maxWords);
   const rankOf = async (asked: string) => {
     const { rank } = await openText(tools, asked, format);
-    return (await rank(Float64Array.of(key))).ranks[0];
+    return (await rank(Float64Array.of(key)))[0]?.rank;
   };
   const rank = await rankOf(text);
   const found: string[] = [];

@@ -82,7 +82,39 @@ describe('a publish is answered with a warning, and its status stays,', () => {
       ],
     });
     const { body } = await provider.waitFor('catalog/on_publish', messageId);
-    expect(JSON.stringify(body.message.results)).not.toContain('warnings');
+    expect(JSON.stringify(body.message.results)).not.toContain('which no catalog of yours holds');
+  });
+
+  it('for a catalog of offers alone, and for an offer that covers nothing in its own catalog', async () => {
+    await publish(catalog('stock', { resources: [plain('stock-1')] }));
+    const alone = await publish(
+      catalog('offers-alone', { resources: undefined, offers: [offer('o', { resourceIds: ['stock-1'] })] }),
+    );
+    expect(alone).toMatchObject({ status: 'ACCEPTED' });
+    const says = 'searches do not look at it, and list it only with resources of your other catalogs';
+    expect(alone.warnings).toEqual([
+      {
+        message: expect.stringContaining(`has no resources beside it in its catalog: ${says}`),
+        details: { path: '$.message.catalogs[0].offers' },
+      },
+    ]);
+    const offers = [
+      offer('own', { resourceIds: ['mixed-1', 'stock-1'] }),
+      offer('foreign', { resourceIds: ['stock-1'] }),
+      offer('all'),
+      offer('other', { provider: { id: 'another', descriptor: { name: 'Another' } } as never }),
+    ];
+    const mixed = await publish(catalog('mixed', { resources: [plain('mixed-1')], offers }));
+    expect(mixed.warnings).toEqual([
+      {
+        message: expect.stringContaining(`names no resource of this catalog: ${says}`),
+        details: { path: '$.message.catalogs[0].offers[1].resourceIds' },
+      },
+      {
+        message: expect.stringContaining(`is not the provider of this catalog: ${says}`),
+        details: { path: '$.message.catalogs[0].offers[3].provider.id' },
+      },
+    ]);
   });
 
   it('for a network that the publisher is no member of and nobody subscribes to', async () => {
