@@ -147,6 +147,7 @@ begin
       lease_token uuid,                 -- one process at a time walks
       leased_until timestamptz
     );
+    insert into %1$I.compaction default values;
 
     -- Paths at which some document has, or had, an object: there, "any child" is more than the elements of an array.
     create table %1$I.object_path (

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { repeat } from '../../delivery/repeat.ts';
 import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import { type IndexFormats, newestOf } from '../entries/index-format.ts';
 import { countLeft, type GenerationRow, readBuildState } from '../generations/build-state.ts';
 import {
@@ -16,6 +15,7 @@ import {
 import { isAlive } from '../generations/processes.ts';
 import { firstNumbers, keyOf, lastNumbers } from '../keys.ts';
 import { createIndexChanges } from '../write/index-changes.ts';
+import { createLease } from './lease.ts';
 
 // How the index gets another generation, while processes search and write it:
 //
@@ -30,6 +30,7 @@ import { createIndexChanges } from '../write/index-changes.ts';
 const everyMs = { look: 5_000, log: 10_000 };
 /** Longer than one step takes. A process that died loses the lease within 30 s, as it loses all work (ARCHITECTURE.md, principle 4). */
 const leaseMs = 30_000;
+const leaseRow = { table: 'discovery.generation', where: `state = 'in use'` };
 /** Documents and catalogs of one transaction; a larger catalog is one by itself. */
 const atOnce = { documents: 2_000, catalogs: 100 };
 /** The build rests so long for each millisecond that it works: searches and writes come first. */
@@ -57,8 +58,6 @@ export async function buildOutdated(context: BuildContext, signal: AbortSignal):
   await dropRetired(database, graceMs);
   if ((await readInUse(database)).version < newestOf(formats).version)
     await beginGeneration(database, formats, { isForVersion: true });
-  const token = randomUUID();
-  const mayGoOn = async () => !signal.aborted && (await takeLease(database, token));
   const { building, left } = await readBuildState(database);
   const gauge = context.metrics?.gauge(
     'signpost_index_outdated_catalogs',
@@ -66,14 +65,15 @@ export async function buildOutdated(context: BuildContext, signal: AbortSignal):
   );
   gauge?.set(left);
   if (!building) return;
+  const lease = createLease(database, leaseRow, leaseMs);
   try {
     await buildAll(context, building, {
-      mayGoOn,
+      mayGoOn: async () => !signal.aborted && (await lease.take()),
       restShare,
       onProgress: (done) => gauge?.set(Math.max(0, left - done.catalogs)),
     });
   } finally {
-    await releaseLease(database, token);
+    await lease.release();
   }
 }
 
@@ -231,43 +231,25 @@ export async function rebuildIndex(
   const { database, formats } = context;
   await beginGeneration(database, formats, { isForVersion: false });
   const { building, left } = await readBuildState(database);
-  const token = randomUUID();
+  const lease = createLease(database, leaseRow, leaseMs);
   let done: Progress = { catalogs: 0, documents: 0 };
   try {
     for (let isDone = building === undefined; !isDone && building; ) {
-      const mayGoOn = () => takeLease(database, token);
       const note = (each: Progress) => {
         done = each;
         onProgress?.(each);
       };
-      const options = { mayGoOn, restShare: 0, onProgress: note };
+      const options = { mayGoOn: lease.take, restShare: 0, onProgress: note };
       isDone =
         (await buildAll(context, building, options)) || (await readInUse(database)).number >= building.number;
       if (!isDone) await delay(everyMs.look / 10);
     }
   } finally {
-    await releaseLease(database, token);
+    await lease.release();
   }
   return {
     catalogs: Math.max(left, done.catalogs),
     documents: done.documents,
     version: newestOf(formats).version,
   };
-}
-
-/** One process at a time builds: the one that has the lease, or gets it now. */
-async function takeLease(queryable: Queryable, token: string): Promise<boolean> {
-  const { rowCount } = await queryable.query(
-    `update discovery.generation set lease_token = $1, leased_until = now() + $2 * interval '1 millisecond'
-     where state = 'in use' and (lease_token = $1 or leased_until is null or leased_until < now())`,
-    [token, leaseMs],
-  );
-  return rowCount > 0;
-}
-
-async function releaseLease(queryable: Queryable, token: string): Promise<void> {
-  await queryable.query(
-    'update discovery.generation set lease_token = null, leased_until = null where lease_token = $1',
-    [token],
-  );
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { repeat } from '../../delivery/repeat.ts';
 import type { ServiceContext } from '../../delivery/service.ts';
@@ -8,6 +7,7 @@ import { createThreadPool } from '../../thread-pool.ts';
 import type { IndexFormats } from '../entries/index-format.ts';
 import { type Generation, readWritten } from '../generations/in-use.ts';
 import { beginningOf, type CompactionStep, compactFrom, type Position } from '../lists/compact.ts';
+import { createLease } from './lease.ts';
 import { type SweepStep, sweepPaths, sweepWords } from './sweep.ts';
 
 // Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order: a list that nobody has searched yet is merged before somebody
@@ -83,8 +83,9 @@ export async function walkLists(
 ): Promise<void> {
   const { index } = generation;
   const newest = await findNewest(database, index);
-  const token = randomUUID();
-  if (newest === undefined || !(await takeLease(database, index, token))) return;
+  const lease = createLease(database, { table: `${index}.compaction`, where: 'true' }, leaseMs);
+  const mayGoOn = async () => !signal.aborted && (await lease.take());
+  if (newest === undefined || !(await mayGoOn())) return;
   let written = 0;
   try {
     for (let from: Position | undefined = beginningOf(Number.MIN_SAFE_INTEGER); from; ) {
@@ -94,18 +95,15 @@ export async function walkLists(
       from = step.rest;
       const share = step.merged > 0 ? restShare.afterMerge : restShare.otherwise;
       if (from) await rest((performance.now() - startedAt) * share, signal);
-      if (signal.aborted || !(await takeLease(database, index, token))) return;
+      if (!(await mayGoOn())) return;
     }
     await database.query(`update ${index}.compaction set walked_up_to = $1 where lease_token = $2`, [
       newest + written,
-      token,
+      lease.token,
     ]);
-    await sweepDictionary(database, generation, token, signal, swept);
+    await sweepDictionary(database, generation, mayGoOn, signal, swept);
   } finally {
-    await database.query(
-      `update ${index}.compaction set lease_token = null, leased_until = null where lease_token = $1`,
-      [token],
-    );
+    await lease.release();
   }
 }
 
@@ -113,7 +111,7 @@ export async function walkLists(
 async function sweepDictionary(
   database: Database,
   generation: Generation,
-  token: string,
+  mayGoOn: () => Promise<boolean>,
   signal: AbortSignal,
   swept: Map<string, number>,
 ): Promise<void> {
@@ -126,7 +124,7 @@ async function sweepDictionary(
     const now = performance.now();
     if (step.rest === undefined || now > end) return;
     await rest(Math.min((now - startedAt) * restShare.otherwise, end - now), signal);
-    if (signal.aborted || !(await takeLease(database, index, token))) return;
+    if (!(await mayGoOn())) return;
   }
 }
 
@@ -138,16 +136,6 @@ async function findNewest(database: Database, index: string): Promise<number | u
        and last_value - coalesce((select walked_up_to from ${index}.compaction), 0) not between 0 and greatest(reltuples, 0) * ${fewRuns}`,
   );
   return rows[0]?.newest;
-}
-
-async function takeLease(database: Database, index: string, token: string): Promise<boolean> {
-  const { rowCount } = await database.query(
-    `insert into ${index}.compaction (lease_token, leased_until) values ($1, now() + $2 * interval '1 millisecond')
-     on conflict (id) do update set lease_token = excluded.lease_token, leased_until = excluded.leased_until
-     where compaction.lease_token = $1 or compaction.leased_until is null or compaction.leased_until < now()`,
-    [token, leaseMs],
-  );
-  return rowCount > 0;
 }
 
 async function rest(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import type { Queryable } from '../../storage/database.ts';
+
+/** The lease of some work, in a row of a table: one process at a time does it, and another one when that has died. */
+export function createLease(queryable: Queryable, row: { table: string; where: string }, leaseMs: number) {
+  const token = randomUUID();
+  return {
+    token,
+    /** Whether this process has the lease, or gets it now. */
+    async take(): Promise<boolean> {
+      const { rowCount } = await queryable.query(
+        `update ${row.table} set lease_token = $1, leased_until = now() + $2 * interval '1 millisecond'
+         where ${row.where} and (lease_token = $1 or leased_until is null or leased_until < now())`,
+        [token, leaseMs],
+      );
+      return rowCount > 0;
+    },
+    async release(): Promise<void> {
+      await queryable.query(
+        `update ${row.table} set lease_token = null, leased_until = null where lease_token = $1`,
+        [token],
+      );
+    },
+  };
+}
