@@ -2,7 +2,6 @@ import { maxLimit, neededCount } from '../rules/discover/page-answer.ts';
 import { everyDocument } from './documents/members.ts';
 import { inScope, selectSearched } from './documents/scope.ts';
 import { openFilter } from './filter/filter-set.ts';
-import type { FilterPlan } from './filter/plan.ts';
 import { type Hit, hitsOf, keysOfHits, sortHits } from './hit.ts';
 import type { Plan } from './plan.ts';
 import { type DocSet, readAll } from './set/doc-set.ts';
@@ -22,20 +21,17 @@ const atOnce = 1_200;
 interface Parts {
   text?: TextSearch;
   place?: Place;
-  /** Opened anew for each use: a set is read once. */
-  filter?: () => Promise<DocSet>;
-  /** Of the filter. */
-  estimate: number;
+  filter?: DocSet;
 }
 
 /** Hits in the order of the answer, part by part, none twice. */
 export async function* findHits(tools: Tools, plan: Plan): AsyncGenerator<Hit[]> {
   const parts = await openParts(tools, plan);
-  const { text, place, filter, estimate } = parts;
+  const { text, place, filter } = parts;
   const limit = text ? few.besideText : few.alone;
   const leads = [
     ...(place ? [{ by: 'place', estimate: place.estimate }] : []),
-    ...(filter ? [{ by: 'filter', estimate }] : []),
+    ...(filter ? [{ by: 'filter', estimate: filter.estimate }] : []),
   ].filter((each) => each.estimate <= limit && each.estimate < (text?.estimate ?? Number.POSITIVE_INFINITY));
   const lead = leads.sort((a, b) => a.estimate - b.estimate)[0]?.by;
   tools.trace.note('lead', { by: lead ?? (text ? 'text' : place ? 'place' : 'filter') });
@@ -56,32 +52,20 @@ async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
     spatial.length === 0 ? undefined : openPlace(tools, spatial, { isBesideOthers, countUpTo }),
     filter && openFilter(tools, filter),
   ]);
-  let first = set;
-  const openAgain = async (plan: FilterPlan) => {
-    const opened = first ?? (await openFilter(tools, plan));
-    first = undefined;
-    return opened;
-  };
-  return {
-    text: words,
-    place,
-    ...(filter && { filter: () => openAgain(filter) }),
-    estimate: set?.estimate ?? Number.POSITIVE_INFINITY,
-  };
+  return { text: words, place, filter: set };
 }
 
 /** Those of some resources that are in scope, and that the filter selects. */
 function selectBy(tools: Tools, { filter }: Parts): (keys: Keys) => Promise<Keys> {
-  const opening = filter?.();
   return async (keys) => {
     const searched = await selectSearched(tools.reader, keys, tools.scope);
-    return opening && searched.length > 0 ? (await opening).among(searched) : searched;
+    return filter && searched.length > 0 ? filter.among(searched) : searched;
   };
 }
 
 /** In the order of keys: what neither words nor a distance order. */
 async function* streamSet(tools: Tools, places: DocSet | undefined, parts: Parts): AsyncGenerator<Hit[]> {
-  const lead = places ?? (await parts.filter?.()) ?? everyDocument(tools.reader, 'resource');
+  const lead = places ?? parts.filter ?? everyDocument(tools.reader, 'resource');
   const set = inScope(tools.reader, lead, tools.scope);
   const select = places ? selectBy(tools, parts) : async (keys: Keys) => keys;
   for (let keys = await set.next(atOnce); keys; keys = await set.next(atOnce)) {
@@ -93,7 +77,7 @@ async function* streamSet(tools: Tools, places: DocSet | undefined, parts: Parts
 /** Few candidates of a filter or a place are all held against the other parts, and sorted. */
 async function* findFew(tools: Tools, parts: Parts, lead: string): AsyncGenerator<Hit[]> {
   const { place, filter } = parts;
-  const candidates = lead === 'place' ? await place?.candidates() : filter && (await readAll(await filter()));
+  const candidates = lead === 'place' ? await place?.candidates() : filter && (await readAll(filter));
   const select = selectBy(tools, lead === 'place' ? parts : { ...parts, filter: undefined });
   const hits: Hit[] = [];
   for (const some of inBatches(await select(candidates ?? noKeys), atOnce)) {

@@ -3,7 +3,6 @@ import { getHeapStatistics } from 'node:v8';
 import { LruCache } from '../../lru-cache.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Position } from '../../storage/freshness.ts';
-import { parseState } from './catalog-state.ts';
 import { CatalogTable } from './catalog-table.ts';
 import { WordCache } from './word-cache.ts';
 
@@ -59,6 +58,7 @@ export interface Directory {
   whole?: Run;
 }
 
+/** A row of the table of runs without its bytes. */
 export interface DirectoryEntry {
   list: number;
   first: number;
@@ -96,7 +96,7 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
         entryBytes + runs.length * runEntryBytes + shared.byteLength + (whole ? bytesOf(whole) : 0),
     ),
     runs: new LruCache(limitOf('runs'), (run) => entryBytes + bytesOf(run)),
-    catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
+    catalogs: new CatalogTable(Math.floor(limitOf('catalogs'))),
     words: new WordCache(limitOf('words')),
   };
 }

@@ -1,4 +1,5 @@
 import type { CatalogState } from '../../rules/discover/served.ts';
+import { readPeriod, validityText } from '../validity.ts';
 
 // What is known of every catalog: its state, and how many resources it has, in two columns by the keys of catalogs, of eight bytes for each. It does not depend on what was asked: it is
 // loaded when the process starts (documents/load-catalogs.ts), so that thousands of candidates are held against scopes, and catalogs are replaced by their resources, without
@@ -33,7 +34,6 @@ const firstLength = 1_024;
 export class CatalogTable {
   /** Catalogs from this key on are not kept. */
   readonly limit: number;
-  private readonly parse: (state: string) => CatalogState;
   /** By the catalogs' keys: where their states stand among the different ones. */
   private stateOf = new Uint32Array(firstLength);
   private countOf = new Uint32Array(firstLength);
@@ -46,9 +46,8 @@ export class CatalogTable {
   /** Up to which key all catalogs were loaded. */
   loadedUpTo = 0;
 
-  constructor(limit: number, parse: (state: string) => CatalogState) {
+  constructor(limit: number) {
     this.limit = limit;
-    this.parse = parse;
   }
 
   /** Null: there is no such catalog; undefined: it is not known. */
@@ -81,7 +80,7 @@ export class CatalogTable {
 
   parseState(state: string | null): CatalogState | null {
     const known = this.states[this.numbers.get(state) ?? 0];
-    return known === undefined ? this.parse(state as string) : known;
+    return known === undefined ? parseState(state as string) : known;
   }
 
   forget(key: number): void {
@@ -124,4 +123,24 @@ export class CatalogTable {
     this.stateOf = states;
     this.countOf = counts;
   }
+}
+
+/** What decides whether a catalog is searched, as the database writes it: the same text for all catalogs that have it in common. */
+export const stateText = `json_build_array(type, is_active and served, networks, schema_types, ${validityText()})::text`;
+
+/** What it is made of. */
+export const stateColumns =
+  'type, is_active, served, networks, schema_types, valid_from, valid_until, window_start, window_length';
+
+type StateColumns = [
+  type: CatalogState['type'],
+  isActive: boolean,
+  networkIds: string[],
+  schemaTypes: string[],
+  validity: string | null,
+];
+
+function parseState(text: string): CatalogState {
+  const [type, isActive, networkIds, schemaTypes, validity]: StateColumns = JSON.parse(text);
+  return { type, isActive, networkIds, schemaTypes: new Set(schemaTypes), validity: readPeriod(validity) };
 }

@@ -1,7 +1,6 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import { stateColumns, stateText } from '../cache/catalog-state.ts';
-import { type CatalogEntry, maxCounted } from '../cache/catalog-table.ts';
+import { type CatalogEntry, maxCounted, stateColumns, stateText } from '../cache/catalog-table.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
 import { firstNumbers } from '../keys.ts';
 import { inBatches } from '../set/sorted.ts';

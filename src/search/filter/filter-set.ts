@@ -7,7 +7,7 @@ import { openLists } from '../lists/read-lists.ts';
 import { checkedBy, type DocSet, intersectionOf, unionOf } from '../set/doc-set.ts';
 import type { Tools } from '../tools.ts';
 import { evaluateFilter, testOffers } from './evaluate-filter.ts';
-import type { Bound, FilterPlan, Source } from './plan.ts';
+import type { FilterPlan, Source } from './plan.ts';
 
 // The resources that a filter selects, as a set. Lists and columns lead to them; what these cannot tell is evaluated on documents, batch by batch, for those that somebody reads. The same set checks candidates of
 // other parts (`among`): a comparison with a fact, a number or presence is then read from the lists around the candidates, and no document is parsed for it.
@@ -62,18 +62,13 @@ async function openSources(
       default: {
         const directory = directories.get(source.list);
         if (directory === undefined) return undefined;
-        return listSet(reader, directory, source.kind === 'column' ? withinBounds(source) : undefined);
+        if (source.kind === 'fact') return listSet(reader, directory);
+        const { low, high } = source;
+        return listSet(reader, directory, (value) => value >= low && value <= high);
       }
     }
   };
   return open;
-}
-
-function withinBounds({ low, high }: { low?: Bound; high?: Bound }): (value: number) => boolean {
-  const from = low?.value ?? Number.NEGATIVE_INFINITY;
-  const upTo = high?.value ?? Number.POSITIVE_INFINITY;
-  const [isAbove, isBelow] = [low?.inclusive === false, high?.inclusive === false];
-  return (value) => (isAbove ? value > from : value >= from) && (isBelow ? value < upTo : value <= upTo);
 }
 
 function listsOf(source: Source): number[] {

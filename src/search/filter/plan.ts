@@ -49,15 +49,11 @@ export interface Lookup {
 /** Where documents are found: in the list of a fact, in a column between bounds, in any of several sources, or in all of them. */
 export type Source =
   | { kind: 'fact'; list: number }
-  | { kind: 'column'; list: number; low?: Bound; high?: Bound }
+  /** Both bounds belong to the range. */
+  | { kind: 'column'; list: number; low: number; high: number }
   | { kind: 'any' | 'all'; sources: readonly Source[] }
   /** It leads nowhere near all of them where a document has an object at one of these paths (entries/attributes.ts). */
   | { kind: 'unless objects'; paths: readonly string[]; source: Source };
-
-export interface Bound {
-  value: number;
-  inclusive: boolean;
-}
 
 interface FilterOptions {
   acceptPostfix: boolean;
@@ -169,8 +165,7 @@ function lookupGroup(
       if (typeof value === 'string' && value.length > format.maxFactText) return undefined;
       return lookupPath(condition.path, level, format, (path) => {
         if (typeof value !== 'number') return { kind: 'fact', list: format.valueFact(path, value) };
-        const bound: Bound = { value, inclusive: true };
-        return { kind: 'column', list: columnList(format.numberPath(path)), low: bound, high: bound };
+        return { kind: 'column', list: columnList(format.numberPath(path)), low: value, high: value };
       });
     }
     case 'exists':
@@ -178,7 +173,7 @@ function lookupGroup(
         kind: 'any',
         sources: [
           { kind: 'fact', list: format.presenceFact(path) },
-          { kind: 'column', list: columnList(format.numberPath(path)) },
+          { kind: 'column', list: columnList(format.numberPath(path)), ...boundsOf([]) },
         ],
       }));
     default:
@@ -202,22 +197,25 @@ function lookupPath(
   };
 }
 
-function boundsOf(group: readonly IndexCondition[]): { low?: Bound; high?: Bound } {
-  let low: Bound | undefined;
-  let high: Bound | undefined;
+function boundsOf(group: readonly IndexCondition[]): { low: number; high: number } {
+  const bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
   for (const each of group) {
     if (each.kind !== 'range') continue;
-    const bound = { value: each.value, inclusive: each.operator === '<=' || each.operator === '>=' };
-    if (each.operator.startsWith('>')) low = pickTighter(low, bound, 1);
-    else high = pickTighter(high, bound, -1);
+    const { operator, value } = each;
+    if (operator.startsWith('>'))
+      bounds.low = Math.max(bounds.low, operator === '>' ? nextTo(value, 1) : value);
+    else bounds.high = Math.min(bounds.high, operator === '<' ? nextTo(value, -1) : value);
   }
-  return { low, high };
+  return bounds;
 }
 
-function pickTighter(a: Bound | undefined, b: Bound, sign: 1 | -1): Bound {
-  if (a === undefined) return b;
-  if (a.value === b.value) return a.inclusive ? b : a;
-  return (a.value - b.value) * sign > 0 ? a : b;
+/** The next number above, or below. As an integer, the bits of a number that is not negative are in the order of numbers. */
+function nextTo(value: number, by: 1 | -1): number {
+  if (value === 0) return by * Number.MIN_VALUE;
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  view.setBigInt64(0, view.getBigInt64(0) + BigInt(value > 0 ? by : -by));
+  return view.getFloat64(0);
 }
 
 /**

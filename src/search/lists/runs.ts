@@ -1,5 +1,6 @@
 import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
+import type { DirectoryEntry } from '../cache/caches.ts';
 import { decodeRun, encodeRun, sortRun } from './codec.ts';
 import {
   findSharedList,
@@ -36,17 +37,9 @@ export function* listed(lists: Iterable<ListEntries>): Generator<Entry> {
 }
 
 /** The columns of the primary key. */
-export interface RunKey {
-  list: number;
-  first: number;
-  last: number;
-  id: number;
-}
+export type RunKey = Pick<DirectoryEntry, 'list' | 'first' | 'last' | 'id'>;
 
-export interface StoredRun extends RunKey {
-  count: number;
-  /** Of a run of one entry, its mark. */
-  mark: number;
+export interface StoredRun extends DirectoryEntry {
   /** All of it; null for a run of one entry. */
   bytes: Uint8Array | null;
 }

@@ -168,7 +168,7 @@ const current = 'what is published now: replaced and deleted with the catalogs t
 const nodes =
   'as many rows as the crawled nodes have; a node that was ever named is remembered, against replay of its older files';
 const swept =
-  'what no document uses any more is deleted after a walk of compaction (src/search/text/sweep-words.test.ts)';
+  'what no document uses any more is deleted after a walk of compaction (src/search/upkeep/sweep.test.ts)';
 
 const bounded: Record<string, string> = {
   'work.migration': 'one row for each migration',
