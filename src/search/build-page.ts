@@ -11,6 +11,8 @@ const documentsAtOnce = 300;
 /** Offers of a resource: after more, others get their turn. */
 const manyOffers = 1_000;
 
+type BeforePage = (resources: number) => Promise<void>;
+
 export interface BuiltPage {
   answer: AnswerPage;
   /** A resource on it has changed since it was found: then one that the filter selects instead may be missing. */
@@ -24,11 +26,11 @@ export async function buildPage(
   tools: Tools,
   plan: Plan,
   hits: AsyncIterable<readonly Hit[]>,
-  beforePage?: (resources: number) => Promise<void>,
+  beforePage?: BeforePage,
 ): Promise<BuiltPage> {
   const { limit = maxLimit, offset = 0 } = plan.paging;
   const needed = neededCount(plan.paging);
-  const page = new Page(tools, plan, beforePage);
+  const page = startPage(tools, plan, beforePage);
   let counted = 0;
   await tools.trace.time(
     'read page',
@@ -51,49 +53,37 @@ export async function buildPage(
 }
 
 /** The resources of an answer are read until it is full, so that no more large documents are in memory than it has room for. */
-class Page {
-  readonly draft = new AnswerDraft();
-  isOutdated = false;
-  /** How many were read. */
-  resources = 0;
-  private readonly documents = new SharedDocuments();
-  private readonly tools: Tools;
-  private readonly plan: Plan;
-  private readonly beforePage: ((resources: number) => Promise<void>) | undefined;
-
-  constructor(tools: Tools, plan: Plan, beforePage?: (resources: number) => Promise<void>) {
-    this.tools = tools;
-    this.plan = plan;
-    this.beforePage = beforePage;
-  }
-
-  async read(hits: readonly Hit[]): Promise<void> {
-    const { reader, deadline, scope } = this.tools;
-    await this.beforePage?.(this.resources + hits.length);
+function startPage({ reader, deadline, scope }: Tools, { filter }: Plan, beforePage?: BeforePage) {
+  const draft = new AnswerDraft();
+  const documents = new SharedDocuments();
+  const page = { draft, isOutdated: false, resources: 0, read };
+  async function read(hits: readonly Hit[]): Promise<void> {
+    await beforePage?.(page.resources + hits.length);
     const byKey = new Map(hits.map((hit) => [hit.key, hit]));
     const keys = hits.map(({ key }) => key);
-    for (let start = 0; start < keys.length && !this.draft.isFull; ) {
+    for (let start = 0; start < keys.length && !draft.isFull; ) {
       deadline.check();
-      const query = { scope, check: this.plan.filter?.check };
+      const query = { scope, check: filter?.check };
       // While the database reads some, the process takes in others.
-      const batches = [...inBatches(keys.slice(start, start + this.draft.roomFor), documentsAtOnce)];
-      const read = await Promise.all(batches.map((batch) => readPage(reader, batch, query, this.documents)));
-      for (const [index, { found, read: tried }] of read.entries()) {
-        this.isOutdated ||= found.length < tried;
+      const batches = [...inBatches(keys.slice(start, start + draft.roomFor), documentsAtOnce)];
+      const parts = await Promise.all(batches.map((batch) => readPage(reader, batch, query, documents)));
+      for (const [index, { found, read: tried }] of parts.entries()) {
+        page.isOutdated ||= found.length < tried;
         for (const { key, ...each } of found) {
           const { rank, distance } = byKey.get(key) ?? {};
           const standing = {
             ...(rank !== undefined && { rank }),
             ...(distance !== undefined && { distanceMeters: distance }),
           };
-          this.draft.add([{ ...each, ranked: { ...each.ranked, ...standing } }]);
+          draft.add([{ ...each, ranked: { ...each.ranked, ...standing } }]);
           if ((each.wide?.offers.length ?? 0) > manyOffers) await immediate();
         }
         start += tried;
-        this.resources += found.length;
+        page.resources += found.length;
         // Those that follow are read again.
         if (tried < (batches[index]?.length ?? 0)) break;
       }
     }
   }
+  return page;
 }

@@ -31,7 +31,7 @@ it('a word in very many offers has no more of them looked up than it takes to ra
     const { found } = await searches.find([{ intent: { textSearch: 'night' }, limit: 3 }]);
     expect(found).toEqual([['s0-0', 's0-1', 's0-2']]);
     // Those of the catalogs of the first resources that are ranked exactly, and of those that are counted.
-    expect(lookedUp).toBeLessThan(6_000);
+    expect(lookedUp).toBeLessThan(2_100);
     const others = await searches.find([
       { intent: { textSearch: 'night 17' }, limit: 3 },
       { intent: { textSearch: 'night' }, limit: 2, offset: 999 },

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { firstSharedList, maxRunLength, sharedLists } from './list-numbers.ts';
 import {
   entriesOf,
+  inSlices,
   insertRuns,
   type RunKey,
   runsOf,
@@ -63,7 +64,8 @@ export async function compactFrom(
 ): Promise<CompactionStep> {
   const { seen, rest } = await readFragmented(database, index, from, lastList);
   const step: CompactionStep = { merged: 0, written: 0, rest };
-  for (const groups of inSlices(groupNeighbours(seen).filter(isWorthwhile))) {
+  const worthwhile = groupNeighbours(seen).filter(isWorthwhile);
+  for (const groups of inSlices(worthwhile, ({ length }) => length, mergedAtOnce)) {
     const { merged, written } = await database.transaction((tx) => merge(tx, index, groups));
     step.merged += merged;
     step.written += written;
@@ -130,20 +132,6 @@ function isWorthwhile(group: readonly SeenRun[]): boolean {
   const longest = Math.max(...counts);
   const others = counts.reduce((sum, count) => sum + count, 0) - longest;
   return group.length >= minNeighbours && others >= longest * worthwhilePart;
-}
-
-function* inSlices(groups: readonly SeenRun[][]): Generator<SeenRun[][]> {
-  let slice: SeenRun[][] = [];
-  let runs = 0;
-  for (const group of groups) {
-    slice.push(group);
-    runs += group.length;
-    if (runs < mergedAtOnce) continue;
-    yield slice;
-    slice = [];
-    runs = 0;
-  }
-  if (slice.length > 0) yield slice;
 }
 
 async function merge(

@@ -5,6 +5,7 @@ import { findSharedList } from './list-numbers.ts';
 import {
   type Entry,
   entriesOf,
+  inSlices,
   insertRuns,
   type ListEntries,
   listed,
@@ -51,7 +52,9 @@ export function createListRemovals(index: string): ListRemovals {
   let count = 0;
   let hasRemoved = false;
   async function write(tx: Transaction): Promise<void> {
-    const slices = [...inSlices(pending)];
+    // What goes out of one list goes together: its runs are written once.
+    const lists = [...pending].sort(([a], [b]) => a - b);
+    const slices = [...inSlices(lists, ([, { size }]) => size, entriesAtOnce)].map((slice) => new Map(slice));
     // Who removes a second time would have to wait for others while they wait for what it removed the first time.
     const isOnlyOne = slices.length === 1 && !hasRemoved;
     for (const slice of slices) await removeFromLists(tx, index, slice, isOnlyOne);
@@ -98,21 +101,6 @@ function forget(pending: Pending, entry: Entry): boolean {
   const wasThere = entries?.delete(nameOf(entry)) ?? false;
   if (entries?.size === 0) pending.delete(entry.list);
   return wasThere;
-}
-
-/** What goes out of one list goes together: its runs are written once. */
-function* inSlices(pending: Pending): Generator<Pending> {
-  let slice: Pending = new Map();
-  let count = 0;
-  for (const [list, entries] of [...pending].sort(([a], [b]) => a - b)) {
-    if (count >= entriesAtOnce) {
-      yield slice;
-      [slice, count] = [new Map(), 0];
-    }
-    slice.set(list, new Map(entries));
-    count += entries.size;
-  }
-  if (slice.size > 0) yield slice;
 }
 
 /** Takes what it has removed out of `left`. */

@@ -232,3 +232,17 @@ export function separateLong(entries: ListEntries): ListEntries[] {
   }
   return [rest, ...own.values()].filter(({ keys }) => keys.length > 0);
 }
+
+/** Items one after the other, so many in a slice that their sizes reach a limit. */
+export function* inSlices<T>(items: Iterable<T>, sizeOf: (item: T) => number, limit: number): Generator<T[]> {
+  let slice: T[] = [];
+  let size = 0;
+  for (const item of items) {
+    slice.push(item);
+    size += sizeOf(item);
+    if (size < limit) continue;
+    yield slice;
+    [slice, size] = [[], 0];
+  }
+  if (slice.length > 0) yield slice;
+}

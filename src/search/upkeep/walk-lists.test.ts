@@ -18,7 +18,12 @@ useDatabase((opened) => {
   database = withCaches(opened);
 });
 
-beforeEach(() => database.query('truncate index_1.run, index_1.compaction'));
+beforeEach(async () => {
+  await database.query('truncate index_1.run');
+  await database.query(
+    'update index_1.compaction set walked_up_to = 0, lease_token = null, leased_until = null',
+  );
+});
 
 const fact = 4711;
 const numbers = columnList(12);
@@ -101,8 +106,7 @@ it('in a large index nobody walks for few runs that were added', async () => {
 it('one process at a time walks, and another one takes over from one that was not heard of', async () => {
   for (let key = 1; key <= 8; key++) await add(fact, key);
   await database.query(
-    `insert into index_1.compaction (lease_token, leased_until) values (gen_random_uuid(), now() + interval '1 minute')
-     on conflict (id) do update set lease_token = excluded.lease_token, leased_until = excluded.leased_until`,
+    `update index_1.compaction set lease_token = gen_random_uuid(), leased_until = now() + interval '1 minute'`,
   );
   await walkLists(database, generation, signal);
   expect(await countRuns(fact)).toBe(8);

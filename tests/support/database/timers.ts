@@ -46,7 +46,6 @@ export const timers: Record<string, (RegExp | string)[]> = {
   ],
   'search/generations/processes.ts': [/^with forgotten as \(delete from discovery.index_process/],
   'search/port.ts': [/^select json_build_array\(type/, /^delete from discovery.change/],
-  'search/upkeep/sweep-words.ts': [/^select id, word from index_1.word/],
   'search/upkeep/walk-lists.ts': [/from discovery.run_number/, /^with seen .* from index_1.run/],
   'storage/batch.ts': ['part of a request'],
   'storage/database.ts': ['before a transaction is tried again', 'a function of PostgreSQL'],
