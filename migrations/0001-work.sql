@@ -52,6 +52,7 @@ create table work.callback (
   parts jsonb,                      -- how far its parts have come, if the receiver accepts it only in parts (src/rules/strict-parts.ts)
   last_status integer,              -- HTTP status of the last attempt
   last_error text,                  -- what went wrong with it
+  history jsonb,                    -- its last requests with their answers (src/storage/work/history.ts); null: it has not failed
   settled_at timestamptz,           -- when it left the state open
   due_at timestamptz,
   lease_token uuid,

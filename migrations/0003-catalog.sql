@@ -208,7 +208,8 @@ create table catalog.push (
   sent_timestamp timestamptz,       -- context.timestamp of the last push: the next one is later
   last_status integer,              -- HTTP status of the last attempt
   last_error text,                  -- what went wrong with it
-  attempts integer not null default 0, -- failures in a row
+  history jsonb,                    -- the last requests with their answers (src/storage/work/history.ts); null: none has failed
+  attempts integer not null default 0, -- failures in a row; a parked push keeps them
   failing_since timestamptz,        -- the first of them
   rest_until timestamptz,           -- the subscriber asked not to be tried before then (Retry-After): not even a new version makes the push due earlier
   due_at timestamptz,               -- when it is tried next; a push that is under way stays due

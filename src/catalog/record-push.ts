@@ -1,10 +1,11 @@
 import type { Lane } from '../delivery/lane-loop.ts';
-import type { Verdict } from '../delivery/push-loop.ts';
+import type { Pushed, Verdict } from '../delivery/push-loop.ts';
 import { applyOutcome, type PushOutcome } from '../rules/push-outcome.ts';
 import { createBatch } from '../storage/batch.ts';
 import { type PushResult, writePushResults } from '../storage/catalog/push-results.ts';
 import type { DuePush } from '../storage/catalog/pushes.ts';
 import { LeaseLost } from '../storage/work/due-work.ts';
+import { exchangesToKeep } from '../storage/work/history.ts';
 import { maxPartBytes, type Said } from './compose-push.ts';
 import type { CatalogContext } from './context.ts';
 
@@ -14,7 +15,7 @@ import type { CatalogContext } from './context.ts';
 const batchLimits = { maxItems: 500, gatherMs: 10 };
 
 export interface PushRecorder {
-  record(push: DuePush, lane: Lane, verdict: Verdict, said: Said | undefined): Promise<void>;
+  record(push: DuePush, lane: Lane, pushed: Pushed<Said>): Promise<void>;
   /** Nothing was tried: the push is due as before. */
   putBack(push: DuePush, lane: Lane): Promise<void>;
 }
@@ -27,12 +28,22 @@ export function createPushRecorder({ database, logger }: CatalogContext): PushRe
   }
 
   return {
-    async record(push, lane, verdict, said) {
+    async record(push, lane, { verdict, said, exchanges }) {
       const outcome = outcomeOf(verdict, said);
-      const { record: next, dueInMs, restMs } = applyOutcome(push.record, outcome, { maxPartBytes });
+      const {
+        record: next,
+        dueInMs,
+        restMs,
+      } = applyOutcome(push.record, outcome, {
+        ...{ maxPartBytes, at: push.takenAt },
+      });
       const record = { ...next, form: verdict.form ?? next.form };
       const { version } = outcome.kind === 'acknowledged' ? outcome.said : push.basis.catalog;
-      await write({ push, lane, record, seenVersion: version, dueInMs, restMs });
+      const history = exchangesToKeep(exchanges, {
+        isDelivered: outcome.kind === 'acknowledged',
+        failedBefore: push.record.lastError !== null,
+      });
+      await write({ push, lane, record, seenVersion: version, dueInMs, restMs, history });
       if (record.lastError === null) return;
       const { subscriber, basis } = push;
       const { state, lastStatus: status, lastError: reason } = record;

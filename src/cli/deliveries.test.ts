@@ -55,27 +55,47 @@ describe('signpost deliveries', () => {
 
   it('lists callbacks and pushes with their state, what the receiver has, the form that was sent, and the last error', async () => {
     const { out } = await deliveries('list');
-    expect(out).toMatch(/^ID +STATE +RECEIVER +WHAT +FORM +ATTEMPTS +NEXT +LAST ERROR$/m);
+    expect(out).toMatch(/^ID +STATE +RECEIVER +WHAT +FORM +ATTEMPTS +FAILING SINCE +NEXT +LAST ERROR$/m);
     expect(out).toMatch(
       /^push-\d+ +acknowledged +ds\.example\.com\/subscribers\.beckn\.one +c1 \(has 1 of 1\) +full/m,
     );
     expect(out).toMatch(
-      /^push-\d+ +parked .* c2 \(has nothing of 1\) +strict +0 +- +the receiver answered 400$/m,
+      /^push-\d+ +parked .* c2 \(has nothing of 1\) +strict +0 +- +- +the receiver answered 400$/m,
     );
-    expect(out).toMatch(
-      /^callback-2 +refused +https:\/\/bpp\.example\.com\/catalog\/on_publish +catalog\/on_publish m2 +-/m,
-    );
+    expect(out).toMatch(/^callback-2 +refused +https:\/\/bpp\.example\.com +catalog\/on_publish m2 +-/m);
   });
 
   it('lists what is parked, refused or without an endpoint, and the pushes of one subscriber', async () => {
     expect(await idsOf('--state', 'parked')).toEqual(['callback-3', 'callback-2', 'push-2', 'push-3']);
     expect(await idsOf('--state', 'delivered')).toEqual(['callback-1', 'push-1']);
-    expect(await idsOf('--subscriber', 'ds.example.com')).toEqual(['push-1', 'push-2', 'push-3']);
+    expect(await idsOf('--subscriber', 'ds.example.com')).toEqual(['push-2', 'push-3', 'push-1']);
     expect((await deliveries('list', '--subscriber', 'other.example.com')).out).toBe(
       'There is no such delivery.\n',
     );
-    const { callbacks, pushes } = JSON.parse((await deliveries('list', '--json', '--state', 'parked')).out);
-    expect([callbacks.length, pushes.length]).toEqual([2, 2]);
+    const { deliveries: listed } = JSON.parse((await deliveries('list', '--json', '--state', 'parked')).out);
+    expect(listed).toHaveLength(4);
+  });
+
+  it('groups by receiver, those with trouble first', async () => {
+    expect(await idsOf()).toEqual(['callback-3', 'callback-2', 'callback-1', 'push-2', 'push-3', 'push-1']);
+    expect((await deliveries('list', '--limit', '5')).notes).toContain('There are more than 5');
+  });
+
+  it('shows one with its last requests and their answers, without what a terminal would obey', async () => {
+    await database.query(
+      `update catalog.push set history = '[{"at": "2026-01-01T00:00:00.000Z", "durationMs": 12, "url": "https://ds.example.com/catalog/push", "status": 400,
+         "answer": "no \\u001b[31mroom", "request": "{\\"context\\":{}}"}]' where id = 2`,
+    );
+    const { out } = await deliveries('show', 'push-2');
+    expect(out).toMatch(
+      /2026-01-01T00:00:00\.000Z {2}400 {2}12 ms {2}https:\S+\n {2}answer: {2}no {2}?\[31mroom\n {2}request: \{"context":\{\}\}\n/,
+    );
+    expect(JSON.parse((await deliveries('show', 'push-2', '--json')).out).history).toHaveLength(1);
+    expect((await deliveries('show', 'push-1')).out).toContain('No request of it has failed.');
+    expect(await deliveries('show', 'push-9')).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('There is no delivery push-9.'),
+    });
   });
 
   it('replays one', async () => {
@@ -129,7 +149,7 @@ describe('signpost deliveries', () => {
     expect(await deliveries('replay', 'push-2', '--all')).toMatchObject({ exitCode: 1 });
     expect((await deliveries('replay', '7')).notes).toContain('such as push-7');
     expect((await deliveries('list', '--state', 'lost')).notes).toContain(
-      'It is one of open, delivered, parked.',
+      'It is one of parked, open, delivered.',
     );
   });
 });

@@ -1,8 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { deliveryStates } from '../console/answers/network.ts';
 import {
+  type Delivery,
   type DeliveryId,
   type DeliveryState,
+  findDelivery,
+  listDeliveries,
   parseDeliveryId,
   renderDeliveryId,
   replayDelivery,
@@ -10,8 +13,6 @@ import {
   skipDelivery,
 } from '../console/deliveries.ts';
 import { identityOf } from '../protocol/identity.ts';
-import { listPushes, type PushSummary } from '../storage/catalog/push-list.ts';
-import { type CallbackSummary, listCallbacks } from '../storage/work/callback-list.ts';
 import { act } from './acting.ts';
 import { parseCount, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
@@ -24,12 +25,19 @@ export function registerDeliveriesCommand(program: Command, context: CommandCont
 
   deliveries
     .command('list')
-    .description('list callbacks, the latest first, and pushes by subscriber and catalog')
+    .description('list callbacks and pushes by receiver: parked ones first, then open and delivered ones')
     .option('--state <state>', `only ${deliveryStates.join(', ')}`, parseStateName)
     .option('--subscriber <subscriber>', 'only pushes to this subscriber', parseSubscriber)
-    .option('--limit <count>', 'at most so many of each kind', parseCount, 100)
+    .option('--limit <count>', 'list at most this many', parseCount, 100)
     .option('--json', 'print JSON')
     .action((options: ListOptions) => list(context, options));
+
+  deliveries
+    .command('show')
+    .description('show a delivery with its last requests and their answers')
+    .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
+    .option('--json', 'print JSON')
+    .action((id: DeliveryId, { json }: { json?: boolean }) => show(context, id, json));
 
   deliveries
     .command('replay')
@@ -56,6 +64,7 @@ const examples = `
 Examples:
   $ signpost deliveries list --state parked
   $ signpost deliveries list --subscriber ds.example.com
+  $ signpost deliveries show push-7
   $ signpost deliveries replay push-7
   $ signpost deliveries replay --all
   $ signpost deliveries skip callback-12
@@ -73,43 +82,55 @@ interface ListOptions {
 
 async function list(context: CommandContext, { state, subscriber, limit, json }: ListOptions): Promise<void> {
   await withDatabase(context, async (database, config) => {
-    const callbacks = subscriber === undefined ? await listCallbacks(database, { state, limit }) : [];
-    const pushes = await listPushes(database, {
-      subscriber: subscriber && identityOf(subscriber, config.REGISTRY_NAME),
-      ...{ state, limit },
-    });
-    if (json) return context.print(JSON.stringify({ callbacks, pushes }, null, 2));
-    const rows = [...callbacks.map(callbackRow), ...pushes.map(pushRow)];
+    const receiver = subscriber && identityOf(subscriber, config.REGISTRY_NAME);
+    const { items, next } = await listDeliveries(database, { receiver, state, limit });
+    if (json) return context.print(JSON.stringify({ deliveries: items }, null, 2));
+    const rows = groupByReceiver(items).map(row);
     context.print(rows.length > 0 ? renderTable(header, rows) : 'There is no such delivery.');
-    if (callbacks.length === limit || pushes.length === limit)
-      context.note(`These are at most ${limit} of each kind; --limit shows more.`);
+    if (next) context.note(`There are more than ${limit}; --limit shows more.`);
   });
 }
 
-const header = ['ID', 'STATE', 'RECEIVER', 'WHAT', 'FORM', 'ATTEMPTS', 'NEXT', 'LAST ERROR'];
+/** Receivers in the order of their worst delivery. */
+function groupByReceiver(items: readonly Delivery[]): Delivery[] {
+  const groups = new Map<string, Delivery[]>();
+  for (const item of items) groups.set(item.receiver, [...(groups.get(item.receiver) ?? []), item]);
+  return [...groups.values()].flat();
+}
 
-function callbackRow(callback: CallbackSummary): string[] {
-  const { id, state, form, destination, action, messageId, attempts, dueAt, lastError } = callback;
+const header = ['ID', 'STATE', 'RECEIVER', 'WHAT', 'FORM', 'ATTEMPTS', 'FAILING SINCE', 'NEXT', 'LAST ERROR'];
+
+function row(delivery: Delivery): string[] {
+  const { id, detail, receiver, form, attempts, failingSince, nextTryAt, lastError } = delivery;
   return [
-    `callback-${id}`,
-    state,
-    destination,
-    `${action} ${messageId}`,
-    form ?? '-',
-    String(attempts),
-    time(dueAt),
-    lastError ?? '',
+    ...[id, detail, receiver, describe(delivery), form ?? '-'],
+    ...[String(attempts), time(failingSince), time(nextTryAt), lastError ?? ''],
   ];
 }
 
-function pushRow(push: PushSummary): string[] {
-  const { id, state, form, subscriber, catalogId, acknowledgedVersion, version } = push;
-  const { attempts, dueAt, lastError } = push;
-  const what = `${catalogId} (has ${acknowledgedVersion ?? 'nothing'} of ${version})`;
-  return [
-    ...[`push-${id}`, state, subscriber, what, form ?? '-'],
-    ...[String(attempts), time(dueAt), lastError ?? ''],
-  ];
+function describe({ action, about, acknowledgedVersion, version }: Delivery): string {
+  if (version === undefined) return `${action} ${about}`;
+  return `${about} (has ${acknowledgedVersion ?? 'nothing'} of ${version})`;
+}
+
+async function show(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
+  const shown = renderDeliveryId(id);
+  const delivery = await withDatabase(context, (database) => findDelivery(database, id));
+  if (!delivery) throw new CommandError(`There is no delivery ${shown}. ${advice}`);
+  if (json) return context.print(JSON.stringify(delivery, null, 2));
+  const { history, lastStatus } = delivery;
+  context.print(renderTable(header, [row(delivery)]));
+  if (history.length === 0)
+    context.print(`\nNo request of it has failed. Last status: ${lastStatus ?? 'none yet'}.`);
+  for (const { at, durationMs, url, status, answer, request } of history)
+    context.print(
+      `\n${at}  ${status ?? 'no answer'}  ${durationMs} ms  ${url}\n  answer:  ${visible(answer)}\n  request: ${visible(request)}`,
+    );
+}
+
+/** A receiver wrote it: no escape sequences for the terminal. */
+function visible(text: string): string {
+  return text.replace(/\p{Cc}+/gu, ' ');
 }
 
 function time(at: Date | null): string {

@@ -16,7 +16,8 @@ import {
   replayCallbacks,
   skipCallback,
 } from '../storage/work/callback-list.ts';
-import type { deliveryStates } from './answers/network.ts';
+import type { PastExchange } from '../storage/work/history.ts';
+import { deliveryStates } from './answers/network.ts';
 import { type AuditTools, audited } from './audited.ts';
 import { conflict } from './errors.ts';
 
@@ -53,6 +54,8 @@ export interface Delivery {
   /** What was sent last; null: nothing yet. */
   form: BodyForm | null;
   attempts: number;
+  /** The first of the failures in a row. */
+  failingSince: Date | null;
   nextTryAt: Date | null;
   lastStatus: number | null;
   lastError: string | null;
@@ -63,8 +66,10 @@ export interface Delivery {
   createdAt?: Date;
 }
 
-/** Where a page of deliveries ends: callbacks come first, then pushes. */
-export type DeliveryPosition = { callback: number } | { subscriber: string; catalogKey: number };
+/** Where a page of deliveries ends: in each state, callbacks come first, then pushes. */
+export type DeliveryPosition = StatePosition & { state: DeliveryState };
+
+type StatePosition = { callback: number } | { subscriber: string; catalogKey: number };
 
 export interface DeliveryPage {
   items: Delivery[];
@@ -79,9 +84,29 @@ export interface DeliveryFilter {
   after?: DeliveryPosition;
 }
 
-/** Callbacks, the latest first; then pushes by receiver and catalog. */
-export async function listDeliveries(queryable: Queryable, filter: DeliveryFilter): Promise<DeliveryPage> {
-  const { receiver, state, limit, after } = filter;
+/** Trouble first: parked, open, delivered. In each state callbacks, the latest first; then pushes by receiver and catalog. */
+export async function listDeliveries(
+  queryable: Queryable,
+  { after, ...filter }: DeliveryFilter,
+): Promise<DeliveryPage> {
+  const states = filter.state ? [filter.state] : deliveryStates;
+  const items: Delivery[] = [];
+  for (const state of states.slice(after ? Math.max(states.indexOf(after.state), 0) : 0)) {
+    const limit = filter.limit - items.length;
+    const page = await listInState(queryable, {
+      ...{ ...filter, state, limit },
+      after: after?.state === state ? after : undefined,
+    });
+    items.push(...page.items);
+    if (page.next) return { items, next: { ...page.next, state } };
+  }
+  return { items };
+}
+
+async function listInState(
+  queryable: Queryable,
+  { receiver, state, limit, after }: Omit<DeliveryFilter, 'after'> & { after?: StatePosition },
+): Promise<{ items: Delivery[]; next?: StatePosition }> {
   const isAmongPushes = after !== undefined && 'subscriber' in after;
   const before = isAmongPushes ? undefined : after?.callback;
   if (receiver !== undefined && isOrigin(receiver)) {
@@ -114,9 +139,20 @@ const maxCallbacksLookedAt = 50_000;
 function positionOf(
   callback: CallbackSummary | undefined,
   push: PushSummary | undefined,
-): DeliveryPosition | undefined {
+): StatePosition | undefined {
   if (push) return { subscriber: push.subscriber, catalogKey: push.catalogKey };
   return callback && { callback: callback.id };
+}
+
+/** One delivery with its last requests and their answers; undefined where there is none. */
+export async function findDelivery(
+  queryable: Queryable,
+  { kind, id }: DeliveryId,
+): Promise<(Delivery & { history: PastExchange[] }) | undefined> {
+  const [push] = kind === 'push' ? await listPushes(queryable, { id, limit: 1 }) : [];
+  const [callback] = kind === 'callback' ? await listCallbacks(queryable, { id, limit: 1 }) : [];
+  const item = push ? pushItem(push) : callback && callbackItem(callback);
+  return item && { ...item, history: push?.history ?? callback?.history ?? [] };
 }
 
 function callbackItem(callback: CallbackSummary): Delivery {
@@ -126,17 +162,18 @@ function callbackItem(callback: CallbackSummary): Delivery {
   return {
     ...{ id: renderDeliveryId({ kind: 'callback', id }), receiver, action, about, state: group },
     ...{ detail: state, form, attempts, nextTryAt: dueAt, lastStatus, lastError, createdAt },
+    failingSince: group === 'delivered' || lastError === null ? null : createdAt,
   };
 }
 
 function pushItem(push: PushSummary): Delivery {
   const { id, subscriber: receiver, catalogId: about, state, attempts, dueAt } = push;
-  const { lastStatus, lastError, form, acknowledgedVersion, version } = push;
+  const { lastStatus, lastError, form, failingSince, acknowledgedVersion, version } = push;
   const group =
     state === 'pending' ? 'open' : ['parked', 'no endpoint'].includes(state) ? 'parked' : 'delivered';
   return {
     ...{ id: renderDeliveryId({ kind: 'push', id }), receiver, action: 'catalog/push', about, state: group },
-    ...{ detail: state, form, attempts, nextTryAt: dueAt, lastStatus, lastError },
+    ...{ detail: state, form, attempts, failingSince, nextTryAt: dueAt, lastStatus, lastError },
     ...{ acknowledgedVersion, version },
   };
 }
@@ -202,40 +239,52 @@ export interface Receiver {
   orMore: boolean;
   oldestWaitingAt: Date | null;
   nextTryAt: Date | null;
+  /** Something is parked or fails. Receivers of callbacks are listed only where some wait or are parked. */
+  isTroubled: boolean;
   lastAnswer?: { at?: Date; status?: number; error?: string };
 }
 
-export type ReceiverPosition = Pick<Receiver, 'kind' | 'receiver'>;
+export type ReceiverPosition = Pick<Receiver, 'kind' | 'receiver' | 'isTroubled'>;
 
 /** Of each receiver, waiting and parked deliveries are counted up to this number. */
 const countedDeliveries = 10_000;
 
-/** Subscribers that are pushed to; then receivers of callbacks that have some waiting or parked. Each by name. */
+/** Trouble first: subscribers whose pushes fail or are parked, receivers of callbacks that have some waiting or parked, other subscribers. Each by name. */
 export async function listReceivers(
   queryable: Queryable,
   { state, limit, after }: { state?: 'open' | 'parked'; limit: number; after?: ReceiverPosition },
 ): Promise<Receiver[]> {
   const counted = countedDeliveries;
-  const pushes =
-    after?.kind === 'callback'
-      ? []
-      : await listPushReceivers(queryable, { state, limit, after: after?.receiver, counted });
-  const room = limit - pushes.length;
-  const callbacks =
-    room === 0
-      ? []
-      : await listCallbackReceivers(queryable, {
-          ...{ state, limit: room, counted },
-          after: after?.kind === 'callback' ? after.receiver : undefined,
-        });
-  return [
-    ...pushes.map((one) => receiverItem('push', one)),
-    ...callbacks.map((one) => receiverItem('callback', one)),
-  ];
+  const phases = [
+    { kind: 'push', isTroubled: true },
+    { kind: 'callback' },
+    { kind: 'push', isTroubled: false },
+  ] as const;
+  const isReached = (phase: (typeof phases)[number]) =>
+    after?.kind === phase.kind && (phase.kind === 'callback' || phase.isTroubled === after.isTroubled);
+  const items: Receiver[] = [];
+  for (const phase of phases.slice(Math.max(phases.findIndex(isReached), 0))) {
+    const page = {
+      state,
+      counted,
+      limit: limit - items.length,
+      after: isReached(phase) ? after?.receiver : undefined,
+    };
+    if (page.limit === 0) break;
+    const found =
+      phase.kind === 'push'
+        ? await listPushReceivers(queryable, { ...page, troubled: phase.isTroubled })
+        : (await listCallbackReceivers(queryable, page)).map((one) => ({
+            ...one,
+            isTroubled: one.lastError !== null,
+          }));
+    items.push(...found.map((one) => receiverItem(phase.kind, one)));
+  }
+  return items;
 }
 
 interface CountedReceiver
-  extends Pick<Receiver, 'receiver' | 'waiting' | 'parked' | 'oldestWaitingAt' | 'nextTryAt'> {
+  extends Pick<Receiver, 'receiver' | 'waiting' | 'parked' | 'oldestWaitingAt' | 'nextTryAt' | 'isTroubled'> {
   lastAt?: Date | null;
   lastStatus: number | null;
   lastError: string | null;

@@ -2,11 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
-import { Delivery, deliveryStates, Receiver, ReceiverName } from './answers/network.ts';
+import { Delivery, DeliveryHistory, deliveryStates, Receiver, ReceiverName } from './answers/network.ts';
 import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import {
   type DeliveryId,
+  findDelivery,
   listDeliveries,
   listReceivers,
   parseDeliveryId,
@@ -38,7 +39,11 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
     async ({ query }): Promise<Page<Receiver>> => {
       const { limit, after, state } = parseListQuery(ReceiversQuery, query, ReceiverCursor);
       const items = await listReceivers(database, { limit, after, state });
-      const next = nextCursor(items, limit, ({ kind, receiver }) => ({ kind, receiver }));
+      const next = nextCursor(items, limit, ({ kind, receiver, isTroubled }) => ({
+        kind,
+        receiver,
+        isTroubled,
+      }));
       return { items: items.map(withoutNulls), next };
     },
   );
@@ -52,6 +57,16 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
       return { items: items.map(withoutNulls), next: next && renderCursor(next) };
     },
   );
+
+  server.get('/api/deliveries/:id', { config: { operation: showOperation } }, async ({ params }) => {
+    const id = readId(params);
+    const delivery = await findDelivery(database, id);
+    if (delivery) return withoutNulls(delivery);
+    throw notFound(
+      `There is no delivery ${renderDeliveryId(id)}.`,
+      'Callbacks are deleted some time after they were delivered.',
+    );
+  });
 
   server.post('/api/deliveries/:id/replay', { config: { operation: replayOperation } }, async (request) => {
     const id = readId(request.params);
@@ -101,28 +116,37 @@ const DeliveriesQuery = Type.Object({
   receiver: Type.Optional(ReceiverName),
   state: Type.Optional(Type.Enum([...deliveryStates])),
 });
-const ReceiverCursor = Type.Object({ kind: Type.Enum(['push', 'callback']), receiver: CursorText });
+const ReceiverCursor = Type.Object({
+  kind: Type.Enum(['push', 'callback']),
+  receiver: CursorText,
+  isTroubled: Type.Boolean(),
+});
 const DeliveryCursor = Type.Union([
-  Type.Object({ callback: CursorKey }),
-  Type.Object({ subscriber: CursorText, catalogKey: CursorKey }),
+  Type.Object({ state: Type.Enum([...deliveryStates]), callback: CursorKey }),
+  Type.Object({ state: Type.Enum([...deliveryStates]), subscriber: CursorText, catalogKey: CursorKey }),
 ]);
 const ReplayRequest = Type.Object({ receiver: Type.Optional(ReceiverName) }, { title: 'ReplayRequest' });
 
 const tag = 'Deliveries';
 
 const receiversOperation: PlainOperation = {
-  summary: 'List who is sent something, with what waits and what is parked.',
+  summary: 'List who is sent something, with what waits and what is parked; receivers with trouble first.',
   tag,
   query: ReceiversQuery,
   answer: listOf('Receivers', Receiver),
 };
 const listOperation: PlainOperation = {
-  summary: 'List callbacks, the latest first, and then pushes by receiver and catalog.',
+  summary: 'List deliveries: parked ones first, then open and delivered ones.',
   description:
-    'Of the delivered callbacks to one receiver, a page shows those among 50,000 callbacks to all: it may be short, or empty, and have a `next` that goes on behind them.',
+    'In each state, callbacks come first, the latest of them first; then pushes by receiver and catalog. Of the delivered callbacks to one receiver, a page shows those among 50,000 callbacks to all: it may be short, or empty, and have a `next` that goes on behind them.',
   tag,
   query: DeliveriesQuery,
   answer: listOf('Deliveries', Delivery),
+};
+const showOperation: PlainOperation = {
+  summary: 'Show one delivery with its last requests and their answers.',
+  tag,
+  answer: DeliveryHistory,
 };
 const replayOperation: PlainOperation = {
   summary: 'Try a parked delivery again.',

@@ -20,6 +20,7 @@ import {
   type WorkLoop,
   type WorkLoopOptions,
 } from '../storage/work/due-work.ts';
+import { exchangesToKeep } from '../storage/work/history.ts';
 import { longestRetryWaitMs, nextAttemptMs, type Outcome, type RetryPolicy } from './retry-policy.ts';
 import { type CallbackTools, type SentCallback, sendCallback } from './send-callback.ts';
 import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
@@ -119,16 +120,27 @@ async function deliver(
   const { database, sender, metrics, settle } = options;
   const sent = isOver(claim) ? tooLate(claim.row) : await send();
   const { outcome, form, remark } = sent;
+  const history = exchangesToKeep(sent.exchanges, {
+    isDelivered: outcome.kind === 'delivered',
+    failedBefore: claim.row.last_error !== null,
+  });
   countAttempts(metrics).inc({ action: claim.row.action, outcome: outcome.kind });
   if (outcome.kind === 'delivered') {
     const { action, message_id: messageId, destination } = claim.row;
     const level = remark === undefined ? 'debug' : 'warn';
     sender.logger[level]({ action, messageId, destination, form, remark }, 'callback delivered');
-    const isSettled = await settle({ claim, at: sender.now(), status: outcome.status, form, remark });
+    const isSettled = await settle({
+      claim,
+      at: sender.now(),
+      status: outcome.status,
+      form,
+      remark,
+      history,
+    });
     if (!isSettled) throw new LeaseLost(callbackTable, claim.id);
     return;
   }
-  await database.transaction((tx) => recordFailed(tx, options, claim, { ...sent, outcome }));
+  await database.transaction((tx) => recordFailed(tx, options, claim, { ...sent, outcome, history }));
 }
 
 function countAttempts(metrics: Metrics) {
@@ -147,20 +159,25 @@ function isOver({ row, attempts, at }: Claim<DueCallback>): boolean {
 function tooLate({ last_status, last_error, form, parts }: DueCallback): SentCallback {
   const reason = last_error ?? 'its time was over before it could be repeated';
   const outcome = { kind: 'retry', status: last_status ?? undefined, reason } as const;
-  return { outcome, form: form ?? 'full', parts: parts ?? undefined };
+  return { outcome, form: form ?? 'full', parts: parts ?? undefined, exchanges: [] };
 }
 
 async function recordFailed(
   tx: Transaction,
   { sender, policy }: CallbackLoopOptions,
   claim: Claim<DueCallback>,
-  { outcome, form, parts }: SentCallback & { outcome: Exclude<Outcome, { kind: 'delivered' }> },
+  {
+    outcome,
+    form,
+    parts,
+    history,
+  }: SentCallback & { outcome: Exclude<Outcome, { kind: 'delivered' }>; history?: string },
 ): Promise<void> {
   const { action, message_id: messageId, destination, give_up_at: giveUpAt } = claim.row;
   const told = { action, messageId, destination };
   const now = sender.now();
   const { status, reason: error } = outcome;
-  const failed = { status, error, form, parts };
+  const failed = { status, error, form, parts, history };
   if (outcome.kind === 'refused') {
     sender.logger.warn({ ...told, error }, 'callback refused; it is parked until an operator replays it');
     return recordRefused(tx, claim, { at: now, ...failed });

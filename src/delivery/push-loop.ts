@@ -4,6 +4,7 @@ import { actions } from '../protocol/actions.ts';
 import { RegistryUnavailable } from '../registry/client.ts';
 import { type FailedPush, notProcessed } from '../rules/push-outcome.ts';
 import type { BodyForm } from '../rules/strict-form.ts';
+import type { Exchange } from '../storage/work/history.ts';
 import type { Attributes } from '../telemetry/tracing.ts';
 import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
 import type { ReceiverForms } from './receiver-forms.ts';
@@ -44,10 +45,17 @@ export interface PushLoopOptions<Item extends { id: number }, Said>
   traceparentOf(item: Item): string | null;
   /** How often the item failed in a row, and since when; and when it was taken. Both times are the database's. */
   failures(item: Item): Failures;
-  /** Writes the verdict. `said` is missing when there was no way to compose anything. */
-  record(item: Item, lane: Lane, verdict: Verdict, said: Said | undefined): Promise<void>;
+  /** Writes the verdict. */
+  record(item: Item, lane: Lane, pushed: Pushed<Said>): Promise<void>;
   /** Writes that nothing was tried: the item is as it was before it was taken. */
   putBack(item: Item, lane: Lane): Promise<void>;
+}
+
+export interface Pushed<Said> {
+  verdict: Verdict;
+  /** Missing when there was no way to compose anything. */
+  said?: Said;
+  exchanges: Exchange[];
 }
 
 export interface Failures {
@@ -88,9 +96,9 @@ export function startPushLoop<Item extends { id: number }, Said>(
         await options.putBack(item, lane);
         throw reason;
       });
-      const { verdict, said } = await push(options, item, lane).finally(leave);
-      outcomes.inc({ outcome: verdict.kind });
-      await options.record(item, lane, verdict, said);
+      const pushed = await push(options, item, lane).finally(leave);
+      outcomes.inc({ outcome: pushed.verdict.kind });
+      await options.record(item, lane, pushed);
     },
   });
 }
@@ -99,14 +107,15 @@ async function push<Item extends { id: number }, Said>(
   options: PushLoopOptions<Item, Said>,
   item: Item,
   lane: Lane,
-): Promise<{ verdict: Verdict; said?: Said }> {
+): Promise<Pushed<Said>> {
   let last: Attempt = { kind: 'unsent' };
+  const exchanges: Exchange[] = [];
   let partsTaken = 0;
   const parent = options.traceparentOf(item);
   const sendBody = (url: string, body: DigestedBody): Promise<Attempt> => {
     const delivery = { action: actions.push.name, parent, attributes: () => attributesOf(body, lane) };
     return traceDelivery(options.sender, delivery, (traceparent) =>
-      attempt(options.sender, { url, body, signal: lane.signal, traceparent }),
+      attempt(options.sender, { url, body, signal: lane.signal, traceparent, exchanges }),
     );
   };
   const send: SendPart = async (url, render) => {
@@ -120,7 +129,7 @@ async function push<Item extends { id: number }, Said>(
     last = { kind: 'failed', reason: error.message, unanswered: false, lost: false };
     return undefined;
   });
-  return { verdict: judge(options.policy, options.failures(item), last, partsTaken), said };
+  return { verdict: judge(options.policy, options.failures(item), last, partsTaken), said, exchanges };
 }
 
 /** What is refused for its schema is sent again at once in strict form, unless that is the same. */

@@ -4,6 +4,7 @@ import { truncatedHeaders } from '../protocol/discover-messages.ts';
 import type { BodyForm, StrictText } from '../rules/strict-form.ts';
 import { advance, nextPart, type Parts, splitWhole } from '../rules/strict-parts.ts';
 import type { DueCallback } from '../storage/work/callbacks.ts';
+import type { Exchange } from '../storage/work/history.ts';
 import { judgeAnswer, type Outcome, type Refused } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
 import type { FormTools } from './strict-renderer.ts';
@@ -25,7 +26,10 @@ export interface SentCallback {
   remark?: string;
   /** Where the attempt is repeated: the parts that are left. */
   parts?: Parts;
+  exchanges: Exchange[];
 }
+
+type Sent = Omit<SentCallback, 'exchanges'>;
 
 export interface CallbackTools extends FormTools {
   sender: Sender;
@@ -36,9 +40,13 @@ export async function sendCallback(
   row: DueCallback,
   signal: AbortSignal,
 ): Promise<SentCallback> {
-  const { forms, strict } = tools;
+  const exchanges: Exchange[] = [];
+  const sent = await sendInForm(tools, row, createSend(tools, row, { signal, exchanges }));
+  return { ...sent, exchanges };
+}
+
+async function sendInForm({ forms, strict }: CallbackTools, row: DueCallback, send: Send): Promise<Sent> {
   const { recipient, body, action } = row;
-  const send = createSend(tools, row, signal);
   const render: Render = (only) => strict.render({ shape: 'body', json: body, only }, recipient);
   if (row.parts) return sendParts(send, render, row.parts);
 
@@ -48,7 +56,7 @@ export async function sendCallback(
 
   const { text, catalogs } = await render();
   const isSameAsRefused = full !== undefined && text === undefined;
-  const whole: SentCallback = isSameAsRefused
+  const whole: Sent = isSameAsRefused
     ? { outcome: full, form: 'full' }
     : { outcome: await send(text === undefined ? body : Buffer.from(text)), form: 'strict' };
   const { outcome } = whole;
@@ -68,12 +76,12 @@ function isForSchema(outcome: Outcome): outcome is Refused & { schema: { path?: 
   return outcome.kind === 'refused' && outcome.schema !== undefined;
 }
 
-function isAnyAccepted({ outcome, parts }: SentCallback): boolean {
+function isAnyAccepted({ outcome, parts }: Sent): boolean {
   return outcome.kind === 'delivered' || (parts?.accepted ?? 0) > 0;
 }
 
 /** Delivered, if the receiver accepts any part; catalogs that it does not accept are left out. */
-async function sendParts(send: Send, render: Render, begun: Parts, refused?: Refused): Promise<SentCallback> {
+async function sendParts(send: Send, render: Render, begun: Parts, refused?: Refused): Promise<Sent> {
   const form = 'strict';
   let [parts, refusal, status] = [begun, refused, 200];
   for (let part = nextPart(parts); part !== undefined; part = nextPart(parts)) {
@@ -93,7 +101,11 @@ async function sendParts(send: Send, render: Render, begun: Parts, refused?: Ref
 }
 
 /** Sends bodies, signed in the form that the receiver accepts; after a 401 in the other one. */
-function createSend({ sender, forms }: CallbackTools, row: DueCallback, signal: AbortSignal): Send {
+function createSend(
+  { sender, forms }: CallbackTools,
+  row: DueCallback,
+  { signal, exchanges }: { signal: AbortSignal; exchanges: Exchange[] },
+): Send {
   const { action, destination: url, recipient } = row;
   const headers = truncatedHeaders(row.truncated);
   /** The form of signature under which the last body was not answered 401. */
@@ -103,7 +115,9 @@ function createSend({ sender, forms }: CallbackTools, row: DueCallback, signal: 
     const answering = plain ? undefined : row.request_signature;
     const attributes = () => attributesOfCallback(body, action);
     return traceDelivery(sender, { action, parent: row.traceparent, attributes }, async (traceparent) =>
-      judgeAnswer(await sendSigned(sender, { url, body, answering, signal, traceparent, headers })),
+      judgeAnswer(
+        await sendSigned(sender, { url, body, answering, signal, traceparent, headers, exchanges }),
+      ),
     );
   }
 

@@ -7,6 +7,7 @@ import type { SigningKey } from '../protocol/keys.ts';
 import { type Nack, readNack } from '../protocol/nack.ts';
 import type { KeyLookup } from '../protocol/registry-record.ts';
 import { parseSignatureHeader, signDigest, verifySignature } from '../protocol/request-signature.ts';
+import type { Exchange } from '../storage/work/history.ts';
 import { parseRetryAfter, type ReceivedAnswer } from './retry-policy.ts';
 
 // Signs one message, posts it, reads the answer and checks the answer's own signature.
@@ -35,6 +36,8 @@ export interface Message {
   traceparent?: string;
   /** No signature covers them. */
   headers?: Record<string, string>;
+  /** Gets this request with its answer, or with the reason why none came. */
+  exchanges?: Exchange[];
 }
 
 /** One that begins as others do: their common beginning is in memory and digested once. */
@@ -56,6 +59,13 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
     now: sender.now(),
     answering: message.answering,
   });
+  const at = sender.now();
+  const startedMs = performance.now();
+  const note = (answer: string, status?: number) =>
+    message.exchanges?.push({
+      ...{ at, durationMs: Math.round(performance.now() - startedMs), url: message.url, status },
+      ...{ answer: answer.replaceAll('\0', ''), request: beginningOf(sent) },
+    });
   const { status, headers, body } = await sender.client
     .request(message.url, {
       method: 'POST',
@@ -71,13 +81,32 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
       maxRedirects: 0,
       signal: message.signal,
     })
-    .catch(answerWithoutBody);
+    .catch(answerWithoutBody)
+    .catch((error: Error) => {
+      note(error.message);
+      throw error;
+    });
+  note(body?.toString('utf8', 0, shownAnswerBytes) ?? '', status);
   if (body) await findAnswerSigner(sender, message.url, authorization, { headers, body });
   return {
     status,
     ...(body && readAcknowledgement(body)),
     retryAfterMs: parseRetryAfter(headerText(headers['retry-after']), sender.now()),
   };
+}
+
+/** What operators see of a request and of its answer. */
+const shownRequestBytes = 2_048;
+const shownAnswerBytes = 1_024;
+
+function beginningOf(body: Message['body']): string {
+  const pieces = Buffer.isBuffer(body) ? [body] : body.pieces;
+  let text = '';
+  for (const piece of pieces) {
+    if (text.length >= shownRequestBytes) break;
+    text += piece.toString('utf8', 0, shownRequestBytes - text.length);
+  }
+  return text;
 }
 
 function traceHeader({ traceparent }: Message): { traceparent?: string } {

@@ -38,7 +38,7 @@ const failed: FailedPush = {
 const said = { version: 7, networks: ['b.example/net'], withdrawn: false };
 
 const outcomeOf = (outcome: PushOutcome, record: Partial<PushRecord> = {}) =>
-  applyOutcome({ ...before, ...record }, outcome, { maxPartBytes });
+  applyOutcome({ ...before, ...record }, outcome, { maxPartBytes, at: now });
 
 describe('applyOutcome', () => {
   it('200: acknowledged, with all doubts and failures forgotten', () => {
@@ -76,7 +76,7 @@ describe('applyOutcome', () => {
     expect(record).toMatchObject({ state: 'withdrawn', withdrawn: true, acknowledgedVersion: 5 });
   });
 
-  it('refused: parked, and the next one goes whole', () => {
+  it('refused: parked with its attempts and since when they fail, and the next one goes whole', () => {
     expect(outcomeOf({ kind: 'refused', status: 400, reason: 'bad' })).toMatchObject({
       dueInMs: null,
       record: {
@@ -85,7 +85,8 @@ describe('applyOutcome', () => {
         acknowledgedVersion: 5,
         lastStatus: 400,
         lastError: 'bad',
-        attempts: 0,
+        attempts: 3,
+        failingSince: now,
       },
     });
   });
@@ -114,10 +115,10 @@ describe('applyOutcome', () => {
     });
   });
 
-  it('failed for too long: parked, and the next one goes whole', () => {
+  it('failed for too long: parked with its attempts and since when they fail, and the next one goes whole', () => {
     expect(outcomeOf({ ...failed, dueInMs: undefined })).toMatchObject({
       dueInMs: null,
-      record: { state: 'parked', needsFull: true, attempts: 0, failingSince: null },
+      record: { state: 'parked', needsFull: true, attempts: 3, failingSince: now },
     });
   });
 

@@ -67,7 +67,7 @@ export interface NextRecord {
 export function applyOutcome(
   record: PushRecord,
   outcome: PushOutcome,
-  { maxPartBytes }: { maxPartBytes: number },
+  { maxPartBytes, at }: { maxPartBytes: number; at: Date },
 ): NextRecord {
   const atRest = { ...record, attempts: 0, failingSince: null, lastError: null };
   switch (outcome.kind) {
@@ -97,9 +97,10 @@ export function applyOutcome(
     }
     case 'refused': {
       const { status: lastStatus, reason: lastError } = outcome;
+      const failed = countFailure(record, record.failingSince ?? at);
       return {
         dueInMs: null,
-        record: { ...atRest, state: 'parked', needsFull: true, lastStatus, lastError },
+        record: { ...failed, state: 'parked', needsFull: true, lastStatus, lastError },
       };
     }
     case 'failed':
@@ -124,13 +125,15 @@ function applyFailure(record: PushRecord, failure: FailedPush, maxPartBytes: num
   const partBytes =
     tooLargeBytes === undefined ? undefined : smallerPart(record.partBytes ?? maxPartBytes, tooLargeBytes);
   if (partBytes !== undefined) return { dueInMs: 0, record: { ...failed, partBytes } };
+  const counted = countFailure(failed, failure.failingSince);
   if (dueInMs === undefined)
-    return {
-      dueInMs: null,
-      record: { ...failed, state: 'parked', needsFull: true, attempts: 0, failingSince: null },
-    };
-  const { failingSince } = failure;
-  return { dueInMs, restMs, record: { ...failed, attempts: record.attempts + 1, failingSince } };
+    return { dueInMs: null, record: { ...counted, state: 'parked', needsFull: true } };
+  return { dueInMs, restMs, record: counted };
+}
+
+/** A parked push keeps both: the next change, or an operator who replays it, starts afresh. */
+function countFailure(record: PushRecord, failingSince: Date): PushRecord {
+  return { ...record, attempts: record.attempts + 1, failingSince };
 }
 
 /** What a body may have after one of `bodyBytes` got 413; undefined when it held a single document and cannot be made smaller. */

@@ -54,14 +54,20 @@ describe('GET /api/deliveries', () => {
     expect(items[0]).not.toHaveProperty('nextTryAt');
   });
 
-  it('lists callbacks first, then pushes, each once, however small the pages are', async () => {
+  it('lists parked ones first, and in each state callbacks before pushes, each once, however small the pages are', async () => {
+    const sound = newId();
+    await publishCatalog(provider, { id: sound, resources: [resource('r1')] });
+    await until(() => ds.copies.has(sound), 'the push');
+    await parked();
     await allPushed(network);
     const small = await desk.all('/api/deliveries', 1);
     const whole = await desk.all('/api/deliveries');
     expect(small.items.map(({ id }) => id)).toEqual(whole.items.map(({ id }) => id));
-    const kinds = whole.items.map(({ id }) => id.split('-')[0]);
-    expect(kinds).toEqual([...kinds].sort());
-    expect(new Set(kinds)).toEqual(new Set(['callback', 'push']));
+    const { items } = await desk.get('/api/deliveries?limit=200');
+    const places = items.map(
+      ({ state, id }: { state: string; id: string }) => `${state} ${id.split('-')[0]}`,
+    );
+    expect([...new Set(places)]).toEqual(['parked push', 'delivered callback', 'delivered push']);
     expect(new Set(whole.items.map(({ id }) => id)).size).toBe(whole.items.length);
   });
 
@@ -95,6 +101,53 @@ describe('GET /api/deliveries', () => {
     const { status, body } = await desk.ask('/api/deliveries?after=bm9uc2Vuc2U');
     expect([status, body.error.path]).toEqual([400, '$.query.after']);
     expect((await desk.ask('/api/deliveries?state=lost')).body.error.path).toBe('$.query.state');
+  });
+});
+
+describe('GET /api/deliveries/{id}', () => {
+  it('shows each request of a parked push with its time, duration, status, answer and beginning, and when it began to fail', async () => {
+    const before = new Date().toISOString();
+    const { id, catalogId } = await parked();
+    const delivery = await desk.get(`/api/deliveries/${id}`);
+    expect(delivery).toMatchObject({ id, state: 'parked', attempts: 1, about: catalogId });
+    expect(delivery.failingSince >= before).toBe(true);
+    expect(delivery.history).toEqual([
+      {
+        at: expect.stringMatching(/Z$/),
+        durationMs: expect.any(Number),
+        url: expect.stringMatching(/\/catalog\/push$/),
+        status: 400,
+        answer: expect.any(String),
+        request: expect.stringMatching(new RegExp(`^\\{"message":.*${catalogId}.*"action":"catalog/push"`)),
+      },
+    ]);
+    ds.answer(() => undefined);
+    await desk.ask(`/api/deliveries/${id}/replay`, { method: 'POST' });
+    await until(() => ds.copies.has(catalogId), 'the push');
+    await allPushed(network);
+    const delivered = await desk.get(`/api/deliveries/${id}`);
+    expect(delivered.history.map(({ status }: { status: number }) => status)).toEqual([400, 200]);
+    expect(delivered).not.toHaveProperty('failingSince');
+  });
+
+  it('shows the attempts of a callback whose receiver cannot be reached', async () => {
+    const lost = await network.actor('lost');
+    await lost.stop();
+    await submit(lost, catalog(newId()));
+    const item = await until(async () => {
+      const { items } = await desk.get(`/api/deliveries?receiver=${lost.url}`);
+      return items.find(({ lastError }: { lastError?: string }) => lastError !== undefined);
+    }, 'a failed attempt');
+    const { history } = await desk.get(`/api/deliveries/${item.id}`);
+    expect(history[0]).toMatchObject({ answer: expect.stringContaining('cannot be reached') });
+    expect(history[0]).not.toHaveProperty('status');
+    const { items: receivers } = await desk.get('/api/receivers');
+    expect(receivers.map(({ receiver }: { receiver: string }) => receiver)).toContain(lost.url);
+  });
+
+  it('says that there is none', async () => {
+    expect(await desk.ask('/api/deliveries/push-999999')).toMatchObject({ status: 404 });
+    expect(await desk.ask('/api/deliveries/nonsense')).toMatchObject({ status: 404 });
   });
 });
 
@@ -225,6 +278,7 @@ describe('GET /api/receivers', () => {
         lastAnswer: expect.objectContaining({ status: 400, at: expect.stringMatching(/^\d{4}-/) }),
       }),
     );
+    expect(items[0]).toMatchObject({ receiver: identity, isTroubled: true });
     expect(items[0].parked).toBeGreaterThan(0);
   });
 

@@ -223,6 +223,14 @@ describe('signpost check', () => {
       message:
         /^catalog behind is at version 2 in the catalog service, and discovery\.signpost\.test\S* has acknowledged version 1; the push is parked \(it was down\)\.$/,
     },
+    'a subscriber that is gone once, whatever it misses': {
+      plant: `update catalog.push set acknowledged_version = null, state = 'parked', last_error = 'it was down'`,
+      undo: `update catalog.push set acknowledged_version = version, state = 'acknowledged', last_error = null
+        from catalog.catalog where key = catalog_key`,
+      kind: 'push-missed',
+      message:
+        /^pushes to discovery\.signpost\.test\S* are parked \(it was down\): 4 catalogs: behind, counted, renamed, unplanned\.$/,
+    },
     'a subscriber whose push is due and not sent': {
       plant: `update catalog.push_lane set lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour', due_at = now() + interval '1 hour';
         update catalog.push set acknowledged_version = 1, state = 'pending', attempts = 2, due_at = now() - interval '5 minutes'

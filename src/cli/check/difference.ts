@@ -1,6 +1,7 @@
 import { spellTrouble, type Trouble } from '../../rules/troubles.ts';
 import type { MissedPush } from '../../storage/catalog/consistency.ts';
 import type { CrawledVersion } from '../../storage/crawl/consistency.ts';
+import { counted, joinSome } from '../command.ts';
 
 // The differences that `signpost check` names.
 
@@ -18,8 +19,9 @@ export interface Difference {
     | 'file-behind'
     | 'index'
     | Trouble['kind'];
-  /** The catalog that it is about. */
+  /** The catalog that it is about, or those that it is about. */
   catalogId?: string;
+  catalogIds?: string[];
   message: string;
 }
 
@@ -29,6 +31,27 @@ export interface Suspect extends Difference {
   name: string;
   /** Another text at the next look: something has moved. */
   progress: string;
+  /** Several with the same cause are one difference. */
+  cause?: string;
+}
+
+/** One difference for each cause: a dead receiver is one, however many catalogs it misses. */
+export function groupByCause(suspects: readonly Suspect[]): Difference[] {
+  const groups = new Map<string, Suspect[]>();
+  for (const suspect of suspects) {
+    const key = `${suspect.kind} ${suspect.cause ?? suspect.name}`;
+    groups.set(key, [...(groups.get(key) ?? []), suspect]);
+  }
+  return [...groups.values()].map((group): Difference => {
+    const { kind, catalogId, message, cause } = group[0] as Suspect;
+    if (group.length === 1) return { kind, ...(catalogId !== undefined && { catalogId }), message };
+    const catalogIds = group.flatMap((each) => each.catalogId ?? []);
+    return {
+      kind,
+      catalogIds,
+      message: `${cause}: ${counted(group.length, 'catalog')}: ${joinSome(catalogIds)}.`,
+    };
+  });
 }
 
 /** Differences of a look, of all catalogs or of some. */
@@ -37,7 +60,7 @@ export type Look = (ids?: readonly string[]) => Promise<Suspect[]>;
 export function missedPush(missed: MissedPush): Suspect {
   const { id, version, subscriber, acknowledgedVersion, state, attempts, lastSentAt } = missed;
   return {
-    ...{ kind: 'push-missed', catalogId: id, name: `push ${id} ${subscriber}` },
+    ...{ kind: 'push-missed', catalogId: id, name: `push ${id} ${subscriber}`, cause: describeCause(missed) },
     // As long as its receiver takes others, a push that never failed only waits for its turn.
     progress: [acknowledgedVersion, state, attempts, attempts === 0 ? lastSentAt?.getTime() : ''].join(' '),
     message: `catalog ${id} is at version ${version} in the catalog service, ${describePush(missed)}`,
@@ -67,7 +90,13 @@ function describePush(missed: MissedPush): string {
   return `${told}; the push is ${describeState(missed)}${lastError ? ` (${lastError})` : ''}.`;
 }
 
-function describeState({ state, dueAt }: MissedPush): string {
+function describeCause({ subscriber, state, lastError }: MissedPush): string {
+  if (state === null) return `no push was planned for ${subscriber}`;
+  const what = state === 'pending' ? 'due and not sent' : describeState({ state, dueAt: null });
+  return `pushes to ${subscriber} are ${what}${lastError ? ` (${lastError})` : ''}`;
+}
+
+function describeState({ state, dueAt }: Pick<MissedPush, 'state' | 'dueAt'>): string {
   if (state === 'pending') return dueAt === null ? 'pending' : `due at ${dueAt.toISOString()}`;
   return state === 'no endpoint' ? 'parked, because no endpoint is known' : (state ?? '');
 }
@@ -78,6 +107,7 @@ export function crawledBehind(crawled: CrawledVersion): Suspect {
     appliedEntryVersion === null ? 'none of it is in the index' : `the index has ${appliedEntryVersion}`;
   return {
     ...{ kind: 'crawl-behind', catalogId, name: `crawl ${node} ${catalogId}` },
+    cause: `the index is behind the files of ${node}${lastCode ? ` (${lastCode})` : ''}`,
     progress: `${entryVersion} ${appliedEntryVersion}`,
     message: `catalog ${catalogId} of ${node} is at entry version ${entryVersion} in its files, and ${indexed}${lastCode ? `: ${lastCode}` : ''}.`,
   };

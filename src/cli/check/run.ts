@@ -17,6 +17,7 @@ import { compareTree } from './compare-trees.ts';
 import {
   crawledBehind,
   type Difference,
+  groupByCause,
   isInBackoff,
   type Look,
   missedPush,
@@ -121,11 +122,7 @@ async function findLasting(parts: Parts): Promise<Difference[]> {
     const isLast = again === looks - 1;
     suspects = still.filter(({ name, progress }) => !isLast || before.get(name) === progress);
   }
-  return suspects.map(({ kind, catalogId, message }) => ({
-    kind,
-    ...(catalogId !== undefined && { catalogId }),
-    message,
-  }));
+  return groupByCause(suspects);
 }
 
 function createLook({ catalogs, index, config, options, checked }: Parts): Look {

@@ -104,6 +104,7 @@ export const Receiver = Type.Object({
   orMore: Type.Boolean({ description: 'There are more than were counted: 10,000 of each at most.' }),
   oldestWaitingAt: Type.Optional(Time),
   nextTryAt: Type.Optional(Time),
+  isTroubled: Type.Boolean({ description: 'Something is parked or fails.' }),
   lastAnswer: Type.Optional(
     Type.Object({
       at: Type.Optional(Time),
@@ -114,7 +115,8 @@ export const Receiver = Type.Object({
 });
 export type Receiver = Static<typeof Receiver>;
 
-export const deliveryStates = ['open', 'delivered', 'parked'] as const;
+/** Trouble first. */
+export const deliveryStates = ['parked', 'open', 'delivered'] as const;
 
 export const Delivery = Type.Object({
   id: Type.String({ examples: ['push-7', 'callback-12'] }),
@@ -128,7 +130,8 @@ export const Delivery = Type.Object({
       description: 'What was sent last: everything, or strict form, for a receiver whose schemas are closed.',
     }),
   ),
-  attempts: Type.Integer(),
+  attempts: Type.Integer({ description: 'Of a push: failures in a row.' }),
+  failingSince: Type.Optional(Time),
   nextTryAt: Type.Optional(Time),
   lastStatus: Type.Optional(Type.Integer()),
   lastError: Type.Optional(Type.String()),
@@ -138,10 +141,30 @@ export const Delivery = Type.Object({
 });
 export type Delivery = Static<typeof Delivery>;
 
+export const DeliveryHistory = Type.Object(
+  {
+    ...Delivery.properties,
+    history: Type.Array(
+      Type.Object({
+        at: Time,
+        durationMs: Type.Integer(),
+        url: Type.String(),
+        status: Type.Optional(Type.Integer({ description: 'Missing where no answer came.' })),
+        answer: Type.String({ description: 'The first kilobyte of the answer, or why none came.' }),
+        request: Type.String({ description: 'The first two kilobytes of the body.' }),
+      }),
+      { description: 'The last ten requests, the oldest first; empty where the first one succeeded.' },
+    ),
+  },
+  { title: 'DeliveryHistory' },
+);
+export type DeliveryHistory = Static<typeof DeliveryHistory>;
+
 export const nodeStandings = [
   'not looked at yet',
   'failing',
   'with failing catalogs',
+  'nothing published',
   'read',
   'not asked for',
 ] as const;
@@ -153,7 +176,9 @@ export const CrawledNode = Type.Object({
   failing: Type.Integer({ description: 'Catalogs and indexes that could not be read lately.' }),
   lastLookAt: Type.Optional(Time),
   nextAt: Type.Optional(Time),
-  lastCode: Type.Optional(Type.String({ description: 'Of the last line of the crawl log.' })),
+  lastCode: Type.Optional(
+    Type.String({ description: 'Of the last line of the crawl log: the cause, not what follows from it.' }),
+  ),
   lastMessage: Type.Optional(Type.String()),
   lastLineAt: Type.Optional(Time),
 });

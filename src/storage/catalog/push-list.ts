@@ -1,12 +1,15 @@
 import type { PushState } from '../../rules/push-outcome.ts';
 import type { BodyForm } from '../../rules/strict-form.ts';
 import type { Database, Queryable } from '../database.ts';
+import type { PastExchange } from '../work/history.ts';
 import { isParked } from '../work/parked.ts';
 import { pushLanes } from './pushes.ts';
 
 // Pushes as an operator sees them.
 
 export interface PushFilter {
+  /** Only this one, with its history. */
+  id?: number;
   subscriber?: string;
   /** Pending; parked or without an endpoint; acknowledged, withdrawn or skipped. */
   state?: 'open' | 'parked' | 'delivered';
@@ -33,6 +36,8 @@ export interface PushSummary {
   failingSince: Date | null;
   /** The next attempt; in the past while one is under way. */
   dueAt: Date | null;
+  /** Only where one push was asked for. */
+  history: PastExchange[] | null;
 }
 
 /** As partial indexes have them. */
@@ -45,20 +50,20 @@ const states = {
 /** By subscriber and catalog, in the order in which catalogs were first published. */
 export async function listPushes(
   queryable: Queryable,
-  { subscriber, state, limit, after }: PushFilter,
+  { id, subscriber, state, limit, after }: PushFilter,
 ): Promise<PushSummary[]> {
   const { rows } = await queryable.query<PushSummary>(
     `select push.id, subscriber, catalog_key as "catalogKey", catalog.id as "catalogId", state,
        acknowledged_version as "acknowledgedVersion", version, attempts, last_status as "lastStatus", last_error as "lastError", form,
-       failing_since as "failingSince", due_at as "dueAt"
+       failing_since as "failingSince", due_at as "dueAt", ${id === undefined ? 'null' : 'history'} as history
      from (
        select * from catalog.push
-       where ${state ? states[state] : 'true'} and ${subscriber === undefined ? '$1::text is null' : 'subscriber = $1'}
+       where ${state ? states[state] : 'true'} and ${id === undefined ? '$5::bigint is null' : 'push.id = $5'} and ${subscriber === undefined ? '$1::text is null' : 'subscriber = $1'}
          and ${after ? '(subscriber, catalog_key) > ($2, $3)' : '$2::text is null and $3::bigint is null'}
        order by subscriber, catalog_key limit $4
      ) as push join catalog.catalog on catalog.key = push.catalog_key
      order by subscriber, catalog_key`,
-    [subscriber, after?.subscriber, after?.catalogKey, limit],
+    [subscriber, after?.subscriber, after?.catalogKey, limit, id],
   );
   return rows;
 }
@@ -106,12 +111,21 @@ export interface PushReceiver {
   lastAt: Date | null;
   lastStatus: number | null;
   lastError: string | null;
+  isTroubled: boolean;
 }
+
+/** Whether something of a lane is parked, or one of those that are due next has failed. */
+const isTroubled = `(exists (select from catalog.push where subscriber = lane.subscriber and ${states.parked}) or exists (
+  select from (
+    select attempts from catalog.push where subscriber = lane.subscriber and due_at is not null order by due_at limit 100
+  ) as next where attempts > 0
+))`;
 
 /**
  * By name.
  *
  * @param state only those that have some waiting, or parked
+ * @param troubled only those with, or without, something that is parked or fails
  * @param counted waiting and parked ones are counted up to this number, for each receiver
  */
 export async function listPushReceivers(
@@ -120,15 +134,16 @@ export async function listPushReceivers(
     limit,
     after = '',
     state,
+    troubled,
     counted,
-  }: { limit: number; after?: string; state?: 'open' | 'parked'; counted: number },
+  }: { limit: number; after?: string; state?: 'open' | 'parked'; troubled: boolean; counted: number },
 ): Promise<PushReceiver[]> {
   const { rows } = await queryable.query<PushReceiver>(
     `select subscriber as receiver, waiting, parked, "oldestWaitingAt", "nextTryAt",
-       last.at as "lastAt", last.status as "lastStatus", last.error as "lastError"
+       last.at as "lastAt", last.status as "lastStatus", last.error as "lastError", ${troubled} as "isTroubled"
      from (
        select subscriber from catalog.push_lane as lane
-       where subscriber > $1 ${state ? `and exists (select from catalog.push where subscriber = lane.subscriber and ${states[state]})` : ''}
+       where subscriber > $1 and ${isTroubled} = ${troubled} ${state ? `and exists (select from catalog.push where subscriber = lane.subscriber and ${states[state]})` : ''}
        order by subscriber limit $2
      ) as lane
      cross join lateral (

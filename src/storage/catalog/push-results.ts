@@ -1,5 +1,6 @@
 import type { PushRecord } from '../../rules/push-outcome.ts';
 import type { Database } from '../database.ts';
+import { appendHistory } from '../work/history.ts';
 import { dueIn } from '../work/leases.ts';
 import type { DuePush, HeldLane } from './pushes.ts';
 
@@ -11,6 +12,8 @@ export interface PushResult {
   seenVersion: number;
   dueInMs: number | null;
   restMs?: number;
+  /** What is added to the history, as JSON text. */
+  history?: string;
 }
 
 /**
@@ -25,15 +28,17 @@ export async function writePushResults(
   const { rows } = await database.query<{ id: number }>(
     `update catalog.push
      set acknowledged_version = given.acknowledged_version, needs_full = given.needs_full or ${isGivenUp}, in_flight = given.in_flight,
-       withdrawn = given.withdrawn, told_networks = given.told_networks, part_bytes = given.part_bytes, attempts = given.attempts,
-       failing_since = given.failing_since, last_status = given.last_status, last_error = given.last_error, form = given.form,
+       withdrawn = given.withdrawn, told_networks = given.told_networks, part_bytes = given.part_bytes,
+       attempts = case when ${startsAfresh} then 0 else given.attempts end,
+       failing_since = case when ${startsAfresh} then null else given.failing_since end,
+       history = ${appendHistory('push.history', 'given.history')}, last_status = given.last_status, last_error = given.last_error, form = given.form,
        state = case when ${isGivenUp} then 'skipped' when ${isStillWanted} then 'pending' else given.state end,
        rest_until = ${dueIn('given.rest_ms')},
        due_at = case when ${isGivenUp} then null when ${isStillWanted} then greatest(now(), ${dueIn('given.rest_ms')})
          else ${dueIn('given.due_in_ms')} end
      from jsonb_to_recordset($1) as given (id bigint, name text, token uuid, seen_version integer, acknowledged_version integer,
        needs_full boolean, in_flight boolean, withdrawn boolean, told_networks text[], part_bytes integer, attempts integer,
-       failing_since timestamptz, last_status integer, last_error text, form text, state text, due_in_ms float8, rest_ms float8)
+       failing_since timestamptz, last_status integer, last_error text, form text, state text, due_in_ms float8, rest_ms float8, history text)
      join catalog.push_lane as lane on lane.subscriber = given.name and lane.lease_token = given.token
      where push.id = given.id
      returning push.id`,
@@ -53,8 +58,10 @@ export async function writePushResults(
 const isGivenUp = `(push.state = 'skipped' and given.state <> 'withdrawn'
   and not (given.state = 'acknowledged' and coalesce(given.acknowledged_version, 0) >= push.wanted_version))`;
 const isStillWanted = 'push.wanted_version > given.seen_version';
+/** As a parked push does that a new version makes due (push-planning.ts). */
+const startsAfresh = `(given.state = 'parked' and ${isStillWanted})`;
 
-function toRow({ push, lane, record, seenVersion, dueInMs, restMs }: PushResult) {
+function toRow({ push, lane, record, seenVersion, dueInMs, restMs, history }: PushResult) {
   return {
     id: push.id,
     name: lane.name,
@@ -74,6 +81,7 @@ function toRow({ push, lane, record, seenVersion, dueInMs, restMs }: PushResult)
     state: record.state,
     due_in_ms: dueInMs,
     rest_ms: restMs,
+    history,
   };
 }
 

@@ -89,12 +89,29 @@ export async function retakePushes(
   return taken.map(({ push }) => found.get(push.id));
 }
 
+/** All but the history. */
+const takenColumns = [
+  ...['id', 'subscriber', 'catalog_key', 'acknowledged_version', 'needs_full', 'withdrawn', 'told_networks'],
+  ...[
+    'sent_timestamp',
+    'part_bytes',
+    'state',
+    'last_status',
+    'last_error',
+    'form',
+    'attempts',
+    'failing_since',
+  ],
+]
+  .map((column) => `push.${column}`)
+  .join(', ');
+
 function takeStatement(chosen: string): string {
   return `with chosen as materialized (${chosen}), marked as (
       update catalog.push
       set in_flight = true, sent_timestamp = greatest(now(), push.sent_timestamp + interval '1 millisecond')
       from chosen where push.id = chosen.id
-      returning push.*, chosen.in_flight as was_in_flight
+      returning ${takenColumns}, chosen.in_flight as was_in_flight
     ), interests as (
       select owner, jsonb_agg(jsonb_build_object('networkIds', network_ids, 'schemaTypes', schema_ids)) as interests
       from catalog.subscription where status = 'ACTIVE' and owner in (select subscriber from marked) group by owner

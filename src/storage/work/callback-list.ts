@@ -1,6 +1,7 @@
 import type { BodyForm } from '../../rules/strict-form.ts';
 import type { Database, Queryable } from '../database.ts';
 import { callbacksChannel } from './callbacks.ts';
+import type { PastExchange } from './history.ts';
 import { dueIn } from './leases.ts';
 import { isParked } from './parked.ts';
 import { closeRequest } from './request-memory.ts';
@@ -10,6 +11,8 @@ import { closeRequest } from './request-memory.ts';
 export type CallbackState = 'open' | 'delivered' | 'refused' | 'parked' | 'skipped';
 
 export interface CallbackFilter {
+  /** Only this one, with its history. */
+  id?: number;
   role?: string;
   /** Open; parked or refused; delivered or skipped. */
   state?: 'open' | 'parked' | 'delivered';
@@ -38,6 +41,8 @@ export interface CallbackSummary {
   giveUpAt: Date;
   settledAt: Date | null;
   bodyBytes: number;
+  /** Only where one callback was asked for. */
+  history?: PastExchange[] | null;
 }
 
 /** As partial indexes have them. */
@@ -54,14 +59,14 @@ const columns = `id, role, action, message_id as "messageId", destination, recei
 /** The latest first. */
 export async function listCallbacks(
   queryable: Queryable,
-  { role, state, messageId, limit, before }: CallbackFilter,
+  { id, role, state, messageId, limit, before }: CallbackFilter,
 ): Promise<CallbackSummary[]> {
   const { rows } = await queryable.query<CallbackSummary>(
-    `select ${columns} from work.callback
-     where ${state ? states[state] : 'true'} and ($1::text is null or role = $1) and ($2::text is null or message_id = $2)
+    `select ${columns} ${id === undefined ? '' : ', history'} from work.callback
+     where ${state ? states[state] : 'true'} and ${id === undefined ? '$5::bigint is null' : 'id = $5'} and ($1::text is null or role = $1) and ($2::text is null or message_id = $2)
        and ($3::bigint is null or id < $3)
      order by id desc limit $4`,
-    [role, messageId, before, limit],
+    [role, messageId, before, limit, id],
   );
   return rows;
 }

@@ -3,7 +3,8 @@ import type { Parts } from '../../rules/strict-parts.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
 import { type Claim, settle } from './due-work.ts';
-import { dueIn, markSettled } from './leases.ts';
+import { appendHistory } from './history.ts';
+import { dueIn, markSettled, type Settlement } from './leases.ts';
 import { isParked } from './parked.ts';
 import { closeRequest } from './request-memory.ts';
 
@@ -89,6 +90,8 @@ export interface Delivered {
   form: BodyForm;
   /** What the operator should know although it is delivered. */
   remark?: string;
+  /** What is added to the history, as JSON text. */
+  history?: string;
 }
 
 /**
@@ -103,9 +106,9 @@ export async function recordDelivered(
     `with settled as (
        update work.callback as callback
        set state = 'delivered', settled_at = at, last_status = status, last_error = remark, form = delivered.form, body = '', due_at = null,
-         lease_token = null, leased_until = null
-       from unnest($1::bigint[], $2::uuid[], $3::timestamptz[], $4::integer[], $5::text[], $6::text[])
-         as delivered (id, token, at, status, form, remark)
+         history = ${appendHistory('callback.history', 'delivered.history')}, lease_token = null, leased_until = null
+       from unnest($1::bigint[], $2::uuid[], $3::timestamptz[], $4::integer[], $5::text[], $6::text[], $7::text[])
+         as delivered (id, token, at, status, form, remark, history)
        where callback.id = delivered.id and callback.lease_token = delivered.token
        returning callback.id, callback.request_id
      ), closed as (
@@ -119,6 +122,7 @@ export async function recordDelivered(
       delivered.map(({ status }) => status),
       delivered.map(({ form }) => form),
       delivered.map(({ remark }) => remark ?? null),
+      delivered.map(({ history }) => history ?? null),
     ],
     { prepared: true },
   );
@@ -134,22 +138,27 @@ export async function recordDelivered(
 export async function recordRefused(
   tx: Transaction,
   claim: Claim<DueCallback>,
-  { at, ...failed }: FailedSend & { at: Date },
+  failed: FailedSend & { at: Date },
 ): Promise<void> {
-  await end(tx, claim, { state: 'refused', settled_at: at, ...columnsOf(failed) });
+  await end(tx, claim, 'refused', failed);
 }
 
 /** It was tried for as long as it may be: an operator can look at it and replay it. */
 export async function recordParked(
   tx: Transaction,
   claim: Claim<DueCallback>,
-  { at, ...failed }: FailedSend & { at: Date },
+  failed: FailedSend & { at: Date },
 ): Promise<void> {
-  await end(tx, claim, { state: 'parked', settled_at: at, ...columnsOf(failed) });
+  await end(tx, claim, 'parked', failed);
 }
 
-async function end(tx: Transaction, claim: Claim<DueCallback>, set: Record<string, unknown>): Promise<void> {
-  await settle(tx, callbackTable, claim, { dueInMs: null, set });
+async function end(
+  tx: Transaction,
+  claim: Claim<DueCallback>,
+  state: 'refused' | 'parked',
+  { at, ...failed }: FailedSend & { at: Date },
+): Promise<void> {
+  await giveBack(tx, claim, failed, { dueInMs: null, set: { state, settled_at: at } });
   if (claim.row.request_id !== null) await closeRequest(tx, claim.row.request_id);
 }
 
@@ -158,7 +167,22 @@ export async function recordRetry(
   claim: Claim<DueCallback>,
   { dueInMs, ...failed }: FailedSend & { dueInMs: number },
 ): Promise<void> {
-  await settle(tx, callbackTable, claim, { dueInMs, set: columnsOf(failed) });
+  await giveBack(tx, claim, failed, { dueInMs });
+}
+
+async function giveBack(
+  tx: Transaction,
+  claim: Claim<DueCallback>,
+  { status, error, form, parts, history }: FailedSend,
+  { dueInMs, set }: Settlement,
+): Promise<void> {
+  const met = { last_status: status ?? null, last_error: error, form };
+  const left = parts ? JSON.stringify(parts) : null;
+  await settle(tx, callbackTable, claim, { dueInMs, set: { ...set, ...met, parts: left } });
+  if (history === undefined) return;
+  await tx.query(`update work.callback set history = ${appendHistory('history', '$2')} where id = $1`, [
+    ...[claim.id, history],
+  ]);
 }
 
 /** What an attempt met that has not delivered everything. */
@@ -167,13 +191,8 @@ export interface FailedSend {
   error: string;
   form: BodyForm | null;
   parts?: Parts | null;
-}
-
-function columnsOf({ status, error, form, parts }: FailedSend): Record<string, unknown> {
-  return {
-    ...{ last_status: status ?? null, last_error: error, form },
-    parts: parts ? JSON.stringify(parts) : null,
-  };
+  /** What is added to the history, as JSON text. */
+  history?: string;
 }
 
 /** What may be kept of one party: rows, and bytes of their bodies together. */

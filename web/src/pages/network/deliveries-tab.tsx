@@ -9,9 +9,12 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
+import { DeliveryPanel } from './delivery-panel.tsx';
 
-/** The receivers with their waiting and parked deliveries; each leads to the list of its deliveries. */
+/** The receivers with their waiting and parked deliveries, those with trouble first; each leads to the list of its deliveries. */
 export function DeliveriesTab() {
+  const delivery = param('delivery');
+  if (delivery !== '') return <DeliveryPanel id={delivery} />;
   const receiver = param('receiver');
   return receiver === '' ? <Receivers /> : <DeliveriesOf receiver={receiver} />;
 }
@@ -136,7 +139,10 @@ function deliveryColumns(
   act: (id: string, verb: 'replay' | 'skip') => Promise<boolean>,
 ): readonly Column<Delivery>[] {
   return [
-    { label: 'Delivery', cell: ({ id }) => id },
+    {
+      label: 'Delivery',
+      cell: ({ id }) => <a href={hrefTo('network', { tab: 'deliveries', delivery: id })}>{id}</a>,
+    },
     { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
     {
       label: 'What',
@@ -148,6 +154,11 @@ function deliveryColumns(
     },
     { label: 'Form', kind: 'short', cell: ({ form }) => form },
     { label: 'Attempts', kind: 'number', cell: ({ attempts }) => attempts },
+    {
+      label: 'Failing since',
+      kind: 'short',
+      cell: ({ failingSince }) => failingSince && <Ago at={failingSince} />,
+    },
     { label: 'Next try', kind: 'short', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
     { label: 'Last error', cell: ({ lastError }) => lastError },
     {
