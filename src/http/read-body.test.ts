@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { bodyOf, closeAll, consumer, limitsWith, start } from '../../tests/support/network/signed-actions.ts';
 import { type Sent, sendSigned } from '../../tests/support/network/signed-service.ts';
@@ -69,6 +72,21 @@ describe('the size of a body', () => {
     await until(() => Buffer.concat(received).toString().includes('AUT_SIGNATURE_MISSING'));
     expect(Buffer.concat(received).toString()).toMatch(/^HTTP\/1\.1 413 [\s\S]*HTTP\/1\.1 401 /);
     socket.destroy();
+  });
+
+  it('is not answered a second time when its sender goes away after the answer', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+    const { port, server } = await start(actions.search, { limits }, undefined, { logger });
+    const socket = connect(port, '127.0.0.1');
+    // Without a Content-Type, as of which Fastify would refuse the body.
+    socket.write('POST /catalog/search HTTP/1.1\r\nhost: x\r\ncontent-length: 100001\r\n\r\n ');
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
+    socket.destroy();
+    const countConnections = promisify(server.server.getConnections.bind(server.server));
+    await until(async () => (await countConnections()) === 0, 'the end of the connection');
+    expect(lines).toEqual([]);
   });
 });
 

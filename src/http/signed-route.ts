@@ -190,7 +190,8 @@ async function serve<A extends Action>(
     .send(
       Buffer.isBuffer(payload) && isUnread(raw) ? answerEarly(raw.raw, progress.source, payload) : payload,
     );
-  return reply;
+  // A stream is not sent yet: if its reader went away, Fastify would parse the body and answer once more.
+  return reply.hijack();
 }
 
 async function handle<A extends Action>(route: Route<A>, progress: Progress): Promise<Answer> {
