@@ -6,7 +6,7 @@ import type { PlainOperation } from '../http/openapi.ts';
 import { programVersion } from '../program-version.ts';
 import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
-import { findSigningKey, seedFile } from '../registry/key-files.ts';
+import { findSigningKey, listKeyFiles, seedFile } from '../registry/key-files.ts';
 import { writeAudit } from '../storage/console/audit.ts';
 import { listKnownNetworks } from '../storage/console/overview.ts';
 import { Session } from './answers/session.ts';
@@ -79,6 +79,7 @@ async function describe(
     registryName: config.REGISTRY_NAME,
     registryUrl: config.registryUrl,
     identities: describeIdentities(config),
+    publishers: listPublishers(config),
     can: {
       publishToService: config.roles.includes('catalog'),
       publishFiles: config.roles.includes('publisher'),
@@ -104,6 +105,14 @@ function describeIdentities({ DATA_DIR, identities, roles }: ConsoleContext['con
       ];
     }),
   );
+}
+
+/** Who may sign a publish here: the publisher, and participants that are no services of this process. */
+function listPublishers({ DATA_DIR, identities }: ConsoleContext['config']): string[] {
+  const { publisher, ...others } = identities;
+  const services = Object.values(others).map(({ id }) => id);
+  const owners = listKeyFiles(DATA_DIR, [publisher.id, ...services]).map(({ id }) => id);
+  return [...new Set([publisher.id, ...owners.filter((id) => !services.includes(id))])];
 }
 
 /** Programs that the page shows sign with this file. */

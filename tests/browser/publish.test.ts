@@ -36,8 +36,23 @@ describe.skipIf(!hasChromium)('publishing on the page of npm start (needs Chromi
     await signIn(page, scene.token);
     await isIndexed(page);
     expect(await findSeriousViolations(page)).toEqual([]);
+    // The progress of one publish does not stay under the check of the next text.
+    await page.getByLabel('Catalog as JSON').fill(named(example, 'other', 'Lanternrow'));
+    await page.getByRole('status', { name: 'Progress' }).waitFor({ state: 'detached' });
     await page.goto(`${scene.url}/#/find?text=Lanternrow`);
     await page.getByRole('list', { name: 'Results' }).getByText('Bay 1: DC fast charger').waitFor();
+  });
+
+  it('publishes as another identity whose key is on this machine', async () => {
+    const page = await scene.visit('#/publish');
+    await page.getByLabel('Catalog as JSON').fill(named(example, 'chosen', 'Beaconfield'));
+    await page.getByLabel('Signed by').selectOption('provider.signpost.test');
+    await page.getByText('No faults').waitFor();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await signIn(page, scene.token);
+    await isIndexed(page);
+    await page.goto(`${scene.url}/#/network?tab=catalogs&owner=provider.signpost.test`);
+    await page.getByText('chosen').first().waitFor();
   });
 
   it('does the same by keyboard alone', async () => {

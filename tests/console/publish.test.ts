@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
 import { lockCatalogId } from '../../src/storage/catalog/catalogs.ts';
 import { lockMasterIds } from '../../src/storage/catalog/masters.ts';
 import { catalog, charger, plain } from '../support/catalogs/sample-catalogs.ts';
+import { publishCatalog, resource } from '../support/catalogs/small-catalogs.ts';
 import { crawl } from '../support/hosted/crawl.ts';
 import type { Body } from '../support/network/actor.ts';
 import { type ConsoleAnswer, startConsole, type TestConsole } from '../support/network/console.ts';
@@ -71,6 +73,26 @@ describe('POST /api/publish/check', () => {
       body: { message: { intent: { textSearch: 'typed' } } },
     });
     expect(body.resourceCount).toBe(0);
+  });
+
+  it('shows all that is wrong at once: that a catalog is somebody else’s hides no fault of its content', async () => {
+    const other = await the.network.actor('other-provider');
+    await publishCatalog(other, { id: 'foreign', resources: [resource('r1')] });
+    const text = pretty(catalog('foreign', { resources: [charger('bad', { connectorType: 'Nonsense' })] }));
+    const { faults } = await check(text);
+    expect(faults.map(({ code, line }: Body) => [code, line])).toEqual([
+      ['AUT_UNAUTHORIZED_ACTION', lineOf(text, '"foreign"')],
+      ['SCH_SCHEMA_VALIDATION_FAILED', lineOf(text, '"Nonsense"')],
+    ]);
+  });
+
+  it('checks as the identity that is chosen; the session lists those whose keys are here', async () => {
+    const { config } = the.network;
+    const as = 'other-provider.signpost.test';
+    loadOrCreateSigningKey(config.DATA_DIR, { id: as });
+    expect((await the.ask('/api/session')).body.publishers).toEqual([config.identities.publisher.id, as]);
+    const text = pretty(catalog('foreign', { resources: [charger('c')] }));
+    expect((await the.ask('/api/publish/check', { body: { text, as } })).body.faults).toEqual([]);
   });
 
   it('lists at most 200 warnings, as it does with faults', async () => {

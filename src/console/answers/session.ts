@@ -25,6 +25,12 @@ export const Session = Type.Object(
     registryName: Type.Optional(Type.String()),
     registryUrl: Type.Optional(Type.String()),
     identities: Type.Optional(Type.Record(Type.String(), Identity)),
+    publishers: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Whose keys this machine has, beside those of its services: each of them can publish here.',
+      }),
+    ),
     can: Type.Optional(
       Type.Object({
         publishToService: Type.Boolean(),

@@ -81,7 +81,12 @@ async function tryPublish(
     inherited += inheritedBytes;
     const tools = { config, schemas: outside.schemas };
     const warnings = await findWarnings(tx, tools, { submission, part, parts, stored });
-    return { errors: (result.errors ?? []) as ErrorBody[], warnings };
+    const errors = (result.errors ?? []) as ErrorBody[];
+    if (result.status !== 'REJECTED') return { errors, warnings };
+    const { bppId: _named, ...catalog } = part.catalog;
+    const anew = processCatalog({ ...part, catalog }, publisher, { ...known, stored: undefined }, rules);
+    const others = await supplyTemplates(tx, stored, anew);
+    return { errors: mergeErrors(errors, (others.result.errors ?? []) as ErrorBody[]), warnings };
   };
   const found: Findings[] = [];
   // One snapshot for all statements of a catalog, as no lock keeps it from changing between them.
@@ -91,6 +96,12 @@ async function tryPublish(
     errors: found.flatMap(({ errors }) => errors),
     warnings: found.flatMap(({ warnings }) => warnings),
   };
+}
+
+/** A catalog that is somebody else's is refused before its content is looked at. Its author wants to know all that is wrong at once. */
+function mergeErrors(refusal: ErrorBody[], others: ErrorBody[]): ErrorBody[] {
+  const known = new Set(refusal.map((error) => JSON.stringify(error)));
+  return [...refusal, ...others.filter((error) => !known.has(JSON.stringify(error)))];
 }
 
 interface Findings {

@@ -4,12 +4,12 @@ import { get, post } from '../../api/client.ts';
 
 export type Way = 'service' | 'files';
 
-export function check(text: string, signal: AbortSignal): Promise<CheckAnswer> {
-  return post<CheckAnswer>('/api/publish/check', { text }, signal);
+export function check(text: string, as: string | undefined, signal: AbortSignal): Promise<CheckAnswer> {
+  return post<CheckAnswer>('/api/publish/check', { text, as }, signal);
 }
 
-export function publish(text: string, way: Way): Promise<PublishAnswer> {
-  return post<PublishAnswer>('/api/publish', { text, way });
+export function publish(text: string, way: Way, as?: string): Promise<PublishAnswer> {
+  return post<PublishAnswer>('/api/publish', { text, way, as });
 }
 
 export function readProgress(messageId: string, signal: AbortSignal): Promise<ProgressAnswer> {

@@ -15,21 +15,33 @@ const emptyCheck = { parsed: false, faults: [], warnings: [], catalogs: [] };
 /** Paste or drop a catalog, see its faults while typing, publish it, and watch it arrive in the index. */
 export default function PublishPage() {
   const [text, setText] = useState('');
+  const [way, setWay] = useState<Way>();
+  const [chosen, setAs] = useState<string>();
   const [goTo, setGoTo] = useState<{ line: number; column?: number }>();
   const [busy, setBusy] = useState(false);
   const [sent, setSent] = useState<PublishAnswer>();
   const [error, setError] = useState<ApiError>();
   const isBlank = text.trim() === '';
-  const checked = useLoad(isBlank ? undefined : text, (signal) =>
-    waitForPause(signal).then(() => check(text, signal)),
+  // Signed files are the publisher's own.
+  const as = way === 'files' ? undefined : chosen;
+  const checked = useLoad(isBlank ? undefined : `${as} ${text}`, (signal) =>
+    waitForPause(signal).then(() => check(text, as, signal)),
   );
-  const { faults, warnings, catalogs } = checked.data ?? emptyCheck;
-  const send = async (way: Way) => {
-    setBusy(true);
-    setError(undefined);
+  /** What is shown of the publish before is not about what is checked now. */
+  const forget = () => {
     setSent(undefined);
+    setError(undefined);
+  };
+  const change = (changed: string) => {
+    setText(changed);
+    forget();
+  };
+  const { faults, warnings, catalogs } = checked.data ?? emptyCheck;
+  const send = async (by: Way) => {
+    setBusy(true);
+    forget();
     try {
-      setSent(await publish(text, way));
+      setSent(await publish(text, by, as));
     } catch (thrown) {
       setError(asApiError(thrown));
     }
@@ -45,7 +57,7 @@ export default function PublishPage() {
         </p>
       </header>
       <div class="publish">
-        <Editor text={text} change={setText} faults={faults} warnings={warnings} goTo={goTo} />
+        <Editor text={text} change={change} faults={faults} warnings={warnings} goTo={goTo} />
         <div class="stack publish-side">
           <section class="panel stack" aria-labelledby="check-title">
             <h2 id="check-title">Check</h2>
@@ -57,7 +69,17 @@ export default function PublishPage() {
             <SendForm
               ready={!isBlank && !checked.loading && faults.length === 0 && catalogs.length > 0}
               busy={busy}
-              send={(way) => void send(way)}
+              chosen={way}
+              choose={(by) => {
+                setWay(by);
+                forget();
+              }}
+              as={chosen}
+              chooseAs={(id) => {
+                setAs(id);
+                forget();
+              }}
+              send={(by) => void send(by)}
             />
             {error && <Problem error={error} />}
             {sent && <Progress key={sent.messageId ?? 'files'} sent={sent} />}

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Code } from '../../ui/code.tsx';
@@ -6,9 +5,24 @@ import { Loading } from '../../ui/states.tsx';
 import { readFeeds, type Way } from './api.ts';
 
 /** This process publishes in the ways that its roles allow; for the other way the page gives the command. */
-export function SendForm({ ready, busy, send }: { ready: boolean; busy: boolean; send(way: Way): void }) {
-  const { can, identities } = session.value ?? {};
-  const [chosen, setChosen] = useState<Way>();
+export function SendForm({
+  ready,
+  busy,
+  chosen,
+  choose,
+  as,
+  chooseAs,
+  send,
+}: {
+  ready: boolean;
+  busy: boolean;
+  chosen?: Way;
+  choose(way: Way): void;
+  as?: string;
+  chooseAs(id: string): void;
+  send(way: Way): void;
+}) {
+  const { can, identities, publishers = [] } = session.value ?? {};
   const way = chosen ?? (can?.publishToService === false && can.publishFiles ? 'files' : 'service');
   const possible = way === 'service' ? can?.publishToService : can?.publishFiles;
   return (
@@ -22,18 +36,30 @@ export function SendForm({ ready, busy, send }: { ready: boolean; busy: boolean;
       <fieldset class="ways">
         <legend class="hidden">Way of publishing</legend>
         <label class="choice">
-          <input type="radio" name="way" checked={way === 'service'} onChange={() => setChosen('service')} />
+          <input type="radio" name="way" checked={way === 'service'} onChange={() => choose('service')} />
           <span>
             Through the catalog service <span class="soft small">{identities?.catalog?.id}</span>
           </span>
         </label>
         <label class="choice">
-          <input type="radio" name="way" checked={way === 'files'} onChange={() => setChosen('files')} />
+          <input type="radio" name="way" checked={way === 'files'} onChange={() => choose('files')} />
           <span>
             As signed files <span class="soft small">{identities?.publisher?.id}</span>
           </span>
         </label>
       </fieldset>
+      {way === 'service' && possible !== false && publishers.length > 1 && (
+        <label>
+          <span>Signed by</span>
+          <select value={as} onChange={(event) => chooseAs(event.currentTarget.value)}>
+            {publishers.map((id) => (
+              <option key={id} value={id}>
+                {id}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       {possible === false ? (
         <>
           <p class="soft small">This process has no identity to publish this way. On its machine, run:</p>
