@@ -119,7 +119,7 @@ const NodesQuery = Type.Object({
   state: Type.Optional(
     Type.Enum([...nodeStandings], {
       description:
-        'Only nodes that stand so. `failing`: manifest, record or an index could not be read; `with failing catalogs`: these could, some catalog could not; `not asked for`: the settings name it no more.',
+        'Only nodes that stand so. `failing`: manifest, record or an index could not be read; `with failing catalogs`: these could, some catalog could not; `nothing published`: it was read, and names no signed catalog; `not asked for`: the settings name it no more.',
     }),
   ),
 });

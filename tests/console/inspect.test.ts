@@ -85,7 +85,10 @@ describe('GET /api/inspect of a node that publishes signed files', () => {
     });
     expect(files.expected).not.toBe(files.got);
     // What was read before is still served.
-    expect(found).toMatchObject({ verdict: 'warnings', because: files.detail, nextStep: files.hint });
+    expect(found).toMatchObject({
+      ...{ verdict: 'warnings', because: files.detail },
+      nextStep: `Publish ${scene.catalogId} again. ${files.hint}`,
+    });
     expect(found.issues).toContainEqual(
       expect.objectContaining({ code: 'digest-mismatch', catalogId: scene.catalogId }),
     );

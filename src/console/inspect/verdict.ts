@@ -56,5 +56,11 @@ function findWorst(links: readonly ChainLink[]): ChainLink | undefined {
 
 function explain(worst: ChainLink | undefined): Omit<Verdict, 'verdict'> {
   if (!worst) return {};
-  return { because: worst.detail, ...(worst.hint !== undefined && { nextStep: worst.hint }) };
+  const { link, state, detail, hint, catalogId } = worst;
+  const isContent = state === 'broken' && ['entry', 'files'].includes(link) && catalogId !== undefined;
+  const steps = [
+    ...(isContent ? [`Publish ${catalogId} again.`] : []),
+    ...(hint === undefined ? [] : [hint]),
+  ];
+  return { because: detail, ...(steps.length > 0 && { nextStep: steps.join(' ') }) };
 }

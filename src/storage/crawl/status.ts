@@ -133,6 +133,7 @@ export type NodeStanding =
   | 'not looked at yet'
   | 'failing'
   | 'with failing catalogs'
+  | 'nothing published'
   | 'read'
   | 'not asked for';
 
@@ -145,7 +146,7 @@ export interface ListedNode {
   failing: number;
   lastLookAt: Date | null;
   nextAt: Date | null;
-  /** Of the last line of the crawl log. */
+  /** Of the last line of the crawl log; of its cause, where that is noted at the same time. */
   lastCode: string | null;
   lastMessage: string | null;
   lastLineAt: Date | null;
@@ -166,6 +167,7 @@ export async function listNodes(
            when failures > 0 or exists (select from discovery.crawl_index where node_id = known.id and listed and failures > 0) then 'failing'
            when checked_at is null then 'not looked at yet'
            when exists (select from discovery.crawl_target where node_id = known.id and failures > 0) then 'with failing catalogs'
+           when not exists (select from discovery.crawl_target where node_id = known.id) then 'nothing published'
            else 'read' end as state
        ) as judged
        where node > $1 and ($2::text is null or state = $2) order by node limit $3
@@ -180,7 +182,7 @@ export async function listNodes(
          (select min(due_at) from discovery.crawl_target where node_id = known.id and due_at is not null and index_id is not null) as due_at
      ) as owned
      left join lateral (
-       select code, message, at from discovery.crawl_log where crawl_log.node = known.node order by at desc, id desc limit 1
+       select code, message, at from discovery.crawl_log where crawl_log.node = known.node order by at desc, code = 'gap', id desc limit 1
      ) as line on true
      order by node`,
     [after, state, limit],

@@ -10,12 +10,12 @@ import { csvOfIssues } from './api.ts';
 import { CatalogTable, CopyTable } from './catalogs.tsx';
 import { Chain } from './chain.tsx';
 import { DifferencePanel } from './difference.tsx';
-import { chainOf, explainVerdict } from './verdict.ts';
+import { chainOf, explainVerdict, titleVerdict } from './verdict.ts';
 
-const verdicts: Record<Verdict, { text: string; tone: string; icon: IconName }> = {
-  discoverable: { text: 'Discoverable', tone: 'good', icon: 'check' },
-  warnings: { text: 'Discoverable, with warnings', tone: 'warn', icon: 'warning' },
-  not: { text: 'Not discoverable', tone: 'bad', icon: 'cross' },
+const verdicts: Record<Verdict, { tone: string; icon: IconName }> = {
+  discoverable: { tone: 'good', icon: 'check' },
+  warnings: { tone: 'warn', icon: 'warning' },
+  not: { tone: 'bad', icon: 'cross' },
 };
 
 export function Report({ q, answer, reload }: { q: string; answer: Inspection; reload(): void }) {
@@ -70,7 +70,7 @@ function VerdictPanel({
   canCrawl: boolean;
   reload(): void;
 }) {
-  const { text, tone, icon } = verdicts[answer.verdict];
+  const { tone, icon } = verdicts[answer.verdict];
   const { node } = answer;
   const reason = explainVerdict(answer.chain, answer.because, { naming: true });
   const crawl = async () => {
@@ -82,7 +82,7 @@ function VerdictPanel({
         <Icon name={icon} />
       </span>
       <div class="verdict-text">
-        <h2 id="verdict-title">{text}</h2>
+        <h2 id="verdict-title">{titleVerdict(answer)}</h2>
         {reason && <p class="wrap">{reason}</p>}
         {answer.nextStep && (
           <p>

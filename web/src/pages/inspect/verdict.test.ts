@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainLink } from '../../../../src/console/answers/inspect.ts';
-import { chainOf, explainVerdict } from './verdict.ts';
+import { chainOf, explainVerdict, titleVerdict } from './verdict.ts';
 
 const registry: ChainLink = { link: 'registry', state: 'ok', title: 'Registry', detail: 'is there' };
 const files: ChainLink = {
@@ -20,6 +20,22 @@ const publish: ChainLink = {
   detail: 'It ended PARTIAL.',
   catalogId: 'north',
 };
+
+describe('the title of a verdict', () => {
+  const catalog = (catalogId: string, verdict: 'discoverable' | 'not') =>
+    ({ catalogId, verdict, source: 'crawl' }) as const;
+
+  it('counts the catalogs of a node that can be found, where that is not all of them', () => {
+    const catalogs = [catalog('east', 'not'), catalog('west', 'discoverable')];
+    expect(titleVerdict({ kind: 'node', verdict: 'warnings', catalogs })).toBe(
+      '1 of 2 catalogs discoverable',
+    );
+    expect(titleVerdict({ kind: 'node', verdict: 'warnings', catalogs: catalogs.slice(1) })).toBe(
+      'Discoverable, with warnings',
+    );
+    expect(titleVerdict({ kind: 'catalog', verdict: 'not', catalogs: [] })).toBe('Not discoverable');
+  });
+});
 
 describe('the reason of a verdict', () => {
   it('names the catalog and the link, and leaves digests to the chain', () => {

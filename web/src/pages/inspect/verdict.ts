@@ -1,9 +1,27 @@
-import type { ChainLink } from '../../../../src/console/answers/inspect.ts';
+import type { ChainLink, Inspection } from '../../../../src/console/answers/inspect.ts';
 
 /** The links of one catalog: those of its node, and its own. */
 export function chainOf(chain: readonly ChainLink[], catalogId: string | undefined): ChainLink[] {
   return chain.filter((link) => link.catalogId === undefined || link.catalogId === catalogId);
 }
+
+/** The verdict on a node says how many of its catalogs can be found. */
+export function titleVerdict({
+  verdict,
+  kind,
+  catalogs,
+}: Pick<Inspection, 'verdict' | 'kind' | 'catalogs'>): string {
+  const found = catalogs.filter((one) => one.verdict !== 'not').length;
+  if (kind === 'node' && found < catalogs.length)
+    return `${found} of ${catalogs.length} catalogs discoverable`;
+  return titles[verdict];
+}
+
+const titles = {
+  discoverable: 'Discoverable',
+  warnings: 'Discoverable, with warnings',
+  not: 'Not discoverable',
+};
 
 /**
  * Why the verdict is not better, in a sentence: the link at which the chain breaks, and of which catalog. What was expected and what came instead,

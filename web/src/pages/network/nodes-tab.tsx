@@ -36,7 +36,14 @@ export function NodesTab() {
 }
 
 /** As the API names them. */
-const states = ['failing', 'with failing catalogs', 'read', 'not looked at yet', 'not asked for'];
+const states = [
+  'failing',
+  'with failing catalogs',
+  'read',
+  'nothing published',
+  'not looked at yet',
+  'not asked for',
+];
 
 function NobodyCrawled() {
   return (
