@@ -35,6 +35,7 @@ export const sections: readonly Section[] = [
       'docs/self-hosting.md': 'Publish from your own storage',
       'docs/master-catalogs.md': 'Master catalogs',
       'docs/importing.md': 'Import charging stations',
+      'docs/charging.md': 'Charging operators: prices',
       'docs/domain-schemas.md': 'Bring a domain schema',
     },
   },

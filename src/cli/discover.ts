@@ -26,7 +26,10 @@ export function registerDiscoverCommand(program: Command, context: CommandContex
       'where the place of things stands (their provider, or a charger itself); may be given again',
       collectTargets,
     )
-    .option('--where <condition>', 'on a resource, such as @.id == "x", or a whole JSONPath from $')
+    .option(
+      '--where <condition>',
+      'on a resource, such as @.id == "x"; on its price, such as price.energy <= 0.5 EUR; or a whole JSONPath from $',
+    )
     .option('--network <id>', 'only in this network', parseNetwork)
     .option('--schema <uri>', 'only of this schema context; may be given again', collectTexts)
     .option('--limit <count>', 'a page of so many resources, 1 to 1000 (without it, up to 1000)', parseCount)
@@ -59,5 +62,6 @@ Exit code: 0 also when nothing was found, 1 when refused, not reached, or when t
 Examples:
   $ signpost discover fast charger near me --near 12.97,77.59 --within 5km
   $ signpost discover --where '@.resourceAttributes.attributes.ratedPower.value >= 50' --network nfh.global/beckn-nodes
+  $ signpost discover CCS2 --near 48.89,9.18 --where 'price.energy <= 0.6 EUR'
   $ signpost discover charger --near 12.97,77.59 --explain
   $ signpost discover coffee --limit 5 --json | jq '.catalogs[].resources[].id'`;

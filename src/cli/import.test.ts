@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { runCommand } from '../../tests/support/processes/command.ts';
 import { attributesOf, useImports } from '../../tests/support/processes/imports.ts';
 import { parseMapping } from '../import/mapping.ts';
+import type { Catalog } from '../protocol/catalog.ts';
+import { registerImportCommand } from './import.ts';
 
 const { file, path, run } = useImports();
 
@@ -121,12 +124,18 @@ describe('signpost import csv', () => {
     expect(notes).toContain('4 rows: 1 station with 2 chargers in 1 catalog; 2 rows left out');
   });
 
-  it('names places that look wrong, and takes them over as they stand', async () => {
+  it('names places that look wrong, and holds them back unless asked to keep them', async () => {
     const rows = ['id,operator,latitude,longitude,country', ...places].join('\n');
     const report = path('report.jsonl');
     const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-', '--report', report], rows);
-    expect({ exitCode, count: catalogs.length }).toEqual({ exitCode: 0, count: places.length });
-    const [, told = ''] = /Looks wrong, and is taken over as it stands:\n([\s\S]*?)\n\n/.exec(notes) ?? [];
+    expect({ exitCode, ids: catalogs.map(({ id }) => id) }).toEqual({
+      exitCode: 2,
+      ids: ['S1', 'S2', 'S3', 'S4', 'S10'],
+    });
+    const kept = await run(['csv', 'stations', '-', '--keep-doubtful'], rows);
+    expect(kept.catalogs).toHaveLength(places.length);
+    expect(kept.notes).toContain('Published although the place looks wrong:');
+    const [, told = ''] = /Held back, because the place looks wrong[^\n]*\n([\s\S]*?)\n\n/.exec(notes) ?? [];
     expect(told.split('\n')).toEqual([
       '  row 6 (77.61, 12.91): has latitude and longitude swapped, it seems: the other way round it lies in IN, the country of the row',
       '  row 7 (51.5, -0.12): lies outside IN, the country of the row',
@@ -134,7 +143,7 @@ describe('signpost import csv', () => {
       '  row 9 (-33.86, 151.2): lies far from all others',
       '  row 10 (0, 0): is a point in the sea where 0° and 0° meet: it looks as if nobody had filled it in',
     ]);
-    expect(notes).toContain('0 rows left out, 1 with values not taken over, 5 at a place that looks wrong.');
+    expect(notes).toContain('0 rows left out, 1 with values not taken over, 5 held back.');
     expect(notes).toContain(
       'row 11: "177.6, 12.9" has no position on earth, but has one with latitude and longitude swapped',
     );
@@ -155,6 +164,79 @@ describe('signpost import csv', () => {
     'S10,Voltpath,177.6,12.9,IN',
   ];
 
+  it('makes offers of prices, the same prices of several connectors one offer', async () => {
+    const connectors = JSON.stringify([
+      { type: 'CCS2', pricePerKwh: 0.69 },
+      { type: 'Type2' },
+      { type: 'Type2' },
+    ]);
+    const rows = [
+      'id,operator,latitude,longitude,currency,pricePerKwh,pricePerMinute,pricePerSession,priceValidFrom,priceValidUntil,openingHours,connectors',
+      `S1,Voltpath,12.97,77.64,eur,0.49,0.08,1,2026-01-01,2026-12-31,24/7,"${connectors.replaceAll('"', '""')}"`,
+      'S2,Voltpath,12.93,77.62,EUR,0,,,,,,',
+      'S3,Voltpath,12.94,77.62,EUR,,,,,,,',
+    ].join('\n');
+    const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-'], rows);
+    expect(exitCode, notes).toBe(0);
+    const prices = catalogs.map(({ offers = [] }) =>
+      offers.map(({ id, resourceIds, validity, considerations = [] }) => [
+        ...[id, resourceIds, validity?.startDate, validity?.endDate],
+        ...considerations.map(({ considerationAttributes: { value, currency, unit } = {} as never }) =>
+          [value, currency, unit].join(' '),
+        ),
+      ]),
+    );
+    const until = ['2026-01-01T00:00:00Z', '2026-12-31'];
+    const others = ['4.8 EUR h', '1 EUR session'];
+    expect(prices).toEqual([
+      [
+        ['S1:tariff:1', ['S1-1'], ...until, '0.69 EUR kWh', ...others],
+        ['S1:tariff:2', ['S1-2', 'S1-3'], ...until, '0.49 EUR kWh', ...others],
+      ],
+      // Free, and not known.
+      [['S2:tariff:1', ['S2-1'], undefined, undefined, '0 EUR kWh']],
+      [],
+    ]);
+    expect(attributesOf(catalogs[0] as Catalog)).toMatchObject([{ openingHours: '24/7' }, {}, {}]);
+    expect(notes).toContain('3 stations with 5 chargers and 3 tariffs in 3 catalogs');
+  });
+
+  it('reports a price that cannot be read or has no currency, and with --strict writes nothing then', async () => {
+    const rows =
+      'id,operator,latitude,longitude,pricePerKwh,currency\nS1,V,12.9,77.6,cheap,EUR\nS2,V,12.9,77.6,0.5,';
+    const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-'], rows);
+    expect({ exitCode, offers: catalogs.flatMap(({ offers = [] }) => offers) }).toEqual({
+      exitCode: 2,
+      offers: [],
+    });
+    expect(notes).toContain('row 2: pricePerKwh "cheap" is no number');
+    expect(notes).toContain('row 3: prices.currency has no currency: the price is missing');
+    const strict = await run(['csv', 'stations', '-', '--strict'], rows);
+    expect(strict).toMatchObject({ exitCode: 1, out: '' });
+    expect(strict.notes).toContain('Nothing was written.');
+  });
+
+  it('explains where the columns of a list go', async () => {
+    const { out } = await explain('examples/stations.csv');
+    expect(out).toContain('Mapping: stations');
+    expect(out).toMatch(/operator +3 +Voltpath Charging +operator\.id, operator\.name/);
+    expect(out).toMatch(/connectors +3 .*connectors/);
+    const { out: json } = await explain('examples/stations.csv', '--json');
+    expect(JSON.parse(json).fields).toContainEqual(
+      expect.objectContaining({ field: 'city', filled: 3, example: 'Bengaluru', goesTo: 'station.city' }),
+    );
+  });
+
+  it('explains where the fields of OCPI go, and which go nowhere', async () => {
+    const { out } = await explain('examples/ocpi-locations.json');
+    expect(out).toMatch(/evses\.evse_id +1 +IN\*VLT\*EHSR1 +attributes\.evseId/);
+    const odd = file('odd.json', JSON.stringify({ id: '1', facilities: ['CAFE'] }));
+    expect((await explain(odd)).out).toMatch(/facilities +1 +CAFE +\(nowhere\)/);
+  });
+
+  const explain = (name: string, ...args: string[]) =>
+    runCommand(registerImportCommand, ['import', 'explain', name, ...args], {});
+
   it('tells of a column that is there twice', async () => {
     const { catalogs, notes } = await run(['csv', 'stations', '-'], 'id,operator,id\nS1,Voltpath,S2');
     expect(catalogs.map(({ id }) => id)).toEqual(['S1']);
@@ -169,7 +251,7 @@ describe('signpost import csv', () => {
       'bnetza',
       file('r.csv', Buffer.from(german, 'latin1')),
     ]);
-    expect(exitCode).toBe(0);
+    expect(exitCode).toBe(2);
     expect(catalogs).toMatchObject([
       {
         id: 'DE*BNETZA*1010338',

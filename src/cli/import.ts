@@ -3,6 +3,7 @@ import { perUnits } from '../import/station.ts';
 import { collectNetworks } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 import { listBundledMappings } from './import/bundled.ts';
+import type { ExplainOptions } from './import/explain.ts';
 import type { ImportOptions } from './import/run.ts';
 
 export function registerImportCommand(program: Command, context: CommandContext): void {
@@ -22,10 +23,24 @@ export function registerImportCommand(program: Command, context: CommandContext)
       (await load()).importGeoJson(mapping, file, options, context),
     );
 
-  withOptions(group.command('ocpi').description('OCPI 2.2.1 locations'))
+  withOptions(group.command('ocpi').description('OCPI 2.2.1 and 2.3.0 locations'))
     .argument('<file>', "JSON file: one location, an array, or an endpoint's answer; - reads standard input")
+    .option('--tariffs <file>', 'JSON file of the tariffs that the locations name, in the same forms')
     .action(async (file: string, options: ImportOptions) =>
       (await load()).importOcpi(file, options, context),
+    );
+
+  group
+    .command('explain')
+    .description('show where each column or field of a file goes, and what is left')
+    .argument('<file>', 'CSV, GeoJSON or OCPI file; - reads standard input')
+    .option(
+      '--mapping <name>',
+      'of a CSV or GeoJSON file (default: the bundled one that names most of its columns)',
+    )
+    .option('--json', 'print JSON')
+    .action(async (file: string, options: ExplainOptions) =>
+      (await import('./import/explain.ts')).explainFile(file, options, context),
     );
 }
 
@@ -42,6 +57,8 @@ function withOptions(command: Command): Command {
         'what becomes one catalog (default: as the mapping says, or station)',
       ).choices(perUnits),
     )
+    .option('--keep-doubtful', 'publish stations whose place looks wrong, which are held back otherwise')
+    .option('--strict', 'fail, and write nothing, when anything is lost')
     .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks)
     .option('--json', 'with --dry-run: print JSON; the publish body is JSON in any case')
     .addOption(
@@ -53,15 +70,16 @@ function withOptions(command: Command): Command {
 }
 
 const help = `
-The result is a publish body. What could not be taken over is told, with its row, column and value.
-Offers that were added to a catalog since it was published are kept, and a catalog that is paused stays so, where
+The result is a publish body. Prices become offers. Everything that could not be imported is reported with its row, column and value.
+Offers that you added to a catalog since it was published are kept, and a paused catalog stays paused, where
 PUBLISHER_DIR is the directory that it is published in.
-Exit code: 0 when every station became part of a catalog, 2 when some were left out, 1 when nothing could be made.
+Exit codes: 0 success, 1 failure, 2 some stations or values were lost or held back.
 
 Examples:
   $ signpost import csv stations my-stations.csv --out chargers.json
   $ signpost import csv my-mapping.yaml export.csv --per operator --out chargers.json
   $ signpost import geojson osm delhi.geojson --out chargers.json
   $ signpost import csv stations my-stations.csv --dry-run
-  $ signpost import ocpi locations.json --network nfh.global/beckn-nodes --out chargers.json
+  $ signpost import explain my-stations.csv
+  $ signpost import ocpi locations.json --tariffs tariffs.json --network nfh.global/beckn-nodes --out chargers.json
   $ signpost publish chargers.json --self`;

@@ -1,11 +1,12 @@
-import { Catalog, type Location } from '../protocol/catalog.ts';
+import { Catalog, type Location, type Offer, type Resource } from '../protocol/catalog.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { validator } from '../protocol/validate.ts';
 import type { Check } from '../rules/check-attributes.ts';
 import { chargerResource } from './charger-resource.ts';
 import { findDoubtfulPlaces } from './doubtful-places.ts';
 import { isElsewhere, positionOf } from './place.ts';
-import type { Charger, PerUnit, Problem, Station } from './station.ts';
+import type { Charger, PerUnit, Problem, Station, Tariff } from './station.ts';
+import { offerIdOf, tariffOffer } from './tariff-offer.ts';
 
 /**
  * From stations to catalogs that every receiver accepts (catalog spec: Catalog, Provider).
@@ -23,14 +24,24 @@ export interface Collected {
   catalogs: Catalog[];
   stationCount: number;
   chargerCount: number;
+  offerCount: number;
+  /** Ids of the stations that are held back, because their place looks wrong. */
+  heldBack: readonly string[];
   /** The rows that chargers were made of: where they stand in the file. */
   taken: ReadonlySet<string>;
   problems: Problem[];
 }
 
-export function createCollector({ per, checker }: { per: PerUnit; checker: Check }): Collector {
-  const stations = new Map<string, Station>();
-  const catalogs = new Map<string, Catalog>();
+export interface CollectorOptions {
+  per: PerUnit;
+  checker: Check;
+  /** Publishes stations whose place looks wrong. */
+  keepDoubtful?: boolean;
+}
+
+export function createCollector({ per, checker, keepDoubtful = false }: CollectorOptions): Collector {
+  const parts = new Map<string, Part>();
+  const heads = new Map<string, Head>();
   const chargerIds = new Set<string>();
   const taken = new Set<string>();
   const problems: Problem[] = [];
@@ -44,7 +55,7 @@ export function createCollector({ per, checker }: { per: PerUnit; checker: Check
   }
 
   function add(station: Station): void {
-    const first = stations.get(station.id) ?? station;
+    const first = parts.get(station.id)?.station ?? station;
     if (first !== station && isElsewhere(station, first)) {
       const why = `is the id of the station at ${first.at} too, which is at another place`;
       report({ at: station.at, value: station.id, why, kind: 'left-out' });
@@ -60,20 +71,44 @@ export function createCollector({ per, checker }: { per: PerUnit; checker: Check
       report({ at: station.at, why: fault, kind: 'left-out' });
       return;
     }
-    const catalog = catalogs.get(head.id) ?? { ...head, resources: [] };
-    if (per === 'operator') reportUnsaid(station, catalog, report);
-    catalog.resources?.push(...resources);
-    stations.set(station.id, first);
-    catalogs.set(head.id, catalog);
+    const catalogHead = heads.get(head.id) ?? head;
+    if (per === 'operator') reportUnsaid(station, catalogHead, report);
+    const part: Part = parts.get(station.id) ?? {
+      catalogId: head.id,
+      station,
+      resources: [],
+      offers: new Map(),
+    };
+    part.resources.push(...resources);
+    addOffers(part, station.tariffs ?? [], new Set(resources.map(({ id }) => id)));
+    parts.set(station.id, part);
+    heads.set(head.id, catalogHead);
     taken.add(station.at);
   }
 
   function finish(): Collected {
-    reportDoubts(stations.values(), report);
+    const doubtful = findDoubts(parts.values(), report);
+    const heldBack = keepDoubtful
+      ? []
+      : [...parts.values()].filter(({ station }) => doubtful.has(station.at));
+    for (const { station } of heldBack) {
+      parts.delete(station.id);
+      taken.delete(station.at);
+    }
+    const catalogs = new Map<string, Catalog>();
+    const counts = { stationCount: parts.size, chargerCount: 0, offerCount: 0 };
+    for (const { catalogId, resources, offers } of parts.values()) {
+      const catalog = catalogs.get(catalogId) ?? { ...(heads.get(catalogId) as Head), resources: [] };
+      catalog.resources?.push(...resources);
+      if (offers.size > 0) catalog.offers = [...(catalog.offers ?? []), ...offers.values()];
+      catalogs.set(catalogId, catalog);
+      counts.chargerCount += resources.length;
+      counts.offerCount += offers.size;
+    }
     return {
       catalogs: [...catalogs.values()],
-      stationCount: stations.size,
-      chargerCount: [...catalogs.values()].reduce((sum, { resources = [] }) => sum + resources.length, 0),
+      ...counts,
+      heldBack: heldBack.map(({ station }) => station.id),
       taken,
       problems,
     };
@@ -82,6 +117,45 @@ export function createCollector({ per, checker }: { per: PerUnit; checker: Check
 }
 
 type Head = Omit<Catalog, 'resources'>;
+
+/** What a catalog has of one station. */
+interface Part {
+  catalogId: string;
+  /** As its first row describes it. */
+  station: Station;
+  resources: Resource[];
+  /** By what they say, so that the same prices of several chargers are one offer. */
+  offers: Map<string, Offer>;
+}
+
+/** The offers for those chargers that became resources. */
+function addOffers(
+  { station, offers }: Part,
+  tariffs: readonly Tariff[],
+  resourceIds: ReadonlySet<string>,
+): void {
+  for (const { chargerIds, ...tariff } of tariffs) {
+    const covered = chargerIds.filter((id) => resourceIds.has(id));
+    if (covered.length === 0) continue;
+    const key = JSON.stringify(tariff);
+    const known = offers.get(key);
+    if (known) known.resourceIds?.push(...covered);
+    else {
+      const ids = new Set([...offers.values()].map(({ id }) => id));
+      const given = tariff.id === undefined ? undefined : offerIdOf(station.id, tariff.id);
+      const id = given !== undefined && !ids.has(given) ? given : numberedId(station.id, tariff.id, ids);
+      offers.set(key, tariffOffer(id, { ...tariff, chargerIds }, covered));
+    }
+  }
+}
+
+/** Two tariffs of one id differ, or a tariff has none. */
+function numberedId(stationId: string, tariffId: string | undefined, ids: ReadonlySet<string>): string {
+  for (let number = tariffId === undefined ? 1 : 2; ; number += 1) {
+    const id = offerIdOf(stationId, tariffId === undefined ? `${number}` : `${tariffId}-${number}`);
+    if (!ids.has(id)) return id;
+  }
+}
 type Report = (problem: Problem) => void;
 
 function stationHead({ id, name, description, operator, isActive, ...place }: Station): Head {
@@ -142,11 +216,7 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
 }
 
 /** What a catalog of a whole operator cannot say of one of its stations. */
-function reportUnsaid(
-  { at, isActive, operator }: Station,
-  { id, descriptor }: Catalog,
-  report: Report,
-): void {
+function reportUnsaid({ at, isActive, operator }: Station, { id, descriptor }: Head, report: Report): void {
   if (isActive === false) {
     report({
       at,
@@ -160,15 +230,17 @@ function reportUnsaid(
   }
 }
 
-/** Places that look wrong can only be told once all are known. The station stays as the list has it. */
-function reportDoubts(stations: Iterable<Station>, report: Report): void {
-  const places = [...stations].flatMap(({ at, geo, address }) => {
+/** Places that look wrong can only be told once all are known. Where the stations stand in the file whose places do. */
+function findDoubts(parts: Iterable<Part>, report: Report): ReadonlySet<string> {
+  const places = [...parts].flatMap(({ station: { at, geo, address } }) => {
     const [longitude, latitude] = (geo && positionOf(geo)) ?? [];
     if (latitude === undefined || longitude === undefined) return [];
     return [{ at, latitude, longitude, country: address?.addressCountry }];
   });
-  for (const { place, why } of findDoubtfulPlaces(places)) {
+  const doubts = findDoubtfulPlaces(places);
+  for (const { place, why } of doubts) {
     const value = `${place.latitude}, ${place.longitude}`;
     report({ at: place.at, value, why, kind: 'doubt' });
   }
+  return new Set(doubts.map(({ place }) => place.at));
 }

@@ -1,9 +1,10 @@
 import { findGeometryFault, type Geometry } from '../protocol/geojson.ts';
-import { type Cells, findConnectors } from './connectors.ts';
+import { findConnectors } from './connectors.ts';
+import { mapPrices } from './map-prices.ts';
 import { comparable, type Mapping } from './mapping.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
 import { createRowReader, type Row, type RowReader } from './row-reader.ts';
-import type { Attributes, Charger, Problem, Source, Station } from './station.ts';
+import type { Attributes, Charger, Problem, Source, Station, Tariff } from './station.ts';
 
 // A row of a list, by a mapping, to a charging station with its chargers: one connector is one charger.
 
@@ -26,11 +27,16 @@ export function createRowMapper(mapping: Mapping): (row: Row) => MappedRow {
     const operatorName = reader.needed(mapping.operator.name);
     if (id === undefined || operatorId === undefined || operatorName === undefined) return { problems };
 
+    const tariffs: Tariff[] = [];
     const chargers = connectorsOf(row, mapping, reader).flatMap((connector) => {
       const number = (numbers.get(id) ?? 0) + 1;
       numbers.set(id, number);
       connector.set('number', String(number));
-      return mapCharger(`${id}-${number}`, connector, { row, mapping, problems }) ?? [];
+      const ofConnector = createRowReader(row, mapping, problems, connector);
+      const charger = mapCharger(`${id}-${number}`, { row, mapping, reader: ofConnector });
+      if (!charger) return [];
+      tariffs.push(...[mapPrices(mapping, ofConnector, charger.id) ?? []].flat());
+      return [charger];
     });
     const station: Station = {
       at: row.at,
@@ -42,6 +48,7 @@ export function createRowMapper(mapping: Mapping): (row: Row) => MappedRow {
       geo: 'geometry' in row ? geometryOf(row.geometry, reader) : pointOf(reader),
       address: addressOf(reader),
       chargers,
+      tariffs,
     };
     return { station, problems };
   };
@@ -77,18 +84,13 @@ function connectorsOf(
   return [new Map()];
 }
 
-interface RowContext {
+interface ConnectorContext {
   row: Row;
   mapping: Mapping;
-  problems: Problem[];
+  reader: RowReader;
 }
 
-function mapCharger(
-  usualId: string,
-  connector: Cells,
-  { row, mapping, problems }: RowContext,
-): Charger | undefined {
-  const reader = createRowReader(row, mapping, problems, connector);
+function mapCharger(usualId: string, { row, mapping, reader }: ConnectorContext): Charger | undefined {
   const idField = mapping.charger.get('id');
   const id = idField ? reader.needed(idField) : usualId;
   if (id === undefined) return undefined;

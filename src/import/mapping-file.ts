@@ -92,6 +92,22 @@ const ChargerSection = Type.Unsafe<Record<string, FieldText>>({
   additionalProperties: false,
 });
 
+/** What charging costs, for each connector of a row. */
+const PriceSection = closed({
+  perKwh: optionalField,
+  perMinute: optionalField,
+  perHour: optionalField,
+  perSession: optionalField,
+  parkingPerMinute: optionalField,
+  parkingPerHour: optionalField,
+  currency: field,
+  taxIncluded: optionalField,
+  taxPercent: optionalField,
+  validFrom: optionalField,
+  validUntil: optionalField,
+  name: optionalField,
+});
+
 export const MappingFile = closed(
   {
     title: Type.Optional(Type.String()),
@@ -104,6 +120,7 @@ export const MappingFile = closed(
     station: StationSection,
     connectors: Type.Optional(ConnectorSection),
     charger: Type.Optional(ChargerSection),
+    prices: Type.Optional(PriceSection),
     ignore: Type.Optional(
       Type.Unsafe<string[] | '*'>({ type: ['array', 'string'], items: text, pattern: '^\\*$' }),
     ),

@@ -16,6 +16,10 @@ export interface Mapping {
   connectors?: ConnectorSection;
   /** By the path of the member: `id`, `name`, `attributes.connectorType`. */
   charger: ReadonlyMap<string, Field>;
+  /** By the name of the member: `perKwh`, `currency`. */
+  prices: ReadonlyMap<string, Field>;
+  /** Every field. */
+  fields: readonly Field[];
   /** Columns that are known and go nowhere. */
   ignore: ReadonlySet<string> | '*';
   /** The columns that it names. */
@@ -54,6 +58,7 @@ export function parseMapping(value: unknown): Mapping {
     station,
     connectors,
     charger = {},
+    prices = {},
     ignore = [],
   } = value as MappingFile;
   if (connectors) checkConnectors(connectors);
@@ -63,6 +68,7 @@ export function parseMapping(value: unknown): Mapping {
     operator: read('operator', operator),
     station: read('station', station),
     charger: read('charger', charger),
+    prices: withKinds(read('prices', prices as Record<string, FieldText>)),
   };
   const fields = Object.values(sections).flatMap((section) => [...section.values()]);
   return {
@@ -75,6 +81,8 @@ export function parseMapping(value: unknown): Mapping {
     station: withNumbers(Object.fromEntries(sections.station) as Mapping['station']),
     connectors,
     charger: sections.charger,
+    prices: sections.prices,
+    fields,
     ignore: ignore === '*' ? ignore : new Set(ignore),
     columns: new Set([
       ...Object.keys(only),
@@ -88,7 +96,7 @@ export function comparable(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** Coordinates need not be said to be numbers. */
+/** The mapping need not say that coordinates are numbers, */
 function withNumbers({ latitude, longitude, ...others }: Mapping['station']): Mapping['station'] {
   const asNumber = (field: Field): Field => ({ ...field, as: 'number' });
   return {
@@ -96,6 +104,17 @@ function withNumbers({ latitude, longitude, ...others }: Mapping['station']): Ma
     ...(latitude && { latitude: asNumber(latitude) }),
     ...(longitude && { longitude: asNumber(longitude) }),
   };
+}
+
+/** that prices are numbers, or that a validity has dates. */
+function withKinds(prices: Map<string, Field>): Map<string, Field> {
+  const kindOf = (name: string) =>
+    name.startsWith('valid')
+      ? 'date-time'
+      : ['currency', 'name', 'taxIncluded'].includes(name)
+        ? undefined
+        : 'number';
+  return new Map([...prices].map(([name, field]) => [name, { as: kindOf(name), ...field }]));
 }
 
 function checkConnectors({ json, columns, counted }: ConnectorSection): void {

@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { type Power, powerIn } from './cell-values.ts';
 import { noteRest, type Report, textOf } from './ocpi-members.ts';
-import type { Attributes, Charger, Source } from './station.ts';
+import type { Attributes, Availability, Charger, Source } from './station.ts';
 
-// An EVSE of OCPI 2.2.1: each of its connectors is a charger. Its momentary status (AVAILABLE, CHARGING …) is not published,
-// because it would change the catalog all the time; one that is not there yet, or no more, is left out.
+// An EVSE of OCPI: each of its connectors is a charger, with the status of the EVSE and when it was reported. An EVSE that is not there yet, or no more,
+// is left out.
 
 export interface EvseContext {
   at: string;
@@ -13,6 +13,10 @@ export interface EvseContext {
   /** `country_code*party_id`, within which `uid` is unique. */
   owner: string;
   stationName?: string;
+  /** Of the station, for each of its chargers. */
+  shared: Attributes;
+  /** Takes down that a tariff, by its id or as the operator sent it, is that of a charger. */
+  addTariff(tariff: Json, chargerId: string): void;
   report: Report;
 }
 
@@ -27,29 +31,28 @@ export function chargersOfEvse(evse: Json, context: EvseContext): Charger[] {
     report('is left out: it is not there', { column: 'evses.status', value: evse.status, kind: 'note' });
     return [];
   }
-  noteRest(evse, ['uid', 'evse_id', 'status', 'connectors', 'last_updated'], 'evses.', report);
+  noteRest(evse, 'evses.', report);
   const connectors = Array.isArray(evse.connectors) ? evse.connectors : [];
   if (connectors.length === 0) report('has no connector', { column: path, value: uid, kind: 'left-out' });
   return connectors.flatMap((connector, index) => {
     const id = isJsonObject(connector) ? textOf(connector.id) : undefined;
-    if (isJsonObject(connector) && id !== undefined)
-      return chargerOf(connector, { ...context, evse, id: `${context.owner}*${uid}*${id}` });
+    if (isJsonObject(connector) && id !== undefined) {
+      const charger = chargerOf(connector, { ...context, evse, id: `${context.owner}*${uid}*${id}` });
+      // Version 2.1.1 has one tariff_id; some operators send whole tariffs with the EVSE.
+      for (const tariff of [connector.tariff_ids ?? connector.tariff_id ?? [], evse.tariffs ?? []].flat())
+        context.addTariff(tariff, charger.id);
+      return charger;
+    }
     report('needs an id', { column: `${path}.connectors[${index}]`, kind: 'left-out' });
     return [];
   });
 }
 
-/** Whether a driver may find it working, now or soon. */
-export function isUsable(evse: Json): boolean {
-  const status = isJsonObject(evse) ? textOf(evse.status) : undefined;
-  return !['INOPERATIVE', 'OUTOFORDER', 'PLANNED', 'REMOVED'].includes(status ?? '');
-}
-
 function chargerOf(
   connector: JsonObject,
-  { at, id, evse, stationName, report }: EvseContext & { id: string; evse: JsonObject },
+  { at, id, evse, stationName, shared, report }: EvseContext & { id: string; evse: JsonObject },
 ): Charger {
-  noteRest(connector, takenMembers, 'evses.connectors.', report);
+  noteRest(connector, 'evses.connectors.', report);
   const standard = textOf(connector.standard);
   const connectorType = standard === undefined ? undefined : connectorTypeOf(standard);
   if (connectorType === undefined)
@@ -70,6 +73,7 @@ function chargerOf(
     ['powerType', 'evses.connectors.power_type', textOf(connector.power_type)],
     ['ratedPower', 'evses.connectors.max_electric_power', ratedPower],
     ['evseId', 'evses.evse_id', textOf(evse.evse_id)],
+    ['availability', 'evses.status', availabilityOf(evse)],
   ];
   const known = members.filter(([, , value]) => value !== undefined);
   const kind = [connectorType ?? 'Charger', ratedPower && `${ratedPower.value} kW`].filter(Boolean).join(' ');
@@ -78,7 +82,7 @@ function chargerOf(
     id,
     name: stationName === undefined ? kind : `${kind} at ${stationName}`,
     type: 'EV_CHARGER',
-    attributes: Object.fromEntries(known.map(([name, , value]) => [name, value])) as Attributes,
+    attributes: { ...Object.fromEntries(known.map(([name, , value]) => [name, value])), ...shared },
     sources: known.map(
       ([name, column, value]): Source => ({
         path: `attributes.${name}`,
@@ -89,10 +93,10 @@ function chargerOf(
   };
 }
 
-const takenMembers = [
-  ...['id', 'standard', 'format', 'power_type', 'last_updated'],
-  ...['max_voltage', 'max_amperage', 'max_electric_power'],
-];
+function availabilityOf({ status, last_updated }: JsonObject): Availability | undefined {
+  const [said, reportedAt] = [textOf(status), textOf(last_updated)];
+  return said === undefined ? undefined : { status: said, ...(reportedAt !== undefined && { reportedAt }) };
+}
 
 // The connectors of OCPI 2.2.1 in the words of the EV charger type (self-hosted spec: EV charger resource type).
 

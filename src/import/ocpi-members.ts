@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../protocol/json.ts';
+import { isCarried } from './ocpi-fields.ts';
 import type { Problem } from './station.ts';
 
 // Members of OCPI objects: read where they are known, told where they are not.
@@ -10,11 +11,11 @@ export function textOf(value: Json | undefined): string | undefined {
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
 }
 
-/** Says which members that hold something are not taken over. */
-export function noteRest(object: JsonObject, taken: readonly string[], place: string, report: Report): void {
+/** Reports the members that hold something and go nowhere. */
+export function noteRest(object: JsonObject, place: string, report: Report): void {
   for (const [member, value] of Object.entries(object)) {
     const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0);
-    if (isEmpty || taken.includes(member)) continue;
+    if (isEmpty || isCarried(`${place}${member}`)) continue;
     report('is not taken over: a charger has no place for it', { column: `${place}${member}`, kind: 'note' });
   }
 }

@@ -43,7 +43,6 @@ describe('an OCPI location', () => {
         id: 'BE*BEC*LOC1',
         name: 'Gent Zuid',
         operator: { id: 'BE*BEC', name: 'BeCharged' },
-        isActive: true,
         geo: { type: 'Point', coordinates: [3.729944, 51.047599] },
         address: {
           streetAddress: 'F.Rooseveltlaan 3A',
@@ -86,7 +85,7 @@ describe('an OCPI location', () => {
       /2001 Invalid parameters/,
     ],
     ['an answer without data', { status_code: 1000 }, /without data/],
-    ['a text', 'BE*BEC', /no OCPI location/],
+    ['a text', 'BE*BEC', /no OCPI object/],
   ])('is not to be had from %s', (_, document, message) => {
     expect(() => stationsOfOcpi(document)).toThrow(message);
   });
@@ -114,8 +113,8 @@ describe('an OCPI location', () => {
   });
 
   it('tells which members are not taken over', () => {
-    const { problems } = read({ ...location, opening_times: { twentyfourseven: true }, facilities: [] });
-    expect(problems).toMatchObject([{ column: 'opening_times', kind: 'note' }]);
+    const { problems } = read({ ...location, facilities: ['CAFE'], images: [] });
+    expect(problems).toMatchObject([{ column: 'facilities', kind: 'note' }]);
     const operator = { name: 'BeCharged', website: 'https://becharged.example' };
     expect(read({ ...location, operator }).problems).toMatchObject([
       { column: 'operator.website', kind: 'note' },
@@ -130,17 +129,14 @@ describe('an EVSE', () => {
     expect(problems).toMatchObject([{ column: 'evses.status', value: status, kind: 'note' }]);
   });
 
-  it('out of order makes its station inactive when all of them are', () => {
-    const broken = { ...evse, uid: '2', status: 'OUTOFORDER' };
-    expect(read({ ...location, evses: [evse, broken] }).stations[0]?.isActive).toBe(true);
-    expect(read({ ...location, evses: [broken] }).stations[0]?.isActive).toBe(false);
-  });
-
-  it('gives the same charger whatever its momentary status is', () => {
-    const [first, ...others] = ['AVAILABLE', 'CHARGING', 'BLOCKED', 'RESERVED', 'UNKNOWN'].map((status) =>
-      JSON.stringify(read({ ...location, evses: [{ ...evse, status }] }).stations),
-    );
-    expect(new Set(others)).toEqual(new Set([first]));
+  it('gives its chargers its status with the time that it was reported, also when it is out of order', () => {
+    const broken = { ...evse, status: 'OUTOFORDER', last_updated: '2026-01-31T12:00:00Z' };
+    const [station] = read({ ...location, evses: [broken] }).stations;
+    expect(station?.isActive).toBeUndefined();
+    expect(station?.chargers[0]?.attributes.availability).toEqual({
+      status: 'OUTOFORDER',
+      reportedAt: '2026-01-31T12:00:00Z',
+    });
   });
 
   it('without connectors is left out, and reported', () => {

@@ -2,13 +2,15 @@ import type { Address } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { readNumber } from './cell-values.ts';
-import { chargersOfEvse, isUsable } from './ocpi-evse.ts';
+import { chargersOfEvse } from './ocpi-evse.ts';
 import { noteRest, type Report, textOf } from './ocpi-members.ts';
+import { tariffOf } from './ocpi-tariff.ts';
+import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import type { Problem, Station } from './station.ts';
+import type { Problem, Station, Tariff } from './station.ts';
 
 /**
- * OCPI 2.2.1 locations as charging stations: a Location is a station, each Connector of each EVSE a charger. docs/importing.md
+ * OCPI 2.2.1 and 2.3.0 locations as charging stations: a Location is a station, each Connector of each EVSE a charger. docs/charging.md
  * has the table of fields. A Location that its owner does not want shown to the public (`publish` false) is left out.
  */
 export interface OcpiStations {
@@ -18,27 +20,33 @@ export interface OcpiStations {
   count: number;
 }
 
-/** Throws an Error with a plain sentence when the document is none of the known shapes. */
-export function stationsOfOcpi(document: Json): OcpiStations {
-  const locations = locationsOf(document);
+/**
+ * Throws an Error with a plain sentence when a document is none of the known shapes.
+ *
+ * @param tariffs the tariffs that connectors name
+ */
+export function stationsOfOcpi(document: Json, tariffs: Json = []): OcpiStations {
+  const locations = objectsOf(document);
   const problems: Problem[] = [];
+  const findTariff = createTariffs(objectsOf(tariffs), problems);
   const stations = locations.flatMap(
-    (location, index) => stationOf(location, placeOf(location, index), problems) ?? [],
+    (location, index) => stationOf(location, placeOf(location, index), findTariff, problems) ?? [],
   );
   return { stations, problems, count: locations.length };
 }
 
-/** One location, an array of them, or the answer of an OCPI endpoint that holds either. */
-function locationsOf(document: Json): Json[] {
+/** One object, an array of them, or the answer of an OCPI endpoint that holds either. Some operators page by `items` and `next`. */
+export function objectsOf(document: Json): Json[] {
   if (Array.isArray(document)) return document;
-  if (!isJsonObject(document)) throw new Error('it holds no OCPI location');
+  if (!isJsonObject(document)) throw new Error('it holds no OCPI object');
+  if (Array.isArray(document.items)) return document.items;
   if (!('status_code' in document) && !('data' in document)) return [document];
   const { status_code: status = 1000, status_message: message, data } = document;
   const isSuccess = typeof status === 'number' && status >= 1000 && status < 2000;
   if (!isSuccess)
     throw new Error(`it is the answer of an OCPI endpoint that failed: ${status} ${message ?? ''}`.trim());
   if (data === undefined || data === null) throw new Error('it is an OCPI answer without data');
-  return locationsOf(data);
+  return objectsOf(data);
 }
 
 function placeOf(location: Json, index: number): string {
@@ -46,7 +54,12 @@ function placeOf(location: Json, index: number): string {
   return id === undefined ? `location ${index + 1}` : `location ${index + 1} (${id})`;
 }
 
-function stationOf(location: Json, at: string, problems: Problem[]): Station | undefined {
+function stationOf(
+  location: Json,
+  at: string,
+  findTariff: FindTariff,
+  problems: Problem[],
+): Station | undefined {
   const report: Report = (why, more) => void problems.push({ at, why, kind: 'value', ...more });
   if (!isJsonObject(location)) {
     report('is no object', { kind: 'left-out' });
@@ -66,14 +79,25 @@ function stationOf(location: Json, at: string, problems: Problem[]): Station | u
     });
     return undefined;
   }
-  noteRest(location, carriedMembers, '', report);
-  if (isJsonObject(location.operator)) noteRest(location.operator, ['name'], 'operator.', report);
+  noteRest(location, '', report);
+  if (isJsonObject(location.operator)) noteRest(location.operator, 'operator.', report);
 
   const name = textOf(location.name) ?? textOf(location.address);
   const operatorName = isJsonObject(location.operator) ? textOf(location.operator.name) : undefined;
   const evses = Array.isArray(location.evses) ? location.evses : [];
+  const timeZone = textOf(location.time_zone);
+  const shared = {
+    ...openingAttributes(location.opening_times, report),
+    ...(timeZone !== undefined && { timeZone }),
+  };
+  const tariffs: Tariff[] = [];
+  const addTariff = (given: Json, chargerId: string) => {
+    const tariff = findTariff(given, owner, report);
+    if (tariff) tariffs.push({ ...tariff, timeZone, chargerIds: [chargerId] });
+  };
+  const common = { at, owner, stationName: name, shared, addTariff, report };
   const chargers = evses.flatMap((evse, index) =>
-    chargersOfEvse(evse, { at, path: `evses[${index}]`, owner, stationName: name, report }),
+    chargersOfEvse(evse, { ...common, path: `evses[${index}]` }),
   );
   if (chargers.length === 0) report('has no connector that could become a charger', { kind: 'left-out' });
   return {
@@ -81,18 +105,47 @@ function stationOf(location: Json, at: string, problems: Problem[]): Station | u
     id: `${owner}*${id}`,
     name,
     operator: { id: owner, name: operatorName ?? owner },
-    isActive: evses.some(isUsable),
     geo: pointOf(location.coordinates, report),
     address: addressOf(location),
     chargers,
+    tariffs,
   };
 }
 
-/** What a station is made of, and what is about the record and not about the station. */
-const carriedMembers = [
-  ...['country_code', 'party_id', 'id', 'publish', 'publish_allowed_to', 'name', 'operator', 'evses'],
-  ...['address', 'city', 'postal_code', 'state', 'country', 'coordinates', 'last_updated'],
-];
+type FindTariff = (given: Json, owner: string, report: Report) => ReturnType<typeof tariffOf>;
+
+/** Each tariff is read, and what is wrong with it reported, once. */
+function createTariffs(tariffs: readonly Json[], problems: Problem[]): FindTariff {
+  const read = (tariff: Json) =>
+    tariffOf(tariff, (why, more) => {
+      const id = isJsonObject(tariff) ? textOf(tariff.id) : undefined;
+      problems.push({ at: `tariff ${id ?? '?'}`, why, kind: 'value', ...more });
+    });
+  const named = new Map<string, ReturnType<typeof tariffOf>>();
+  for (const tariff of tariffs) {
+    const { country_code, party_id, id }: JsonObject = isJsonObject(tariff) ? tariff : {};
+    const found = read(tariff);
+    // Ids are unique within a party; a tariff that names none is that of whoever names it.
+    const owner = party_id === undefined ? '' : `${textOf(country_code)}*${textOf(party_id)}`;
+    named.set(`${owner} ${textOf(id)}`, found);
+  }
+  const sent = new Map<string, ReturnType<typeof tariffOf>>();
+  return (given, owner, report) => {
+    if (isJsonObject(given)) {
+      const key = JSON.stringify(given);
+      if (!sent.has(key)) sent.set(key, read(given));
+      return sent.get(key);
+    }
+    const id = textOf(given);
+    const key = [`${owner} ${id}`, ` ${id}`].find((one) => named.has(one));
+    if (key !== undefined) return named.get(key);
+    report('names a tariff that is not known: its price is missing', {
+      column: 'evses.connectors.tariff_ids',
+      value: id,
+    });
+    return undefined;
+  };
+}
 
 function pointOf(coordinates: Json | undefined, report: Report): Geometry | undefined {
   const { latitude, longitude } = isJsonObject(coordinates) ? coordinates : {};

@@ -1,4 +1,4 @@
-import type { Address } from '../protocol/catalog.ts';
+import type { Address, TimePeriod } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 
 // What every import has in between: charging stations, wherever they come from, and what could not be taken over.
@@ -19,6 +19,40 @@ export interface Station {
   geo?: Geometry;
   address?: Address;
   chargers: Charger[];
+  /** Absent or empty: the price is not known, which does not mean free. */
+  tariffs?: Tariff[];
+}
+
+/** What charging costs at some of the chargers of a station. Becomes one offer. */
+export interface Tariff {
+  /** As the source calls it; absent where it has no name for it. */
+  id?: string;
+  name?: string;
+  description?: string;
+  /** Such as AD_HOC_PAYMENT. */
+  code?: string;
+  currency: string;
+  prices: readonly Price[];
+  validity?: TimePeriod;
+  /** Of the times in restrictions. */
+  timeZone?: string;
+  /** The chargers that it is for. */
+  chargerIds: readonly string[];
+}
+
+/** The dimensions of OCPI, and the least and the most that a session costs. */
+export type PriceType = 'ENERGY' | 'TIME' | 'PARKING_TIME' | 'FLAT' | 'MINIMUM' | 'MAXIMUM';
+
+export interface Price {
+  type: PriceType;
+  /** Per kWh, hour or session, as its type says. */
+  value: number;
+  /** In Wh or seconds, billed as a whole. */
+  step?: number;
+  taxIncluded?: boolean;
+  taxPercent?: number;
+  /** Under which it applies. Of several prices of a type, the first whose restrictions hold applies. */
+  restrictions?: Attributes;
 }
 
 /** One connector: one EnergyResourceEVCharger. */
@@ -31,6 +65,12 @@ export interface Charger {
   attributes: Attributes;
   /** Where the values come from, for a message about one that turns out to be wrong. */
   sources: readonly Source[];
+}
+
+/** `attributes.availability` of a charger: what its operator last said of it, in the words of OCPI. */
+export interface Availability {
+  status: string;
+  reportedAt?: string;
 }
 
 export type Attributes = { [member: string]: unknown };
@@ -49,8 +89,13 @@ export interface Problem {
   value?: string;
   why: string;
   /**
-   * `left-out`: a station or charger is missing for it; `value`: a value is; `doubt`: it is taken over and looks wrong;
+   * `left-out`: a station or charger is missing for it; `value`: a value is; `doubt`: its place looks wrong;
    * `note`: nothing is wrong, but worth knowing.
    */
   kind: 'left-out' | 'value' | 'doubt' | 'note';
+}
+
+/** Whether something that the source has is missing in the result. */
+export function isLoss({ kind }: Problem): boolean {
+  return kind !== 'note';
 }

@@ -68,3 +68,19 @@ describe('distances and places', () => {
     expect(() => parsePlace(text)).toThrow('latitude,longitude');
   });
 });
+
+describe('a condition on the price', () => {
+  it('selects what the offers cover that have it', () => {
+    const { intent } = buildMessage([], { where: 'price.energy <= 0.5 EUR && price.session == 0' });
+    expect(intent.filters?.expression).toBe(
+      '$.catalogs[*].offers[?@.considerations[?@.considerationAttributes.type == "ENERGY" && ' +
+        '@.considerationAttributes.value <= 0.5 && @.considerationAttributes.currency == "EUR"] && ' +
+        '@.considerations[?@.considerationAttributes.type == "FLAT" && @.considerationAttributes.value == 0]]',
+    );
+  });
+
+  it('is refused beside a condition on the resource', () => {
+    const where = 'price.energy <= 0.5 && @.id == "x"';
+    expect(() => buildMessage([], { where })).toThrow('is no condition on a price');
+  });
+});

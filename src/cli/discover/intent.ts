@@ -54,11 +54,39 @@ function buildSpatialEntry({ near, within, target }: IntentOptions): SpatialEntr
   };
 }
 
-/** A condition on a resource, `@.a == 1`, or a whole expression, which begins with `$`. */
+/** A condition on a resource, `@.a == 1`; on its price, `price.energy <= 0.5 EUR`; or a whole expression, which begins with `$`. */
 function toExpression(where: string): string {
   const text = where.trim();
-  return text.startsWith('$') ? text : `$.catalogs[*].resources[?${text}]`;
+  if (text.startsWith('$')) return text;
+  if (!text.startsWith('price.')) return `$.catalogs[*].resources[?${text}]`;
+  const conditions = text.split('&&').map((part) => `@.considerations[?${toPriceCondition(part.trim())}]`);
+  return `$.catalogs[*].offers[?${conditions.join(' && ')}]`;
 }
+
+/** An offer selects the resources that it covers. JSONPath has no joins: so a condition is on a price, or on a resource. */
+function toPriceCondition(text: string): string {
+  const [, name = '', operator, value, currency] =
+    /^price\.(\w+)\s*([<>]=?|==)\s*(\d+(?:\.\d+)?)\s*([A-Z]{3})?$/.exec(text) ?? [];
+  const type = priceTypes[name];
+  if (type === undefined || value === undefined)
+    throw new CommandError(
+      `"${text}" is no condition on a price, such as price.energy <= 0.5 EUR. Prices: ${Object.keys(priceTypes).join(', ')}. They cannot be combined with conditions on a resource: search for words instead.`,
+    );
+  const attributes = '@.considerationAttributes';
+  return [
+    `${attributes}.type == "${type}"`,
+    `${attributes}.value ${operator} ${value}`,
+    ...(currency === undefined ? [] : [`${attributes}.currency == "${currency}"`]),
+  ].join(' && ');
+}
+
+/** As imports write them (docs/charging.md): per kWh, hour, hour and session. */
+const priceTypes: Record<string, string> = {
+  energy: 'ENERGY',
+  time: 'TIME',
+  parking: 'PARKING_TIME',
+  session: 'FLAT',
+};
 
 /** `12.97,77.59`: latitude first, as people and maps write it. */
 export function parsePlace(text: string): Place {

@@ -50,6 +50,31 @@ describe('what was found', () => {
     expect(renderFound({ catalogs: [unpriced], pagination: last }, undefined)).toMatch(/: 11 to 12 of 12\.$/);
   });
 
+  it('shows prices with their units, energy first, and leaves reservations aside', () => {
+    const of = (type: string, unit: string, value: number, more = {}) => ({
+      id: type,
+      considerationAttributes: {
+        '@context': 'https://x',
+        '@type': 'X',
+        type,
+        unit,
+        value,
+        currency: 'EUR',
+        ...more,
+      },
+    });
+    const considerations = [
+      of('FLAT', 'session', 1),
+      of('ENERGY', 'kWh', 0.59),
+      of('PARKING_TIME', 'h', 4.8, { minValue: 0 }),
+      of('RESERVATION_TIME', 'h', 9),
+    ];
+    const text = plain(
+      renderFound({ catalogs: [{ ...catalog, offers: [{ id: 'o', considerations }] }] }, undefined),
+    );
+    expect(text).toContain('0.59 EUR/kWh, 1 EUR/session, from 0 EUR/h parking');
+  });
+
   it('measures on great circles, also across the date line', () => {
     const [east, west] = [
       { latitude: 0, longitude: 179.5 },

@@ -60,22 +60,29 @@ function offersOf({ offers = [] }: ReceivedCatalog, { id }: Resource): Offer[] {
   return offers.filter(({ resourceIds }) => resourceIds === undefined || resourceIds.includes(id));
 }
 
-/** The lowest price of each currency. Which members a consideration has is the business of its domain; value and currency are usual. */
+/**
+ * The lowest price of each currency and unit; what energy costs first. Which members a consideration has is the business of its domain; value and
+ * currency are usual, unit is that of our imports (docs/charging.md).
+ */
 function renderPrice(offers: readonly Offer[]): string {
-  const lowest = new Map<string, number>();
-  let prices = 0;
+  const lowest = new Map<string, { amount: number; isVarying: boolean }>();
   for (const { considerations = [] } of offers) {
     for (const { considerationAttributes: attributes } of considerations) {
-      const { value, currency }: Record<string, unknown> = attributes ?? {};
+      const { value, minValue, currency, unit, type }: Record<string, unknown> = attributes ?? {};
       const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-      if (typeof amount !== 'number' || !Number.isFinite(amount)) continue;
-      const name = typeof currency === 'string' ? currency : '';
-      lowest.set(name, Math.min(amount, lowest.get(name) ?? amount));
-      prices += 1;
+      // What a reservation costs, or a session at the least, is no price of charging.
+      const isAside = typeof type === 'string' && /^(RESERVATION|MINIMUM|MAXIMUM)/.test(type);
+      if (typeof amount !== 'number' || !Number.isFinite(amount) || isAside) continue;
+      const of = `${currency ?? ''}${unit === undefined ? '' : `/${unit}`}${type === 'PARKING_TIME' ? ' parking' : ''}`;
+      const known = lowest.get(of);
+      const least = Math.min(typeof minValue === 'number' ? minValue : amount, known?.amount ?? amount);
+      lowest.set(of, { amount: least, isVarying: known !== undefined || least < amount });
     }
   }
-  const texts = [...lowest].map(([currency, amount]) => `${amount} ${currency}`.trim());
-  return `${prices > lowest.size ? 'from ' : ''}${texts.join(', ')}` || '-';
+  const texts = [...lowest]
+    .sort(([one], [other]) => Number(other.endsWith('/kWh')) - Number(one.endsWith('/kWh')))
+    .map(([of, { amount, isVarying }]) => `${isVarying ? 'from ' : ''}${amount} ${of}`.trim());
+  return texts.join(', ') || '-';
 }
 
 /** To the nearest point that the resource or its provider names; undefined where there is none. */

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { attributesOf, useImports } from '../../../tests/support/processes/imports.ts';
+import { ocpiFields } from '../../import/ocpi-fields.ts';
 
 const { run } = useImports();
 
@@ -59,15 +61,31 @@ describe('signpost import geojson', () => {
 
 describe('signpost import ocpi', () => {
   it('turns the example answer of an OCPI endpoint into a catalog', async () => {
-    const { exitCode, catalogs, notes } = await run(['ocpi', 'examples/ocpi-locations.json']);
+    const { exitCode, catalogs, notes } = await run([
+      ...['ocpi', 'examples/ocpi-locations.json'],
+      ...['--tariffs', 'examples/ocpi-tariffs.json'],
+    ]);
     expect(exitCode).toBe(0);
     expect(catalogs).toMatchObject([{ id: 'IN*VLT*HSR', descriptor: { name: 'Voltpath HSR Layout' } }]);
     expect(catalogs.flatMap(attributesOf)).toMatchObject([
       { connectorType: 'CCS2', ratedPower: { value: 60, unit: 'kW' } },
       { connectorType: 'Type2', ratedPower: { value: 22.08, unit: 'kW' } },
     ]);
-    expect(notes).toContain('location 1 (HSR): time_zone is not taken over');
-    expect(notes).toContain('1 location: 1 station with 2 chargers in 1 catalog');
+    expect(catalogs[0]?.offers).toMatchObject([
+      {
+        id: 'IN*VLT*HSR:tariff:fast',
+        resourceIds: ['IN*VLT*HSR-1*1'],
+        considerations: [{ id: 'energy' }, { id: 'flat' }],
+      },
+      { id: 'IN*VLT*HSR:tariff:slow', resourceIds: ['IN*VLT*HSR-1*2'], considerations: [{ id: 'energy' }] },
+    ]);
+    expect(notes).toContain('1 location: 1 station with 2 chargers and 2 tariffs in 1 catalog');
+  });
+
+  it('reports a tariff that is not known as a value that is lost', async () => {
+    const { exitCode, catalogs, notes } = await run(['ocpi', 'examples/ocpi-locations.json']);
+    expect({ exitCode, offers: catalogs[0]?.offers }).toEqual({ exitCode: 2, offers: undefined });
+    expect(notes).toContain('tariff_ids "fast" names a tariff that is not known: its price is missing');
   });
 
   it('says what is wrong with a file that holds none', async () => {
@@ -78,4 +96,9 @@ describe('signpost import ocpi', () => {
     });
     expect((await run(['ocpi', '-'], '[')).notes).toContain('is no JSON that we accept');
   });
+});
+
+it('docs/charging.md has the table of OCPI fields', () => {
+  const guide = readFileSync('docs/charging.md', 'utf8');
+  for (const [field, destination] of ocpiFields) expect(guide).toContain(`| ${field} | ${destination} |`);
 });

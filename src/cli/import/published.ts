@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import { isImportedOffer } from '../../import/tariff-offer.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
 import type { WireProfile } from '../../protocol/signed-document.ts';
 import { isPaused } from '../../publisher/activity.ts';
@@ -39,7 +40,7 @@ export async function keepOperatorsWork(
   for (const catalog of catalogs) {
     const current = await published.find(catalog.id);
     const next = withOperatorsWork(catalog, current, profile);
-    const offers = next.offers?.length ?? 0;
+    const offers = (next.offers?.length ?? 0) - (catalog.offers?.length ?? 0);
     kept.catalogs.push(next);
     kept.offers += offers;
     if (offers > 0) kept.withOffers += 1;
@@ -51,7 +52,7 @@ export async function keepOperatorsWork(
 }
 
 /**
- * An import makes no offers: each that is published is the operator's. And it does not say of a paused catalog that it is out of use:
+ * Offers that no import made are the operator's. And an import does not say of a paused catalog that it is out of use:
  * published so, it would be active again as soon as a list no longer says it.
  */
 function withOperatorsWork(
@@ -60,7 +61,8 @@ function withOperatorsWork(
   profile: WireProfile,
 ): Catalog {
   const { isActive: _, ...silent } = catalog;
-  const offers = [...(current?.content?.offers.values() ?? [])];
+  const own = [...(current?.content?.offers.values() ?? [])].filter((offer) => !isImportedOffer(offer));
+  const offers = [...(catalog.offers ?? []), ...own];
   return { ...(isPaused(current, profile) ? silent : catalog), ...(offers.length > 0 && { offers }) };
 }
 

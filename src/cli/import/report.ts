@@ -4,19 +4,23 @@ import { counted } from '../command.ts';
 
 // What an import tells: the same finding in many rows is one line, so that a person reads it; a report file has each of them.
 
-export function renderReport(problems: readonly Problem[]): string[] {
+export function renderReport({ problems, heldBack }: Pick<Collected, 'problems' | 'heldBack'>): string[] {
+  const headings: [kind: Problem['kind'], heading: string][] = [
+    ['left-out', 'Left out:'],
+    ['value', 'Not taken over:'],
+    [
+      'doubt',
+      heldBack.length > 0
+        ? 'Held back, because the place looks wrong (--keep-doubtful publishes it):'
+        : 'Published although the place looks wrong:',
+    ],
+    ['note', 'Worth knowing:'],
+  ];
   return headings.flatMap(([kind, heading]) => {
     const lines = group(problems.filter((problem) => problem.kind === kind)).map(renderGroup);
     return lines.length > 0 ? [heading, ...lines.map((line) => `  ${line}`), ''] : [];
   });
 }
-
-const headings: readonly [kind: Problem['kind'], heading: string][] = [
-  ['left-out', 'Left out:'],
-  ['value', 'Not taken over:'],
-  ['doubt', 'Looks wrong, and is taken over as it stands:'],
-  ['note', 'Worth knowing:'],
-];
 
 /**
  * Counts of rows, whatever was found in them: a row counts as left out when nothing of it became a charger.
@@ -26,7 +30,7 @@ const headings: readonly [kind: Problem['kind'], heading: string][] = [
 export function renderSummary(
   count: number,
   unit: string,
-  { catalogs, stationCount, chargerCount, taken, problems }: Collected,
+  { catalogs, stationCount, chargerCount, offerCount, heldBack, taken, problems }: Collected,
 ): string {
   const rowsWith = (kind: Problem['kind']) =>
     new Set(problems.filter((problem) => problem.kind === kind).map(({ at }) => at));
@@ -38,9 +42,12 @@ export function renderSummary(
     `${counted(leftOut, unit)} left out`,
     ...(inPart > 0 ? [`${number(inPart)} in part`] : []),
     `${number(rowsWith('value').size)} with values not taken over`,
-    ...(doubtful > 0 ? [`${number(doubtful)} at a place that looks wrong`] : []),
+    ...(doubtful > 0
+      ? [`${number(doubtful)} ${heldBack.length > 0 ? 'held back' : 'at a place that looks wrong'}`]
+      : []),
   ];
-  const made = `${counted(stationCount, 'station')} with ${counted(chargerCount, 'charger')} in ${counted(catalogs.length, 'catalog')}`;
+  const prices = offerCount > 0 ? ` and ${counted(offerCount, 'tariff')}` : '';
+  const made = `${counted(stationCount, 'station')} with ${counted(chargerCount, 'charger')}${prices} in ${counted(catalogs.length, 'catalog')}`;
   return `${counted(count, unit)}: ${made}; ${found.join(', ')}.`;
 }
 

@@ -6,7 +6,7 @@ import { type Collector, createCollector } from '../../import/collect.ts';
 import { createRowMapper } from '../../import/map-row.ts';
 import type { Mapping } from '../../import/mapping.ts';
 import { stationsOfOcpi } from '../../import/ocpi.ts';
-import type { PerUnit } from '../../import/station.ts';
+import { isLoss, type PerUnit } from '../../import/station.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
@@ -26,6 +26,10 @@ export interface ImportOptions {
   out?: string;
   report?: string;
   per?: PerUnit;
+  /** File of the tariffs that OCPI locations name. */
+  tariffs?: string;
+  keepDoubtful?: boolean;
+  strict?: boolean;
   network?: string[];
   dryRun?: boolean;
   json?: boolean;
@@ -60,7 +64,7 @@ async function importRows(
   options: ImportOptions,
   context: CommandContext,
 ): Promise<void> {
-  const collector = await startCollector(options.per ?? mapping.per, context);
+  const collector = await startCollector({ ...options, per: options.per ?? mapping.per }, context);
   for (const problem of compareColumns(mapping, source.columns)) collector.report(problem);
   const mapRow = createRowMapper(mapping);
   let count = 0;
@@ -84,16 +88,17 @@ export async function importOcpi(
   options: ImportOptions,
   context: CommandContext,
 ): Promise<void> {
-  const collector = await startCollector(options.per, context);
-  const { stations, problems, count } = readLocations(await readJsonInput(file, context), file);
+  const collector = await startCollector(options, context);
+  const tariffs = options.tariffs === undefined ? [] : await readJsonInput(options.tariffs, context);
+  const { stations, problems, count } = readLocations(await readJsonInput(file, context), tariffs, file);
   problems.forEach(collector.report);
   stations.forEach(collector.add);
   await finish({ count, unit: 'location' }, collector, options, context);
 }
 
-function readLocations(document: Json, file: string) {
+function readLocations(document: Json, tariffs: Json, file: string) {
   try {
-    return stationsOfOcpi(document);
+    return stationsOfOcpi(document, tariffs);
   } catch (error) {
     throw new CommandError(
       `${file} cannot be imported: ${error instanceof Error ? error.message : error}.`,
@@ -103,11 +108,15 @@ function readLocations(document: Json, file: string) {
 }
 
 /** The catalogs are checked against the same schemas as a publish of them. */
-async function startCollector(per: PerUnit = 'station', context: CommandContext): Promise<Collector> {
+async function startCollector(
+  { per = 'station', keepDoubtful }: ImportOptions,
+  context: CommandContext,
+): Promise<Collector> {
   const config = context.config();
   const sources = await readSchemaSources(config);
   return createCollector({
     per,
+    keepDoubtful,
     checker: createAttributeChecker({
       schemas: sources.flatMap(({ schemas }) => schemas),
       aliases: config.SCHEMA_ALIASES,
@@ -118,12 +127,12 @@ async function startCollector(per: PerUnit = 'station', context: CommandContext)
 async function finish(
   source: { count: number; unit: string },
   collector: Collector,
-  { out, report, network, dryRun, json }: ImportOptions,
+  { out, report, strict, network, dryRun, json }: ImportOptions,
   context: CommandContext,
 ): Promise<void> {
   const collected = collector.finish();
   const { catalogs, problems } = collected;
-  for (const line of renderReport(problems)) context.note(line);
+  for (const line of renderReport(collected)) context.note(line);
   if (report !== undefined)
     await writeLines(
       report,
@@ -136,7 +145,13 @@ async function finish(
     context.note(
       `Crawlers take ${counted(CRAWL_MAX_ENTRIES, 'catalog')} of one node at most: use --per operator.`,
     );
-  if (problems.some(({ kind }) => kind === 'left-out')) context.setExitCode(2);
+  if (problems.some(isLoss)) {
+    if (strict)
+      throw new CommandError(
+        'Something of the list is missing in the result: see above. Nothing was written.',
+      );
+    context.setExitCode(2);
+  }
   const config = context.config();
   const published = await readPublished(config);
   const kept = await withProgress(context, 'Looking at what is published', () =>

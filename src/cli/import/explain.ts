@@ -1,0 +1,138 @@
+import { isConnectorColumn } from '../../import/connectors.ts';
+import type { Mapping } from '../../import/mapping.ts';
+import { objectsOf } from '../../import/ocpi.ts';
+import { ocpiFields } from '../../import/ocpi-fields.ts';
+import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
+import { type CommandContext, CommandError, renderTable } from '../command.ts';
+import { readInput } from '../read-input.ts';
+import { listBundledMappings } from './bundled.ts';
+import { readCsv } from './csv.ts';
+import { readMapping } from './mapping.ts';
+import { type RowSource, readGeoJson } from './rows.ts';
+
+// `signpost import explain`: where each column or field of a file goes. Nothing is made of it.
+
+export interface ExplainOptions {
+  mapping?: string;
+  json?: boolean;
+}
+
+interface Explained {
+  field: string;
+  /** How often it has something in it. */
+  filled: number;
+  example: string;
+  /** Absent: nowhere. */
+  goesTo?: string;
+}
+
+export async function explainFile(
+  file: string,
+  { mapping, json }: ExplainOptions,
+  context: CommandContext,
+): Promise<void> {
+  const bytes = await readInput(file, context);
+  const { title, fields } = await explain(bytes, file, mapping, context);
+  if (json) return context.print(JSON.stringify({ title, fields }, null, 2));
+  const rows = fields.map(({ field, filled, example, goesTo = '(nowhere)' }) => [
+    field,
+    `${filled}`,
+    example,
+    goesTo,
+  ]);
+  context.print([title, '', renderTable(['FIELD', 'FILLED', 'EXAMPLE', 'GOES TO'], rows)].join('\n'));
+}
+
+async function explain(bytes: Buffer, file: string, mapping: string | undefined, context: CommandContext) {
+  const document = /^\s*[[{]/.test(bytes.subarray(0, 64).toString()) ? parseJson(bytes) : undefined;
+  const isGeoJson = isJsonObject(document) && 'features' in document;
+  if (document !== undefined && !isGeoJson) return { title: 'OCPI', fields: explainOcpi(document, file) };
+  const open = (known: Mapping) =>
+    isGeoJson ? readGeoJson(document, file) : readCsv(bytes, known.file, file);
+  const { name, known } =
+    mapping === undefined
+      ? await findMapping(open, context)
+      : { name: mapping, known: await readMapping(mapping, context) };
+  return { title: `Mapping: ${name}`, fields: await explainRows(await open(known), known) };
+}
+
+/** The bundled mapping that names most of the columns. */
+async function findMapping(
+  open: (known: Mapping) => RowSource | Promise<RowSource>,
+  context: CommandContext,
+) {
+  const found: { name: string; known: Mapping; used: number }[] = [];
+  for (const name of listBundledMappings()) {
+    const known = await readMapping(name, context);
+    const columns = await columnsOf(open, known);
+    const used = columns.filter((column) => goesTo(column, known) !== undefined).length;
+    if (known.station.id.templates.some((template) => template.columns.every((one) => columns.includes(one))))
+      found.push({ name, known, used });
+  }
+  const [best] = found.sort((one, other) => other.used - one.used);
+  if (best) return best;
+  throw new CommandError('No bundled mapping fits these columns: name yours by --mapping.');
+}
+
+async function columnsOf(
+  open: (known: Mapping) => RowSource | Promise<RowSource>,
+  known: Mapping,
+): Promise<readonly string[]> {
+  try {
+    return (await open(known)).columns;
+  } catch (error) {
+    // A file that this mapping cannot read at all.
+    if (error instanceof CommandError) return [];
+    throw error;
+  }
+}
+
+async function explainRows({ columns, rows }: RowSource, mapping: Mapping): Promise<Explained[]> {
+  const seen = new Map(columns.map((column) => [column, { filled: 0, example: '' }]));
+  for await (const row of rows(() => {})) {
+    for (const [column, text] of row?.cells ?? []) note(seen, column, text);
+  }
+  return [...seen].map(([field, found]) => ({ field, ...found, goesTo: goesTo(field, mapping) }));
+}
+
+function goesTo(column: string, { connectors, fields, only }: Mapping): string | undefined {
+  const uses = fields.filter(({ templates }) => templates.some(({ columns }) => columns.includes(column)));
+  const names = [
+    ...uses.map(({ name }) => name),
+    ...(connectors && isConnectorColumn(column, connectors) ? ['connectors'] : []),
+    ...(only.has(column) ? ['only: which rows are imported'] : []),
+  ];
+  return names.length > 0 ? names.join(', ') : undefined;
+}
+
+function explainOcpi(document: Json, file: string): Explained[] {
+  const seen = new Map<string, { filled: number; example: string }>();
+  const visit = (value: Json, path: string): void => {
+    if (value === null || value === '') return;
+    if (Array.isArray(value)) for (const item of value) visit(item, path);
+    else if (path === 'evses.tariffs') visit(value, 'tariffs');
+    else if (isJsonObject(value) && !ocpiFields.has(path)) {
+      for (const [name, member] of Object.entries(value))
+        visit(member, path === '' ? name : `${path}.${name}`);
+    } else note(seen, path, isJsonObject(value) ? JSON.stringify(value) : String(value));
+  };
+  try {
+    for (const object of objectsOf(document)) {
+      const isTariff = isJsonObject(object) && 'elements' in object;
+      visit(object, isTariff ? 'tariffs' : '');
+    }
+  } catch (error) {
+    throw new CommandError(
+      `${file} cannot be explained: ${error instanceof Error ? error.message : error}.`,
+      error,
+    );
+  }
+  return [...seen].map(([field, found]) => ({ field, ...found, goesTo: ocpiFields.get(field) }));
+}
+
+function note(seen: Map<string, { filled: number; example: string }>, field: string, text: string): void {
+  const { filled = 0, example = text.slice(0, shownCharacters) } = seen.get(field) ?? {};
+  seen.set(field, { filled: filled + 1, example: example === '' ? text.slice(0, shownCharacters) : example });
+}
+
+const shownCharacters = 30;
