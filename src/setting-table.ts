@@ -179,6 +179,14 @@ export const settings = {
       min: 1,
     },
   ),
+  SYNC_SECONDS: integer(
+    15,
+    'time between two rounds of signpost sync --watch: a catalog is published at most once in it',
+    {
+      unit: 'seconds',
+      min: 1,
+    },
+  ),
   CRAWL_MIN_INTERVAL_SECONDS: integer(30, 'shortest time between two polls, whatever next_update says', {
     unit: 'seconds',
     min: 1,

@@ -13,21 +13,28 @@ export function registerImportCommand(program: Command, context: CommandContext)
     .argument('<mapping>', `YAML or JSON file, or a bundled one: ${listBundledMappings().join(', ')}`)
     .argument('<file>', 'CSV file; - reads standard input')
     .action(async (mapping: string, file: string, options: ImportOptions) =>
-      (await load()).importCsv(mapping, file, options, context),
+      (await load()).importList({ kind: 'csv', mapping, file }, options, context),
     );
 
   withOptions(group.command('geojson').description('GeoJSON features, their properties read by a mapping'))
     .argument('<mapping>', `YAML or JSON file, or a bundled one: ${listBundledMappings().join(', ')}`)
     .argument('<file>', 'GeoJSON file; - reads standard input')
     .action(async (mapping: string, file: string, options: ImportOptions) =>
-      (await load()).importGeoJson(mapping, file, options, context),
+      (await load()).importList({ kind: 'geojson', mapping, file }, options, context),
     );
 
   withOptions(group.command('ocpi').description('OCPI 2.2.1 and 2.3.0 locations'))
     .argument('<file>', "JSON file: one location, an array, or an endpoint's answer; - reads standard input")
     .option('--tariffs <file>', 'JSON file of the tariffs that the locations name, in the same forms')
-    .action(async (file: string, options: ImportOptions) =>
-      (await load()).importOcpi(file, options, context),
+    .action(async (file: string, { tariffs, ...options }: ImportOptions & { tariffs?: string }) =>
+      (await load()).importList({ kind: 'ocpi', file, tariffs }, options, context),
+    );
+
+  withOptions(group.command('datex').description('DATEX II v3 EnergyInfrastructure, as JSON'))
+    .argument('<file>', 'JSON file of the table publication; - reads standard input')
+    .option('--status <file>', 'JSON file of the status publication')
+    .action(async (file: string, { status, ...options }: ImportOptions & { status?: string }) =>
+      (await load()).importList({ kind: 'datex', file, status }, options, context),
     );
 
   group

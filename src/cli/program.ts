@@ -102,6 +102,10 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./import.ts')).registerImportCommand,
   },
   {
+    commands: { sync: 'keep what is published equal to a source of charging stations' },
+    load: async () => (await import('./sync.ts')).registerSyncCommand,
+  },
+  {
     commands: { verify: 'verify published catalogs as a crawler would: every signature, digest and version' },
     load: async () => (await import('./verify.ts')).registerVerifyCommand,
   },

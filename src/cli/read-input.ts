@@ -20,7 +20,11 @@ export async function readInput(file: string, context: CommandContext): Promise<
 }
 
 export async function readJsonInput(file: string, context: CommandContext): Promise<Json> {
-  const bytes = await readInput(file, context);
+  return parseJsonInput(file, await readInput(file, context));
+}
+
+/** @param file as an error calls it */
+export function parseJsonInput(file: string, bytes: Buffer): Json {
   try {
     return parseJson(bytes);
   } catch (error) {

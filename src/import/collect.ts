@@ -1,4 +1,4 @@
-import { Catalog, type Location, type Offer, type Resource } from '../protocol/catalog.ts';
+import { type Address, Catalog, type Location, type Offer, type Resource } from '../protocol/catalog.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { validator } from '../protocol/validate.ts';
 import type { Check } from '../rules/check-attributes.ts';
@@ -7,12 +7,13 @@ import { findDoubtfulPlaces } from './doubtful-places.ts';
 import { isElsewhere, positionOf } from './place.ts';
 import type { Charger, PerUnit, Problem, Station, Tariff } from './station.ts';
 import { offerIdOf, tariffOffer } from './tariff-offer.ts';
+import { slugOf } from './template.ts';
 
 /**
  * From stations to catalogs that every receiver accepts (catalog spec: Catalog, Provider).
  *
  * Per station: the catalog is the station, its provider is the station under the operator's name, and the place stands where the
- * catalog spec has it, at the provider. Per operator: one catalog for all its stations; the place stands at each charger.
+ * catalog spec has it, at the provider. Per operator, or per operator and region: one catalog for all its stations; the place stands at each charger.
  */
 export interface Collector {
   add(station: Station): void;
@@ -62,7 +63,7 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
       return;
     }
     if (first !== station) reportDifferences(station, first, report);
-    const head = per === 'station' ? stationHead(first) : operatorHead(first);
+    const head = per === 'station' ? stationHead(first) : operatorHead(first, per);
     const chargers = per === 'station' ? station.chargers : station.chargers.map((one) => placed(one, first));
     const resources = chargers.filter(isNew).flatMap((one) => chargerResource(one, checker, report) ?? []);
     if (resources.length === 0) return;
@@ -72,7 +73,7 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
       return;
     }
     const catalogHead = heads.get(head.id) ?? head;
-    if (per === 'operator') reportUnsaid(station, catalogHead, report);
+    if (per !== 'station') reportUnsaid(station, catalogHead, report);
     const part: Part = parts.get(station.id) ?? {
       catalogId: head.id,
       station,
@@ -169,8 +170,17 @@ function stationHead({ id, name, description, operator, isActive, ...place }: St
   };
 }
 
-function operatorHead({ operator: { id, name } }: Station): Head {
-  return { id, descriptor: { name }, provider: { id, descriptor: { name } } };
+function operatorHead({ operator: { id, name }, address }: Station, per: PerUnit): Head {
+  const provider = { id, descriptor: { name } };
+  if (per === 'operator') return { id, descriptor: { name }, provider };
+  const region = regionOf(address);
+  return { id: `${id}:${slugOf(region)}`, descriptor: { name: `${name}, ${region}` }, provider };
+}
+
+/** As the address names it; else the first two characters of the postal code, which are a region in most countries. */
+function regionOf({ addressRegion, postalCode, addressCountry }: Address = {}): string {
+  const parts = [addressCountry, addressRegion ?? postalCode?.slice(0, 2)];
+  return parts.filter((part) => part !== undefined).join(' ') || 'elsewhere';
 }
 
 /** The charger with the place of its station, which it cannot inherit from an operator who is at many. */
@@ -216,7 +226,7 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
 }
 
 /** What a catalog of a whole operator cannot say of one of its stations. */
-function reportUnsaid({ at, isActive, operator }: Station, { id, descriptor }: Head, report: Report): void {
+function reportUnsaid({ at, isActive, operator }: Station, { provider }: Head, report: Report): void {
   if (isActive === false) {
     report({
       at,
@@ -224,8 +234,8 @@ function reportUnsaid({ at, isActive, operator }: Station, { id, descriptor }: H
       kind: 'note',
     });
   }
-  if (operator.name !== descriptor.name) {
-    const why = `is another name for operator ${id} than ${descriptor.name}, which stands`;
+  if (operator.name !== provider.descriptor.name) {
+    const why = `is another name for operator ${provider.id} than ${provider.descriptor.name}, which stands`;
     report({ at, value: operator.name, why, kind: 'value' });
   }
 }

@@ -3,8 +3,8 @@ import type { Geometry } from '../protocol/geojson.ts';
 
 // What every import has in between: charging stations, wherever they come from, and what could not be taken over.
 
-/** What becomes one catalog. */
-export const perUnits = ['station', 'operator'] as const;
+/** What becomes one catalog: a station, the stations of an operator in a region, or all of an operator. */
+export const perUnits = ['station', 'region', 'operator'] as const;
 export type PerUnit = (typeof perUnits)[number];
 
 export interface Station {
@@ -95,7 +95,7 @@ export interface Problem {
   kind: 'left-out' | 'value' | 'doubt' | 'note';
 }
 
-/** Whether something that the source has is missing in the result. */
+/** Whether a value of the source is missing in the result. */
 export function isLoss({ kind }: Problem): boolean {
-  return kind !== 'note';
+  return kind === 'left-out' || kind === 'value';
 }

@@ -64,7 +64,7 @@ function fillParts(parts: readonly Part[], cellOf: (column: string) => string): 
 }
 
 /** `Stadtwerke Köln (AöR)` becomes `stadtwerke-koln-aor`; letters of every script stay, without European accents. */
-function slugOf(text: string): string {
+export function slugOf(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')

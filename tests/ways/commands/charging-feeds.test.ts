@@ -86,6 +86,97 @@ describe.skipIf(!existsSync(feed))('an OCPI feed with tariffs (needs the feed)',
   });
 });
 
+const table = dataFile('charging/datex2_enbw_static_reduced.json');
+const status = dataFile('charging/datex2_enbw_realtime_reduced.json');
+
+describe.skipIf(!existsSync(table))('a DATEX II feed with tariffs and statuses (needs the feed)', () => {
+  let points: FeedPoint[];
+  let stationIds: string[];
+  let found: Catalog[];
+  beforeAll(async () => {
+    const { payload } = JSON.parse(await readFile(table, 'utf8'));
+    const [{ energyInfrastructureSite: sites }] =
+      payload.aegiEnergyInfrastructureTablePublication.energyInfrastructureTable;
+    const stations = sites.flatMap(
+      (site: { energyInfrastructureStation: object[] }) => site.energyInfrastructureStation,
+    );
+    stationIds = stations.map(({ idG }: { idG: string }) => `DE*EBW*${idG}`);
+    points = stations.flatMap(
+      ({ refillPoint }: { refillPoint: { aegiElectricChargingPoint: FeedPoint }[] }) =>
+        refillPoint.map(({ aegiElectricChargingPoint }) => aegiElectricChargingPoint),
+    );
+    await discovering.hold(await importFile(['datex', table, '--status', status]));
+    const expression =
+      '$.catalogs[*].resources[?match(@.resourceAttributes.attributes.evseId, "DE\\\\*EBW.*")]';
+    found = await findAll(expression);
+  });
+
+  it('is found with every station, charging point and connector', () => {
+    expect(found.map(({ id }) => id).sort()).toEqual(stationIds.sort());
+    expect(resourcesOf(found).map(evseIdOf).sort()).toEqual(
+      points.flatMap(({ idG, connector }) => connector.map(() => idG)).sort(),
+    );
+  });
+
+  it('is found with every price, per hour instead of per minute', () => {
+    const inFile = points.flatMap(({ idG, electricEnergy }) =>
+      electricEnergy.flatMap(({ energyRate }) =>
+        energyRate.flatMap(({ energyPrice, applicableCurrency }) =>
+          energyPrice.map(({ priceType, value }) => {
+            const isHourly = priceType.value === 'pricePerMinute';
+            const [type, amount] = isHourly ? ['TIME', value * 60] : ['ENERGY', value];
+            return [idG, type, amount, applicableCurrency[0]].join();
+          }),
+        ),
+      ),
+    );
+    const priced = found.flatMap((catalog) =>
+      resourcesOf([catalog]).flatMap((resource) =>
+        componentsFor(catalog, resource).map(({ type, value, currency }) =>
+          [evseIdOf(resource), type, value, currency].join(),
+        ),
+      ),
+    );
+    expect(inFile).toHaveLength(114);
+    expect(priced.sort()).toEqual(inFile.sort());
+  });
+
+  it('is found with every status that its status publication has', async () => {
+    const text = await readFile(status, 'utf8');
+    const inFile = [
+      ...text.matchAll(/"idG": "(DE\*EBW[^"]+)"\}, "lastUpdated": "[^"]+", "status": \{"value": "(\w+)"/g),
+    ]
+      .map(([, id, value]) => [id, value])
+      .filter(([id]) => points.some(({ idG }) => idG === id));
+    const words: Record<string, string> = {
+      available: 'AVAILABLE',
+      charging: 'CHARGING',
+      occupied: 'BLOCKED',
+      faulted: 'OUTOFORDER',
+    };
+    const statuses = resourcesOf(found).flatMap(({ resourceAttributes }) => {
+      const { evseId, availability } = (resourceAttributes?.attributes ?? {}) as {
+        evseId?: string;
+        availability?: { status: string };
+      };
+      return availability ? [[evseId, availability.status].join()] : [];
+    });
+    expect(inFile.length).toBeGreaterThan(10);
+    expect(statuses.sort()).toEqual(inFile.map(([id, value = '']) => [id, words[value]].join()).sort());
+  });
+});
+
+interface FeedPoint {
+  idG: string;
+  connector: object[];
+  electricEnergy: {
+    energyRate: {
+      applicableCurrency: string[];
+      energyPrice: { priceType: { value: string }; value: number }[];
+    }[];
+  }[];
+}
+
 interface FeedLocation {
   id: string;
   country_code: string;

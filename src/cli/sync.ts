@@ -1,0 +1,97 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { perUnits } from '../import/station.ts';
+import {
+  collectNetworks,
+  parseKeyId,
+  parseListen,
+  parseSeconds,
+  parseSubscriber,
+  parseUrl,
+  usualWaitSeconds,
+} from './arguments.ts';
+import type { CommandContext } from './command.ts';
+import { listBundledMappings } from './import/bundled.ts';
+import type { SyncOptions } from './sync/run.ts';
+import type { SyncSource } from './sync/source.ts';
+
+export function registerSyncCommand(program: Command, context: CommandContext): void {
+  const group = program.command('sync').addHelpText('after', help);
+  const run = async (source: SyncSource, options: SyncOptions) =>
+    (await import('./sync/run.ts')).sync(source, options, context);
+
+  for (const kind of ['csv', 'geojson'] as const) {
+    withOptions(
+      group.command(kind).description(`a ${kind === 'csv' ? 'CSV list' : 'GeoJSON file'}, read by a mapping`),
+    )
+      .argument('<mapping>', `YAML or JSON file, or a bundled one: ${listBundledMappings().join(', ')}`)
+      .argument('<source>', 'file or address')
+      .action((mapping: string, file: string, options: SyncOptions) => run({ kind, mapping, file }, options));
+  }
+  withOptions(
+    group.command('ocpi').description('OCPI 2.2.1 or 2.3.0: the versions endpoint of an operator, or a file'),
+  )
+    .argument('<source>', 'address of the versions endpoint, or JSON file')
+    .option('--token-file <file>', 'file with the token of the endpoint')
+    .option('--tariffs <file>', 'with a file: JSON file of the tariffs that the locations name')
+    .action(
+      (
+        file: string,
+        { tariffs, tokenFile, ...options }: SyncOptions & Pick<SyncSource, 'tariffs' | 'tokenFile'>,
+      ) => run({ kind: 'ocpi', file, tariffs, tokenFile }, options),
+    );
+  withOptions(group.command('datex').description('DATEX II v3 EnergyInfrastructure, as JSON'))
+    .argument('<source>', 'file or address of the table publication')
+    .option('--status <source>', 'file or address of the status publication')
+    .action((file: string, { status, ...options }: SyncOptions & Pick<SyncSource, 'status'>) =>
+      run({ kind: 'datex', file, status }, options),
+    );
+}
+
+function withOptions(command: Command): Command {
+  return command
+    .option('--dry-run', 'show the plan, and publish nothing')
+    .option('--yes', 'publish without a question')
+    .option('--watch', 'go on: a round every SYNC_SECONDS')
+    .option('--to <url>', 'to the catalog service at this base address instead of as signed files', parseUrl)
+    .option('--name <name>', 'what the source is called (default: its kind and address)')
+    .addOption(
+      new Option(
+        '--per <unit>',
+        'what becomes one catalog (default: station; region for more than 2,000 stations)',
+      ).choices(perUnits),
+    )
+    .option('--grace <days>', 'retire what the source has lacked for so long', parseNumber, 7)
+    .option(
+      '--max-missing <percent>',
+      'refuse a source that lacks more stations than this at once',
+      parseNumber,
+      20,
+    )
+    .option('--keep-doubtful', 'publish stations whose place looks wrong, which are held back otherwise')
+    .option('--strict', 'fail, and publish nothing, when anything is lost')
+    .option('--report <file>', 'write every finding there, one JSON object a line')
+    .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks)
+    .option('--as <subscriber>', 'to a service: who signs (default: PUBLISHER_ID)', parseSubscriber)
+    .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
+    .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
+    .option('--wait <seconds>', 'how long to wait for on_publish', parseSeconds, usualWaitSeconds)
+    .option('--listen <address>', 'where to wait for it: host:port', parseListen)
+    .option('--uri <url>', 'base address to give as our bppUri', parseUrl)
+    .option('--json', 'print the plan as JSON');
+}
+
+function parseNumber(text: string): number {
+  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isFinite(number)) return number;
+  throw new InvalidArgumentError('It is a number, such as 7.');
+}
+
+const help = `
+Publishes the differences between a source and what was published of it, which DATA_DIR/sync remembers. Pauses and offers that
+you added by hand stay, and so does what another source publishes.
+Exit codes: 0 success, 1 failure, 2 some stations or values were lost or held back.
+
+Examples:
+  $ signpost sync csv stations my-stations.csv --dry-run
+  $ signpost sync ocpi https://cpo.example.org/ocpi/versions --token-file token.txt --watch
+  $ signpost sync ocpi locations.json --tariffs tariffs.json --yes --to https://catalog.example.org`;

@@ -1,0 +1,69 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../../config.ts';
+import { hasCode } from '../../error-code.ts';
+import type { PerUnit } from '../../import/station.ts';
+import type { SyncMemory } from '../../import/sync-plan.ts';
+import { slugOf } from '../../import/template.ts';
+import { CommandError } from '../command.ts';
+
+// What a sync remembers of a source between two runs: a file of DATA_DIR/sync for each source and target.
+
+export interface SourceMemory extends SyncMemory {
+  source: string;
+  /** The base address of a catalog service; absent: as files. */
+  target?: string;
+  /** Stays as it was at first: a source that grows does not change what its catalogs are. */
+  per?: PerUnit;
+}
+
+const nothing = { stations: [], catalogs: {} };
+
+export async function readMemory(config: Config, source: string, target?: string): Promise<SourceMemory> {
+  const file = fileOf(config, source, target);
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return { source, ...(target !== undefined && { target }), ...nothing };
+    throw new CommandError(
+      `${file} cannot be read. Restore it from a backup, or remove it: then the next sync publishes everything again.`,
+      error,
+    );
+  }
+}
+
+/** Under another name until it is complete. */
+export async function writeMemory(config: Config, memory: SourceMemory): Promise<void> {
+  const file = fileOf(config, memory.source, memory.target);
+  await mkdir(directoryOf(config), { recursive: true });
+  const draft = `${file}.${process.pid}.part`;
+  await writeFile(draft, JSON.stringify(memory));
+  await rename(draft, file);
+}
+
+/** The catalogs that other sources publish to the same target, with the source of each. */
+export async function readOthersCatalogs(
+  config: Config,
+  { source, target }: SourceMemory,
+): Promise<ReadonlyMap<string, string>> {
+  const names = await readdir(directoryOf(config)).catch(() => []);
+  const owners = new Map<string, string>();
+  for (const name of names.filter((one) => one.endsWith('.json'))) {
+    const other: SourceMemory = JSON.parse(await readFile(join(directoryOf(config), name), 'utf8'));
+    if (other.source === source || other.target !== target) continue;
+    for (const id of Object.keys(other.catalogs)) owners.set(id, other.source);
+  }
+  return owners;
+}
+
+export function lockOf(config: Config, source: string, target?: string): string {
+  return fileOf(config, source, target).replace(/\.json$/, '.lock');
+}
+
+function fileOf(config: Config, source: string, target = 'files'): string {
+  return join(directoryOf(config), `${slugOf(`${source} ${target}`)}.json`);
+}
+
+function directoryOf({ DATA_DIR }: Config): string {
+  return join(DATA_DIR, 'sync');
+}

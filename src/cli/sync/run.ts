@@ -1,0 +1,226 @@
+import type { PerUnit } from '../../import/station.ts';
+import { missingShare, planSync, type RememberedCatalog, type SyncPlan } from '../../import/sync-plan.ts';
+import { LockNotFree, withFileLock } from '../../storage/file-lock.ts';
+import { type CommandContext, CommandError, counted, joinSome } from '../command.ts';
+import { collect, reportCollected } from '../import/run.ts';
+import type { Reading } from '../import/sources.ts';
+import { lockOf, readMemory, readOthersCatalogs, type SourceMemory, writeMemory } from './memory.ts';
+import { publishPlan, type SyncTarget } from './publish.ts';
+import { openSource, type SyncSource } from './source.ts';
+import { watch } from './watch.ts';
+
+// `signpost sync`: read the source → catalogs → compare with what is remembered → the plan → publish the differences → remember them.
+
+export interface SyncOptions extends SyncTarget {
+  /** What the source is called; its kind and address unless given. */
+  name?: string;
+  per?: PerUnit;
+  keepDoubtful?: boolean;
+  strict?: boolean;
+  report?: string;
+  dryRun?: boolean;
+  yes?: boolean;
+  /** Days. */
+  grace: number;
+  /** Percent. */
+  maxMissing: number;
+  watch?: boolean;
+  json?: boolean;
+}
+
+export async function sync(given: SyncSource, options: SyncOptions, context: CommandContext): Promise<void> {
+  const config = context.config();
+  const name = options.name ?? `${given.kind} ${given.file}`;
+  const source = openSource(given, context);
+  try {
+    await withFileLock(lockOf(config, name, options.to), lockWaitMs, async () => {
+      // A reading is needed until all of it is published: the source reports it once.
+      let waiting: Reading | undefined;
+      const read = async () => {
+        waiting = (await source.read()) ?? waiting;
+        return waiting;
+      };
+      const round = async (isFirst: boolean) => {
+        const { status, isComplete } = await runOnce({ name, read, isFirst }, options, context);
+        if (isComplete) waiting = undefined;
+        return status;
+      };
+      if (options.watch) await watch(round, config.SYNC_SECONDS, context);
+      else await round(true);
+    });
+  } catch (error) {
+    if (error instanceof LockNotFree)
+      throw new CommandError(`Another sync of ${name} runs. ${error.message}`, error);
+    throw error;
+  } finally {
+    await source.close();
+  }
+}
+
+/** A second sync of one source fails soon. */
+const lockWaitMs = 2_000;
+
+interface Round {
+  name: string;
+  /** Undefined: the source says that nothing has changed. */
+  read(): Promise<Reading | undefined>;
+  /** Later rounds of a watch do not repeat what could not be imported. */
+  isFirst: boolean;
+}
+
+interface Outcome {
+  /** A line for the person who watches. */
+  status: string;
+  /** Nothing is left to be retired later. */
+  isComplete: boolean;
+}
+
+/** One comparison, and what follows from it. */
+async function runOnce(
+  { name, read, isFirst }: Round,
+  options: SyncOptions,
+  context: CommandContext,
+): Promise<Outcome> {
+  const config = context.config();
+  const memory = await readMemory(config, name, options.to);
+  const reading = await read();
+  if (!reading) return { status: 'The source has not changed.', isComplete: true };
+  const stationIds = new Set(reading.stations.map(({ id }) => id));
+  refuseHalfRead(memory, stationIds, options.maxMissing);
+  const per =
+    options.per ??
+    memory.per ??
+    reading.per ??
+    (stationIds.size > mostStationCatalogs ? 'region' : 'station');
+  const collected = await collect(reading, { ...options, per }, context);
+  if (isFirst) await reportCollected(reading, collected, options, context);
+  const others = await readOthersCatalogs(config, memory);
+  const own = collected.catalogs.filter(({ id }) => !others.has(id));
+  const taken = collected.catalogs
+    .filter(({ id }) => others.has(id))
+    .map(({ id }) => `${id} (${others.get(id)})`);
+  if (taken.length > 0) context.note(`Published by another source, and left alone: ${joinSome(taken)}.`);
+  const plan = planSync(memory, own, new Set(collected.heldBack));
+  const now = new Date();
+  const due = await findDue(plan, memory, options, now, context);
+  if (options.dryRun) {
+    printPlan(plan, due, options, context);
+    return { status: '', isComplete: true };
+  }
+  if (plan.added.length + plan.changed.length + due.size > 0) await askFor(plan, due, options, context);
+  const { accepted, retired, refused } = await publishPlan(plan, due, options, context);
+  await writeMemory(config, nextMemory({ ...memory, per }, { stationIds, plan, accepted, retired, now }));
+  for (const { catalogId, why } of refused) context.note(`Refused: ${catalogId}: ${why}`);
+  if (refused.length > 0) context.setExitCode(1);
+  printPlan(plan, due, options, context);
+  return { status: renderCounts(plan, due.size), isComplete: plan.gone.length === due.size };
+}
+
+/** From here on, a catalog for each station is more than crawlers like to read one by one. */
+const mostStationCatalogs = 2_000;
+
+/** A source that ends early must not retire what it did not get to. */
+function refuseHalfRead(memory: SourceMemory, stationIds: ReadonlySet<string>, maxMissing: number): void {
+  const { count, share } = missingShare(memory, stationIds);
+  if (count < 2 || share * 100 <= maxMissing) return;
+  throw new CommandError(
+    `The source lacks ${counted(count, 'station')} of ${memory.stations.length}, more than ${maxMissing} %: it looks half-read, and nothing was published. If they are gone, use --max-missing ${Math.ceil(share * 100)}.`,
+  );
+}
+
+/** What is to be retired now: what has been missing for the time of grace, or what the person at the terminal says. */
+async function findDue(
+  { gone }: SyncPlan,
+  memory: SourceMemory,
+  { grace, yes, watch: isWatching, dryRun }: SyncOptions,
+  now: Date,
+  context: CommandContext,
+): Promise<Map<string, RememberedCatalog>> {
+  const known = (ids: readonly string[]) =>
+    new Map(ids.flatMap((id) => (memory.catalogs[id] ? [[id, memory.catalogs[id]] as const] : [])));
+  const isDue = (id: string) => {
+    const since = memory.catalogs[id]?.missingSince ?? now.toISOString();
+    return now.getTime() - Date.parse(since) >= grace * dayMs;
+  };
+  const due = gone.filter(isDue);
+  if (gone.length === due.length || yes || isWatching || dryRun) return known(due);
+  const question = `The source no longer has ${counted(gone.length, 'catalog')}: ${joinSome(gone)}. Retire them now? A retired id never comes back. [y/N] `;
+  return known((await context.confirm(question)) ? gone : due);
+}
+
+const dayMs = 86_400_000;
+
+async function askFor(
+  plan: SyncPlan,
+  due: ReadonlyMap<string, unknown>,
+  { yes, watch: isWatching }: SyncOptions,
+  context: CommandContext,
+): Promise<void> {
+  if (yes || isWatching) return;
+  const answer = await context.confirm(`${renderCounts(plan, due.size)} Publish this? [y/N] `);
+  if (answer) return;
+  throw new CommandError(
+    answer === undefined
+      ? 'There is no terminal to ask at: --yes publishes without a question, --dry-run shows the plan.'
+      : 'Nothing was published.',
+  );
+}
+
+function nextMemory(
+  memory: SourceMemory,
+  done: {
+    stationIds: ReadonlySet<string>;
+    plan: SyncPlan;
+    accepted: ReadonlyMap<string, RememberedCatalog>;
+    retired: readonly string[];
+    now: Date;
+  },
+): SourceMemory {
+  const gone = new Set(done.plan.gone);
+  const catalogs = Object.entries(memory.catalogs)
+    .filter(([id]) => !done.retired.includes(id))
+    .map(([id, { missingSince, ...known }]) => [
+      id,
+      gone.has(id) ? { ...known, missingSince: missingSince ?? done.now.toISOString() } : known,
+    ]);
+  return {
+    ...memory,
+    stations: [...done.stationIds],
+    catalogs: { ...Object.fromEntries(catalogs), ...Object.fromEntries(done.accepted) },
+  };
+}
+
+function printPlan(
+  plan: SyncPlan,
+  due: ReadonlyMap<string, unknown>,
+  { json, dryRun, watch: isWatching }: SyncOptions,
+  context: CommandContext,
+): void {
+  if (isWatching) return;
+  const ids = {
+    added: plan.added.map(({ id }) => id),
+    changed: plan.changed.map(({ catalog }) => catalog.id),
+    retired: [...due.keys()],
+    waiting: plan.gone.filter((id) => !due.has(id)),
+  };
+  if (json) {
+    context.print(JSON.stringify({ ...ids, unchanged: plan.unchanged, isDryRun: dryRun === true }, null, 2));
+    return;
+  }
+  for (const [what, list] of Object.entries(ids)) {
+    for (const id of list.slice(0, shownIds)) context.print(`${what}: ${id}`);
+    if (list.length > shownIds) context.print(`${what}: … and ${list.length - shownIds} more`);
+  }
+  context.print(`${renderCounts(plan, due.size)}${dryRun ? ' Nothing was written.' : ''}`);
+}
+
+const shownIds = 20;
+
+function renderCounts({ added, changed, unchanged, gone }: SyncPlan, retired: number): string {
+  const waiting = gone.length - retired;
+  const counts = [
+    ...[`${added.length} added`, `${changed.length} changed`, `${retired} retired`, `${unchanged} unchanged`],
+    ...(waiting > 0 ? [`${waiting} missing, to be retired after the time of grace`] : []),
+  ];
+  return `${counted(added.length + changed.length + unchanged, 'catalog')}: ${counts.join(', ')}.`;
+}

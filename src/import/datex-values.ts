@@ -1,0 +1,95 @@
+import type { Json, JsonObject } from '../protocol/json.ts';
+import { type Report, textOf } from './ocpi-members.ts';
+import type { Price, PriceType } from './station.ts';
+
+// The enumerations of DATEX II in the words of the EV charger type and of OCPI. Publishers write them in several ways (`iec62196T2COMBO`,
+// `iec62196_T2_Combo`): only letters and digits count.
+
+export function plainName(text: string): string {
+  return text.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
+}
+
+/** By the plain name. */
+export const connectorTypes: ReadonlyMap<string, string> = new Map([
+  ['iec62196t1', 'Type1'],
+  ['iec62196t1combo', 'CCS1'],
+  ['iec62196t2', 'Type2'],
+  ['iec62196t2combo', 'CCS2'],
+  ['chademo', 'CHAdeMO'],
+  ['teslas', 'NACS'],
+  ['teslaconnectoramerica', 'NACS'],
+  ...[
+    'teslar',
+    'teslaconnectoreurope',
+    'yazaki',
+    'cee3',
+    'cee5',
+    'iec62196t3a',
+    'iec62196t3c',
+    'other',
+    'domestic',
+  ]
+    .concat([...'abcdefghijklmno'].map((letter) => `domestic${letter}`))
+    .concat(['iec60309x2three16', 'iec60309x2three32', 'iec60309x2three64', 'iec60309x2single16'])
+    .concat(['pantographbottomup', 'pantographtopdown'])
+    .map((name): [string, string] => [name, 'Other']),
+]);
+
+/** What a charging point is doing, in the words of OCPI. */
+export const availabilities: ReadonlyMap<string, string> = new Map([
+  ['available', 'AVAILABLE'],
+  ['charging', 'CHARGING'],
+  ['occupied', 'BLOCKED'],
+  ['blocked', 'BLOCKED'],
+  ['reserved', 'RESERVED'],
+  ['faulted', 'OUTOFORDER'],
+  ['outoforder', 'OUTOFORDER'],
+  ['outofstock', 'INOPERATIVE'],
+  ['inoperative', 'INOPERATIVE'],
+  ['unavailable', 'INOPERATIVE'],
+  ['unknown', 'UNKNOWN'],
+]);
+
+/** By the plain name: the dimension, and how many of its units are the one that we write. */
+const priceTypes: ReadonlyMap<string, [type: PriceType, factor: number]> = new Map([
+  ['priceperkwh', ['ENERGY', 1]],
+  ['priceperminute', ['TIME', 60]],
+  ['priceperhour', ['TIME', 1]],
+  ['pricepersession', ['FLAT', 1]],
+  ['flatrate', ['FLAT', 1]],
+  ['baseprice', ['FLAT', 1]],
+]);
+
+export function energyRates(
+  prices: readonly JsonObject[],
+  memberOf: (holder: Json | undefined, name: string) => Json | undefined,
+  report: Report,
+): Price[] {
+  return prices.flatMap((price) => {
+    const name =
+      textOf(memberOf(memberOf(price, 'priceType'), 'value')) ?? textOf(memberOf(price, 'priceType'));
+    const [type, factor = 1] = priceTypes.get(plainName(name ?? '')) ?? [];
+    const value = memberOf(price, 'value');
+    if (type === undefined || typeof value !== 'number') {
+      report('is no price', { column: 'energyPrice', value: JSON.stringify(price) });
+      return [];
+    }
+    const [included, percent] = [memberOf(price, 'taxIncluded'), memberOf(price, 'taxRate')];
+    const times = memberOf(price, 'timeBasedApplicability');
+    const [from, to] = [memberOf(times, 'fromMinute'), memberOf(times, 'toMinute')];
+    // A toMinute of 0 is how publishers write that there is no end.
+    const restrictions = {
+      ...(typeof from === 'number' && from > 0 && { minDuration: from * 60 }),
+      ...(typeof to === 'number' && to > 0 && { maxDuration: to * 60 }),
+    };
+    return [
+      {
+        type,
+        value: Number((value * factor).toFixed(8)),
+        ...(typeof included === 'boolean' && { taxIncluded: included }),
+        ...(typeof percent === 'number' && { taxPercent: percent }),
+        ...(Object.keys(restrictions).length > 0 && { restrictions }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,297 @@
+import type { Address } from '../protocol/catalog.ts';
+import type { Geometry } from '../protocol/geojson.ts';
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
+import { powerIn } from './cell-values.ts';
+import { availabilities, connectorTypes, energyRates, plainName } from './datex-values.ts';
+import { type Report, textOf } from './ocpi-members.ts';
+import { openingAttributes } from './opening-hours.ts';
+import { findAddress, findPoint, whyNoPoint } from './place.ts';
+import type { Attributes, Availability, Charger, Problem, Station, Tariff } from './station.ts';
+import { slugOf } from './template.ts';
+
+// DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, beside it or in a file apart, the status publication. An EnergyInfrastructureStation is
+// a station, each connector of each charging point a charger. Names are found with and without the prefixes of profiles (`aegi`, `egi`, `afac`, `fac`, `loc`),
+// and without regard to case, because publishers write them in several ways. docs/charging.md has the table of fields.
+
+export interface DatexStations {
+  stations: Station[];
+  problems: Problem[];
+  /** Sites in the file. */
+  count: number;
+}
+
+/** Throws an Error with a plain sentence when no document has a table. */
+export function stationsOfDatex(documents: readonly Json[]): DatexStations {
+  const publications = documents.flatMap(payloadsOf);
+  const sites = publications
+    .flatMap((payload) =>
+      listIn(memberOf(payload, 'EnergyInfrastructureTablePublication'), 'energyInfrastructureTable'),
+    )
+    .flatMap((table) => listIn(table, 'energyInfrastructureSite'));
+  if (sites.length === 0) throw new Error('it holds no DATEX II table of energy infrastructure');
+  const statuses = new Map(publications.flatMap(statusesOf));
+  const problems: Problem[] = [];
+  const stations = sites.flatMap((site) =>
+    listIn(site, 'energyInfrastructureStation').flatMap(
+      (station) => stationOf(station, site, statuses, problems) ?? [],
+    ),
+  );
+  return { stations, problems, count: sites.length };
+}
+
+/** One payload, several, or a message container of them. */
+function payloadsOf(document: Json): JsonObject[] {
+  const container = memberOf(document, 'messageContainer') ?? document;
+  const payload = memberOf(container, 'payload') ?? container;
+  return [payload].flat().filter(isJsonObject);
+}
+
+function statusesOf(payload: JsonObject): [string, Availability][] {
+  return listIn(memberOf(payload, 'EnergyInfrastructureStatusPublication'), 'energyInfrastructureSiteStatus')
+    .flatMap((site) => listIn(site, 'energyInfrastructureStationStatus'))
+    .flatMap((station) => listIn(station, 'refillPointStatus'))
+    .flatMap((holder) => {
+      const point = firstObject(
+        memberOf(holder, 'RefillPointStatus'),
+        memberOf(holder, 'ElectricChargingPointStatus'),
+        holder,
+      );
+      const id = textOf(memberOf(memberOf(point, 'reference'), 'idG'));
+      const status = availabilities.get(plainName(enumOf(memberOf(point, 'status')) ?? ''));
+      const reportedAt = textOf(memberOf(point, 'lastUpdated'));
+      if (id === undefined || status === undefined) return [];
+      return [[id, { status, ...(reportedAt !== undefined && { reportedAt }) }] as [string, Availability]];
+    });
+}
+
+function stationOf(
+  station: JsonObject,
+  site: JsonObject,
+  statuses: ReadonlyMap<string, Availability>,
+  problems: Problem[],
+): Station | undefined {
+  const id = textOf(memberOf(station, 'idG'));
+  const at = `station ${id ?? '?'}`;
+  const report: Report = (why, more) => void problems.push({ at, why, kind: 'value', ...more });
+  if (id === undefined) {
+    report('needs an idG', { kind: 'left-out' });
+    return undefined;
+  }
+  // What a station does not say, its site says.
+  const either = (name: string) => memberOf(station, name) ?? memberOf(site, name);
+  const place = {
+    ...findPlace(memberOf(site, 'locationReference')),
+    ...findPlace(memberOf(station, 'locationReference')),
+  };
+  const operator = operatorOf(either('operator'), place.address?.addressCountry);
+  const name =
+    wordsOf(memberOf(station, 'name')) ??
+    wordsOf(memberOf(site, 'name')) ??
+    wordsOf(memberOf(site, 'additionalInformation'));
+  const shared = {
+    ...openingAttributes(openingTimesOf(either('operatingHours')), report),
+    ...(place.timeZone !== undefined && { timeZone: place.timeZone }),
+  };
+  const tariffs: Tariff[] = [];
+  const chargers = listIn(station, 'refillPoint').flatMap((holder) => {
+    const point = firstObject(memberOf(holder, 'ElectricChargingPoint'), holder);
+    const chargersOfPoint = chargersOf(point, { at, shared, statuses, stationName: name, report });
+    const chargerIds = chargersOfPoint.map((charger) => charger.id);
+    for (const tariff of tariffsOf(point, report))
+      tariffs.push({ ...tariff, timeZone: place.timeZone, chargerIds });
+    return chargersOfPoint;
+  });
+  if (chargers.length === 0) report('has no connector that could become a charger', { kind: 'left-out' });
+  if (place.geo === undefined) report(whyNoPoint(undefined, undefined), { column: 'locationReference' });
+  return {
+    at,
+    id: `${operator.id}*${id}`,
+    name,
+    operator,
+    geo: place.geo,
+    address: place.address,
+    chargers,
+    tariffs,
+  };
+}
+
+/** `DE*EBW`, as ids of EVSEs begin; where the operator has no such id, its name. */
+function operatorOf(given: Json | undefined, country: string | undefined): Station['operator'] {
+  const organisation = firstObject(...Object.values(isJsonObject(given) ? given : {}));
+  const name = wordsOf(memberOf(organisation, 'name')) ?? 'Unknown operator';
+  const identifiers = listIn(organisation, 'externalIdentifier');
+  const known = identifiers.find(
+    (one) => plainName(enumOf(memberOf(one, 'typeOfIdentifier')) ?? '') === 'operatorid',
+  );
+  const code = textOf(memberOf(known ?? identifiers[0], 'identifier')) ?? slugOf(name);
+  return { id: country === undefined ? code : `${country}*${code}`, name };
+}
+
+interface PointContext {
+  at: string;
+  shared: Attributes;
+  statuses: ReadonlyMap<string, Availability>;
+  stationName?: string;
+  report: Report;
+}
+
+function chargersOf(
+  point: JsonObject,
+  { at, shared, statuses, stationName, report }: PointContext,
+): Charger[] {
+  const evseId = textOf(memberOf(point, 'idG'));
+  if (evseId === undefined) {
+    report('needs an idG', { column: 'refillPoint', kind: 'left-out' });
+    return [];
+  }
+  const current = enumOf(memberOf(point, 'currentType'))?.toUpperCase();
+  const availability = statuses.get(evseId);
+  return listIn(point, 'connector').map((connector, index) => {
+    const type = enumOf(memberOf(connector, 'connectorType'));
+    const connectorType = connectorTypes.get(plainName(type ?? ''));
+    if (connectorType === undefined)
+      report('is no connector type of DATEX II', { column: 'connectorType', value: type });
+    const watts =
+      memberOf(connector, 'maxPowerAtSocket') ?? [memberOf(point, 'availableChargingPower')].flat()[0];
+    const ratedPower = typeof watts === 'number' ? powerIn('W', watts) : undefined;
+    const format = enumOf(memberOf(connector, 'connectorFormat'));
+    const kind = [connectorType ?? 'Charger', ratedPower && `${ratedPower.value} kW`]
+      .filter(Boolean)
+      .join(' ');
+    return {
+      at,
+      id: `${evseId}*${index + 1}`,
+      name: stationName === undefined ? kind : `${kind} at ${stationName}`,
+      type: 'EV_CHARGER',
+      attributes: {
+        ...(connectorType !== undefined && { connectorType }),
+        ...(type !== undefined && { connectorDescription: type }),
+        ...(format !== undefined && { connectorFormat: format === 'socket' ? 'SOCKET' : 'CABLE' }),
+        ...(current !== undefined && { powerType: current }),
+        ...(ratedPower && { ratedPower }),
+        evseId,
+        ...(availability && { availability }),
+        ...shared,
+      },
+      sources: [],
+    };
+  });
+}
+
+type PlainTariff = Omit<Tariff, 'chargerIds' | 'timeZone'>;
+
+function tariffsOf(point: JsonObject, report: Report): PlainTariff[] {
+  return listIn(point, 'electricEnergy')
+    .flatMap((energy) => listIn(energy, 'energyRate'))
+    .flatMap((rate) => {
+      const id = textOf(memberOf(rate, 'idG'));
+      const currency = textOf([memberOf(rate, 'applicableCurrency')].flat()[0]);
+      const prices = energyRates(listIn(rate, 'energyPrice'), memberOf, report);
+      if (currency === undefined || prices.length === 0) {
+        report('has no price or no currency: the price is missing', { column: 'energyRate', value: id });
+        return [];
+      }
+      const policy = enumOf(memberOf(rate, 'ratePolicy'));
+      const code =
+        policy === undefined ? undefined : plainName(policy) === 'adhoc' ? 'AD_HOC_PAYMENT' : policy;
+      return [{ ...(id !== undefined && { id }), ...(code !== undefined && { code }), currency, prices }];
+    });
+}
+
+/** In the words of OCPI, whose notation we write. */
+function openingTimesOf(given: Json | undefined): Json | undefined {
+  if (memberOf(given, 'OpenAllHours') !== undefined) return { twentyfourseven: true };
+  const periods = listIn(
+    memberOf(memberOf(given, 'OperatingHoursSpecification'), 'overallPeriod'),
+    'validPeriod',
+  );
+  const regular_hours = periods.flatMap((period) => {
+    const times = listIn(period, 'recurringTimePeriodOfDay');
+    const days = listIn(period, 'recurringDayWeekMonthPeriod')
+      .flatMap((one) => listIn(memberOf(one, 'DayWeekMonth') ?? one, 'applicableDay'))
+      .map((day) => weekdays.indexOf(enumOf(day) ?? '') + 1);
+    return days.flatMap((weekday) =>
+      times.map((time) => ({
+        weekday,
+        period_begin: textOf(memberOf(time, 'startTimeOfPeriod'))?.slice(0, 5) ?? '',
+        period_end: textOf(memberOf(time, 'endTimeOfPeriod'))?.slice(0, 5) ?? '',
+      })),
+    );
+  });
+  return regular_hours.length > 0 ? { regular_hours } : undefined;
+}
+
+const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
+
+interface Place {
+  geo?: Geometry;
+  address?: Address;
+  timeZone?: string;
+}
+
+function findPlace(reference: Json | undefined): Place {
+  const locations = isJsonObject(reference) ? Object.values(reference).filter(isJsonObject) : [];
+  const points = locations.flatMap((location) => {
+    const exact = memberOf(memberOf(location, 'pointByCoordinates'), 'pointCoordinates');
+    const { latitude, longitude }: JsonObject = firstObject(
+      exact,
+      memberOf(location, 'coordinatesForDisplay'),
+    );
+    if (typeof latitude !== 'number' || typeof longitude !== 'number') return [];
+    return findPoint(latitude, longitude) ?? [];
+  });
+  const facility = locations
+    .map((location) => memberOf(memberOf(location, 'LocationExtensionG'), 'FacilityLocation'))
+    .find(isJsonObject);
+  const given = memberOf(facility, 'address');
+  const lines = listIn(given, 'addressLine').sort((one, other) => Number(one.order) - Number(other.order));
+  const address = findAddress({
+    street:
+      lines
+        .map((line) => wordsOf(memberOf(line, 'text')))
+        .filter(Boolean)
+        .join(' ') || undefined,
+    city: wordsOf(memberOf(given, 'city')),
+    postalCode: textOf(memberOf(given, 'postcode')),
+    country: textOf(memberOf(given, 'countryCode')),
+  });
+  const timeZone = textOf(memberOf(facility, 'timeZone'));
+  return {
+    ...(points[0] && { geo: points[0] }),
+    ...(address && { address }),
+    ...(timeZone !== undefined && { timeZone }),
+  };
+}
+
+/** By its name, with or without the prefix of a profile. */
+function memberOf(holder: Json | undefined, name: string): Json | undefined {
+  if (!isJsonObject(holder)) return undefined;
+  if (name in holder) return holder[name];
+  const wanted = name.toLowerCase();
+  const found = Object.keys(holder).find(
+    (key) => key.toLowerCase().replace(/^(a?egi|a?fac|a?loc|a?com)/, '') === wanted,
+  );
+  return found === undefined ? undefined : holder[found];
+}
+
+function listIn(holder: Json | undefined, name: string): JsonObject[] {
+  return [memberOf(holder, name) ?? []].flat().filter(isJsonObject);
+}
+
+function firstObject(...values: (Json | undefined)[]): JsonObject {
+  return values.find(isJsonObject) ?? {};
+}
+
+/** Of an enumeration, extended or not. */
+function enumOf(given: Json | undefined): string | undefined {
+  if (!isJsonObject(given)) return textOf(given);
+  const value = textOf(given.value);
+  return value === 'extendedG' ? textOf(given.extendedValueG) : value;
+}
+
+/** Of a text in several languages, the first. */
+function wordsOf(given: Json | undefined): string | undefined {
+  const [first] = [given].flat();
+  const [value] = listIn(first, 'values');
+  return textOf(value?.value) ?? textOf(first);
+}

@@ -1,0 +1,268 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../protocol/json.ts';
+
+// An operator's OCPI endpoint, read as a Sender's Receiver does (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs,
+// page by page. Later reads ask for what has changed (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report what is
+// gone. No push and no credentials handshake.
+
+export interface OcpiReader {
+  read(): Promise<OcpiContent>;
+}
+
+export interface OcpiContent {
+  locations: Json[];
+  tariffs: Json[];
+  /** Whether anything came since the last read. */
+  isChanged: boolean;
+}
+
+/** The message is for the operator. */
+export class OcpiFailure extends Error {
+  override readonly name = 'OcpiFailure';
+}
+
+export interface OcpiReaderOptions {
+  /** Of the versions endpoint. */
+  url: string;
+  token?: string;
+  client: GuardedClient;
+  now?: () => Date;
+  /** How long to wait before a try again; tests do not wait. */
+  pause?: (ms: number) => Promise<unknown>;
+}
+
+export function createOcpiReader({
+  url,
+  token,
+  client,
+  now = () => new Date(),
+  pause = delay,
+}: OcpiReaderOptions): OcpiReader {
+  const fetch = createFetch(client, token, pause);
+  const modules = { locations: createModule(fetch), tariffs: createModule(fetch) };
+  let endpoints: Endpoints | undefined;
+  let lastFull = Number.NEGATIVE_INFINITY;
+  return {
+    async read() {
+      endpoints ??= await findEndpoints(url, fetch);
+      const started = now().getTime();
+      const isFull = started - lastFull >= fullReadMs;
+      try {
+        const isOther = await modules.locations.read(endpoints.locations, isFull);
+        const isRepriced =
+          endpoints.tariffs !== undefined && (await modules.tariffs.read(endpoints.tariffs, isFull));
+        if (isFull) lastFull = started;
+        return {
+          locations: modules.locations.objects(),
+          tariffs: modules.tariffs.objects(),
+          isChanged: isOther || isRepriced,
+        };
+      } catch (error) {
+        // What was read may be half of it: begin again.
+        endpoints = undefined;
+        lastFull = Number.NEGATIVE_INFINITY;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Locations that are gone are noticed within this time. */
+const fullReadMs = 60 * 60_000;
+/** Clocks differ, and an object may be stored a little after the time that it says. */
+const overlapMs = 5 * 60_000;
+
+interface Endpoints {
+  locations: string;
+  tariffs?: string;
+}
+
+/** OCPI 2.3.0 before 2.2.1; both have the members that become catalogs. */
+const versions = ['2.3.0', '2.2.1'];
+
+async function findEndpoints(url: string, fetch: Fetch): Promise<Endpoints> {
+  const listed = listOf((await fetch(url)).data);
+  const chosen = versions
+    .map((version) => listed.find((one) => one.version === version))
+    .find((one) => one !== undefined);
+  if (typeof chosen?.url !== 'string') {
+    const names = listed.map(({ version }) => version).join(', ') || 'none';
+    throw new OcpiFailure(`it has neither OCPI 2.3.0 nor 2.2.1, but ${names}`);
+  }
+  const { data } = await fetch(chosen.url);
+  const found = listOf(isJsonObject(data) ? (data.endpoints ?? null) : null);
+  const urlOf = (identifier: string) => {
+    const endpoint = found.find((one) => one.identifier === identifier && one.role !== 'RECEIVER');
+    return typeof endpoint?.url === 'string' ? endpoint.url : undefined;
+  };
+  const locations = urlOf('locations');
+  if (locations === undefined) throw new OcpiFailure('it offers no locations');
+  return { locations, tariffs: urlOf('tariffs') };
+}
+
+/** All objects of one module. */
+function createModule(fetch: Fetch) {
+  let objects = new Map<string, JsonObject>();
+  let newest = '';
+
+  /** Whether anything has changed. */
+  async function read(url: string, isFull: boolean): Promise<boolean> {
+    const from = isFull || newest === '' ? undefined : new Date(Date.parse(newest) - overlapMs).toISOString();
+    const found = await readPages(url, from, fetch);
+    const before = objects;
+    objects = from === undefined ? found : new Map([...before, ...found]);
+    for (const { last_updated } of found.values()) {
+      if (typeof last_updated === 'string' && last_updated > newest) newest = last_updated;
+    }
+    const isOther = ([key, object]: [string, JsonObject]) =>
+      JSON.stringify(before.get(key)) !== JSON.stringify(object);
+    return objects.size !== before.size || [...found].some(isOther);
+  }
+  return { read, objects: () => [...objects.values()] };
+}
+
+/** Objects move between pages while these are read: so everything is read until two readings have the same ids, or the count is the one that was announced. */
+async function readPages(
+  url: string,
+  from: string | undefined,
+  fetch: Fetch,
+): Promise<Map<string, JsonObject>> {
+  const found = new Map<string, JsonObject>();
+  for (let reading = 1; ; reading += 1) {
+    const known = found.size;
+    const seen = new Set<string>();
+    const total = await readOnce(url, from, fetch, (key, object) => {
+      seen.add(key);
+      found.set(key, object);
+    });
+    // What an earlier reading had and this one lacks may be gone, or have moved: the last whole reading decides.
+    if (total === undefined || seen.size === total || (reading > 1 && seen.size === known)) {
+      for (const key of found.keys()) if (!seen.has(key)) found.delete(key);
+      return found;
+    }
+    if (reading === mostReadings)
+      throw new OcpiFailure(`${url} announces ${total} objects, and pages have ${seen.size} of them`);
+  }
+}
+
+const mostReadings = 5;
+
+/** The number of objects that the server announces, if it does. */
+async function readOnce(
+  url: string,
+  from: string | undefined,
+  fetch: Fetch,
+  take: (key: string, object: JsonObject) => void,
+): Promise<number | undefined> {
+  let total: number | undefined;
+  const first = new URL(url);
+  first.searchParams.set('limit', String(pageSize));
+  first.searchParams.set('offset', '0');
+  if (from !== undefined) first.searchParams.set('date_from', from);
+  const visited = new Set<string>();
+  for (let next: string | undefined = first.href; next !== undefined; ) {
+    if (visited.has(next) || visited.size > mostPages) throw new OcpiFailure(`${url} has pages without end`);
+    visited.add(next);
+    const { data, headers } = await fetch(next);
+    for (const object of listOf(data)) {
+      const { country_code, party_id, id } = object;
+      take([country_code, party_id, id].join('*'), object);
+    }
+    const announced = Number(headers['x-total-count'] ?? Number.NaN);
+    if (Number.isInteger(announced)) total = announced;
+    next = nextOf(headers.link, next);
+  }
+  return total;
+}
+
+/** Servers that send less say so by `X-Limit`, and link to the next page all the same. */
+const pageSize = 200;
+const mostPages = 10_000;
+
+/** The token goes nowhere but to the server of the endpoint. */
+function nextOf(link: string | undefined, current: string): string | undefined {
+  const [, target] = /<([^>]+)>\s*;[^,]*rel="?next"?/i.exec(link ?? '') ?? [];
+  if (target === undefined) return undefined;
+  const next = new URL(target, current);
+  if (next.origin !== new URL(current).origin)
+    throw new OcpiFailure(`${current} links to a next page at another server, ${next.origin}`);
+  return next.href;
+}
+
+type Fetch = (url: string) => Promise<{ data: Json; headers: Record<string, string> }>;
+
+/** A try that may succeed later is made again; a server that says when is asked then. */
+function createFetch(
+  client: GuardedClient,
+  token: string | undefined,
+  pause: (ms: number) => Promise<unknown>,
+): Fetch {
+  // Version 2.2 and later encode the token; servers of earlier habits expect it as it is.
+  const forms = token === undefined ? [undefined] : [Buffer.from(token).toString('base64'), token];
+  let form = 0;
+
+  async function ask(url: string): Promise<FetchedAnswer> {
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (forms[form] !== undefined) headers.authorization = `Token ${forms[form]}`;
+    return client.request(url, { headers, timeoutMs, maxBytes, operatorConfigured: true });
+  }
+  return async (url) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await ask(url).catch((error: unknown) => {
+        if (error instanceof FetchFailure) return error;
+        throw error;
+      });
+      const outcome =
+        answer instanceof FetchFailure ? { problem: answer.message, isPassing: true } : judge(answer);
+      if ('data' in outcome) return outcome;
+      if (outcome.isRefused && form + 1 < forms.length) {
+        form += 1;
+        continue;
+      }
+      if (!outcome.isPassing || attempt === mostAttempts) throw new OcpiFailure(`${url}: ${outcome.problem}`);
+      const asked =
+        answer instanceof FetchFailure ? undefined : Number(answer.headers['retry-after'] ?? Number.NaN);
+      const seconds = asked !== undefined && asked >= 0 ? Math.min(asked, longestPauseSeconds) : 2 ** attempt;
+      await pause(seconds * 1_000);
+    }
+  };
+}
+
+const timeoutMs = 60_000;
+const maxBytes = 64 * 1024 * 1024;
+const mostAttempts = 5;
+const longestPauseSeconds = 300;
+
+type Outcome =
+  | { data: Json; headers: Record<string, string> }
+  /** `isPassing`: it may succeed later; `isRefused`: the token was not accepted. */
+  | { problem: string; isPassing: boolean; isRefused?: boolean };
+
+function judge({ status, headers, body }: FetchedAnswer): Outcome {
+  if (status !== 200)
+    return {
+      problem: `it answered HTTP ${status}`,
+      isPassing: status === 429 || status >= 500,
+      isRefused: status === 401,
+    };
+  const document = findJson(body);
+  if (!isJsonObject(document)) return { problem: 'its answer is no JSON object', isPassing: true };
+  const { status_code: code, status_message: message = '', data } = document;
+  // OCPI: 1xxx success, 2xxx the client's fault, 3xxx the server's.
+  if (typeof code !== 'number' || code >= 2000 || data === undefined || data === null)
+    return { problem: `it answered OCPI ${code} ${message}`.trim(), isPassing: Number(code) >= 3000 };
+  return { data, headers };
+}
+
+function findJson(body: Buffer): Json | undefined {
+  try {
+    return parseJson(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function listOf(value: Json): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}

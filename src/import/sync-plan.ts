@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import type { Catalog, Offer, Resource } from '../protocol/catalog.ts';
+
+// What a sync has to publish: the difference between what a source says now and what was published of it, which is remembered as digests. Pure.
+
+export interface SyncMemory {
+  /** Ids of the stations that the source had. */
+  stations: string[];
+  catalogs: Record<string, RememberedCatalog>;
+}
+
+export interface RememberedCatalog {
+  head: Head;
+  /** By `r:` or `o:` and the id of a resource or offer. */
+  digests: Record<string, string>;
+  /** When the source first lacked it. */
+  missingSince?: string;
+}
+
+/** A catalog without its resources and offers. */
+type Head = Omit<Catalog, 'resources' | 'offers'>;
+
+export interface SyncPlan {
+  added: Catalog[];
+  changed: CatalogDifference[];
+  unchanged: number;
+  /** Catalogs that were published and that the source no longer has. */
+  gone: string[];
+}
+
+export interface CatalogDifference {
+  /** As the source has it. */
+  catalog: Catalog;
+  resources: Resource[];
+  offers: Offer[];
+  /** Whether something went, or the head is another: then the catalog is published as a whole. */
+  isWhole: boolean;
+}
+
+/** @param heldBack ids of catalogs whose station is there, and is not published now */
+export function planSync(
+  { catalogs: known }: SyncMemory,
+  catalogs: readonly Catalog[],
+  heldBack: ReadonlySet<string>,
+): SyncPlan {
+  const plan: SyncPlan = { added: [], changed: [], unchanged: 0, gone: [] };
+  const here = new Set(catalogs.map(({ id }) => id));
+  for (const catalog of catalogs) {
+    const before = known[catalog.id];
+    const difference = before && findDifference(catalog, before);
+    if (!before) plan.added.push(catalog);
+    else if (difference) plan.changed.push(difference);
+    else plan.unchanged += 1;
+  }
+  plan.gone = Object.keys(known).filter((id) => !here.has(id) && !heldBack.has(id));
+  return plan;
+}
+
+/** Of the stations that were there, the share that the source lacks now. */
+export function missingShare(
+  { stations }: SyncMemory,
+  now: ReadonlySet<string>,
+): { count: number; share: number } {
+  const count = stations.filter((id) => !now.has(id)).length;
+  return { count, share: stations.length === 0 ? 0 : count / stations.length };
+}
+
+export function remember(catalog: Catalog): RememberedCatalog {
+  const { resources = [], offers = [], ...head } = catalog;
+  const digests = Object.fromEntries([
+    ...resources.map((resource) => [`r:${resource.id}`, digestOf(resource)]),
+    ...offers.map((offer) => [`o:${offer.id}`, digestOf(offer)]),
+  ]);
+  return { head, digests };
+}
+
+function findDifference(catalog: Catalog, before: RememberedCatalog): CatalogDifference | undefined {
+  const { head, digests } = remember(catalog);
+  const isOther = (key: string) => digests[key] !== before.digests[key];
+  const resources = (catalog.resources ?? []).filter(({ id }) => isOther(`r:${id}`));
+  const offers = (catalog.offers ?? []).filter(({ id }) => isOther(`o:${id}`));
+  const isRemoving = Object.keys(before.digests).some((key) => !(key in digests));
+  const isWhole = isRemoving || JSON.stringify(head) !== JSON.stringify(before.head);
+  if (!isWhole && resources.length + offers.length === 0) return undefined;
+  return { catalog, resources, offers, isWhole };
+}
+
+/** A status that is reported again, unchanged, is no change. */
+function digestOf(item: Resource | Offer): string {
+  const text = JSON.stringify(item, (name, value) => (name === 'reportedAt' ? undefined : value));
+  return createHash('sha256').update(text).digest('base64url').slice(0, digestCharacters);
+}
+
+/** 96 bits: by accident, two contents of one resource never have the same. */
+const digestCharacters = 16;

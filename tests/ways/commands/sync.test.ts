@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { registerStateCommands } from '../../../src/cli/catalog-state.ts';
+import { registerSyncCommand } from '../../../src/cli/sync.ts';
+import { readConfig } from '../../../src/config.ts';
+import type { Catalog } from '../../../src/protocol/catalog.ts';
+import { readPublishedTree } from '../../../src/publisher/published.ts';
+import { placesIn } from '../../../src/publisher/tree.ts';
+import { servedFiles } from '../../support/hosted/published-tree.ts';
+import { publisherSettings } from '../../support/hosted/publisher.ts';
+import {
+  type OcpiServer,
+  ocpiLocation,
+  ocpiTariff,
+  startOcpiServer,
+} from '../../support/peers/ocpi-server.ts';
+import { runCommand } from '../../support/processes/command.ts';
+import { publish, type Settings } from '../../support/processes/publish-command.ts';
+
+// A source is published as signed files, changes, and is published again: only the differences.
+
+let directory: string;
+let settings: Settings;
+let server: OcpiServer;
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'signpost-sync-'));
+  settings = { ...(await publisherSettings(join(directory, 'data'))), ALLOW_PRIVATE_ADDRESSES: 'true' };
+  writeFileSync(join(directory, 'token'), 'secret\n');
+  server = await startOcpiServer();
+  server.tariffs = [ocpiTariff('T1', 0.5)];
+  server.locations = ['A', 'B', 'C'].map((id) =>
+    ocpiLocation(id, { tariff: 'T1', statuses: ['AVAILABLE', 'AVAILABLE'] }),
+  );
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const sync = (args: string[] = ['--yes'], confirms?: boolean) =>
+  runCommand(
+    registerSyncCommand,
+    ['sync', 'ocpi', server.url, '--token-file', join(directory, 'token'), ...args],
+    settings,
+    '',
+    confirms,
+  );
+const publishedTree = () => readPublishedTree(readConfig(settings).publisherDir);
+const find = async (id: string) => (await publishedTree()).find(`DE*ABC*${id}`);
+const files = async () => servedFiles(placesIn(readConfig(settings).publisherDir));
+const contentFiles = async () =>
+  [...(await files()).keys()].filter((path) => !/index|manifest|subscriber/i.test(path));
+
+async function expectSynced(args?: string[]): Promise<string> {
+  const { exitCode, notes, out } = await sync(args);
+  expect(exitCode, notes + out).toBe(0);
+  return out;
+}
+
+describe('signpost sync', () => {
+  it('publishes stations with prices and statuses, then nothing, then differences alone', async () => {
+    expect(await expectSynced()).toContain('3 catalogs: 3 added, 0 changed, 0 retired, 0 unchanged.');
+    const { content } = (await find('A')) ?? {};
+    expect([...(content?.resources.values() ?? [])]).toMatchObject([
+      { resourceAttributes: { attributes: { availability: { status: 'AVAILABLE' } } } },
+      {},
+    ]);
+    expect([...(content?.offers.values() ?? [])]).toMatchObject([
+      {
+        id: 'DE*ABC*A:tariff:T1',
+        considerations: [{ considerationAttributes: { value: 0.5, unit: 'kWh' } }],
+      },
+    ]);
+    const before = await files();
+    expect(await expectSynced()).toContain('0 added, 0 changed, 0 retired, 3 unchanged.');
+    expect(await files()).toEqual(before);
+
+    // A status that is reported again, unchanged, is no news; another one is a small change file with one charger.
+    const updated = '2026-02-01T08:00:00Z';
+    server.locations[1] = ocpiLocation('B', { tariff: 'T1', statuses: ['AVAILABLE', 'AVAILABLE'], updated });
+    server.locations[2] = ocpiLocation('C', { tariff: 'T1', statuses: ['AVAILABLE', 'CHARGING'], updated });
+    const known = await contentFiles();
+    expect(await expectSynced()).toContain('0 added, 1 changed, 0 retired, 2 unchanged.');
+    const [change, ...others] = (await contentFiles()).filter((path) => !known.includes(path));
+    expect(others).toEqual([]);
+    const bytes = (await files()).get(change ?? '');
+    expect(bytes?.toString()).toContain('CHARGING');
+    expect(bytes?.toString()).not.toContain('DE*ABC*C-1*1');
+    const chargers = [...((await find('C'))?.content?.resources.values() ?? [])];
+    expect(chargers[1]?.resourceAttributes?.attributes).toMatchObject({
+      availability: { status: 'CHARGING', reportedAt: updated },
+    });
+  });
+
+  it('publishes a price that changes', async () => {
+    await expectSynced();
+    server.tariffs = [ocpiTariff('T1', 0.6, '2026-02-01T08:00:00Z')];
+    expect(await expectSynced()).toContain('3 changed');
+    const [offer] = [...((await find('A'))?.content?.offers.values() ?? [])];
+    expect(offer).toMatchObject({ considerations: [{ considerationAttributes: { value: 0.6 } }] });
+  });
+
+  it('shows the plan and writes nothing with --dry-run, and asks before it publishes', async () => {
+    const { out } = await sync(['--dry-run']);
+    expect(out).toContain('added: DE*ABC*A\n');
+    expect(out).toContain('Nothing was written.');
+    expect((await publishedTree()).entries.size).toBe(0);
+    expect((await sync([])).notes).toContain('--yes publishes without a question');
+    expect((await sync([], false)).notes).toContain('Nothing was published.');
+    expect((await publishedTree()).entries.size).toBe(0);
+    expect((await sync([], true)).exitCode).toBe(0);
+    expect((await publishedTree()).entries.size).toBe(3);
+  });
+
+  it('retires what is gone after the time of grace, or when the person at the terminal says so', async () => {
+    await expectSynced();
+    const [a, b, c] = server.locations;
+    server.locations = [b, c].filter((one) => one !== undefined);
+    expect(await expectSynced()).toContain('waiting: DE*ABC*A');
+    expect((await find('A'))?.entry.retiredAt).toBeUndefined();
+    // It comes back within the time, and nothing has happened.
+    server.locations = [a, b, c].filter((one) => one !== undefined);
+    expect(await expectSynced()).toContain('0 added, 0 changed, 0 retired, 3 unchanged.');
+    server.locations = [b, c].filter((one) => one !== undefined);
+    expect(await expectSynced(['--yes', '--grace', '0'])).toContain('retired: DE*ABC*A');
+    expect((await find('A'))?.entry.retiredAt).toBeDefined();
+    server.locations = [c].filter((one) => one !== undefined);
+    const { notes } = await sync([], true);
+    expect(notes).toContain('A retired id never comes back.');
+    expect((await find('B'))?.entry.retiredAt).toBeDefined();
+  });
+
+  it('refuses a source that lacks many stations at once', async () => {
+    await expectSynced();
+    const before = await files();
+    server.locations = server.locations.slice(2);
+    const { exitCode, notes } = await sync();
+    expect(exitCode).toBe(1);
+    expect(notes).toContain('The source lacks 2 stations of 3, more than 20 %: it looks half-read');
+    expect(await files()).toEqual(before);
+    expect((await sync(['--yes', '--max-missing', '70'])).exitCode).toBe(0);
+  });
+
+  it('keeps pauses and offers that were made by hand, and takes away chargers that are gone', async () => {
+    await expectSynced();
+    const { id, descriptor, provider } = (await find('A'))?.content?.members ?? ({} as Catalog);
+    const offer = { id: 'by-hand', descriptor: { name: 'Night' }, resourceIds: ['DE*ABC*A-1*1'] };
+    const file = join(directory, 'offer.json');
+    writeFileSync(file, JSON.stringify({ id, descriptor, provider, offers: [offer] }));
+    expect((await publish([file, '--mode', 'MERGE'], settings)).exitCode).toBe(0);
+    expect((await runCommand(registerStateCommands, ['pause', id], settings)).exitCode).toBe(0);
+    server.locations[0] = ocpiLocation('A', {
+      tariff: 'T1',
+      statuses: ['CHARGING'],
+      updated: '2026-02-01T08:00:00Z',
+    });
+    expect(await expectSynced()).toContain('1 changed');
+    const { entry, content } = (await find('A')) ?? {};
+    expect(entry?.isActive).toBe(false);
+    expect([...(content?.offers.keys() ?? [])].sort()).toEqual(['DE*ABC*A:tariff:T1', 'by-hand']);
+    expect([...(content?.resources.keys() ?? [])]).toEqual(['DE*ABC*A-1*1']);
+  });
+
+  it('leaves alone what another source publishes', async () => {
+    await expectSynced();
+    const other = join(directory, 'other.json');
+    writeFileSync(other, JSON.stringify([ocpiLocation('A', { name: 'Mine' }), ocpiLocation('Z')]));
+    const { notes, out } = await runCommand(registerSyncCommand, ['sync', 'ocpi', other, '--yes'], settings);
+    expect(notes).toContain(`left alone: DE*ABC*A (ocpi ${server.url})`);
+    expect(out).toContain('1 catalog: 1 added');
+    expect((await find('A'))?.content?.members.descriptor.name).toBe('Station A');
+  });
+
+  it('makes a catalog per operator and region when told to', async () => {
+    expect(await expectSynced(['--yes', '--per', 'region'])).toContain('added: DE*ABC:deu-71');
+    const { resources } = (await (await publishedTree()).find('DE*ABC:deu-71'))?.content ?? {};
+    expect(resources?.size).toBe(6);
+    expect(resources?.get('DE*ABC*A-1*1')?.resourceAttributes?.attributes).toMatchObject({
+      location: { geo: { type: 'Point' } },
+    });
+  });
+});
