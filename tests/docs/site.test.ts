@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)('the site in a browser (needs Chromium)', () => {
       await page.getByRole('button', { name: 'Search' }).click();
       await page.locator('.VPLocalSearchBox input').fill('trigger token');
       await page.locator('.VPLocalSearchBox a[href*="self-hosting"]').first().click();
-      await page.getByRole('heading', { level: 1, name: 'Publish from storage of your own' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Publish from your own storage' }).waitFor();
     }));
 
   it('leads from the first page to a guide, and from a page to a file', () =>
