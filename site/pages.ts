@@ -51,7 +51,7 @@ export const sections: readonly Section[] = [
     title: 'Join',
     pages: {
       'docs/join-a-network.md': 'Join a network',
-      'docs/beside-onix.md': 'Work beside Beckn-ONIX',
+      'docs/beside-onix.md': 'Work with Beckn-ONIX',
       'docs/conformance-checks.md': 'Check a node',
     },
   },
