@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { until } from '../../../tests/support/time.ts';
@@ -38,10 +38,11 @@ it('lists that nobody has searched are compacted soon after keys were added, and
     logger: silentLogger(),
     formats: indexFormats,
   });
+  onTestFinished(() => compactor.close());
   await until(async () => (await countRuns(fact)) === 1, 'one run');
   for (let key = 41; key <= 80; key++) await add(numbers, key);
-  await until(async () => (await countRuns(numbers)) === 1, 'one run of numbers');
-  await compactor.close();
+  // A walk may have merged those that were there when it began: three more are not worth another one.
+  await until(async () => (await countRuns(numbers)) <= 3, 'few runs of numbers');
   expect(await read(fact)).toEqual(Float64Array.from({ length: 40 }, (_, index) => index + 1));
   expect(await read(numbers)).toEqual(Float64Array.from({ length: 40 }, (_, index) => index + 41));
 });
