@@ -18,6 +18,7 @@ create index audit_at on console.audit (at);
 create table console.minute (
   at timestamptz not null,          -- a whole minute
   process text not null,            -- '' for what all processes share (sizes, queues)
+  about jsonb,                      -- roles and version of the process; null for what all share
   numbers jsonb not null,           -- of that minute alone, histograms as counts per bucket: rows of several processes can be added up
   primary key (at, process)
 );

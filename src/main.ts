@@ -20,6 +20,7 @@ import {
   openConfiguredReplicas,
   openOperations,
 } from './open-parts.ts';
+import { programVersion } from './program-version.ts';
 import { startPublisherRole } from './publisher/role.ts';
 import { createRegistryClient } from './registry/client.ts';
 import { requireSigningKey } from './registry/key-files.ts';
@@ -120,7 +121,10 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       : undefined;
     const emptySearches = createEmptySearches();
     if (database) {
-      const recorder = startMinuteRecorder({ database, metrics, emptySearches, logger, now });
+      const recorder = startMinuteRecorder({
+        ...{ database, metrics, emptySearches, logger, now },
+        about: { roles: config.roles, version: programVersion() },
+      });
       closers.push(() => recorder.close());
       const housekeeping = startHousekeeping({ database, config, logger, now });
       closers.push(() => housekeeping.close());

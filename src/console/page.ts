@@ -11,17 +11,21 @@ import { notFound } from './errors.ts';
 
 /** From src/ and from dist/ alike. */
 const builtPage = fileURLToPath(new URL('../../dist/web/', import.meta.url));
+const guides = fileURLToPath(new URL('../../docs/', import.meta.url));
 
 export function addPageRoutes(server: FastifyInstance, root = builtPage): void {
   const built = listEntries(root);
   const isBuilt = built.some(({ name }) => name === startFile);
   const config = { access: 'open' as const };
   const send = async (request: FastifyRequest, reply: FastifyReply, path: string | undefined) => {
-    const opened = await openFile(root, path);
+    const contentType = contentTypes[extname(path ?? '')] ?? 'application/octet-stream';
+    const isZipped = /\bgzip\b/.test(String(request.headers['accept-encoding']));
+    const zipped = isZipped && path !== undefined ? await openFile(root, `${path}.gz`) : undefined;
+    const opened = zipped ?? (await openFile(root, path));
     if (!opened) throw notFound('There is no such file here.');
+    if (zipped) reply.headers({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
     // Vite writes files with a part of their digest in their names into assets/.
     const isVersioned = opened.path.startsWith('assets/');
-    const contentType = contentTypes[extname(opened.path)] ?? 'application/octet-stream';
     return sendFile(
       opened,
       { contentType, isVersioned, now: new Date() },
@@ -36,6 +40,7 @@ export function addPageRoutes(server: FastifyInstance, root = builtPage): void {
       .type(contentTypes['.html'] ?? '')
       .send(linksPage);
   });
+  addGuideRoute(server);
   for (const { name, isDirectory } of built)
     server.get(`/${name}${isDirectory ? '/*' : ''}`, { config }, (request, reply) =>
       send(
@@ -44,6 +49,21 @@ export function addPageRoutes(server: FastifyInstance, root = builtPage): void {
         findPath(request.url, (segment) => !segment.startsWith('.')),
       ),
     );
+}
+
+/** The guides of docs/ as text, for the links of the page. */
+function addGuideRoute(server: FastifyInstance): void {
+  server.get<{ Params: { file: string } }>(
+    '/guides/:file',
+    { config: { access: 'open' } },
+    async (request, reply) => {
+      const { file } = request.params;
+      const opened = /^[a-z-]+\.md$/.test(file) ? await openFile(guides, file) : undefined;
+      if (!opened) throw notFound('There is no such guide here.');
+      const kind = { contentType: 'text/plain; charset=utf-8', isVersioned: false, now: new Date() };
+      return sendFile(opened, kind, request, reply.headers(pageHeaders));
+    },
+  );
 }
 
 const startFile = 'index.html';

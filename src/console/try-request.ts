@@ -49,8 +49,8 @@ export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): 
   });
 }
 
-/** What /docs of the console shows: its own API, and those of the services of this process, to try in the demo. */
-export function chooseDocs({ config }: Pick<ConsoleContext, 'config'>, wanted = 'console'): DocsPage {
+/** What /docs of the console shows: its own API, and those of the services of this process, to try in the demo. It opens on the catalog service. */
+export function chooseDocs({ config }: Pick<ConsoleContext, 'config'>, wanted = 'catalog'): DocsPage {
   const others = config.roles.filter((role) => role !== 'console' && role !== 'publisher');
   const current = others.find((role) => role === wanted) ?? 'console';
   const isSigned = triedRoles.some((role) => role === current);
@@ -76,6 +76,7 @@ async function sendAs(
   const filled =
     method === 'POST' && fillIn((body ?? {}) as JsonObject, { action: endpoint, id: as, uri, now: now() });
   let authorization = '';
+  const url = `${config.identities[role].url}${path}`;
   const sender = {
     key: findSigner(config, as),
     client: outside.client,
@@ -84,7 +85,7 @@ async function sendAs(
     now,
   };
   const answer = await exchangeSigned(sender, {
-    ...{ method, url: `${config.identities[role].url}${path}`, maxAnswerBytes, operatorConfigured: true },
+    ...{ method, url, maxAnswerBytes, operatorConfigured: true },
     ...(filled && { body: Buffer.from(JSON.stringify(filled)) }),
     signal: AbortSignal.timeout(withinMs),
     beforeSending: async (header) => {
@@ -92,9 +93,27 @@ async function sendAs(
     },
   }).catch(explainFailure);
   return {
-    sent: { method, path, authorization, ...(filled && { body: filled }) },
+    sent: {
+      ...{ method, path, authorization, ...(filled && { body: filled }) },
+      curl: renderCurl({ method, url, authorization, ...(filled && { body: JSON.stringify(filled) }) }),
+    },
     answer: { status: answer.status, signer: answer.signer ?? null, body: parseJson(answer.body) },
   };
+}
+
+/** The signed request as a command, which works as long as its signature lives. */
+function renderCurl({
+  method,
+  url,
+  authorization,
+  body,
+}: Record<'method' | 'url' | 'authorization', string> & { body?: string }): string {
+  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  const content =
+    body === undefined ? [] : ['-H', quote('content-type: application/json'), '-d', quote(body)];
+  return ['curl', '-X', method, quote(url), '-H', quote(`authorization: ${authorization}`), ...content].join(
+    ' ',
+  );
 }
 
 /** A provider publishes, the catalog service pushes; everything else is asked by the consumer. */
@@ -148,6 +167,7 @@ const TryAnswer = Type.Object({
     path: Type.String(),
     authorization: Type.String({ description: 'The signature, as it was sent.' }),
     body: Type.Optional(Type.Unknown()),
+    curl: Type.String({ description: 'The same request as a command, until its signature expires.' }),
   }),
   answer: Type.Object({
     status: Type.Integer(),

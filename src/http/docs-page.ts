@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
+import { programVersion } from '../program-version.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { html } from './html.ts';
 import { openFile, sendFile } from './send-file.ts';
@@ -61,7 +62,7 @@ export function renderDocs({ roles, current, documentUrl, isSigned, tryUrl }: Do
 </head>
 <body>
 <header>
-<h1>Signpost API</h1>
+<h1>Signpost API <small>${programVersion()}</small></h1>
 <nav>${roles.length > 1 && roles.map((role) => html`<a href="?role=${encodeURIComponent(role)}"${role === current && html` aria-current="page"`}>${role}</a> `)}<a href="${documentUrl}">openapi.json</a></nav>
 </header>
 <noscript>This page needs scripts. The same is in <a href="${documentUrl}">openapi.json</a>.</noscript>

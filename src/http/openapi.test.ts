@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { programVersion } from '../program-version.ts';
 import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { createAjv } from '../protocol/ajv.ts';
@@ -118,6 +119,7 @@ describe('the documentation page', () => {
       '<script src="docs/swagger-ui-bundle.js">',
       '<script src="docs/docs.js">',
     ]);
+    expect(text).toContain(`<small>${programVersion()}</small>`);
     expect(text).not.toMatch(/(src|href)="(https?:)?\/\//);
     expect(text).toContain('data-document="openapi.json" data-role="catalog" data-signed>');
   });

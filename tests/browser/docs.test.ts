@@ -6,7 +6,9 @@ describe.skipIf(!hasChromium)('the API page of npm start (needs Chromium)', () =
   const scene = useConsole();
 
   it('shows requests with their examples, from this machine alone and without breaking its policy', async () => {
-    const page = await scene.visit('docs?role=catalog');
+    // It opens on the catalog service, and names the version of the product.
+    const page = await scene.visit('docs');
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/^Signpost API \d+\.\d+/);
     const publish = page.locator('#operations-Requests-publish');
     await publish.locator('.opblock-summary-control').click();
     await publish.getByText('voltpath-indiranagar').first().waitFor();
@@ -24,6 +26,10 @@ describe.skipIf(!hasChromium)('the API page of npm start (needs Chromium)', () =
     const answer = list.locator('.live-responses-table');
     await answer.getByText('catalog/on_subscription').first().waitFor();
     expect(await answer.textContent()).toContain('keyId=');
+    const curl = list.locator('.curl-command pre');
+    expect(await curl.textContent()).toMatch(
+      /^curl -X GET 'http:\S+\/catalog\/subscription.*authorization: Signature/,
+    );
   });
 
   it('only shows, at a service itself, what would have to be signed', async () => {

@@ -4,12 +4,14 @@ import { writeLog } from '../../src/storage/crawl/log.ts';
 import { openScene, type Scene } from '../support/hosted/crawl-scene.ts';
 import { consoleOf } from '../support/network/console.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { type Provider, startProvider } from '../support/network/provider.ts';
 import { until } from '../support/time.ts';
 
 // The operator's API on what a real crawl has left: one catalog that is served, and a change of it that could not be read.
 
 let network: TestNetwork;
 let scene: Scene;
+let fresh: Provider;
 
 beforeAll(async () => {
   network = await startNetwork({
@@ -18,6 +20,7 @@ beforeAll(async () => {
       DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
     },
   });
+  fresh = await startProvider(network, 'fresh');
   scene = await openScene(network);
   await scene.publish(0, 10);
   const gone = { status: 410, body: Buffer.alloc(0) };
@@ -25,6 +28,7 @@ beforeAll(async () => {
   await scene.publish(1, 11);
 });
 afterAll(async () => {
+  await fresh?.stop();
   await scene?.end();
   await network?.close();
 });
@@ -156,6 +160,12 @@ describe('GET /api/nodes', () => {
       .map(({ state }: { state: string }) => state);
     expect(states).toContain('nothing published');
     expect(states).not.toContain('read');
+  });
+
+  it('does not call a publisher failing that has published nothing yet', async () => {
+    const { items } = (await ask('/api/nodes?limit=200')).body;
+    const { state, lastCode } = items.find(({ node }: { node: string }) => node === fresh.identity);
+    expect({ state, lastCode }).toEqual({ state: 'nothing published' });
   });
 });
 

@@ -34,6 +34,32 @@ async function sums(hours = 1): Promise<Record<string, number>> {
   );
 }
 
+describe('GET /api/health', () => {
+  it('says that all is well, and which processes run, with their roles and version', async () => {
+    const seen = await until(async () => {
+      const found = await desk.get('/api/health');
+      return found.processes.length > 0 && found;
+    }, 'a row of the process');
+    expect(seen).toMatchObject({ healthy: true, reasons: [] });
+    const { version } = await desk.get('/api/session');
+    expect(seen.processes).toContainEqual({
+      ...{ process: expect.any(String), version },
+      roles: ['registry', 'catalog', 'discovery', 'console'],
+    });
+  });
+
+  it('says why it is not', async () => {
+    await scene.network.database.query(
+      `insert into work.callback (role, action, message_id, destination, receiver, body, request_signature, give_up_at, state)
+       values ('catalog', 'catalog/on_publish', 'm', 'https://x.example.org', 'https://x.example.org', '', 's', now(), 'parked')`,
+    );
+    expect(await desk.get('/api/health')).toMatchObject({
+      ...{ healthy: false, reasons: ['Deliveries are parked: 1.'] },
+    });
+    await scene.network.database.query("delete from work.callback where state = 'parked'");
+  });
+});
+
 describe('GET /api/health/series', () => {
   it('counts what the process did, and measures what all share', async () => {
     // The minute in which it happened may not be over: it is shown as long as no other is.

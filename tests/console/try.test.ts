@@ -27,6 +27,8 @@ describe('POST /api/try', () => {
       body: { context: { action: 'discover', bapId: consumer.id } },
     });
     expect(body.answer).toMatchObject({ status: 202, signer: discovery.id });
+    expect(body.sent.curl).toMatch(/^curl -X POST 'http:\S+\/discover' -H 'authorization: Signature keyId=/);
+    expect(body.sent.curl).toContain(`-d '${JSON.stringify(body.sent.body)}'`);
   });
 
   it('signs requests without a body, with their query', async () => {

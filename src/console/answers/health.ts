@@ -12,6 +12,19 @@ export const Trouble = Type.Object({
 });
 export type Trouble = Static<typeof Trouble>;
 
+export const Health = Type.Object(
+  {
+    healthy: Type.Boolean(),
+    reasons: Type.Array(Type.String(), { description: 'Why it is not healthy.' }),
+    processes: Type.Array(
+      Type.Object({ process: Type.String(), roles: Type.Array(Type.String()), version: Type.String() }),
+      { description: 'Those that have written within the last two minutes.' },
+    ),
+  },
+  { title: 'Health' },
+);
+export type Health = Static<typeof Health>;
+
 /** Rates count per minute. */
 export const seriesNames = [
   'publishRate',
@@ -38,6 +51,9 @@ export type SeriesRow = [minuteEpochSeconds: number, ...(number | null)[]];
 export const Series = Type.Object(
   {
     names: Type.Array(Type.String(), { examples: [[...seriesNames]] }),
+    goals: Type.Record(Type.String(), Type.Number(), {
+      description: 'Service-level goals: what a number should stay below.',
+    }),
     rows: Type.Array(Type.Unsafe<SeriesRow>(Type.Array(Type.Union([Type.Number(), Type.Null()]))), {
       description:
         'The minute in seconds since 1970, then a number for each name; null where it is not known.',

@@ -4,7 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { EmptySearches } from '../../storage/console/empty-searches.ts';
-import { measureShared, type Numbers, writeMinute } from '../../storage/console/minutes.ts';
+import {
+  type AboutProcess,
+  measureShared,
+  type Numbers,
+  writeMinute,
+} from '../../storage/console/minutes.ts';
 import type { Database } from '../../storage/database.ts';
 import { countProcess } from './count-process.ts';
 
@@ -17,6 +22,7 @@ const resolutionMs = 10;
 
 export interface RecorderOptions {
   database: Database;
+  about: AboutProcess;
   metrics: Metrics;
   emptySearches: EmptySearches;
   logger: Logger;
@@ -24,7 +30,7 @@ export interface RecorderOptions {
 }
 
 export function startMinuteRecorder(options: RecorderOptions): { close(): Promise<void> } {
-  const { database, metrics, emptySearches, logger, now } = options;
+  const { database, about, metrics, emptySearches, logger, now } = options;
   const process = randomUUID();
   const loop = monitorEventLoopDelay({ resolution: resolutionMs });
   const stop = new AbortController();
@@ -43,7 +49,7 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
     }
     last = counted;
     const numbers = { ...subtract(counted, base), ...measureProcess(loop) };
-    await writeMinute(database, { at: minute, process, numbers });
+    await writeMinute(database, { at: minute, process, about, numbers });
     await emptySearches.flush(database, now());
     await measureShared(database, minute);
   }

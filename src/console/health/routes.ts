@@ -4,8 +4,9 @@ import type { PlainOperation } from '../../http/openapi.ts';
 import { parseQuery } from '../../protocol/envelope.ts';
 import { Type } from '../../protocol/type.ts';
 import { listEmptySearches } from '../../storage/console/empty-searches.ts';
-import { readMinutes } from '../../storage/console/minutes.ts';
-import { EmptySearch, Series, seriesNames, Trouble } from '../answers/health.ts';
+import { listProcesses, readMinutes } from '../../storage/console/minutes.ts';
+import { readOverview } from '../../storage/console/overview.ts';
+import { EmptySearch, Health, Series, seriesNames, Trouble } from '../answers/health.ts';
 import type { ConsoleContext } from '../context.ts';
 import {
   CursorTime,
@@ -17,9 +18,27 @@ import {
   withoutNulls,
 } from '../list.ts';
 import { buildSeries } from './series.ts';
+import { findReasons, goals } from './verdict.ts';
 
 /** What is wrong now, how all processes did over the last hours, and what was looked for and not found. */
 export function addHealthRoutes(server: FastifyInstance, { database, now }: ConsoleContext): void {
+  const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000);
+
+  server.get('/api/health', { config: { operation: healthOperation } }, async (): Promise<Health> => {
+    const [troubles, { deliveries }, numbers, processes] = await Promise.all([
+      readTroubles(database, now()),
+      readOverview(database),
+      readMinutes(database, minutesAgo(judgedMinutes)),
+      listProcesses(database, minutesAgo(aliveMinutes)),
+    ]);
+    const reasons = findReasons({ troubles, parked: deliveries.parked, rows: buildSeries(numbers, now()) });
+    return {
+      healthy: reasons.length === 0,
+      reasons,
+      processes: processes.map((one) => ({ ...one, roles: [...one.roles] })),
+    };
+  });
+
   server.get(
     '/api/health/troubles',
     { config: { operation: troublesOperation } },
@@ -33,8 +52,8 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
     { config: { operation: seriesOperation } },
     async ({ query }): Promise<Series> => {
       const { hours = defaultHours } = parseQuery(SeriesQuery, query as Record<string, unknown>);
-      const numbers = await readMinutes(database, new Date(now().getTime() - hours * 3_600_000));
-      return { names: [...seriesNames], rows: buildSeries(numbers, now()) };
+      const numbers = await readMinutes(database, minutesAgo(hours * 60));
+      return { names: [...seriesNames], goals, rows: buildSeries(numbers, now()) };
     },
   );
 
@@ -57,6 +76,10 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
   );
 }
 
+/** A goal that is missed for this long is missed. */
+const judgedMinutes = 5;
+/** A process writes every 15 s, under the minute that has begun. */
+const aliveMinutes = 2;
 const defaultHours = 24;
 const SeriesQuery = Type.Object({
   hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168, default: defaultHours })),
@@ -64,6 +87,11 @@ const SeriesQuery = Type.Object({
 const Cursor = Type.Object({ at: CursorTime, key: Type.String({ pattern: '^[0-9a-f]{64}$' }) });
 const tag = 'Health';
 
+const healthOperation: PlainOperation = {
+  summary: 'Say whether all is well, and if not, why; and which processes run.',
+  tag,
+  answer: Health,
+};
 const troublesOperation: PlainOperation = {
   summary: 'List failures that last, each with what to do next.',
   description:

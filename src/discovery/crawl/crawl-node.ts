@@ -61,14 +61,14 @@ export async function crawlNode(
 }
 
 /**
- * Not every participant publishes files of its own. Where there never was a manifest, and the registry's record lists no index either ("the
- * only pointer a crawler has", self-hosted spec: Subscriber record pointer), nothing is wrong, and nothing is told: it is looked at again when an
- * index would be.
+ * Not every participant publishes files of its own, and a new publisher has a manifest before its first catalog. Where no index was ever listed, neither
+ * by the registry's record ("the only pointer a crawler has", self-hosted spec: Subscriber record pointer) nor by that of a manifest, nothing is wrong, and
+ * nothing is logged: the node is looked at again when an index would be.
  */
 function hostsNothing(row: NodeRow, found: NodeRecord | undefined, fault: ReadingFault): boolean {
   if (found === undefined || row.manifest_url !== null) return false;
   if (found.records.some(({ catalogIndexUrls }) => catalogIndexUrls.length > 0)) return false;
-  return fault.code === 'manifest-missing' || isAtNamespace(found, fault);
+  return ['manifest-missing', 'no-index-urls'].includes(fault.code) || isAtNamespace(found, fault);
 }
 
 /** It gave no address, or nothing is at it, and its namespace is the name of a host that serves something else, or nothing. */

@@ -6,6 +6,11 @@ import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 export type Numbers = Record<string, number>;
 
+export interface AboutProcess {
+  roles: readonly string[];
+  version: string;
+}
+
 /** The process of rows about what all processes share. */
 const shared = '';
 /** Nobody waits for these numbers, and a database that is down must not hold up a process that ends. */
@@ -16,12 +21,12 @@ const countedRows = 10_000;
 /** Writes a minute of a process, or what has come to it since. */
 export async function writeMinute(
   queryable: Queryable,
-  { at, process, numbers }: { at: Date; process: string; numbers: Numbers },
+  { at, process, about, numbers }: { at: Date; process: string; about?: AboutProcess; numbers: Numbers },
 ): Promise<void> {
   await queryable.query(
-    `insert into console.minute (at, process, numbers) values ($1, $2, $3)
+    `insert into console.minute (at, process, about, numbers) values ($1, $2, $3, $4)
      on conflict (at, process) do update set numbers = excluded.numbers`,
-    [at, process, JSON.stringify(numbers)],
+    [at, process, about && JSON.stringify(about), JSON.stringify(numbers)],
     { timeoutMs },
   );
 }
@@ -47,6 +52,18 @@ export async function measureShared(queryable: Queryable, at: Date): Promise<voi
     { timeoutMs },
   );
   if (rows[0]) await writeMinute(queryable, { at, process: shared, numbers: rows[0] });
+}
+
+/** The processes that have written since then. */
+export async function listProcesses(
+  queryable: Queryable,
+  since: Date,
+): Promise<(AboutProcess & { process: string })[]> {
+  const { rows } = await queryable.query<{ process: string; about: AboutProcess }>(
+    `select distinct on (process) process, about from console.minute where at >= $1 and about is not null order by process, at desc`,
+    [since],
+  );
+  return rows.map(({ process, about }) => ({ process, ...about }));
 }
 
 export interface MinuteNumber {

@@ -2,6 +2,8 @@
 const page = document.getElementById('docs');
 const { document: documentUrl, role, signed, try: tryUrl } = page.dataset;
 const isSigned = signed !== undefined;
+/** What the console signed and sent last, as a command. */
+let signedCurl;
 
 followColourScheme();
 nameControls();
@@ -21,6 +23,10 @@ globalThis.SwaggerUIBundle({
   requestInterceptor(request) {
     if (request.loadSpec) return request;
     return tryUrl === undefined || !isSigned ? markAsOurs(request) : signAndForward(request);
+  },
+  responseInterceptor(response) {
+    if (isSigned && !response.loadSpec) signedCurl = readCurl(response.text);
+    return response;
   },
 });
 
@@ -47,8 +53,19 @@ function nameControls() {
       for (const control of parameter.querySelectorAll('select, input, textarea'))
         control.setAttribute('aria-label', parameter.dataset.paramName);
     for (const example of page.querySelectorAll('pre.microlight')) example.tabIndex = 0;
+    for (const command of page.querySelectorAll('.curl-command pre'))
+      if (signedCurl && command.textContent.includes(`/${tryUrl}`)) command.textContent = signedCurl;
   };
   new MutationObserver(nameAll).observe(page, { childList: true, subtree: true });
+}
+
+/** Swagger UI would show the request to the console, and not the one that was signed. */
+function readCurl(text) {
+  try {
+    return JSON.parse(text).sent?.curl;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The console takes changes from a page only with this header. */

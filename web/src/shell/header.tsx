@@ -2,6 +2,7 @@ import { live } from '../api/events.ts';
 import { isOperator, session, sessionFailed, signIn, signOut } from '../api/session.ts';
 import { hrefTo, type PageName, pageNames } from '../router.ts';
 import { chooseTheme, isDark } from '../theme.ts';
+import { guides, guideUrl } from '../ui/guide.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 
 const titles: Record<PageName, { label: string; icon: IconName }> = {
@@ -29,6 +30,12 @@ export function Header({ page }: { page: PageName }) {
         ))}
       </nav>
       <div class="top-end">
+        <a class="help" href={guideUrl(guides[page])}>
+          Guide
+        </a>
+        <a class="help" href="docs">
+          API
+        </a>
         <LiveMark />
         <ThemeSwitch />
         <OperatorButton />

@@ -6,6 +6,7 @@ import type { Area } from '../../map/area.ts';
 import { createBaseMap } from '../../map/base-map.ts';
 import { Clusters, type MapPoint } from '../../map/clusters.ts';
 import { AreaDrawing } from '../../map/draw.ts';
+import { viewOfBrowser } from '../../map/time-zone.ts';
 import type { FindQuery } from '../../search/query.ts';
 import { changeQuery } from './change-query.ts';
 import type { Found } from './results.ts';
@@ -18,9 +19,6 @@ interface MapParts {
   drawing: AreaDrawing;
   shapes: L.GeoJSON;
 }
-
-/** The view without a demo city. It is zoomed in, so that most results lie outside of it and the view moves to them. */
-const somewhere = { center: [0, 0] as [number, number], zoom: 4 };
 
 export function FindMap({
   query,
@@ -48,7 +46,11 @@ export function FindMap({
 
   useEffect(() => {
     if (!element.current || !known) return;
-    const map = createBaseMap(element.current, session.value?.demoCity ?? somewhere, session.value?.mapTiles);
+    const map = createBaseMap(
+      element.current,
+      session.value?.demoCity ?? viewOfBrowser(),
+      session.value?.mapTiles,
+    );
     const shapes = L.geoJSON(undefined, { style: { className: 'area' }, interactive: false }).addTo(map);
     const clusters = new Clusters(map, (key) => latest.current.choose(key));
     parts.current = { map, clusters, drawing: new AreaDrawing(map), shapes };

@@ -10,6 +10,8 @@ export interface ChartOptions {
   lines: readonly ChartLine[];
   /** Ticks at powers of two, for sizes. */
   isBinary?: boolean;
+  /** A logarithmic scale: goals are far above what is usual. */
+  isTime?: boolean;
   spell(value: number): string;
 }
 
@@ -25,7 +27,7 @@ interface ChartProps extends ChartOptions {
 }
 
 /** A time series on a canvas, as wide as its container. Its colours are read from the style sheet, in light and dark. */
-export function Chart({ title, lines, series, hours, isBinary, spell }: ChartProps) {
+export function Chart({ title, lines, series, hours, isBinary, isTime, spell }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const dark = isDark.value;
   useEffect(() => {
@@ -33,7 +35,7 @@ export function Chart({ title, lines, series, hours, isBinary, spell }: ChartPro
     if (!element) return;
     const width = () => Math.max(element.clientWidth, minWidth);
     const chart = new UPlot(
-      optionsFor({ lines, spell, hours, isBinary, series }, element, width()),
+      optionsFor({ lines, spell, hours, isBinary, isTime, series }, element, width()),
       columnsOf(series, lines),
       element,
     );
@@ -43,7 +45,7 @@ export function Chart({ title, lines, series, hours, isBinary, spell }: ChartPro
       observer.disconnect();
       chart.destroy();
     };
-  }, [lines, series, hours, isBinary, spell, dark]);
+  }, [lines, series, hours, isBinary, isTime, spell, dark]);
   return <div class="chart" ref={place} role="img" aria-label={`${title} over time`} />;
 }
 
@@ -53,13 +55,15 @@ const height = 150;
 const minWidth = 120;
 
 function optionsFor(
-  { lines, spell, hours, isBinary, series }: Omit<ChartProps, 'title'>,
+  { lines, spell, hours, isBinary, isTime, series }: Omit<ChartProps, 'title'>,
   element: HTMLElement,
   width: number,
 ): Options {
   const style = getComputedStyle(element);
   const isShort = series.rows.length < 3;
   const color = (name: string) => style.getPropertyValue(name).trim();
+  // A logarithmic axis has ticks without a label.
+  const spellTick = (tick: number | null) => (tick === null ? '' : spell(tick));
   const axis = {
     stroke: color('--soft'),
     grid: { stroke: color('--line'), width: 1 },
@@ -74,12 +78,14 @@ function optionsFor(
     padding: [10, 18, 0, 0],
     scales: {
       x: { range: (_chart, _first, last) => [last - hours * 3_600, last] },
-      y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 1)] },
+      y: isTime
+        ? { distr: 3, range: (_chart, low, high) => [Math.min(low, 1), Math.max(high * 1.5, 10)] }
+        : { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 1)] },
     },
     axes: [
       { ...axis, size: 28, values: (_chart, ticks) => ticks.map((tick) => clock.format(tick * 1_000)) },
       {
-        ...{ ...axis, size: 64, values: (_chart, ticks) => ticks.map((tick) => spell(tick)) },
+        ...{ ...axis, size: 64, values: (_chart, ticks) => ticks.map(spellTick) },
         ...(isBinary && { incrs: powersOfTwo }),
       },
     ],
@@ -93,14 +99,33 @@ function optionsFor(
         // A line needs two points.
         points: { show: isShort, size: 4 },
       })),
+      ...goalsOf(series, lines).map(({ place }) => ({
+        ...{
+          label: 'goal',
+          stroke: color(`--line-${place}`),
+          width: 1,
+          dash: [5, 4],
+          points: { show: false },
+        },
+      })),
     ],
   };
 }
 
-function columnsOf({ names, rows }: Series, lines: readonly ChartLine[]): AlignedData {
+function columnsOf(series: Series, lines: readonly ChartLine[]): AlignedData {
+  const { names, rows } = series;
   const columns = lines.map(({ name }) => {
     const at = names.indexOf(name) + 1;
     return rows.map((row) => (at === 0 ? null : (row[at] ?? null)));
   });
-  return [rows.map(([minute]) => minute), ...columns];
+  const goalColumns = goalsOf(series, lines).map(({ goal }) => rows.map(() => goal));
+  return [rows.map(([minute]) => minute), ...columns, ...goalColumns];
+}
+
+/** Each with the place of its line. */
+function goalsOf({ goals }: Series, lines: readonly ChartLine[]): { goal: number; place: number }[] {
+  return lines.flatMap(({ name }, place) => {
+    const goal = goals[name];
+    return goal === undefined ? [] : [{ goal, place }];
+  });
 }

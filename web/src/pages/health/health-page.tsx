@@ -7,6 +7,7 @@ import { spellBytes, spellCount, spellMs } from '../../ui/time.tsx';
 import { Chart, type ChartOptions } from './chart.tsx';
 import { EmptySearches } from './empty-searches.tsx';
 import { Troubles } from './troubles.tsx';
+import { Verdict } from './verdict.tsx';
 import './health.css';
 
 const perMinute = (value: number) => `${spellCount(Number(value.toPrecision(2)))}/min`;
@@ -25,6 +26,7 @@ const charts: readonly ChartOptions[] = [
   {
     title: 'Time to answer',
     spell: spellMs,
+    isTime: true,
     lines: [
       { name: 'discoverP50Ms', label: 'discover, median' },
       { name: 'discoverP99Ms', label: 'discover, 99 of 100' },
@@ -49,7 +51,12 @@ const charts: readonly ChartOptions[] = [
       { name: 'emptySearches', label: 'searches without a result' },
     ],
   },
-  { title: 'Event loop', spell: spellMs, lines: [{ name: 'eventLoopP99Ms', label: 'delay, 99 of 100' }] },
+  {
+    title: 'Event loop',
+    spell: spellMs,
+    isTime: true,
+    lines: [{ name: 'eventLoopP99Ms', label: 'delay, 99 of 100' }],
+  },
   {
     title: 'Size',
     spell: spellBytes,
@@ -93,6 +100,7 @@ export default function HealthPage() {
           ))}
         </fieldset>
       </div>
+      <Verdict />
       <Troubles />
       <Show of={series} what="figures">
         {(data) =>
@@ -125,7 +133,7 @@ function fittingSpan(rows: Series['rows']): number {
 /** The last figures in words: a chart on a canvas says nothing to a screen reader. */
 function Latest({
   chart: { lines, spell },
-  series: { names, rows },
+  series: { names, rows, goals },
 }: {
   chart: ChartOptions;
   series: Series;
@@ -141,7 +149,10 @@ function Latest({
               <span class={`swatch line-${place}`} aria-hidden="true" />
               {label}
             </dt>
-            <dd>{value === undefined || value === null ? '–' : spell(value)}</dd>
+            <dd>
+              {value === undefined || value === null ? '–' : spell(value)}
+              {goals[name] !== undefined && <span class="soft"> goal {spell(goals[name])}</span>}
+            </dd>
           </div>
         );
       })}

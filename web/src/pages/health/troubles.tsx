@@ -5,7 +5,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Show } from '../../ui/states.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-/** Failures that last, each with what to do next; one line where there are none. */
+/** Failures that last, each with what to do next. */
 export function Troubles() {
   const list = useLoad(
     'troubles',
@@ -15,11 +15,7 @@ export function Troubles() {
   return (
     <Show of={list} what="troubles">
       {({ items }) =>
-        items.length === 0 ? (
-          <p class="trouble-head soft">
-            <Badge tone="good">No trouble</Badge> The registry has every key, and no feed has failed for long.
-          </p>
-        ) : (
+        items.length > 0 && (
           <section class="panel stack troubles" aria-label="Troubles">
             <h2>
               Troubles <span class="count">{items.length}</span>

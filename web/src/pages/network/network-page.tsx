@@ -2,6 +2,7 @@ import type { Overview } from '../../../../src/console/answers/network.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
+import { FirstSteps } from '../../ui/first-steps.tsx';
 import { Show } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
@@ -56,7 +57,12 @@ export default function NetworkPage() {
     <div class="network stack">
       <h1>Network</h1>
       <Show of={overview} what="overview">
-        {(data) => <Figures overview={data} />}
+        {(data) => (
+          <>
+            <Figures overview={data} />
+            {data.catalogs === 0 && <FirstSteps />}
+          </>
+        )}
       </Show>
       <section class="panel">
         <Tabs

@@ -1,0 +1,33 @@
+import type { Trouble } from '../../rules/troubles.ts';
+import { type SeriesRow, seriesNames } from '../answers/health.ts';
+
+// Healthy, or not and why. Pure.
+
+/** Service-level goals, in milliseconds: the alerts of deploy/prometheus/rules.yml begin here. */
+export const goals = { discoverP99Ms: 2_500, eventLoopP99Ms: 500 } as const;
+
+const failures: Record<keyof typeof goals, string> = {
+  discoverP99Ms: 'One search in a hundred takes longer than 2.5 s.',
+  eventLoopP99Ms: 'The event loop of a process is blocked for longer than 500 ms at a time.',
+};
+
+/** @param rows of the last minutes: a goal is missed where each of them misses it */
+export function findReasons({
+  troubles,
+  parked,
+  rows,
+}: {
+  troubles: readonly Trouble[];
+  parked: number;
+  rows: readonly SeriesRow[];
+}): string[] {
+  const missed = (Object.keys(goals) as (keyof typeof goals)[]).filter((name) => {
+    const values = rows.flatMap((row) => row[seriesNames.indexOf(name) + 1] ?? []);
+    return values.length > 0 && values.every((value) => value > goals[name]);
+  });
+  return [
+    ...troubles.map(({ what }) => what),
+    ...missed.map((name) => failures[name]),
+    ...(parked > 0 ? [`Deliveries are parked: ${parked.toLocaleString('en-US')}.`] : []),
+  ];
+}
