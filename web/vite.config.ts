@@ -1,12 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
 /** Builds the page into dist/web, from where the console role serves it. Vite is used at build time only. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [copyDocsViewer()],
+  plugins: [copyDocsViewer(), compressAssets()],
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
@@ -17,6 +18,19 @@ export default defineConfig({
     reportCompressedSize: false,
   },
 });
+
+/** Beside each asset, the same as .gz, which the console sends to browsers that accept it. */
+function compressAssets(): Plugin {
+  return {
+    name: 'compressed-assets',
+    writeBundle({ dir = '' }, bundle) {
+      for (const name of Object.keys(bundle).filter((file) => /^assets\/.*\.(js|css|json)$/.test(file))) {
+        const file = join(dir, name);
+        writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }));
+      }
+    },
+  };
+}
 
 /** Swagger UI for /docs, as its package has it, beside our own files of web/public/docs-viewer. */
 function copyDocsViewer(): Plugin {

@@ -35,16 +35,25 @@ function buildAnswer({ types, resources, offers }: DocumentSample): FieldsAnswer
     if (type !== undefined) byType.set(type, [...(byType.get(type) ?? []), resource]);
   }
   const uses = new Map(types.map((each) => [each.type, each.uses]));
+  const sampled = parseAll(offers);
   const described = [...byType].map(([type, documents]) => ({
     type,
     label: sentenceCase(splitWords(type.slice(type.lastIndexOf('#') + 1))),
     resources: uses.get(type) ?? documents.length,
     fields: describeFields(documents, ['resourceAttributes']),
+    offers: describeOffers(sampled.filter((offer) => isFor(offer, documents))),
   }));
   return {
     types: described.sort((a, b) => b.resources - a.resources),
-    offers: describeOffers(parseAll(offers)),
+    offers: describeOffers(sampled),
   };
+}
+
+/** Of an offer without resourceIds, nobody can say to which types its provider's resources belong. */
+function isFor({ resourceIds }: JsonObject, resources: readonly JsonObject[]): boolean {
+  return (
+    Array.isArray(resourceIds) && resources.some(({ id }) => id !== undefined && resourceIds.includes(id))
+  );
 }
 
 /** The price comes first: other numbers of an offer may be its parts. */

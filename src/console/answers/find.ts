@@ -87,6 +87,7 @@ export const TypeFields = Type.Object({
   label: Type.String(),
   resources: Type.Integer(),
   fields: Type.Array(Field),
+  offers: Type.Array(Field, { description: 'Of the offers for resources of this type.' }),
 });
 export type TypeFields = Static<typeof TypeFields>;
 

@@ -1,6 +1,6 @@
 import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
-import atlasUrl from 'world-atlas/countries-50m.json?url';
+import atlasUrl from 'world-atlas/countries-110m.json?url';
 import 'leaflet/dist/leaflet.css';
 import './map.css';
 import L from 'leaflet';

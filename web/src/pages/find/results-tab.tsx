@@ -1,16 +1,18 @@
+import { useState } from 'preact/hooks';
 import type { FindAnswer } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { pageSize } from '../../search/intent.ts';
-import { type FindQuery, toParams } from '../../search/query.ts';
+import { type FindQuery, isEmpty, toParams } from '../../search/query.ts';
 import { copy } from '../../ui/code.tsx';
+import { FirstSteps } from '../../ui/first-steps.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
 import { spellCount, spellMs } from '../../ui/time.tsx';
 import { changeQuery } from './change-query.ts';
 import { NothingFound } from './nothing-found.tsx';
 import { ResultList } from './result-list.tsx';
-import type { Found } from './results.ts';
+import { type Found, type Sorting, sortFound, sortings } from './results.ts';
 
 export function ResultsTab({
   query,
@@ -25,6 +27,9 @@ export function ResultsTab({
   chosen?: string;
   choose(key: string | undefined): void;
 }) {
+  const [sorting, setSorting] = useState<Sorting>('relevance');
+  const possible = sortings.filter((by) => by !== 'distance' || query.area?.kind === 'circle');
+  const by = possible.includes(sorting) ? sorting : 'relevance';
   return (
     <Show of={answer} what="results">
       {(data) => (
@@ -33,14 +38,36 @@ export function ResultsTab({
             <p role="status" class="small">
               {spellTotal(data, found.length)} <span class="soft">in {spellMs(data.explain.ms)}</span>
             </p>
+            <label class="sorting small">
+              Sort by{' '}
+              <select value={by} onChange={(event) => setSorting(event.currentTarget.value as Sorting)}>
+                {possible.map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            </label>
             <button type="button" class="link small" onClick={() => void copyLink(query)}>
               <Icon name="link" /> Copy link
             </button>
           </div>
-          {found.length === 0 ? (
+          {found.length === 0 && isEmpty(query) ? (
+            <FirstSteps />
+          ) : found.length === 0 ? (
             <NothingFound query={query} nearMisses={data.nearMisses} />
           ) : (
-            <ResultList key={JSON.stringify(toParams(query))} found={found} chosen={chosen} choose={choose} />
+            <>
+              {by !== 'relevance' && found.length < data.total && (
+                <p class="soft small">
+                  Sorted by {by} among the {spellCount(found.length)} results that were answered.
+                </p>
+              )}
+              <ResultList
+                key={JSON.stringify(toParams(query))}
+                found={sortFound(found, by)}
+                chosen={chosen}
+                choose={choose}
+              />
+            </>
           )}
           <Pager query={query} answer={data} />
         </>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FindAnswer } from '../../../../src/console/answers/find.ts';
 import type { FindQuery } from '../../search/query.ts';
-import { listFound, spellPrice, valuesAt } from './results.ts';
+import { type Found, listFound, type Sorting, sortFound, spellPrice, valuesAt } from './results.ts';
 
 const nothing: FindQuery = { text: '', network: '', type: '', conditions: [], expression: '', offset: 0 };
 const offer = (id: string, value: unknown, resourceIds?: string[]) => ({
@@ -72,5 +72,18 @@ describe('what was found', () => {
 
   it('is read at paths of members and arrays', () => {
     expect(valuesAt({ a: [{ 'b c': 1 }, { 'b c': 2 }] }, "@.a[*]['b c']")).toEqual([1, 2]);
+  });
+});
+
+describe('sorting', () => {
+  const found = (key: string, meters: number | undefined, ...values: number[]) =>
+    ({ key, meters, prices: values.map((value) => ({ value })) }) as unknown as Found;
+  const all = [found('far', 900, 5), found('near', 10, 30), found('nowhere', undefined)];
+  const keys = (by: Sorting) => sortFound(all, by).map(({ key }) => key);
+
+  it('is that of the answer, by distance, or by the lowest price; what has none comes last', () => {
+    expect(keys('relevance')).toEqual(['far', 'near', 'nowhere']);
+    expect(keys('distance')).toEqual(['near', 'far', 'nowhere']);
+    expect(keys('price')).toEqual(['far', 'near', 'nowhere']);
   });
 });

@@ -51,6 +51,20 @@ export function listFound({ catalogs, ranking = [] }: FindAnswer, { area, condit
   );
 }
 
+export const sortings = ['relevance', 'distance', 'price'] as const;
+export type Sorting = (typeof sortings)[number];
+
+/** Those without a distance or a price come last, in the order of the answer. Prices are compared as numbers: most searches find one currency. */
+export function sortFound(found: readonly Found[], by: Sorting): Found[] {
+  if (by === 'relevance') return [...found];
+  const keyOf = ({ meters, prices: [cheapest] }: Found) =>
+    (by === 'distance' ? meters : cheapest?.value) ?? Infinity;
+  return [...found].sort((one, other) => {
+    const [a, b] = [keyOf(one), keyOf(other)];
+    return a === b ? 0 : a - b;
+  });
+}
+
 function toFound(catalog: Catalog, resource: Resource): Found {
   // Without resourceIds an offer applies to all resources of the provider.
   const offers = (catalog.offers ?? []).filter(
