@@ -33,6 +33,7 @@ export const sections: readonly Section[] = [
     pages: {
       'docs/publishing.md': 'Publish through the API',
       'docs/self-hosting.md': 'Publish from your own storage',
+      'docs/prices-and-offers.md': 'Prices, opening hours and offers',
       'docs/master-catalogs.md': 'Master catalogs',
       'docs/importing.md': 'Import charging stations',
       'docs/charging.md': 'Charging operators: prices',

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { PublishWarning } from '../protocol/publish-messages.ts';
 import {
+  findConsiderationWarnings,
   findContextWarnings,
   findCoverWarnings,
   findNetworkWarnings,
@@ -59,6 +60,7 @@ export async function findWarnings(
       part,
       strange.filter((networkId) => !subscribed.includes(networkId)),
     ),
+    ...findConsiderationWarnings(part),
     ...findStrictWarnings(part),
   ]);
 }

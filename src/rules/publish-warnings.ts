@@ -114,6 +114,24 @@ export function findNetworkWarnings(
   );
 }
 
+/** A price beside considerationAttributes is shown and found by nobody. Each name once, at its first place. */
+export function findConsiderationWarnings({ catalog, at }: Submission): PublishWarning[] {
+  const first = new Map<string, Segments>();
+  for (const [index, { considerations = [] }] of (catalog.offers ?? []).entries())
+    for (const [place, consideration] of considerations.entries())
+      for (const name of Object.keys(consideration))
+        if (!considerationMembers.includes(name) && first.size < maxWarnings && !first.has(name))
+          first.set(name, [...at, 'offers', index, 'considerations', place, name]);
+  return [...first.values()].map((where) =>
+    warningAt(
+      where,
+      'is no member of a consideration, which has id, status and considerationAttributes: a price belongs into considerationAttributes',
+    ),
+  );
+}
+
+const considerationMembers = ['id', 'status', 'considerationAttributes'];
+
 /**
  * Members that receivers with closed schemas do not get (strict-form.ts), each once, at its first place. A rating is no mistake: the specification has
  * it, and only the schemas of deployed receivers do not.
