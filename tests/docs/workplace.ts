@@ -169,4 +169,4 @@ const portSettings: Record<string, string> = {
 };
 
 /** Of services and receivers that a guide starts beside the demo network. */
-const otherPorts = ['4012', '4013', '4014', '4015', '4016', '4090'];
+const otherPorts = ['4012', '4013', '4014', '4015', '4016', '4017', '4090'];
