@@ -191,6 +191,8 @@ those in bold, which operators usually set.
 
 \`signpost config list\` shows which are set here. \`signpost config check\` names those that are wrong, unknown or dangerous.
 
+A secret may also be in a file, as orchestrators mount them: \`DATABASE_URL_FILE\`, \`CATALOG_PRIVATE_KEY_FILE\`, \`OPERATOR_TOKEN_FILE\` and so on name it.
+
 Sizes are binary: \`1kb\` is 1,024 bytes. "Needed by" names the roles that read a setting; commands that do the work of a role read the same.
 
 ${tables.join('\n')}`;

@@ -119,9 +119,12 @@ export const settings = {
     ),
   ),
   REGISTRY_NAME: name('subscribers.beckn.one', 'registry that a bare domain belongs to'),
-  DATABASE_URL: optional(
-    text('', 'PostgreSQL connection string; empty means the embedded PostgreSQL (see EMBEDDED_DATABASE)'),
-  ),
+  DATABASE_URL: {
+    ...optional(
+      text('', 'PostgreSQL connection string; empty means the embedded PostgreSQL (see EMBEDDED_DATABASE)'),
+    ),
+    secret: true,
+  },
   DATABASE_READ_URL: databaseAddresses(
     'connection strings of streaming replicas of DATABASE_URL, comma-separated; searches read from them as far as they are up to date, and the rest from DATABASE_URL',
   ),

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { Resolver } from 'node:dns';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { checkSettings } from './cli/config/check.ts';
@@ -15,6 +17,19 @@ describe('settings', () => {
     expect(config.registryUrl).toBe('http://127.0.0.1:4001/dedi');
     expect(config).toMatchObject({ OPERATIONS_HOST: '127.0.0.1', EMBEDDED_DATABASE: false });
     expect(config.identities.catalog).toMatchObject({ keyId: 'key-1', url: 'http://127.0.0.1:4002' });
+  });
+
+  it('read a secret from the file that its setting with _FILE names, as orchestrators mount secrets', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'signpost-secret-'));
+    const seed = generateSeed();
+    writeFileSync(join(folder, 'key'), `${seed}\n`);
+    const env = { CATALOG_PRIVATE_KEY_FILE: join(folder, 'key') };
+    expect(readConfig(env).identities.catalog.seed).toEqual(
+      readConfig({ CATALOG_PRIVATE_KEY: seed }).identities.catalog.seed,
+    );
+    expect(checkSettings({ environment: [], file: Object.keys(env) }, () => readConfig(env))).toEqual([]);
+    rmSync(folder, { recursive: true });
+    expect(() => readConfig(env)).toThrow(/^Setting CATALOG_PRIVATE_KEY cannot be read from /);
   });
 
   it('read sizes in binary units', () => {

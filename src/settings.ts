@@ -1,4 +1,6 @@
-// How a setting is declared and read: a kind per JSON-ish type, each with a default, a unit and a sentence. Pure.
+import { readFileSync } from 'node:fs';
+
+// How a setting is declared and read: a kind per JSON-ish type, each with a default, a unit and a sentence. A secret may also be in a file, which its setting with _FILE names.
 
 export interface Kind<T> {
   parse(text: string): T;
@@ -21,8 +23,9 @@ export function read<S extends Record<string, Kind<unknown>>>(
 ): Values<S> {
   const faults: string[] = [];
   const values = Object.entries(settings).map(([name, kind]) => {
-    const given = env[name];
+    let given = env[name];
     try {
+      if (kind.secret && !given && env[secretFile(name)]) given = readSecret(env[secretFile(name)] ?? '');
       return [name, kind.parse(given === undefined || given === '' ? kind.fallback : given.trim())];
     } catch (error) {
       const shown = kind.secret ? name : `${name}="${given}"`;
@@ -32,6 +35,19 @@ export function read<S extends Record<string, Kind<unknown>>>(
   });
   if (faults.length > 0) throw new SettingsError(faults.map((fault) => `Setting ${fault}.`).join('\n'));
   return Object.fromEntries(values) as Values<S>;
+}
+
+/** The setting that names a file with a secret, as orchestrators mount them. */
+export function secretFile(name: string): string {
+  return `${name}_FILE`;
+}
+
+function readSecret(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw new Error(`cannot be read from ${file}`);
+  }
 }
 
 export class SettingsError extends Error {

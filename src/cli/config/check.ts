@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import { specialRangeOf } from '../../rules/addresses.ts';
 import { findEditDistance } from '../../rules/text/typing-errors.ts';
 import { otherSpellings, settings } from '../../setting-table.ts';
-import { SettingsError } from '../../settings.ts';
+import { SettingsError, secretFile } from '../../settings.ts';
 
 // What is wrong with the settings of this machine, or probably not meant. Pure.
 
@@ -47,7 +47,10 @@ function findUnknown({ environment, file }: GivenSettings): SettingFinding[] {
 }
 
 function isSetting(name: string): boolean {
-  return Object.hasOwn(settings, name) || Object.hasOwn(otherSpellings, name);
+  const isSecretFile = Object.entries<{ secret?: boolean }>(settings).some(
+    ([setting, { secret }]) => secret && secretFile(setting) === name,
+  );
+  return isSecretFile || Object.hasOwn(settings, name) || Object.hasOwn(otherSpellings, name);
 }
 
 /** OpenTelemetry reads its own variables, many more than the settings name. */
