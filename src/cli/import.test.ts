@@ -216,6 +216,30 @@ describe('signpost import csv', () => {
     expect(strict.notes).toContain('Nothing was written.');
   });
 
+  it("reads France's IRVE: a point of charge a row, connectors as true and false, coordinates in one cell", async () => {
+    const rows = [
+      'nom_operateur,nom_enseigne,id_station_itinerance,nom_station,adresse_station,coordonneesXY,id_pdc_itinerance,puissance_nominale,prise_type_ef,prise_type_2,prise_type_combo_ccs,prise_type_chademo,prise_type_autre,gratuit,tarification,horaires,date_mise_en_service',
+      'Izivia,Grand Lyon,FRS07P1,Bellecour,Place Bellecour,"[4.8320,45.7578]",FRS07E1,22,true,True,false,FALSE,0,false,0.40 €/kWh,24/7,2022-05-01',
+      'Izivia,Grand Lyon,FRS07P1,Bellecour,Place Bellecour,"[4.8320,45.7578]",FRS07E2,50,0,0,1,0,0,TRUE,,24/7,2022-05-01',
+    ].join('\n');
+    const { exitCode, catalogs, notes } = await run(['csv', 'irve', '-'], rows);
+    expect(exitCode, notes).toBe(0);
+    expect(catalogs).toMatchObject([
+      { id: 'FRS07P1', provider: { availableAt: [{ geo: { coordinates: [4.832, 45.7578] } }] } },
+    ]);
+    expect(catalogs[0]?.resources?.map(({ id }) => id)).toEqual([
+      'FRS07E1-ef',
+      'FRS07E1-2',
+      'FRS07E2-combo_ccs',
+    ]);
+    expect(catalogs[0]?.offers).toMatchObject([
+      {
+        resourceIds: ['FRS07E2-combo_ccs'],
+        considerations: [{ considerationAttributes: { value: 0, unit: 'session' } }],
+      },
+    ]);
+  });
+
   it('explains where the columns of a list go', async () => {
     const { out } = await explain('examples/stations.csv');
     expect(out).toContain('Mapping: stations');

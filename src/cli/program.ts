@@ -106,6 +106,10 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./sync.ts')).registerSyncCommand,
   },
   {
+    commands: { export: 'write what is published in the form of another standard' },
+    load: async () => (await import('./export.ts')).registerExportCommand,
+  },
+  {
     commands: { verify: 'verify published catalogs as a crawler would: every signature, digest and version' },
     load: async () => (await import('./verify.ts')).registerVerifyCommand,
   },

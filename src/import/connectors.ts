@@ -112,8 +112,8 @@ function fromCounts(cells: Cells, counted: string, columns: Record<string, strin
 const maxCount = 1_000;
 
 function countOf(value: string): number | undefined {
-  if (value === 'no') return 0;
-  if (value === 'yes') return 1;
+  if (/^(no|false)$/i.test(value)) return 0;
+  if (/^(yes|true)$/i.test(value)) return 1;
   const count = readNumber(value);
   return count !== undefined && Number.isInteger(count) && count >= 0 && count <= maxCount
     ? count

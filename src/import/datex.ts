@@ -94,7 +94,9 @@ function stationOf(
   };
   const tariffs: Tariff[] = [];
   const chargers = listIn(station, 'refillPoint').flatMap((holder) => {
-    const point = firstObject(memberOf(holder, 'ElectricChargingPoint'), holder);
+    const given = firstObject(memberOf(holder, 'ElectricChargingPoint'), holder);
+    // Publications of the core without the profile have what the profile adds in the extension.
+    const point = { ...firstObject(memberOf(given, 'ElectricChargingPointExtensionG')), ...given };
     const chargersOfPoint = chargersOf(point, { at, shared, statuses, stationName: name, report });
     const chargerIds = chargersOfPoint.map((charger) => charger.id);
     for (const tariff of tariffsOf(point, report))
@@ -123,6 +125,8 @@ function operatorOf(given: Json | undefined, country: string | undefined): Stati
   const known = identifiers.find(
     (one) => plainName(enumOf(memberOf(one, 'typeOfIdentifier')) ?? '') === 'operatorid',
   );
+  const own = textOf(memberOf(organisation, 'externalCode'));
+  if (own !== undefined) return { id: own, name };
   const code = textOf(memberOf(known ?? identifiers[0], 'identifier')) ?? slugOf(name);
   return { id: country === undefined ? code : `${country}*${code}`, name };
 }
@@ -241,7 +245,11 @@ function findPlace(reference: Json | undefined): Place {
     return findPoint(latitude, longitude) ?? [];
   });
   const facility = locations
-    .map((location) => memberOf(memberOf(location, 'LocationExtensionG'), 'FacilityLocation'))
+    .flatMap((location) => [
+      memberOf(location, 'LocationExtensionG'),
+      memberOf(location, 'LocationReferenceExtensionG'),
+    ])
+    .map((extension) => memberOf(extension, 'FacilityLocation'))
     .find(isJsonObject);
   const given = memberOf(facility, 'address');
   const lines = listIn(given, 'addressLine').sort((one, other) => Number(one.order) - Number(other.order));

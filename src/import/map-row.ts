@@ -130,7 +130,10 @@ function isActive(reader: RowReader): boolean | undefined {
 }
 
 function pointOf(reader: RowReader): Geometry | undefined {
-  const [latitude, longitude] = [reader.value('latitude'), reader.value('longitude')].map(numberOf);
+  const [east, north] =
+    /^\[?\s*(-?[\d.]+)\s*[,;]\s*(-?[\d.]+)\s*\]?$/.exec(reader.text('coordinates') ?? '')?.slice(1) ?? [];
+  const latitude = numberOf(reader.value('latitude')) ?? (north === undefined ? undefined : Number(north));
+  const longitude = numberOf(reader.value('longitude')) ?? (east === undefined ? undefined : Number(east));
   const point = findPoint(latitude, longitude);
   if (!point) {
     const value = latitude === undefined || longitude === undefined ? undefined : `${latitude}, ${longitude}`;

@@ -12,16 +12,16 @@ import { perUnits } from './station.ts';
  */
 const text = { type: 'string', minLength: 1 };
 const texts = { type: ['string', 'array'], minLength: 1, minItems: 1, items: text };
-const scalar = { type: ['string', 'number', 'boolean'] };
+const scalar = { type: ['string', 'number', 'boolean', 'null'] };
 
 /** One value of the result: a template, several of which the first that can be filled counts, or more said about it. */
 export type FieldText = string | string[] | FieldDetails;
 export interface FieldDetails {
   from: string | string[];
-  /** What each text stands for. */
-  values?: Record<string, Scalar>;
+  /** What each text stands for; null: for nothing. */
+  values?: Record<string, Scalar | null>;
   /** What every other text stands for. */
-  otherwise?: Scalar;
+  otherwise?: Scalar | null;
   as?: 'number' | 'date-time';
   /** Makes a power of it. */
   unit?: PowerUnit;
@@ -78,6 +78,7 @@ const StationSection = closed({
   isActive: optionalField,
   latitude: optionalField,
   longitude: optionalField,
+  coordinates: optionalField,
   street: optionalField,
   city: optionalField,
   region: optionalField,

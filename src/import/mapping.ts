@@ -33,8 +33,8 @@ export interface Field {
   name: string;
   /** The first that can be filled counts. */
   templates: readonly Template[];
-  values?: ReadonlyMap<string, Scalar>;
-  otherwise?: Scalar;
+  values?: ReadonlyMap<string, Scalar | null>;
+  otherwise?: Scalar | null;
   as?: 'number' | 'date-time';
   unit?: 'W' | 'kW' | 'MW';
   format?: string;

@@ -91,14 +91,16 @@ function readField(field: Field, { cellOf, decimalComma }: FieldOptions): FieldR
     if (text === undefined) continue;
     const column = template.columns.join(' + ') || field.name;
     const value = meaningOf(text, field, decimalComma);
+    if (value === null) return { kind: 'nothing' };
     if (value !== undefined) return { kind: 'value', value, column, text };
     return { kind: 'problem', column, text, why: whyNot(field, decimalComma) };
   }
   return { kind: 'nothing' };
 }
 
-function meaningOf(text: string, field: Field, decimalComma: boolean): Scalar | Power | undefined {
-  const mapped = field.values?.get(comparable(text)) ?? (field.values ? field.otherwise : text);
+function meaningOf(text: string, field: Field, decimalComma: boolean): Scalar | Power | null | undefined {
+  const known = field.values?.get(comparable(text));
+  const mapped = known !== undefined ? known : field.values ? field.otherwise : text;
   if (typeof mapped !== 'string') return mapped;
   if (field.unit !== undefined) return readPower(mapped, field.unit, decimalComma);
   if (field.as === 'number') return readNumber(mapped, decimalComma);

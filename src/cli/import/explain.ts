@@ -2,9 +2,9 @@ import { isConnectorColumn } from '../../import/connectors.ts';
 import type { Mapping } from '../../import/mapping.ts';
 import { objectsOf } from '../../import/ocpi.ts';
 import { ocpiFields } from '../../import/ocpi-fields.ts';
-import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
+import { isJsonObject, type Json } from '../../protocol/json.ts';
 import { type CommandContext, CommandError, renderTable } from '../command.ts';
-import { readInput } from '../read-input.ts';
+import { parseJsonInput, readInput } from '../read-input.ts';
 import { listBundledMappings } from './bundled.ts';
 import { readCsv } from './csv.ts';
 import { readMapping } from './mapping.ts';
@@ -44,7 +44,10 @@ export async function explainFile(
 }
 
 async function explain(bytes: Buffer, file: string, mapping: string | undefined, context: CommandContext) {
-  const document = /^\s*[[{]/.test(bytes.subarray(0, 64).toString()) ? parseJson(bytes) : undefined;
+  const isJson = /^\s*[[{]/.test(bytes.subarray(0, sniffedBytes).toString());
+  const document = isJson ? parseJsonInput(file, bytes) : undefined;
+  if (isJsonObject(document) && ('payload' in document || 'messageContainer' in document))
+    throw new CommandError(`${file} is DATEX II: docs/charging.md shows where its fields go.`);
   const isGeoJson = isJsonObject(document) && 'features' in document;
   if (document !== undefined && !isGeoJson) return { title: 'OCPI', fields: explainOcpi(document, file) };
   const open = (known: Mapping) =>
@@ -136,3 +139,5 @@ function note(seen: Map<string, { filled: number; example: string }>, field: str
 }
 
 const shownCharacters = 30;
+/** Enough to see how a file begins. */
+const sniffedBytes = 64;

@@ -50,7 +50,7 @@ export async function collect(
   problems.forEach(collector.report);
   await withProgress(context, 'Making catalogs', async () => {
     for (const [index, station] of stations.entries()) {
-      // Nothing here waits for the outside world: without a pause, no progress would be shown.
+      // So that progress is shown.
       if (index % stationsBetweenPauses === 0) await setImmediate();
       collector.add(station);
     }

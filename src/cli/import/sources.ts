@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { stationsOfDatex } from '../../import/datex.ts';
 import { createRowMapper } from '../../import/map-row.ts';
 import type { Mapping } from '../../import/mapping.ts';
@@ -5,6 +6,7 @@ import { stationsOfOcpi } from '../../import/ocpi.ts';
 import type { PerUnit, Problem, Station } from '../../import/station.ts';
 import type { Json } from '../../protocol/json.ts';
 import { type CommandContext, CommandError } from '../command.ts';
+import { withProgress } from '../progress.ts';
 import { parseJsonInput, readInput } from '../read-input.ts';
 import { readCsv } from './csv.ts';
 import { compareColumns, readMapping } from './mapping.ts';
@@ -49,8 +51,11 @@ export async function readList(
   }
   const known = await readMapping(mapping, context);
   const bytes = await open(file);
-  if (kind === 'geojson') return readRows(readGeoJson(parseJsonInput(file, bytes), file), known, 'feature');
-  return readRows(await readCsv(bytes, known.file, file), known, 'row');
+  return withProgress(context, `Reading ${file}`, async () =>
+    kind === 'geojson'
+      ? readRows(readGeoJson(parseJsonInput(file, bytes), file), known, 'feature')
+      : readRows(await readCsv(bytes, known.file, file), known, 'row'),
+  );
 }
 
 /** @param source as an error calls it */
@@ -76,9 +81,13 @@ async function readRows(source: RowSource, mapping: Mapping, unit: string): Prom
   let count = 0;
   for await (const row of source.rows((problem) => void problems.push(problem))) {
     count += 1;
+    // Nothing here waits for the outside world: without a pause, no progress would be shown.
+    if (count % rowsBetweenPauses === 0) await setImmediate();
     const mapped = row ? mapRow(row) : { problems: [] };
     problems.push(...mapped.problems);
     if (mapped.station) stations.push(mapped.station);
   }
   return { stations, problems, count, unit, per: mapping.per };
 }
+
+const rowsBetweenPauses = 1_000;

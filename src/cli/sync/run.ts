@@ -82,9 +82,9 @@ async function runOnce(
   context: CommandContext,
 ): Promise<Outcome> {
   const config = context.config();
-  const memory = await readMemory(config, name, options.to);
   const reading = await read();
   if (!reading) return { status: 'The source has not changed.', isComplete: true };
+  const memory = await readMemory(config, name, options.to);
   const stationIds = new Set(reading.stations.map(({ id }) => id));
   refuseHalfRead(memory, stationIds, options.maxMissing);
   const per =
@@ -93,7 +93,7 @@ async function runOnce(
     reading.per ??
     (stationIds.size > mostStationCatalogs ? 'region' : 'station');
   const collected = await collect(reading, { ...options, per }, context);
-  if (isFirst) await reportCollected(reading, collected, options, context);
+  if (isFirst || options.strict) await reportCollected(reading, collected, options, context);
   const others = await readOthersCatalogs(config, memory);
   const own = collected.catalogs.filter(({ id }) => !others.has(id));
   const taken = collected.catalogs

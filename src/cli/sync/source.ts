@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createConfiguredClient, type GuardedClient } from '../../http/guarded-client.ts';
-import { createOcpiReader, OcpiFailure } from '../../import/ocpi-endpoint.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { type ListSource, type Reading, readList, readLocations } from '../import/sources.ts';
 import { readInput } from '../read-input.ts';
+import { createOcpiReader, OcpiFailure } from './ocpi-endpoint.ts';
 
 // What a sync reads, again and again: a file, a document at an address, or an OCPI endpoint.
 

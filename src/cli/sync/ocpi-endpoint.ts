@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../protocol/json.ts';
+import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
 
 // An operator's OCPI endpoint, read as a Sender's Receiver does (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs,
 // page by page. Later reads ask for what has changed (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report what is

@@ -4,8 +4,8 @@ import {
   ocpiLocation,
   ocpiTariff,
   startOcpiServer,
-} from '../../tests/support/peers/ocpi-server.ts';
-import { createGuardedClient } from '../http/guarded-client.ts';
+} from '../../../tests/support/peers/ocpi-server.ts';
+import { createGuardedClient } from '../../http/guarded-client.ts';
 import { createOcpiReader } from './ocpi-endpoint.ts';
 
 const client = createGuardedClient({ allowPrivateAddresses: true });

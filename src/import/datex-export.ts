@@ -1,0 +1,304 @@
+import type { Catalog, Location, Resource } from '../protocol/catalog.ts';
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
+import { positionOf } from './place.ts';
+import type { Problem } from './station.ts';
+
+// Published EV chargers as DATEX II v3 EnergyInfrastructure, as JSON: a table publication that is valid by the schemas of version 3.7, and a status publication.
+// What the core of version 3.7 has no member for, but the profile of Regulation (EU) 2025/655 has (current, prices), stands in the extension of the charging point
+// under the names of the profile. docs/charging.md says what has no place.
+
+export interface DatexExport {
+  table: JsonObject;
+  status: JsonObject;
+  /** What of the catalogs has no place. */
+  problems: Problem[];
+}
+
+export interface DatexOptions {
+  now: Date;
+  /** Of the texts: `en`. */
+  lang: string;
+  /** Who publishes: a country and an identifier in it. */
+  creator: { country: string; nationalIdentifier: string };
+}
+
+export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }: DatexOptions): DatexExport {
+  const problems: Problem[] = [];
+  const publication = { lang, publicationTime: now.toISOString(), publicationCreator: creator };
+  const context = {
+    version: now.toISOString(),
+    lang,
+    report: (problem: Problem) => void problems.push(problem),
+  };
+  const sites = catalogs.map((catalog) => siteOf(catalog, context)).filter((site) => site !== undefined);
+  const table = {
+    idG: creator.nationalIdentifier,
+    versionG: context.version,
+    energyInfrastructureSite: sites,
+  };
+  const payload = { versionG: '3.7', modelBaseVersionG: '3' };
+  return {
+    table: {
+      payload: {
+        ...payload,
+        egiEnergyInfrastructureTablePublication: { ...publication, energyInfrastructureTable: [table] },
+      },
+    },
+    status: {
+      payload: {
+        ...payload,
+        aegiEnergyInfrastructureStatusPublication: {
+          ...publication,
+          tableReference: [
+            { targetClass: 'EnergyInfrastructureTable', idG: table.idG, versionG: table.versionG },
+          ],
+          energyInfrastructureSiteStatus: catalogs.flatMap((catalog) => statusOf(catalog, context)),
+        },
+      },
+    },
+    problems,
+  };
+}
+
+interface ExportContext {
+  version: string;
+  lang: string;
+  report(problem: Problem): void;
+}
+
+/** A catalog of one station is a site with one station; a larger one is a site with a station for each place. */
+function siteOf(catalog: Catalog, context: ExportContext): JsonObject | undefined {
+  const { id, descriptor, provider } = catalog;
+  const stations = stationsOf(catalog);
+  if (stations.length === 0) return undefined;
+  const name = words(descriptor.name ?? id, context);
+  return {
+    idG: id,
+    versionG: context.version,
+    name,
+    operator: {
+      facOrganisationSpecification: {
+        idG: provider.id,
+        versionG: context.version,
+        name: words(provider.descriptor.name, context),
+        externalCode: provider.id,
+        organisationUnit: [{}],
+      },
+    },
+    energyInfrastructureStation: stations.map(({ stationId, location, points }) => {
+      const [first] = points.values();
+      const { openingHours, timeZone } = attributesOf(first?.[0]);
+      const reference = locationReference(location, timeZone, context);
+      return {
+        idG: stationId,
+        versionG: context.version,
+        name,
+        ...(openingHours === '24/7' && { operatingHours: { facOpenAllHours: {} } }),
+        ...(reference && { locationReference: reference }),
+        refillPoint: [...points].map(([evseId, chargers]) => ({
+          egiElectricChargingPoint: pointOf(evseId, chargers, catalog, context),
+        })),
+      };
+    }),
+  };
+}
+
+interface ExportedStation {
+  stationId: string;
+  location?: Location;
+  /** By the id of the EVSE: its connectors. */
+  points: Map<string, Resource[]>;
+}
+
+function stationsOf({ id, provider, resources = [] }: Catalog): ExportedStation[] {
+  const stations = new Map<string, ExportedStation>();
+  for (const resource of resources) {
+    const { location, evseId } = attributesOf(resource);
+    const own = isJsonObject(location) ? (location as Location) : undefined;
+    const key = own ? JSON.stringify(own.geo) : '';
+    const station = stations.get(key) ?? {
+      stationId: own ? `${id}:${stations.size + 1}` : id,
+      location: own ?? provider.availableAt?.[0],
+      points: new Map(),
+    };
+    const point = typeof evseId === 'string' ? evseId : resource.id;
+    station.points.set(point, [...(station.points.get(point) ?? []), resource]);
+    stations.set(key, station);
+  }
+  return [...stations.values()];
+}
+
+function pointOf(
+  evseId: string,
+  chargers: readonly Resource[],
+  catalog: Catalog,
+  context: ExportContext,
+): JsonObject {
+  const { powerType } = attributesOf(chargers[0]);
+  const rates = ratesOf(catalog, chargers, context);
+  const extension = {
+    ...(typeof powerType === 'string' && {
+      currentType: { value: powerType.startsWith('DC') ? 'dc' : 'ac' },
+    }),
+    ...(rates.length > 0 && { electricEnergy: [{ energyRate: rates }] }),
+  };
+  return {
+    idG: evseId,
+    versionG: context.version,
+    connector: chargers.map((charger) => {
+      const { connectorType, connectorFormat, ratedPower } = attributesOf(charger);
+      const kilowatts = isJsonObject(ratedPower) ? Number(ratedPower.value) : Number.NaN;
+      if (!Number.isFinite(kilowatts))
+        context.report({
+          at: charger.id,
+          column: 'ratedPower',
+          why: 'is needed by DATEX II: 0 is written',
+          kind: 'value',
+        });
+      return {
+        connectorType: { value: connectors[String(connectorType)] ?? 'other' },
+        ...(connectorFormat !== undefined && {
+          connectorFormat: { value: connectorFormat === 'SOCKET' ? 'socket' : 'otherCable' },
+        }),
+        maxPowerAtSocket: Number.isFinite(kilowatts) ? kilowatts * 1_000 : 0,
+      };
+    }),
+    ...(Object.keys(extension).length > 0 && { egiElectricChargingPointExtensionG: extension }),
+  };
+}
+
+const connectors: Record<string, string> = {
+  Type1: 'iec62196T1',
+  CCS1: 'iec62196T1COMBO',
+  Type2: 'iec62196T2',
+  CCS2: 'iec62196T2COMBO',
+  CHAdeMO: 'chademo',
+  NACS: 'teslaS',
+};
+
+/** The prices of the offers that cover the first connector of a point. */
+function ratesOf(
+  { offers = [] }: Catalog,
+  [first]: readonly Resource[],
+  context: ExportContext,
+): JsonObject[] {
+  const covering = offers.filter(({ resourceIds }) => first && (resourceIds?.includes(first.id) ?? true));
+  return covering.flatMap(({ id, descriptor, considerations = [] }) => {
+    const prices = considerations.flatMap(({ considerationAttributes }) => {
+      const components: unknown = considerationAttributes?.components;
+      return Array.isArray(components) ? (components as Json[]).filter(isJsonObject) : [];
+    });
+    const energyPrice = prices.flatMap((price) => energyPriceOf(price, id, context) ?? []);
+    if (energyPrice.length === 0) return [];
+    const currency = String(prices[0]?.currency);
+    const isAdHoc = descriptor?.code === 'AD_HOC_PAYMENT';
+    return [
+      {
+        idG: id.replace(/^.*:tariff:/, ''),
+        ...(isAdHoc && { ratePolicy: { value: 'adHoc' } }),
+        applicableCurrency: [currency],
+        energyPrice,
+      },
+    ];
+  });
+}
+
+function energyPriceOf(
+  price: JsonObject,
+  offerId: string,
+  { report }: ExportContext,
+): JsonObject | undefined {
+  const { type, value, taxIncluded, taxPercent, restrictions } = price;
+  const kind = { ENERGY: 'pricePerKWh', TIME: 'pricePerMinute', FLAT: 'flatRate' }[String(type)];
+  const { minDuration, maxDuration, ...others }: JsonObject = isJsonObject(restrictions) ? restrictions : {};
+  if (kind === undefined || typeof value !== 'number' || Object.keys(others).length > 0) {
+    report({ at: offerId, value: JSON.stringify(price), why: 'has no place in DATEX II', kind: 'value' });
+    return undefined;
+  }
+  const hasTimes = minDuration !== undefined || maxDuration !== undefined;
+  return {
+    priceType: { value: kind },
+    value: type === 'TIME' ? Number((value / 60).toFixed(8)) : value,
+    ...(taxIncluded !== undefined && { taxIncluded }),
+    ...(taxPercent !== undefined && { taxRate: taxPercent }),
+    ...(hasTimes && {
+      timeBasedApplicability: { fromMinute: minutes(minDuration), toMinute: minutes(maxDuration) },
+    }),
+  };
+}
+
+function minutes(seconds: Json | undefined): number {
+  return typeof seconds === 'number' ? Math.round(seconds / 60) : 0;
+}
+
+function locationReference(
+  location: Location | undefined,
+  timeZone: unknown,
+  context: ExportContext,
+): JsonObject | undefined {
+  const [longitude, latitude] = (location?.geo && positionOf(location.geo)) ?? [];
+  if (latitude === undefined || longitude === undefined) return undefined;
+  const { streetAddress, addressLocality, postalCode, addressCountry } = location?.address ?? {};
+  const address = {
+    ...(postalCode !== undefined && { postcode: postalCode }),
+    ...(addressLocality !== undefined && { city: words(addressLocality, context) }),
+    ...(addressCountry?.length === 2 && { countryCode: addressCountry }),
+    ...(streetAddress !== undefined && {
+      addressLine: [{ order: 1, type: { value: 'street' }, text: words(streetAddress, context) }],
+    }),
+  };
+  const FacilityLocation = {
+    ...(typeof timeZone === 'string' && { timeZone }),
+    ...(Object.keys(address).length > 0 && { address }),
+  };
+  return {
+    locPointLocation: {
+      pointByCoordinates: { pointCoordinates: { latitude, longitude } },
+      ...(Object.keys(FacilityLocation).length > 0 && {
+        locLocationReferenceExtensionG: { FacilityLocation },
+      }),
+    },
+  };
+}
+
+function statusOf(catalog: Catalog, { version }: ExportContext): JsonObject[] {
+  const reference = (idG: string) => ({ targetClass: 'FacilityObject', idG, versionG: version });
+  const stations = stationsOf(catalog).flatMap(({ stationId, points }) => {
+    const known = [...points].flatMap(([evseId, [charger]]) => {
+      const { availability } = attributesOf(charger);
+      if (!isJsonObject(availability)) return [];
+      const { status, reportedAt } = availability;
+      return [
+        {
+          aegiRefillPointStatus: {
+            reference: reference(evseId),
+            ...(reportedAt !== undefined && { lastUpdated: reportedAt }),
+            status: { value: statuses[String(status)] ?? 'unknown' },
+          },
+        },
+      ];
+    });
+    return known.length > 0 ? [{ reference: reference(stationId), refillPointStatus: known }] : [];
+  });
+  return stations.length > 0
+    ? [{ reference: reference(catalog.id), energyInfrastructureStationStatus: stations }]
+    : [];
+}
+
+const statuses: Record<string, string> = {
+  AVAILABLE: 'available',
+  CHARGING: 'charging',
+  BLOCKED: 'occupied',
+  RESERVED: 'reserved',
+  OUTOFORDER: 'faulted',
+  INOPERATIVE: 'unavailable',
+};
+
+function attributesOf(resource: Resource | undefined): JsonObject {
+  const attributes = resource?.resourceAttributes?.attributes as Json | undefined;
+  return isJsonObject(attributes) ? attributes : {};
+}
+
+function words(value: string, { lang }: ExportContext): JsonObject {
+  return { values: [{ lang, value }] };
+}

@@ -1,0 +1,129 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { dataFile } from '../../tests/support/catalogs/data-dir.ts';
+import { bundledChecker } from '../../tests/support/hosted/published-tree.ts';
+import { ocpiLocation, ocpiTariff } from '../../tests/support/peers/ocpi-server.ts';
+import type { Catalog } from '../protocol/catalog.ts';
+import type { Json } from '../protocol/json.ts';
+import { createCollector } from './collect.ts';
+import { stationsOfDatex } from './datex.ts';
+import { exportDatex } from './datex-export.ts';
+import { stationsOfOcpi } from './ocpi.ts';
+import type { Station } from './station.ts';
+
+const options = {
+  now: new Date('2026-02-01T00:00:00Z'),
+  lang: 'en',
+  creator: { country: 'DE', nationalIdentifier: 'DE-NAP-ABC' },
+};
+
+async function catalogsOf(stations: Station[]): Promise<Catalog[]> {
+  const collector = createCollector({ per: 'station', checker: await bundledChecker(), keepDoubtful: true });
+  stations.forEach(collector.add);
+  return collector.finish().catalogs;
+}
+
+const locations = [
+  ocpiLocation('A', {
+    tariff: 'T1',
+    statuses: ['AVAILABLE', 'OUTOFORDER'],
+    opening_times: { twentyfourseven: true },
+  }),
+  ocpiLocation('B', { tariff: 'T2' }),
+] as unknown as Json;
+const restricted = {
+  price_components: [{ type: 'TIME', price: 6, vat: 19, step_size: 60 }],
+  restrictions: { min_duration: 3_600 },
+};
+const parking = { price_components: [{ type: 'PARKING_TIME', price: 3, step_size: 60 }] };
+const tariffs = [
+  ocpiTariff('T1', 0.59),
+  { ...ocpiTariff('T2', 0), type: 'AD_HOC_PAYMENT', elements: [restricted, parking] },
+] as unknown as Json;
+
+describe('EV chargers as DATEX II', () => {
+  it('come back from OCPI by way of DATEX II with all but what has no place there', async () => {
+    const catalogs = await catalogsOf(stationsOfOcpi(locations, tariffs).stations);
+    const { table, status, problems } = exportDatex(catalogs, options);
+    expect(problems.map(({ at, why }) => `${at} ${why}`)).toEqual([
+      'DE*ABC*B:tariff:T2 has no place in DATEX II',
+    ]);
+    const back = await catalogsOf(stationsOfDatex([table, status]).stations);
+    const told = (from: Catalog[]) =>
+      from.map(({ descriptor, provider, resources = [], offers = [] }) => ({
+        name: descriptor.name,
+        operator: provider.descriptor.name,
+        place: {
+          ...provider.availableAt?.[0],
+          address: { ...provider.availableAt?.[0]?.address, addressCountry: '' },
+        },
+        chargers: resources.map(({ resourceAttributes }) => {
+          const { connectorDescription: _, ...attributes } = Object(resourceAttributes?.attributes);
+          return attributes;
+        }),
+        prices: offers.flatMap(({ considerations = [] }) =>
+          considerations
+            .filter(({ id }) => id !== 'parking-time')
+            .flatMap(
+              ({ considerationAttributes }) => considerationAttributes?.components as { step?: unknown }[],
+            )
+            .map(({ step: _, ...price }) => price),
+        ),
+      }));
+    expect(told(back)).toEqual(told(catalogs));
+  });
+
+  const schemas = dataFile('charging/datex2-3.7');
+  const feed = dataFile('charging/datex2_enbw_static_reduced.json');
+  it.skipIf(!existsSync(schemas))(
+    'are valid by the schemas of DATEX II 3.7 (needs the schemas)',
+    async () => {
+      const ajv = new Ajv2020({ strict: false, allErrors: true });
+      formats.default(ajv);
+      for (const file of readdirSync(schemas).filter((name) => name.endsWith('.json')))
+        ajv.addSchema(JSON.parse(readFileSync(join(schemas, file), 'utf8')), file);
+      const validate = ajv.getSchema('DATEXII_3_D2Payload.json');
+      const stations = [
+        stationsOfOcpi(locations, tariffs).stations,
+        stationsOfDatex([JSON.parse(readFileSync(feed, 'utf8'))]).stations,
+      ];
+      for (const list of stations) {
+        validate?.(exportDatex(await catalogsOf(list), options).table);
+        expect(validate?.errors ?? []).toEqual([]);
+      }
+    },
+  );
+
+  it('are found whatever prefix and case a publisher writes', () => {
+    const point = {
+      egiElectricChargingPoint: {
+        idG: 'DE*X*E1',
+        connector: [{ connectorType: { value: 'IEC_62196_T2_Combo' }, maxPowerAtSocket: 50_000 }],
+      },
+    };
+    const station = { idG: 'S1', refillPoint: [point] };
+    const site = { idG: 'P1', name: 'Markt', energyInfrastructureStation: [station] };
+    const document = {
+      payload: {
+        EnergyInfrastructureTablePublication: {
+          energyInfrastructureTable: { energyInfrastructureSite: site },
+        },
+      },
+    };
+    const { stations, problems } = stationsOfDatex([document]);
+    expect(stations).toMatchObject([
+      {
+        name: 'Markt',
+        chargers: [{ id: 'DE*X*E1*1', attributes: { connectorType: 'CCS2', ratedPower: { value: 50 } } }],
+      },
+    ]);
+    expect(problems.map(({ column }) => column)).toEqual(['locationReference']);
+  });
+
+  it('are not to be had from another document', () => {
+    expect(() => stationsOfDatex([{ payload: {} }])).toThrow('no DATEX II table');
+  });
+});
