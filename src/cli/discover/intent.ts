@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { DiscoverMessage, Intent, SpatialEntry } from '../../protocol/discover-messages.ts';
+import { locationTargets, type Place } from '../../rules/hit.ts';
 import { CommandError } from '../command.ts';
 
 // From what a person types to the message of a discover (catalog spec: POST /discover).
@@ -13,16 +14,6 @@ export interface IntentOptions {
   offset?: number;
 }
 
-export interface Place {
-  latitude: number;
-  longitude: number;
-}
-
-/** Where things stand: at their provider, or, for chargers and other energy resources, at a place of their own. */
-const usualTargets = [
-  '$.catalogs[*].provider.availableAt[*].geo',
-  '$.catalogs[*].resources[*].resourceAttributes.attributes.location.geo',
-];
 export const usualMeters = 5_000;
 
 export function buildMessage(words: readonly string[], options: IntentOptions): DiscoverMessage {
@@ -45,7 +36,7 @@ function buildSpatialEntry({ near, within, target }: IntentOptions): SpatialEntr
     if (target !== undefined) throw new CommandError('--target needs --near.');
     return undefined;
   }
-  const targets = target ?? usualTargets;
+  const targets = target ?? locationTargets;
   return {
     op: 'S_DWITHIN',
     targets: targets.length === 1 ? (targets[0] ?? '') : targets,
@@ -112,5 +103,5 @@ export function parseDistance(text: string): number {
 
 export function collectTargets(text: string, earlier: string[] = []): string[] {
   if (text.startsWith('$')) return [...earlier, text];
-  throw new InvalidArgumentError(`It is a JSONPath from $, such as ${usualTargets[0]}.`);
+  throw new InvalidArgumentError(`It is a JSONPath from $, such as ${locationTargets[0]}.`);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ReceivedCatalog } from '../../protocol/catalog.ts';
+import { metersBetween } from '../../rules/hit.ts';
 import { plain } from '../colour.ts';
-import { metersBetween, renderFound } from './report.ts';
+import { renderFound } from './report.ts';
 
 const near = { latitude: 12.97, longitude: 77.59 };
 const price = (value: unknown, currency = 'INR') => ({

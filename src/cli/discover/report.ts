@@ -1,8 +1,14 @@
-import type { Offer, ReceivedCatalog, Resource } from '../../protocol/catalog.ts';
+import type { Offer } from '../../protocol/catalog.ts';
 import type { OnDiscoverMessage } from '../../protocol/discover-messages.ts';
-import { isJsonObject, type Json } from '../../protocol/json.ts';
+import {
+  coversResource,
+  findDistance,
+  findLowestPrices,
+  findPrices,
+  leastOf,
+  type Place,
+} from '../../rules/hit.ts';
 import { counted, renderTable } from '../command.ts';
-import type { Place } from './intent.ts';
 
 // What was found, as a table: one line per resource. The node is who publishes it: with whom a consumer would order.
 
@@ -23,8 +29,8 @@ export function renderFound(
       const cells = [
         shorten(resource.descriptor?.name ?? resource.id),
         shorten(catalog.provider.descriptor.name),
-        ...(near ? [renderDistance(distanceMeters ?? distanceTo(near, catalog, resource))] : []),
-        renderPrice(offersOf(catalog, resource)),
+        ...(near ? [renderDistance(distanceMeters ?? findDistance({ resource, catalog }, near))] : []),
+        renderPrice((catalog.offers ?? []).filter((offer) => coversResource(offer, resource))),
         shorten(catalog.descriptor.name ?? catalog.id),
         catalog.bppId ?? '-',
       ];
@@ -55,65 +61,16 @@ function renderCount(
 /** A total above this counts only what was seen. */
 const exactTotal = 1_000;
 
-/** Catalog spec, Offer: without resourceIds an offer applies to all resources of the provider. */
-function offersOf({ offers = [] }: ReceivedCatalog, { id }: Resource): Offer[] {
-  return offers.filter(({ resourceIds }) => resourceIds === undefined || resourceIds.includes(id));
-}
-
-/**
- * The lowest price of each currency and unit; what energy costs first. Which members a consideration has is the business of its domain; value and
- * currency are usual, unit is that of our imports (docs/charging.md).
- */
+/** The lowest price of each currency and unit. */
 function renderPrice(offers: readonly Offer[]): string {
-  const lowest = new Map<string, { amount: number; isVarying: boolean }>();
-  for (const { considerations = [] } of offers) {
-    for (const { considerationAttributes: attributes } of considerations) {
-      const { value, minValue, currency, unit, type }: Record<string, unknown> = attributes ?? {};
-      const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-      // What a reservation costs, or a session at the least, is no price of charging.
-      const isAside = typeof type === 'string' && /^(RESERVATION|MINIMUM|MAXIMUM)/.test(type);
-      if (typeof amount !== 'number' || !Number.isFinite(amount) || isAside) continue;
-      const of = `${currency ?? ''}${unit === undefined ? '' : `/${unit}`}${type === 'PARKING_TIME' ? ' parking' : ''}`;
-      const known = lowest.get(of);
-      const least = Math.min(typeof minValue === 'number' ? minValue : amount, known?.amount ?? amount);
-      lowest.set(of, { amount: least, isVarying: known !== undefined || least < amount });
-    }
-  }
-  const texts = [...lowest]
-    .sort(([one], [other]) => Number(other.endsWith('/kWh')) - Number(one.endsWith('/kWh')))
-    .map(([of, { amount, isVarying }]) => `${isVarying ? 'from ' : ''}${amount} ${of}`.trim());
+  const all = findPrices(offers);
+  const texts = findLowestPrices(offers).map((lowest) => {
+    const { minValue, currency, unit } = lowest;
+    const alike = all.filter((one) => one.currency === currency && one.unit === unit);
+    const isVarying = alike.length > 1 || minValue !== undefined;
+    return `${isVarying ? 'from ' : ''}${leastOf(lowest)} ${currency}${unit && `/${unit}`}`.trim();
+  });
   return texts.join(', ') || '-';
-}
-
-/** To the nearest point that the resource or its provider names; undefined where there is none. */
-function distanceTo(near: Place, { provider }: ReceivedCatalog, resource: Resource): number | undefined {
-  const own = pointsIn(resource.resourceAttributes as Json | undefined);
-  const points = own.length > 0 ? own : pointsIn(provider as Json);
-  const meters = points.map((point) => metersBetween(near, point));
-  return meters.length > 0 ? Math.min(...meters) : undefined;
-}
-
-function pointsIn(value: Json | undefined): Place[] {
-  if (Array.isArray(value)) return value.flatMap(pointsIn);
-  if (!isJsonObject(value)) return [];
-  const { type, coordinates } = value;
-  if (type === 'Point' && Array.isArray(coordinates)) {
-    const [longitude, latitude] = coordinates;
-    return typeof longitude === 'number' && typeof latitude === 'number' ? [{ latitude, longitude }] : [];
-  }
-  return Object.values(value).flatMap(pointsIn);
-}
-
-const earthRadiusMeters = 6_371_008.8;
-
-/** On great circles of the sphere that S_DWITHIN is measured on. */
-export function metersBetween(from: Place, to: Place): number {
-  const radians = (degrees: number) => (degrees * Math.PI) / 180;
-  const [south, north] = [radians(from.latitude), radians(to.latitude)];
-  const half = (angle: number) => Math.sin(angle / 2) ** 2;
-  const haversine =
-    half(north - south) + Math.cos(south) * Math.cos(north) * half(radians(to.longitude - from.longitude));
-  return 2 * earthRadiusMeters * Math.asin(Math.min(1, Math.sqrt(haversine)));
 }
 
 export function renderDistance(meters: number | undefined): string {

@@ -1,0 +1,147 @@
+import type { Offer, ReceivedCatalog, Resource } from '../protocol/catalog.ts';
+import { isJsonObject, type Json } from '../protocol/json.ts';
+import { isValidAt } from './time-period.ts';
+
+// What a consumer reads from a hit of an on_discover: its prices, how far away it is, and whether it can be had at a given time.
+
+/** A resource that was found, with the offers that cover it and the catalog that it is in. */
+export interface Hit {
+  resource: Resource;
+  offers: readonly Offer[];
+  catalog: Omit<ReceivedCatalog, 'resources' | 'offers'>;
+}
+
+export interface Place {
+  latitude: number;
+  longitude: number;
+}
+
+/** Paths of locations in an intent: that of the provider, or, for chargers and other energy resources, of the resource itself. */
+export const locationTargets = [
+  '$.catalogs[*].provider.availableAt[*].geo',
+  '$.catalogs[*].resources[*].resourceAttributes.attributes.location.geo',
+];
+
+/** Catalog spec, Offer: without resourceIds an offer applies to all resources of the provider. */
+export function coversResource({ resourceIds }: Offer, { id }: Resource): boolean {
+  return resourceIds === undefined || resourceIds.includes(id);
+}
+
+export interface Price {
+  /** Where it varies, the highest. */
+  value: number;
+  /** The lowest, where it varies. */
+  minValue?: number;
+  /** Empty where the consideration names none. */
+  currency: string;
+  /** What it is the price of: `kWh`, `min`, `session`, `min parking`; empty where the consideration does not say. */
+  unit: string;
+  offerId: string;
+}
+
+/** A price of reserving, and the least or most that a session costs, is no price of the resource. */
+const asides = /^(RESERVATION|MINIMUM|MAXIMUM)/;
+
+/**
+ * The prices in a list of offers. Which members a consideration has is the business of its domain; `value` and `currency` are usual, `unit` and `minValue` are those of charging (docs/charging.md).
+ */
+export function findPrices(offers: readonly Offer[]): Price[] {
+  return offers.flatMap(({ id: offerId, considerations = [] }) =>
+    considerations.flatMap(({ considerationAttributes }) => {
+      const { value, minValue, currency, unit, type }: Record<string, unknown> =
+        considerationAttributes ?? {};
+      const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+      if (typeof amount !== 'number' || !Number.isFinite(amount)) return [];
+      if (typeof type === 'string' && asides.test(type)) return [];
+      const units = [typeof unit === 'string' ? unit : '', type === 'PARKING_TIME' ? 'parking' : ''];
+      return [
+        {
+          value: amount,
+          ...(typeof minValue === 'number' && minValue < amount && { minValue }),
+          currency: typeof currency === 'string' ? currency : '',
+          unit: units.join(' ').trim(),
+          offerId,
+        },
+      ];
+    }),
+  );
+}
+
+/** The lowest price of each currency and unit; what energy costs first, the others in the order in which they appear. */
+export function findLowestPrices(offers: readonly Offer[]): Price[] {
+  const lowest = new Map<string, Price>();
+  for (const price of findPrices(offers)) {
+    const of = JSON.stringify([price.currency, price.unit]);
+    const known = lowest.get(of);
+    if (!known || leastOf(price) < leastOf(known)) lowest.set(of, price);
+  }
+  const isOfEnergy = ({ unit }: Price) => Number(unit === 'kWh');
+  return [...lowest.values()].sort((a, b) => isOfEnergy(b) - isOfEnergy(a));
+}
+
+export function leastOf({ value, minValue = value }: Price): number {
+  return minValue;
+}
+
+/** `unknown`: the answer has no offer for it, so nothing says whether it can be had. */
+export interface Availability {
+  state: 'available' | 'unavailable' | 'unknown';
+  /** Why it is not available, or why nobody can tell. */
+  reason?: string;
+  /** The offers that apply at that time. */
+  offers: Offer[];
+}
+
+/** Whether a hit can be had at a time, by the state and validity of its catalog and the validity of its offers. */
+export function findAvailability({ catalog, offers }: Hit, at: Date): Availability {
+  const applying = offers.filter(({ validity }) => isValidAt(validity, at));
+  const reason = findObstacle(catalog, { offers, applying }, at);
+  if (reason !== undefined) return { state: 'unavailable', reason, offers: [] };
+  if (offers.length === 0) return { state: 'unknown', reason: 'The answer has no offer for it.', offers: [] };
+  return { state: 'available', offers: applying };
+}
+
+function findObstacle(
+  { isActive, validity }: Hit['catalog'],
+  { offers, applying }: { offers: readonly Offer[]; applying: readonly Offer[] },
+  at: Date,
+): string | undefined {
+  if (isActive === false) return 'Its catalog is paused.';
+  if (!isValidAt(validity, at)) return 'Its catalog is not valid at that time.';
+  return offers.length > 0 && applying.length === 0 ? 'None of its offers applies at that time.' : undefined;
+}
+
+/** Meters to the nearest point that the resource names, or else its provider; undefined where neither names a point. */
+export function findDistance(
+  { resource, catalog }: Pick<Hit, 'resource' | 'catalog'>,
+  from: Place,
+): number | undefined {
+  const own = pointsIn(resource.resourceAttributes as Json | undefined);
+  const points = own.length > 0 ? own : pointsIn(catalog.provider as Json);
+  // Not Math.min of all: a hostile catalog may have more points than a call can have arguments.
+  const nearest = points.reduce((least, to) => Math.min(least, metersBetween(from, to)), Number.MAX_VALUE);
+  return points.length > 0 ? nearest : undefined;
+}
+
+function pointsIn(value: Json | undefined): Place[] {
+  if (Array.isArray(value)) return value.flatMap(pointsIn);
+  if (!isJsonObject(value)) return [];
+  const { type, coordinates } = value;
+  if (type === 'Point' && Array.isArray(coordinates)) {
+    const [longitude, latitude] = coordinates;
+    return typeof longitude === 'number' && typeof latitude === 'number' ? [{ latitude, longitude }] : [];
+  }
+  return Object.values(value).flatMap(pointsIn);
+}
+
+const earthRadiusMeters = 6_371_008.8;
+
+/** On great circles of the sphere that S_DWITHIN is measured on. */
+export function metersBetween(from: Place, to: Place): number {
+  const radians = (degrees: number) => (degrees * Math.PI) / 180;
+  const [south, north] = [radians(from.latitude), radians(to.latitude)];
+  const half = (angle: number) => Math.sin(angle / 2) ** 2;
+  const haversine =
+    half(north - south) + Math.cos(south) * Math.cos(north) * half(radians(to.longitude - from.longitude));
+  return 2 * earthRadiusMeters * Math.asin(Math.min(1, Math.sqrt(haversine)));
+}
