@@ -8,6 +8,7 @@ import argparse
 import base64
 import datetime
 import decimal
+import gzip
 import hashlib
 import http.server
 import json
@@ -335,6 +336,58 @@ class Registry:
             raise
 
 
+# The proof of a hit
+
+
+def check_proof(proof: dict, registry: Registry) -> dict:
+    """Checks the proof of a hit, as `signpost mcp` (get_resource) and signpost-client (createProver) give it: fetches the files that it names again, and
+    verifies each link from the registry's key to the resource. Returns the resource and its offers as the provider has signed them."""
+    node, catalog_id, resource_id = proof["node"], urllib.parse.unquote(proof["catalogId"]), urllib.parse.unquote(proof["resourceId"])
+    urls = {document: [file["url"] for file in proof["files"] if file["document"] == document] for document in ("manifest", "record", "index")}
+
+    def fetch(url: str, digest: str | None = None) -> dict:
+        with urllib.request.urlopen(url, timeout=30) as response:
+            served = response.read()
+        raw = gzip.decompress(served) if served.startswith(b"\x1f\x8b") else served
+        if digest is not None and digest.lower() not in {f"sha256:{hashlib.sha256(one).hexdigest()}" for one in (served, raw)}:
+            raise ProtocolError("AUT_SIGNATURE_INVALID", f"{url} does not have the digest {digest}")
+        return verified(parse_json(raw))
+
+    def verified(document: dict) -> dict:
+        verify_document(document, lambda key_id: registry.find_key(node, key_id))
+        return document
+
+    def only(found: list, what: str) -> typing.Any:
+        if not found:
+            raise ProtocolError("AUT_SIGNATURE_INVALID", f"the chain is broken: {what}")
+        return found[0]
+
+    manifest = fetch(only(urls["manifest"], "no manifest"))
+    record_url = only(urls["record"], "no Subscriber record")
+    listed = only([file for file in manifest["files"] if file["url"] == record_url], "the manifest does not list the record")
+    records = fetch(record_url, listed["digest"])["records"]
+    pointers = [pointer["url"] for record in records for pointer in record["meta"]["catalog_index_urls"]]
+    indexes = [fetch(url) for url in urls["index"] if url in pointers]
+    entries = [verified(entry) for index in indexes for entry in index["catalogs"] if entry["catalogId"] == catalog_id]
+    entry = only(sorted(entries, key=lambda entry: -entry["entryVersion"]), "no index that the record lists has the catalog")
+    baseline = fetch(entry["baseline"]["url"], entry["baseline"]["digest"])
+    version, lists = baseline["version"], {name: {item["id"]: item for item in baseline["catalog"].get(name, [])} for name in ("resources", "offers")}
+    for change in sorted(entry["changes"], key=lambda change: change["fromVersion"]):
+        if change["fromVersion"] < version:
+            continue
+        content = fetch(change["url"], change["digest"])
+        if content["fromVersion"] != version:
+            raise ProtocolError("AUT_SIGNATURE_INVALID", f"there is no change from version {version}")
+        for name, items in lists.items():
+            for removed in content[name]["removals"]:
+                items.pop(removed, None)
+            items.update({item["id"]: item for item in content[name]["upserts"]})
+        version = content["toVersion"]
+    resource = only([lists["resources"][resource_id]] if resource_id in lists["resources"] else [], "the files do not have the resource")
+    offers = [offer for offer in lists["offers"].values() if resource_id in offer.get("resourceIds", [resource_id])]
+    return {"node": node, "catalogId": catalog_id, "version": version, "resource": resource, "offers": offers}
+
+
 # A participant: sends requests, receives callbacks
 
 
@@ -466,6 +519,9 @@ def main() -> int:
     publish.add_argument("file", type=pathlib.Path, help="JSON with message.catalogs and message.publishDirectives")
     discover = commands.add_parser("discover", help="find resources by text")
     discover.add_argument("text")
+    prove = commands.add_parser("prove", help="check the proof of a hit against the files that its provider has signed, and print what they say")
+    prove.add_argument("file", type=pathlib.Path, help="JSON: the proof, or an answer that has it as its member proof")
+    prove.add_argument("--registry", default="http://127.0.0.1:4001/dedi", help="default: %(default)s")
     for command, service in ((publish, "http://127.0.0.1:4002"), (discover, "http://127.0.0.1:4003")):
         command.add_argument("--as", dest="subscriber", required=True, metavar="ID", help="subscriberId in the registry")
         command.add_argument("--key-id", default="key-1", help="recordId of the key (default: key-1)")
@@ -478,6 +534,10 @@ def main() -> int:
         seed = base64.b64encode(secrets.token_bytes(32)).decode()
         public_key = Key.from_seed("", "", seed).private_key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
         print(json.dumps({"seed": seed, "publicKey": _encode_base64(public_key)}))
+        return 0
+    if options.command == "prove":
+        answer = json.loads(options.file.read_text())
+        print(json.dumps(check_proof(answer.get("proof", answer), Registry(options.registry)), indent=2))
         return 0
     key = Key.from_seed(options.subscriber, options.key_id, options.seed.read_text().strip())
     with Participant(key, Registry(options.registry), options.callbacks) as participant:

@@ -66,8 +66,15 @@ describe('the examples of the client package', async () => {
     const lengths = [...examples.values()].map((code) => code.trim().split('\n').length);
     expect(Math.max(...lengths)).toBeLessThanOrEqual(11);
     expect([...examples.keys()]).toEqual([
-      ...['identity.mjs', 'publish.mjs', 'discover.mjs', 'pull.mjs', 'errors.mjs', 'with-fastify.mjs'],
-      ...['with-express.mjs', 'with-fetch.mjs', 'verify.mjs', 'inbox.mjs', 'verify-tree.mjs'],
+      ...['identity.mjs', 'publish.mjs', 'discover.mjs', 'hits.mjs', 'pull.mjs', 'errors.mjs'],
+      ...[
+        'with-fastify.mjs',
+        'with-express.mjs',
+        'with-fetch.mjs',
+        'verify.mjs',
+        'inbox.mjs',
+        'verify-tree.mjs',
+      ],
     ]);
     expect(text.match(/```js/g)).toHaveLength(examples.size);
   });
@@ -81,6 +88,7 @@ describe('the examples of the client package', async () => {
       async () => (await runExample('discover.mjs')) === 'Brass desk lamp 0 Lamp shop\n',
       'the lamp to be found',
     );
+    expect(await runExample('hits.mjs')).toBe('unknown [] undefined unprovable\n');
     expect(await runExample('with-fastify.mjs')).toBe('lamp-1\n');
     expect(await runExample('with-express.mjs')).toBe('lamp-1\n');
   });

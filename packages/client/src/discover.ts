@@ -1,7 +1,8 @@
 import { actions } from '../../../src/protocol/actions.ts';
-import type { Offer, ReceivedCatalog, Resource } from '../../../src/protocol/catalog.ts';
+import type { Offer, ReceivedCatalog } from '../../../src/protocol/catalog.ts';
 import type { Intent, OnDiscoverMessage } from '../../../src/protocol/discover-messages.ts';
 import { readNack } from '../../../src/protocol/nack.ts';
+import { coversResource, type Hit } from '../../../src/rules/hit.ts';
 import { askAndWait, type CallOptions, type Core } from './core.ts';
 import { SignpostError } from './errors.ts';
 
@@ -14,6 +15,8 @@ export interface DiscoverOptions extends Omit<CallOptions, 'messageId'> {
   pageSize?: number;
   /** Told what came close where nothing is found. */
   onNothing?(reason: string): void;
+  /** Called for each page with who signed it, and how many resources match, where the service says that. */
+  onAnswer?(answer: { signer: string; total?: number }): void;
   /** Called with the number of resources received if a service that does not page cut its answer: then narrow the question. */
   onTruncated?(resources: number): void;
 }
@@ -21,13 +24,9 @@ export interface DiscoverOptions extends Omit<CallOptions, 'messageId'> {
 /** Services count no further (protocol decision: discover). */
 const maxExactTotal = 1_000;
 
-/** A resource that was found, with where it stands. */
-export interface Found {
-  resource: Resource;
-  /** The offers of the answer that cover it. */
+/** A resource that was found, with the offers of the answer that cover it, and its catalog without the other resources of the answer. */
+export interface Found extends Hit {
   offers: Offer[];
-  /** Without the other resources of the answer. */
-  catalog: Omit<ReceivedCatalog, 'resources' | 'offers'>;
   /** Of a text search, where the service says so: higher is better. */
   rank?: number;
   /** To the geometry that matched, of a search around a place, where the service says so. */
@@ -88,6 +87,7 @@ async function askForPage(
   });
   const truncated = answer.truncated ?? callback?.truncated;
   if (truncated !== undefined) options.onTruncated?.(truncated);
+  if (callback) options.onAnswer?.({ signer: callback.signer, total: callback.message.pagination?.total });
   return callback ? callback.message : { nothing: readNack(answer.body).message ?? 'Nothing was found.' };
 }
 
@@ -122,7 +122,6 @@ function listFound({ catalogs, ranking = [] }: OnDiscoverMessage): Found[] {
 
 function* foundIn({ resources = [], offers = [], ...catalog }: ReceivedCatalog): Generator<Found> {
   for (const resource of resources) {
-    const covers = ({ resourceIds }: Offer) => resourceIds === undefined || resourceIds.includes(resource.id);
-    yield { resource, offers: offers.filter(covers), catalog };
+    yield { resource, offers: offers.filter((offer) => coversResource(offer, resource)), catalog };
   }
 }

@@ -15,6 +15,16 @@ export type { OnPullMessage } from '../../../src/protocol/pull-messages.ts';
 export type { KeyLookup, ParticipantRecord } from '../../../src/protocol/registry-record.ts';
 export type { SearchFilters } from '../../../src/protocol/search-messages.ts';
 export type { Subscription, SubscriptionSelection } from '../../../src/protocol/subscription-messages.ts';
+export {
+  type Availability,
+  findAvailability,
+  findDistance,
+  findLowestPrices,
+  findPrices,
+  type Hit,
+  type Place,
+  type Price,
+} from '../../../src/rules/hit.ts';
 export { expressHandler, fastifyPlugin, fetchHandler, type Receiver } from './adapters.ts';
 export type { CallOptions } from './core.ts';
 export type { DiscoverOptions, Found } from './discover.ts';
@@ -23,6 +33,7 @@ export { createInbox, type Inbox } from './inbox.ts';
 export { publicKeyFromSeed } from './keys.ts';
 export type { Listener, ListenOptions } from './listen.ts';
 export type { ClientLogger, SignpostOptions } from './options.ts';
+export { createProver, type Proof, type ProofFile, type Prover } from './prove.ts';
 export type { PublishOptions } from './publish.ts';
 export type { PullOptions } from './pull.ts';
 export type { ReceivedRequest, SentAnswer } from './receive.ts';
@@ -30,10 +41,11 @@ export { createRegistry, type Registry, type RegistryOptions } from './registry.
 export type { SearchOptions } from './search.ts';
 export { Signpost } from './signpost.ts';
 export type { SubscribeOptions } from './subscriptions.ts';
+export type { TreeFault, TreeReport, VerifyTreeOptions } from './tree-report.ts';
 export {
   type ReceivedMessage,
   type ResolvedKey,
   type VerifyOptions,
   verifyRequest,
 } from './verify-request.ts';
-export { type TreeFault, type TreeReport, type VerifyTreeOptions, verifyTree } from './verify-tree.ts';
+export { verifyTree } from './verify-tree.ts';

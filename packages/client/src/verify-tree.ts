@@ -1,4 +1,3 @@
-import type { CatalogType } from '../../../src/protocol/catalog.ts';
 import { ProtocolError } from '../../../src/protocol/errors.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
 import type { JsonObject } from '../../../src/protocol/json.ts';
@@ -10,6 +9,7 @@ import {
   claimedNodeOf,
   findClaimedKeys,
 } from '../../../src/rules/self-hosted/claims.ts';
+import type { CatalogContent } from '../../../src/rules/self-hosted/content.ts';
 import { type HostedDocument, TrustFault } from '../../../src/rules/self-hosted/faults.ts';
 import { type OpenedDocument, openDocument } from '../../../src/rules/self-hosted/open-document.ts';
 import { type RecordReader, readSubscriberRecord } from '../../../src/rules/self-hosted/read-record.ts';
@@ -30,51 +30,8 @@ import { trustManifest } from '../../../src/rules/self-hosted/trust-node.ts';
 import { asSignpostError } from './errors.ts';
 import { chooseFetch } from './fetch-public.ts';
 import { createRegistry, defaultRegistryName, type Registry } from './registry.ts';
+import type { TreeFault, TreeReport, VerifyTreeOptions } from './tree-report.ts';
 import { openSource, type TreeSource } from './tree-source.ts';
-
-export interface VerifyTreeOptions {
-  /** Base address of the registry's DeDi API, or a registry of your own making: the keys of the node are the registry's word. */
-  registry: string | Registry;
-  registryName?: string;
-  /** subscriberId of the node that must have signed the files. Default: the node that the files name; its keys must have signed them. */
-  node?: string;
-  /** Lets files be read from loopback and private addresses, and by http: for development (default false). */
-  allowPrivateAddresses?: boolean;
-  /** In place of the global one, for the registry. Files use it only where private addresses are allowed, as downloads do. */
-  fetch?: typeof fetch;
-  signal?: AbortSignal;
-}
-
-export interface TreeReport {
-  /** `namespace/registry` of the node; undefined where not even the manifest could be read. */
-  node?: string;
-  /** Whether everything holds. */
-  isValid: boolean;
-  /** How many documents hold. */
-  documents: number;
-  catalogs: VerifiedCatalog[];
-  /** The first one is the first broken link of the chain. */
-  faults: TreeFault[];
-}
-
-export interface VerifiedCatalog {
-  catalogId: string;
-  catalogType: CatalogType;
-  /** Undefined for a retired one. */
-  version?: number;
-  resources: number;
-  offers: number;
-}
-
-export interface TreeFault {
-  document: HostedDocument;
-  url?: string;
-  catalogId?: string;
-  code: string;
-  message: string;
-  /** What to do about it. */
-  hint: string;
-}
 
 /** Those of the crawler. */
 const limits = { maxEntries: 20_000, maxChanges: 1_000, maxMasters: 8 };
@@ -86,14 +43,19 @@ const maxInflatedBytes = 100 * 1024 * 1024;
  * checked; domain schemas of attributes are not. Throws only where the registry cannot be asked.
  */
 export async function verifyTree(place: string | URL, options: VerifyTreeOptions): Promise<TreeReport> {
+  return (await walkTree(place, options)).report;
+}
+
+/** Likewise, with what was read. Of several catalogs, only the one that `catalogId` names, where it is given. */
+export async function walkTree(
+  place: string | URL,
+  options: VerifyTreeOptions,
+  catalogId?: string,
+): Promise<WalkedTree> {
   const { registryName = defaultRegistryName, fetch: ask = fetch, allowPrivateAddresses, signal } = options;
-  const registry =
-    typeof options.registry === 'string'
-      ? createRegistry({ url: options.registry, registryName, fetch: ask })
-      : options.registry;
   const report: TreeReport = { isValid: false, documents: 0, catalogs: [], faults: [] };
   const source = openSource(place, chooseFetch({ allowPrivateAddresses, fetch: ask }), signal);
-  const walk: Walk = { source, registry, registryName, report };
+  const walk: Walk = { source, registry: openRegistry(options), registryName, report, files: [], catalogId };
   try {
     const reached = await verifyNode(walk, options.node);
     if (reached) for (const url of reached.indexUrls) await verifyIndex(walk, reached.node, url);
@@ -101,14 +63,34 @@ export async function verifyTree(place: string | URL, options: VerifyTreeOptions
     throw asSignpostError(error);
   }
   report.isValid = report.faults.length === 0;
-  return report;
+  return walk;
 }
 
-interface Walk {
+export function openRegistry({
+  registry,
+  registryName = defaultRegistryName,
+  fetch: ask,
+}: VerifyTreeOptions) {
+  return typeof registry === 'string'
+    ? createRegistry({ url: registry, registryName, fetch: ask })
+    : registry;
+}
+
+export interface WalkedTree {
+  report: TreeReport;
+  /** The documents that were read, in the order of the chain. */
+  files: { document: HostedDocument; url: string; digest?: string }[];
+  /** Of the catalog that was asked for, if all of its files hold. */
+  content?: CatalogContent;
+  /** The host answers, and has no manifest. */
+  hasNoManifest?: boolean;
+}
+
+interface Walk extends WalkedTree {
   source: TreeSource;
   registry: Registry;
   registryName: string;
-  report: TreeReport;
+  catalogId: string | undefined;
 }
 
 async function verifyNode(
@@ -118,7 +100,7 @@ async function verifyNode(
   const { source } = walk;
   const about: About = { document: 'manifest', url: source.manifestUrls[0] };
   const verified = await note(walk, about, async () => {
-    const opened = await openManifest(source);
+    const opened = await openManifest(walk);
     about.url = opened.url;
     const node = await describeNode(walk, opened.document, named);
     const keys = await findKeys(walk, node, [claimedRecordId(opened.document)]);
@@ -129,7 +111,7 @@ async function verifyNode(
   const { node, manifest } = verified;
   const read = await note(walk, { document: 'record', url: manifest.recordFiles[0]?.url }, async () => {
     const reader: RecordReader = {
-      open: (document, url, digest) => open(source, document, url, digest),
+      open: (document, url, digest) => open(walk, document, url, digest),
       findKeys: (claimed) => findKeys(walk, node, claimed),
     };
     return readSubscriberRecord(reader, node, manifest);
@@ -138,11 +120,12 @@ async function verifyNode(
 }
 
 async function describeNode(
-  { source, registry, registryName, report }: Walk,
+  walk: Walk,
   manifest: JsonObject,
   named: string | undefined,
 ): Promise<HostingNode> {
-  const identity = identityOf(named ?? (await findClaimedNode(source, manifest)), registryName);
+  const { registry, registryName, report } = walk;
+  const identity = identityOf(named ?? (await findClaimedNode(walk, manifest)), registryName);
   report.node = identity;
   const records = await registry.findSubscriber(identity);
   const recordSubscriberId = records[0]?.subscriberId;
@@ -152,19 +135,21 @@ async function describeNode(
 async function verifyIndex(walk: Walk, node: HostingNode, url: string): Promise<void> {
   let keys: Keys = new Map();
   const index = await note(walk, { document: 'index', url }, async () => {
-    const opened = await open(walk.source, 'index', url);
+    const opened = await open(walk, 'index', url);
     keys = await findKeys(walk, node, claimedKeysOfIndex(opened));
     return trustIndex(opened, { node, keys, limits, allowUnsigned: false });
   });
   if (!index) return;
   const { entries, faults } = trustEntries(index, { node, keys, limits });
-  for (const { catalogId, fault } of faults)
+  const isAsked = (catalogId?: string) => walk.catalogId === undefined || walk.catalogId === catalogId;
+  for (const { catalogId, fault } of faults.filter((one) => isAsked(one.catalogId)))
     walk.report.faults.push(describeFault({ document: 'entry', catalogId, url }, fault));
-  for (const entry of entries) await verifyCatalog(walk, node, entry);
+  for (const entry of entries.filter((one) => isAsked(one.entry.catalogId)))
+    await verifyCatalog(walk, node, entry);
 }
 
 async function verifyCatalog(walk: Walk, node: HostingNode, trusted: TrustedEntry): Promise<void> {
-  const { source, report } = walk;
+  const { report } = walk;
   const { entry } = trusted;
   const { catalogId, catalogType, baseline, changes, retiredAt } = entry;
   report.documents += 1;
@@ -176,7 +161,7 @@ async function verifyCatalog(walk: Walk, node: HostingNode, trusted: TrustedEntr
     document: 'baseline' | 'change',
     { url, digest }: { url: string; digest: string },
   ) => {
-    const opened = await open(source, document, url, digest);
+    const opened = await open(walk, document, url, digest);
     const keys = await findKeys(walk, node, [claimedRecordId(opened.document)]);
     return { opened, reader: { node, entry: trusted, keys, checker: { check: () => [] } } };
   };
@@ -205,6 +190,7 @@ async function verifyCatalog(walk: Walk, node: HostingNode, trusted: TrustedEntr
       });
       return;
     }
+    if (catalogId === walk.catalogId) walk.content = content;
     const { version, resources, offers } = content;
     report.catalogs.push({ catalogId, catalogType, version, resources: resources.size, offers: offers.size });
   } catch (error) {
@@ -242,22 +228,32 @@ function describeFault(about: About, error: unknown): TreeFault {
   };
 }
 
-async function openManifest(source: TreeSource): Promise<OpenedDocument> {
-  for (const url of source.manifestUrls) {
-    const file = await source.read(url);
-    if (file) return openDocument('manifest', file, { maxInflatedBytes });
+async function openManifest(walk: Walk): Promise<OpenedDocument> {
+  for (const url of walk.source.manifestUrls) {
+    const opened = await openIfThere(walk, 'manifest', url);
+    if (opened) return opened;
   }
-  throw new Error('there is nothing at this address');
+  walk.hasNoManifest = true;
+  throw new Error(nothingThere);
 }
 
-async function open(
-  source: TreeSource,
+async function open(...named: Parameters<typeof openIfThere>): Promise<OpenedDocument> {
+  const opened = await openIfThere(...named);
+  if (!opened) throw new Error(nothingThere);
+  return opened;
+}
+
+const nothingThere = 'there is nothing at this address';
+
+async function openIfThere(
+  { source, files }: Walk,
   document: HostedDocument,
   url: string,
   digest?: string,
-): Promise<OpenedDocument> {
+): Promise<OpenedDocument | undefined> {
   const file = await source.read(url);
-  if (!file) throw new Error('there is nothing at this address');
+  if (!file) return undefined;
+  files.push({ document, url, ...(digest !== undefined && { digest }) });
   return openDocument(document, file, { digest, maxInflatedBytes });
 }
 
@@ -270,11 +266,11 @@ async function findKeys(
 }
 
 /** The node that the files claim to belong to. Nothing is verified here: the signatures will have to be those of this node's keys. */
-async function findClaimedNode(source: TreeSource, manifest: JsonObject): Promise<string> {
+async function findClaimedNode(walk: Walk, manifest: JsonObject): Promise<string> {
   const named = claimedNodeOf(manifest);
   if (named !== undefined) return named;
   for (const url of claimedFileUrls(manifest)) {
-    const opened = await open(source, 'record', url).catch(() => undefined);
+    const opened = await open(walk, 'record', url).catch(() => undefined);
     const name = opened && claimedNodeOf(opened.document);
     if (name !== undefined) return name;
   }

@@ -1,0 +1,177 @@
+import { identityOf, splitIdentity } from '../../../src/protocol/identity.ts';
+import type { ParticipantRecord } from '../../../src/protocol/registry-record.ts';
+import type { Hit } from '../../../src/rules/hit.ts';
+import { isPlainObject, isSameValue } from '../../../src/rules/same-value.ts';
+import type { CatalogContent } from '../../../src/rules/self-hosted/content.ts';
+import { asSignpostError } from './errors.ts';
+import { defaultRegistryName } from './registry.ts';
+import type { VerifyTreeOptions } from './tree-report.ts';
+import { openRegistry, type WalkedTree, walkTree } from './verify-tree.ts';
+
+// The proof of a hit: what a discovery service says, compared with the files that the provider has signed itself (self-hosted spec: Authentication). It
+// names the files, so that anybody can check it again, with other software.
+
+export interface Proof {
+  /**
+   * `proven`: the provider's signed files say the same. `differs`: they hold, and say something else. `broken`: a signature, digest or version in them does
+   * not hold. `unreachable`: they could not be read. `unprovable`: the provider publishes through a catalog service, and signs no files.
+   */
+  status: 'proven' | 'differs' | 'broken' | 'unreachable' | 'unprovable';
+  /** One sentence. */
+  reason: string;
+  node?: string;
+  catalogId: string;
+  resourceId: string;
+  /** Of the catalog. */
+  version?: number;
+  /** What was read, in the order of the chain: manifest, Subscriber record, index, baseline, changes. */
+  files: ProofFile[];
+  /** Paths in the hit whose values are not those of the files. */
+  differences: string[];
+  /** Ids of the hit's offers that are not in the files of its catalog. They may be in another catalog of the provider. */
+  otherOffers: string[];
+}
+
+export interface ProofFile {
+  document: string;
+  url: string;
+  /** As declared by the document that names it. */
+  digest?: string;
+}
+
+/** Proves hits. What it has read of a catalog is kept for as long as the prover lives: make one for each answer. */
+export type Prover = (hit: Hit) => Promise<Proof>;
+
+export function createProver(options: Omit<VerifyTreeOptions, 'node'>): Prover {
+  const registry = openRegistry(options);
+  const walks = new Map<string, Promise<NodeFiles>>();
+  const read = (node: string, catalogId: string) => {
+    const name = JSON.stringify([node, catalogId]);
+    const known = walks.get(name) ?? readFiles({ ...options, registry }, node, catalogId);
+    walks.set(name, known);
+    return known;
+  };
+  return async (hit) => {
+    const { id: catalogId, bppId } = hit.catalog;
+    const about = { catalogId, resourceId: hit.resource.id };
+    const nothing = { ...about, files: [], differences: [], otherOffers: [] };
+    if (bppId === undefined)
+      return {
+        status: 'unprovable',
+        reason: 'The answer does not name the node that publishes it.',
+        ...nothing,
+      };
+    const { problem, walked } = await read(bppId, catalogId);
+    const known = { ...nothing, node: bppId, files: walked?.files ?? [] };
+    if (problem) return { ...problem, ...known };
+    const { content } = walked ?? {};
+    return content
+      ? { ...known, version: content.version, ...compare(hit, content) }
+      : { ...noFiles, ...known };
+  };
+}
+
+type Problem = Pick<Proof, 'status' | 'reason'>;
+
+interface NodeFiles {
+  problem?: Problem;
+  walked?: WalkedTree;
+}
+
+const noFiles: Problem = {
+  status: 'unprovable',
+  reason: 'Relayed by a catalog service, not provable: its provider has signed no file of this catalog.',
+};
+
+async function readFiles(
+  options: VerifyTreeOptions & { registry: Exclude<VerifyTreeOptions['registry'], string> },
+  node: string,
+  catalogId: string,
+): Promise<NodeFiles> {
+  const identity = identityOf(node, options.registryName ?? defaultRegistryName);
+  const records = await options.registry.findSubscriber(identity).catch((error: unknown) => {
+    throw asSignpostError(error);
+  });
+  if (records.length === 0)
+    return {
+      problem: { status: 'unprovable', reason: 'The registry does not know the node that publishes it.' },
+    };
+  const walks: WalkedTree[] = [];
+  for (const place of findPlaces(identity, records)) {
+    walks.push(await walkTree(place, { ...options, node }, catalogId));
+    // Only where a place answers that there is no manifest, the next one is asked: any other failure may pass.
+    if (!walks.at(-1)?.hasNoManifest) break;
+  }
+  const walked = walks.find(({ files }) => files.length > 0);
+  if (!walked) return { problem: explainAbsence(records, walks) };
+  if (walked.content) return { walked };
+  const { catalogs, faults } = walked.report;
+  const [fault] = faults;
+  if (fault === undefined)
+    return catalogs.length > 0
+      ? { problem: { status: 'differs', reason: 'The provider has retired this catalog.' }, walked }
+      : { walked };
+  return {
+    problem: { status: fault.code === 'unreachable' ? 'unreachable' : 'broken', reason: fault.message },
+    walked,
+  };
+}
+
+/** The origins where the manifest of a node may be: that of its address in the registry, and its namespace. */
+function findPlaces(identity: string, records: readonly ParticipantRecord[]): string[] {
+  const addresses = [...records.map(({ url }) => url), `https://${splitIdentity(identity).namespace}`];
+  const origins = addresses.flatMap((url) => (url && URL.canParse(url) ? [new URL(url).origin] : []));
+  return [...new Set(origins)];
+}
+
+/** A node that signs no files has no manifest, or no host at all. A host that the registry names, and that does not answer, may have one. */
+function explainAbsence(records: readonly ParticipantRecord[], walks: readonly WalkedTree[]): Problem {
+  const hasHost = records.some(
+    ({ url, catalogIndexUrls }) => url !== undefined || catalogIndexUrls.length > 0,
+  );
+  const unread = walks.find(({ hasNoManifest }) => !hasNoManifest)?.report.faults[0];
+  return hasHost && unread ? { status: 'unreachable', reason: unread.message } : noFiles;
+}
+
+function compare(hit: Hit, content: CatalogContent): Problem & Pick<Proof, 'differences' | 'otherOffers'> {
+  const { id } = hit.resource;
+  const file = content.resources.get(id);
+  if (!file)
+    return {
+      ...{ status: 'differs', reason: `The signed files of the catalog have no resource ${id}.` },
+      ...{ differences: ['resource'], otherOffers: [] },
+    };
+  const inherits = content.directives.has(id);
+  const known = hit.offers.filter((offer) => content.offers.has(offer.id));
+  const differences = [
+    ...findDifferences('resource', hit.resource, file, inherits),
+    ...known.flatMap((offer) =>
+      findDifferences(`offer ${offer.id}`, offer, content.offers.get(offer.id), false),
+    ),
+  ];
+  const otherOffers = hit.offers.filter((offer) => !content.offers.has(offer.id)).map((offer) => offer.id);
+  const holds = differences.length === 0;
+  const note = inherits ? ' What it inherits from a MASTER catalog was not compared.' : '';
+  return {
+    status: holds ? 'proven' : 'differs',
+    reason: `The provider's signed files say ${holds ? 'the same' : 'something else'}.${note}`,
+    ...{ differences, otherOffers },
+  };
+}
+
+/**
+ * What a hit shows must be in the files. The files may have more: a discovery service may leave members out (strict form), and what a resource inherits
+ * is not in the files of its own catalog.
+ */
+function findDifferences(path: string, shown: unknown, signed: unknown, inherits: boolean): string[] {
+  if (isSameValue(shown, signed) || (signed === undefined && inherits)) return [];
+  if (!isPlainObject(shown) || !isPlainObject(signed)) return [path];
+  return Object.keys(shown).flatMap((name) =>
+    findDifferences(
+      `${path}.${name}`,
+      shown[name],
+      Object.hasOwn(signed, name) ? signed[name] : undefined,
+      inherits,
+    ),
+  );
+}
