@@ -33,6 +33,14 @@ export class CommandError extends Error {
   }
 }
 
+/** Of nodes that a command reads: in a network whose registry is on this machine, so are its nodes; unless the settings say otherwise. */
+export function allowsPrivate(
+  { ALLOW_PRIVATE_ADDRESSES }: Config,
+  { isSet }: Pick<CommandContext, 'isSet'>,
+): boolean {
+  return ALLOW_PRIVATE_ADDRESSES || !(isSet('REGISTRY_URL') || isSet('ALLOW_PRIVATE_ADDRESSES'));
+}
+
 /** What others have written may hold what a terminal takes for a command. Escaped as in JSON, where it means the same. */
 export function printable(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, escapeCharacter);

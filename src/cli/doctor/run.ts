@@ -10,7 +10,7 @@ import { createGuardedClient, type GuardedClient } from '../../http/guarded-clie
 import { identityOf, isSubscriberId } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import { createChainFetcher, createChainReader } from '../chain-reader.ts';
-import { type CommandContext, CommandError } from '../command.ts';
+import { allowsPrivate, type CommandContext, CommandError } from '../command.ts';
 import { listLocalKeys } from '../local-keys.ts';
 import { withRegistry } from '../send/exchange.ts';
 import {
@@ -29,20 +29,32 @@ export interface DoctorOptions {
 }
 
 export async function diagnose(name: string, options: DoctorOptions, context: CommandContext): Promise<void> {
+  const diagnosis = await diagnoseNode(name, options, context, (finding) => {
+    if (!options.json) context.print(renderLine(finding));
+  });
+  if (firstTrouble(diagnosis)) context.setExitCode(1);
+  context.print(
+    options.json
+      ? JSON.stringify({ isFound: !firstTrouble(diagnosis), ...diagnosis }, null, 2)
+      : renderDiagnosis(diagnosis),
+  );
+}
+
+/** @param onFinding called for each link of the chain as it is looked at */
+export async function diagnoseNode(
+  name: string,
+  options: DoctorOptions,
+  context: CommandContext,
+  onFinding: (finding: Finding) => void,
+): Promise<Diagnosis> {
   const config = context.config();
   const client = createGuardedClient({
     allowPrivateAddresses: allowsPrivate(config, context),
     nameServers: config.DNS_SERVERS,
   });
   try {
-    const diagnosis = await withRegistry(config, (registry) =>
-      examineAll(name, options, { config, client, registry, context }),
-    );
-    if (firstTrouble(diagnosis)) context.setExitCode(1);
-    context.print(
-      options.json
-        ? JSON.stringify({ isFound: !firstTrouble(diagnosis), ...diagnosis }, null, 2)
-        : renderDiagnosis(diagnosis),
+    return await withRegistry(config, (registry) =>
+      examineAll(name, options, { config, client, registry, onFinding }),
     );
   } catch (error) {
     if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
@@ -55,20 +67,15 @@ export async function diagnose(name: string, options: DoctorOptions, context: Co
   }
 }
 
-/** In a network whose registry is on this machine, so are its nodes; unless the settings say otherwise. */
-function allowsPrivate({ ALLOW_PRIVATE_ADDRESSES }: Config, { isSet }: CommandContext): boolean {
-  return ALLOW_PRIVATE_ADDRESSES || !(isSet('REGISTRY_URL') || isSet('ALLOW_PRIVATE_ADDRESSES'));
-}
-
 interface Practice {
   config: Config;
   client: GuardedClient;
   registry: RegistryClient;
-  context: CommandContext;
+  onFinding(finding: Finding): void;
 }
 
 async function examineAll(name: string, options: DoctorOptions, practice: Practice): Promise<Diagnosis> {
-  const { config, client, registry, context } = practice;
+  const { config, client, registry, onFinding } = practice;
   const fetcher = createChainFetcher(config, client);
   const reader = await createChainReader(config, { fetcher, registry });
   const policy = { ...policyOf(config), ...(options.network && { networkIds: options.network }) };
@@ -82,7 +89,7 @@ async function examineAll(name: string, options: DoctorOptions, practice: Practi
   const diagnosis = createDiagnosis(patient instanceof Error ? name : patient.identity);
   const tell = (finding: Finding) => {
     noteFinding(diagnosis, finding);
-    if (!options.json) context.print(renderLine(finding));
+    onFinding(finding);
   };
   if (patient instanceof Error) tell(fault({ document: 'manifest', url: name }, patient));
   else {
