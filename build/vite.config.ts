@@ -6,7 +6,7 @@ import { validatorsOfServer } from './compiled-validators.ts';
 // files, and validators that would be compiled at run time. What tsc alone has written does the same, later.
 
 const root = join(import.meta.dirname, '..');
-const modules = ['protocol/type', 'protocol/precompiled', 'http/undici'];
+const modules = ['protocol/type', 'protocol/precompiled', 'http/undici', 'mcp/client'];
 
 export default defineConfig({
   root,

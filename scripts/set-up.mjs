@@ -32,11 +32,12 @@ once(
     console.log('signpost: building …');
     for (const folder of ['dist', join(client, 'dist')])
       rmSync(join(root, folder), { recursive: true, force: true });
+    // First: the server uses the client as well (src/mcp/client.ts).
+    compile(client);
+    bundle(client);
     compile('tsconfig.json');
     bundle('build');
     bundle('web');
-    compile(client);
-    bundle(client);
     // npx makes it so only when it meets this directory for the first time.
     chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
   },

@@ -11,6 +11,7 @@ const all = [
   'histories',
   'crawl',
   'browser',
+  'mcp',
   'docs',
   'bench',
   'faults',

@@ -86,6 +86,10 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./discover.ts')).registerDiscoverCommand,
   },
   {
+    commands: { mcp: 'let an assistant search the network: a Model Context Protocol server' },
+    load: async () => (await import('./mcp.ts')).registerMcpCommand,
+  },
+  {
     commands: { catalog: 'catalogs of the own catalog service' },
     load: async () => (await import('./catalog.ts')).registerCatalogCommand,
   },

@@ -18,7 +18,7 @@ const layers: readonly (readonly string[])[] = [
   ['console'],
   ['housekeeping.ts', 'open-parts.ts'],
   ['main.ts'],
-  ['workers'],
+  ['workers', 'mcp'],
   ['cli'],
 ];
 /** Root modules without a layer: anyone may use them, they use nothing of ours but each other. */
@@ -240,10 +240,11 @@ describe('the architecture', () => {
   });
 });
 
-/** What the client package may use of the server's source: what is said, what is trusted of published files, which addresses are public, whose callback counts, and two pure helpers. */
+/** What the client package may use of the server's source: what is said, what is trusted of published files, what a hit says, which addresses are public, whose callback counts, and two pure helpers. */
 const sourcesOfClient = [
   /^src\/protocol\//,
   /^src\/rules\/self-hosted\//,
+  /^src\/rules\/(?:hit|same-value)\.ts$/,
   /^src\/delivery\/(?:await-callback|retry-policy|bodiless-signature)\.ts$/,
   /^src\/http\/public-addresses\.ts$/,
 ];

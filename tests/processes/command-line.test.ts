@@ -52,6 +52,7 @@ const nobody = 'http://127.0.0.1:9';
 const packageOf = (url: string) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];
 
 describe('the command line', () => {
+  const key = ['--as', 'a.example.org', '--key', Buffer.alloc(32, 7).toString('base64')];
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-command-'));
   afterAll(() => rmSync(dataDir, { recursive: true }));
 
@@ -73,12 +74,24 @@ describe('the command line', () => {
     expect([...packages]).toEqual(['commander']);
   });
 
+  it('loads nothing of the Model Context Protocol, but for the one command that speaks it', async () => {
+    const { packages: ofAll } = await loadedBy(['completion', 'bash']);
+    expect(ofAll).not.toContain('@modelcontextprotocol/sdk');
+    const settings = { DATA_DIR: dataDir, REGISTRY_URL: nobody, CONSUMER_PRIVATE_KEY: key.at(-1) ?? '' };
+    for (const args of [
+      ['discover', 'charger', '--to', nobody],
+      ['doctor', 'a.example.org'],
+      ['mcp', '--help'],
+    ])
+      expect((await loadedBy(args, settings)).packages).not.toContain('@modelcontextprotocol/sdk');
+    expect((await loadedBy(['mcp'], settings)).packages).toContain('@modelcontextprotocol/sdk');
+  });
+
   it('loads no server and no validator with all commands', async () => {
     const { packages } = await loadedBy(['completion', 'bash']);
     for (const name of ['fastify', 'ajv', 'typebox', 'undici']) expect(packages).not.toContain(name);
   });
 
-  const key = ['--as', 'a.example.org', '--key', Buffer.alloc(32, 7).toString('base64')];
   const publishFile = resolve('examples', 'publish-chargers.json');
 
   it.each([

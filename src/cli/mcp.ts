@@ -1,0 +1,52 @@
+import { type Command, Option } from 'commander';
+import { parseListen, parseSeconds, parseSubscriber, parseUrl, usualWaitSeconds } from './arguments.ts';
+import type { CommandContext } from './command.ts';
+import type { McpOptions } from './mcp/run.ts';
+
+export function registerMcpCommand(program: Command, context: CommandContext): void {
+  program
+    .command('mcp')
+    .addOption(
+      new Option(
+        '--http [address]',
+        'serve Streamable HTTP at http://ADDRESS/mcp instead of standard input and output',
+      )
+        .argParser(parseListen)
+        .preset('127.0.0.1:4008'),
+    )
+    .option(
+      '--to <service>',
+      'base address or subscriberId of the discovery service (default: the one of this machine)',
+      parseService,
+    )
+    .option(
+      '--wait <seconds>',
+      'how long to wait for an answer of the service',
+      parseSeconds,
+      usualWaitSeconds,
+    )
+    .option(
+      '--listen <address>',
+      'where to wait for answers: host:port (default: that of CONSUMER_URL)',
+      parseListen,
+    )
+    .option('--json', 'with --http, print where it listens as JSON')
+    .addHelpText('after', help)
+    .action(async (options: McpOptions) => (await import('./mcp/run.ts')).serveMcp(options, context));
+}
+
+const help = `
+Gives an assistant four tools: search_network, get_resource, describe_network, why_not_found. It signs as CONSUMER_ID, and waits for
+answers at CONSUMER_URL, so the registry has to know its key and this address. Behind NAT no answer arrives: run it with --http on a server.
+With --http, programs of this machine need no token. Anyone else needs the one in DATA_DIR/mcp-token, as "Authorization: Bearer …".
+
+Exit code: 0 when it was ended by its client or by Ctrl-C, 1 when it could not start.
+
+Examples:
+  $ signpost mcp                                   for an assistant that starts it, and talks to it over standard input and output
+  $ signpost mcp --to https://discovery.example.org
+  $ signpost mcp --http 0.0.0.0:4008               on a server, for assistants elsewhere`;
+
+function parseService(text: string): string {
+  return /^https?:/.test(text) ? parseUrl(text) : parseSubscriber(text);
+}

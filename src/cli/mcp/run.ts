@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Config } from '../../config.ts';
+import { isThisMachine } from '../../http/local-only.ts';
+import { createProver, Signpost } from '../../mcp/client.ts';
+import { type HttpEndpoint, serveHttp } from '../../mcp/http.ts';
+import { createMcpServer } from '../../mcp/server.ts';
+import { type McpContext, ToolError } from '../../mcp/tool.ts';
+import { publicKeyOf, type SigningKey } from '../../protocol/keys.ts';
+import { unusableReason } from '../../protocol/registry-record.ts';
+import { type RegistryClient, RegistryUnavailable } from '../../registry/client.ts';
+import { loadOrCreateToken } from '../../secret-file.ts';
+import { allowsPrivate, type CommandContext, CommandError } from '../command.ts';
+import { chooseAddress } from '../send/address.ts';
+import { explainListening, type ListenAddress } from '../send/callback.ts';
+import { withRegistry } from '../send/exchange.ts';
+import { resolveSigner } from '../send/signer.ts';
+
+export interface McpOptions {
+  http?: ListenAddress;
+  to?: string;
+  wait: number;
+  listen?: ListenAddress;
+  json?: boolean;
+}
+
+export async function serveMcp(options: McpOptions, context: CommandContext): Promise<void> {
+  const config = context.config();
+  const { consumer, discovery } = config.identities;
+  const self = resolveSigner({ as: consumer.id }, config);
+  const address = await withRegistry(config, (registry) => checkConsumer(self, options, config, registry));
+  const to = options.to ?? discovery.url;
+  const { signpost, callbacks } = await startConsumer(self, { ...options, address, to }, config, context);
+  try {
+    warnIfUnreachable(callbacks, to, context);
+    const tools = createContext(signpost, callbacks, config, context);
+    await (options.http
+      ? runHttp({ ...options, http: options.http }, tools, config, context)
+      : runStdio(tools, context));
+  } finally {
+    await signpost.close();
+  }
+}
+
+/** The registry has to know the key that signs, and the address that answers are sent to: otherwise every call would fail, and nobody could see why. */
+async function checkConsumer(
+  self: SigningKey,
+  { listen }: McpOptions,
+  { identities, registryUrl, REGISTRY_NAME }: Config,
+  registry: RegistryClient,
+): Promise<ListenAddress> {
+  const { subscriberId, recordId, privateKey } = self;
+  const { url } = identities.consumer;
+  const record = await registry.lookup(subscriberId, recordId).catch((error: unknown) => {
+    if (!(error instanceof RegistryUnavailable)) throw error;
+    throw new CommandError(
+      `The registry at ${registryUrl} cannot be asked. Start it, or set REGISTRY_URL.`,
+      error,
+    );
+  });
+  const register = `Register it: signpost registry register --help. "signpost up" registers its demo consumer.`;
+  if (!record)
+    throw new CommandError(
+      `The registry at ${registryUrl} has no key ${recordId} of ${subscriberId}. ${register}`,
+    );
+  const unusable = unusableReason(record, new Date());
+  if (unusable !== undefined)
+    throw new CommandError(`The key ${recordId} of ${subscriberId} cannot be used: ${unusable}. ${register}`);
+  if (record.signingPublicKey !== publicKeyOf(privateKey))
+    throw new CommandError(
+      `The registry has another key as ${recordId} of ${subscriberId} than this machine. ${register}`,
+    );
+  const registered =
+    record.url !== undefined && URL.canParse(record.url) ? new URL(record.url).origin : undefined;
+  if (url !== undefined && new URL(url).origin !== registered)
+    throw new CommandError(
+      `CONSUMER_URL is ${url}, but the registry has ${registered ?? 'no address'} for ${subscriberId}: services would not send answers there. ${register}`,
+    );
+  return (await chooseAddress(self, { uri: url, listen }, registry, REGISTRY_NAME)).listen();
+}
+
+async function startConsumer(
+  self: SigningKey,
+  { address, to, wait }: McpOptions & { address: ListenAddress; to: string },
+  config: Config,
+  context: CommandContext,
+): Promise<{ signpost: Signpost; callbacks: string }> {
+  const signpost = new Signpost({
+    ...{ id: self.subscriberId, keyId: self.recordId, privateKey: self.privateKey },
+    ...{ registry: config.registryUrl, registryName: config.REGISTRY_NAME },
+    ...{ callbacks: address.url, discoveryService: to, callbackTimeoutMs: wait * 1_000, retryForMs: 0 },
+    requireCallbackChain: config.REQUIRE_CALLBACK_CHAIN,
+    logger: { warn: context.note, debug: () => undefined },
+  });
+  const { host, port } = address;
+  const listener = await signpost
+    .listen({ host, port })
+    .catch((error: Error) => explainListening(error, address));
+  return { signpost, callbacks: address.url ?? listener.url };
+}
+
+function warnIfUnreachable(callbacks: string, to: string, context: CommandContext): void {
+  const isElsewhere = URL.canParse(to) && !isThisMachine(new URL(to).hostname);
+  if (isElsewhere && isThisMachine(new URL(callbacks).hostname))
+    context.note(
+      `Answers are awaited at ${callbacks}, which ${to} cannot reach. Set CONSUMER_URL to a public address of this machine; behind NAT, run "signpost mcp --http" on a server.`,
+    );
+}
+
+function createContext(
+  signpost: Signpost,
+  callbacks: string,
+  config: Config,
+  context: CommandContext,
+): McpContext {
+  const { registryUrl: registry, REGISTRY_NAME: registryName } = config;
+  const allowPrivateAddresses = allowsPrivate(config, context);
+  return {
+    ...{ signpost, callbacks, now: () => new Date() },
+    createProver: (signal) => createProver({ registry, registryName, allowPrivateAddresses, signal }),
+    async diagnose(node, { catalogId, network }) {
+      const { diagnoseNode } = await import('../doctor/run.ts');
+      const asked = { catalog: catalogId, network: network === undefined ? undefined : [network] };
+      return diagnoseNode(node, asked, context, () => undefined).catch((error: unknown) => {
+        throw error instanceof CommandError ? new ToolError(error.message) : error;
+      });
+    },
+  };
+}
+
+async function runStdio(tools: McpContext, context: CommandContext): Promise<void> {
+  const server = createMcpServer(tools);
+  const ended = untilEnded();
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+  });
+  process.stdin.once('end', () => void server.close());
+  await server.connect(new StdioServerTransport());
+  context.note(`Ready, over standard input and output. Answers are awaited at ${tools.callbacks}.`);
+  await Promise.race([closed, ended]);
+  await server.close();
+}
+
+async function runHttp(
+  { http, json }: McpOptions & { http: ListenAddress },
+  tools: McpContext,
+  config: Config,
+  context: CommandContext,
+): Promise<void> {
+  const file = join(config.DATA_DIR, 'mcp-token');
+  const { token } = loadOrCreateToken(file);
+  const endpoint: HttpEndpoint = await serveHttp({
+    ...{ host: http.host, port: http.port, token },
+    createServer: () => createMcpServer(tools),
+  }).catch((error: Error) => explainListening(error, http));
+  const { url } = endpoint;
+  const { callbacks } = tools;
+  if (json) context.print(JSON.stringify({ url, callbacks, tokenFile: file }));
+  else
+    context.print(
+      `Listening on ${url}. The token for others than programs of this machine is in ${file}. Answers are awaited at ${callbacks}. Ctrl-C ends it.`,
+    );
+  await untilEnded();
+  await endpoint.close();
+}
+
+async function untilEnded(): Promise<void> {
+  const ended = new AbortController();
+  await Promise.race([
+    once(process, 'SIGINT', { signal: ended.signal }),
+    once(process, 'SIGTERM', { signal: ended.signal }),
+  ]);
+  ended.abort();
+}

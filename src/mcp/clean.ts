@@ -1,0 +1,75 @@
+// What catalogs and services write reaches an assistant as data: one line of visible text, without markup, with http and https links alone, of bounded
+// length, between quotation marks that the text itself cannot contain (SECURITY.md, "Assistants").
+
+/** More of a text is not even looked at. */
+const maxLookedAt = 4_000;
+
+/** Directions of text, zero widths, tags, private and unassigned characters. */
+const unseen = /(?![\u200c\u200d])[\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
+/** Variation selectors and fillers, which can hide a message of any length. */
+const fillers = /[\u{e0100}-\u{e01ef}\ufe00-\ufe0f\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
+/** Joiners are a part of words in Indian and Arabic scripts; between anything else they only hide. */
+const strayJoiners = /(?<![\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{M}])/gu;
+/** Also a tag that is not closed, and the markers of chat formats, such as <|system|>. */
+const tags = /<[!/?|a-zA-Z][^<>]*>?/g;
+const entities = /&(?:#\w{1,8}|\w{1,32});/g;
+const scriptLinks =
+  /\b(?:(?:javascript|vbscript|livescript|view-source)\s*:|data:[\w.+-]*[/;,]|(?:file|blob):\S)\S*/gi;
+const otherLinks = /\b(?!https?:)[a-z][a-z0-9+.-]*:\/\/\S*/gi;
+const substitutes: Record<string, string> = { '<': '‹', '«': '"', '»': '"', '`': "'" };
+
+export function clean(text: string, maxLength: number): string {
+  const line = text
+    .slice(0, maxLookedAt)
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(unseen, '')
+    .replace(fillers, '')
+    .replace(strayJoiners, '')
+    .replace(tags, ' ')
+    .replace(entities, ' ')
+    .replace(scriptLinks, '(link removed)')
+    .replace(otherLinks, '(link removed)')
+    // A comparison is no markup.
+    .replace(/<(?![=\s\d])|[«»`]/g, (mark) => substitutes[mark] ?? '')
+    // Links and images of Markdown.
+    .replace(/\]\s*\(/g, '] (')
+    .replaceAll('![', '[')
+    .replace(/\s+/g, ' ')
+    .trim();
+  const characters = Array.from(line.slice(0, maxLength * 2 + 2));
+  return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : line;
+}
+
+const quotedLength = 240;
+
+/** Text of others within a text of ours. */
+export function quote(text: string): string {
+  return `«${clean(text, quotedLength)}»`;
+}
+
+const maxIdLength = 300;
+const tooLong = '(too long to be shown)';
+
+/** An id has to come back unchanged when the assistant asks for it: where it is no clean text, it is percent-encoded. */
+export function encodeId(id: string): string {
+  const isClean = clean(id, maxIdLength) === id && !id.includes('%');
+  const encoded = isClean ? id : encodeURIComponent(id.replace(/\p{Cs}/gu, ''));
+  return encoded.length > maxIdLength ? tooLong : encoded;
+}
+
+/** What an id of an answer may stand for. */
+export function decodeId(id: string): string[] {
+  try {
+    return [...new Set([id, decodeURIComponent(id)])];
+  } catch {
+    return [id];
+  }
+}
+
+/** An address stays whole, because it will be fetched. The parser of URLs escapes what is no part of one; empty for any other than http and https. */
+export function cleanUrl(url: string): string {
+  if (!URL.canParse(url) || !/^https?:/i.test(url)) return '';
+  const { href } = new URL(url);
+  return clean(href, maxIdLength) === href ? href : '';
+}

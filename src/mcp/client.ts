@@ -1,0 +1,17 @@
+/**
+ * The client package: an MCP server is a consumer like any other. The build bundles it into this module (build/vite.config.ts), so that nobody has to
+ * install it.
+ */
+export {
+  createProver,
+  type Found,
+  findAvailability,
+  findDistance,
+  findLowestPrices,
+  findPrices,
+  type Intent,
+  type Proof,
+  type Prover,
+  Signpost,
+  SignpostError,
+} from 'signpost-client';

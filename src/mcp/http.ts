@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { findProxyHeader, isThisMachine } from '../http/local-only.ts';
+import { createRateLimit } from '../http/rate-limit.ts';
+import { isSameSecret } from '../secret-file.ts';
+
+// The Streamable HTTP transport at /mcp, without sessions: each request stands alone, so there is nothing to keep or to steal.
+
+export interface HttpOptions {
+  host: string;
+  port: number;
+  /** Asked of everyone who is not a program of this machine. */
+  token: string;
+  createServer(): Server;
+}
+
+export interface HttpEndpoint {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Per source address. An assistant makes a few calls for each question of a person. */
+const callLimit = { perSecond: 10, burst: 200 };
+const maxBodyBytes = 256 * 1024;
+const requestTimeout = 60_000;
+const headersTimeout = 10_000;
+
+export async function serveHttp(options: HttpOptions): Promise<HttpEndpoint> {
+  const limit = createRateLimit(callLimit);
+  const server = createServer({ requestTimeout, headersTimeout }, (request, response) => {
+    const seconds = limit.take(request.socket.remoteAddress ?? '', performance.now());
+    const headers = { 'retry-after': `${Math.ceil(seconds)}` };
+    const refusal =
+      seconds > 0 ? { status: 429, says: 'Too many requests.', headers } : findRefusal(request, options);
+    if (refusal) return refuse(response, refusal);
+    answer(request, response, options).catch(() => response.destroy());
+  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}/mcp`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: HttpOptions,
+): Promise<void> {
+  const server = options.createServer();
+  const transport = new StreamableHTTPServerTransport({ maxRequestBodySize: maxBodyBytes });
+  response.once('close', () => void server.close());
+  await server.connect(transport);
+  await transport.handleRequest(request, response);
+}
+
+interface Refusal {
+  status: number;
+  says: string;
+  headers?: Record<string, string>;
+}
+
+/**
+ * On a loopback address, only programs of this machine are answered: a page whose name was made to lead here (DNS rebinding) gives that name as Host and
+ * Origin. Everybody else, and what came through a proxy, needs the token; and what a page sends has to be a page of the same host.
+ */
+function findRefusal(
+  { method, url = '', headers }: IncomingMessage,
+  options: HttpOptions,
+): Refusal | undefined {
+  const asked = hostnameOf(`http://${headers.host}`);
+  const origin = headers.origin === undefined ? asked : hostnameOf(headers.origin);
+  if (isThisMachine(options.host) && findProxyHeader(headers) === undefined) {
+    if (!isThisMachine(asked) || !isThisMachine(origin))
+      return { status: 403, says: 'Only programs of this machine: Host and Origin must be localhost.' };
+  } else {
+    const [, given = ''] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
+    if (!isSameSecret(given, options.token))
+      return { status: 401, says: 'Give the token.', headers: { 'www-authenticate': 'Bearer' } };
+    if (origin !== asked) return { status: 403, says: 'The Origin is another host.' };
+  }
+  if (url.split('?')[0] !== '/mcp') return { status: 404, says: 'The address is /mcp.' };
+  if (method !== 'POST')
+    return { status: 405, says: 'Without sessions, only POST.', headers: { allow: 'POST' } };
+  return undefined;
+}
+
+function hostnameOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).hostname : '';
+}
+
+function refuse(response: ServerResponse, { status, says, headers }: Refusal): void {
+  const body = { jsonrpc: '2.0', error: { code: -32_000, message: says }, id: null };
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,47 @@
+import type { Static, TSchema } from '../protocol/type.ts';
+import type { Prover, Signpost } from './client.ts';
+
+export interface McpContext {
+  signpost: Pick<Signpost, 'discover'>;
+  /** Reads the signed files of providers, for one call. */
+  createProver(signal: AbortSignal): Prover;
+  /** Looks at a node as a crawler does (signpost doctor). */
+  diagnose(node: string, asked: { catalogId?: string; network?: string }): Promise<Diagnosis>;
+  now(): Date;
+  /** Where answers of services arrive. */
+  callbacks: string;
+}
+
+export interface Diagnosis {
+  /** Ids of the catalogs that can be found. */
+  appearing: readonly string[];
+  faults: readonly Trouble[];
+  /** Not shown on purpose. */
+  hidden: readonly Trouble[];
+  warnings: readonly Trouble[];
+}
+
+export interface Trouble {
+  message: string;
+  hint: string;
+}
+
+export interface Tool<I extends TSchema = TSchema, O extends TSchema = TSchema> {
+  name: string;
+  title: string;
+  description: string;
+  input: I;
+  output: O;
+  call(input: Static<I>, context: McpContext, signal: AbortSignal): Promise<ToolAnswer<Static<O>>>;
+}
+
+/** The same twice: for programs, and for a reader. */
+export interface ToolAnswer<T> {
+  structured: T;
+  text: string;
+}
+
+/** What the assistant should do differently, or what did not work: it is shown the message. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+}
