@@ -44,6 +44,7 @@ export const sections: readonly Section[] = [
     title: 'Query',
     pages: {
       'docs/query-as-an-app.md': 'Query as an app',
+      'docs/agents.md': 'Let an assistant ask',
       'packages/client/README.md': 'Client for Node',
       'examples/python/README.md': 'Client for Python',
     },
