@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renewManifest } from '../../src/publisher/keep-manifest.ts';
 import { readIndexStatus } from '../../src/search/status.ts';
 import { writeLog } from '../../src/storage/crawl/log.ts';
 import { openScene, type Scene } from '../support/hosted/crawl-scene.ts';
@@ -21,6 +22,8 @@ beforeAll(async () => {
     },
   });
   fresh = await startProvider(network, 'fresh');
+  await renewManifest(fresh.tree, { url: fresh.url });
+  await fresh.register();
   scene = await openScene(network);
   await scene.publish(0, 10);
   const gone = { status: 410, body: Buffer.alloc(0) };

@@ -39,10 +39,12 @@ export function ResultsTab({
               {spellTotal(data, found.length)} <span class="soft">in {spellMs(data.explain.ms)}</span>
             </p>
             <label class="sorting small">
-              Sort by{' '}
+              <span class="hidden">Sort by</span>
               <select value={by} onChange={(event) => setSorting(event.currentTarget.value as Sorting)}>
                 {possible.map((name) => (
-                  <option key={name}>{name}</option>
+                  <option key={name} value={name}>
+                    by {name}
+                  </option>
                 ))}
               </select>
             </label>
