@@ -1,51 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { importsIn, layers, leaves } from '../../scripts/house.mjs';
 import { countTimers, timers } from '../support/database/timers.ts';
 import { longest } from '../support/longest-first.ts';
 
-// Imports go one way. A folder may import from the folders of lower layers, never from its own layer's neighbours. Longer than our other tests: all rules read the same import lines.
-const layers: readonly (readonly string[])[] = [
-  ['protocol'],
-  ['rules'],
-  ['http', 'storage'],
-  ['registry'],
-  ['schemas'],
-  ['delivery'],
-  ['search'],
-  ['catalog', 'discovery', 'publisher'],
-  ['import', 'demo', 'conform'],
-  ['console'],
-  ['housekeeping.ts', 'open-parts.ts'],
-  ['main.ts'],
-  ['workers', 'mcp'],
-  ['cli'],
-];
-/** Root modules without a layer: anyone may use them, they use nothing of ours but each other. */
-const leaves = [
-  'breaks.ts',
-  'config.ts',
-  'setting-items.ts',
-  'setting-table.ts',
-  'settings.ts',
-  'counted.ts',
-  'error-code.ts',
-  'fair-turns.ts',
-  'group.ts',
-  'own-text.ts',
-  'processor-time.ts',
-  'program-version.ts',
-  'lru-cache.ts',
-  'secret-file.ts',
-  'start-or-close.ts',
-  'logger.ts',
-  'silent-logger.ts',
-  'metrics.ts',
-  'telemetry',
-  'thread-pool.ts',
-  'thread-entry.ts',
-  'within.ts',
-];
+// Imports go one way, in the order of scripts/house.mjs. Longer than our other tests: all rules read the same import lines.
+
 /** Layers that take no clock, no file, no socket: what they may import from Node is pure. `node:module` loads Ajv where a schema is compiled. */
 const pureFolders = ['protocol', 'rules', 'import', 'demo'];
 const pureBuiltins = ['node:crypto', 'node:buffer', 'node:util', 'node:net', 'node:zlib', 'node:module'];
@@ -341,17 +302,6 @@ function targetsOf(file: string): string[] {
 
 function importsOf(file: string): string[] {
   return importsIn(readFileSync(join(root, file), 'utf8'));
-}
-
-/** With and without names, and those that happen when the line is reached. */
-const formsOfImport = [
-  /^\s*(?:import|export)\b[^'"]*?from\s+'([^']+)'/gm,
-  /^\s*import\s+'([^']+)'/gm,
-  /\bimport\(\s*'([^']+)'/g,
-];
-
-function importsIn(text: string): string[] {
-  return formsOfImport.flatMap((form) => [...text.matchAll(form)].map(([, target]) => target ?? ''));
 }
 
 /** Files that are part of a circle of imports, or between two: those are left when files that import none of the others, or that none imports, are taken away. */

@@ -1,0 +1,3 @@
+export const layers: readonly (readonly string[])[];
+export const leaves: readonly string[];
+export function importsIn(text: string): string[];

@@ -1,0 +1,57 @@
+// The order of the folders, and how import lines are read: tests/house/architecture.test.ts keeps the order, house-picture.mjs draws it.
+
+/** Floors of src/, lowest first. A folder imports from the folders of lower floors, never from a neighbour on its own floor. */
+export const layers = [
+  ['protocol'],
+  ['rules'],
+  ['http', 'storage'],
+  ['registry'],
+  ['schemas'],
+  ['delivery'],
+  ['search'],
+  ['catalog', 'discovery', 'publisher'],
+  ['import', 'demo', 'conform'],
+  ['console'],
+  ['housekeeping.ts', 'open-parts.ts'],
+  ['main.ts'],
+  ['workers', 'mcp'],
+  ['cli'],
+];
+
+/** Root modules without a floor: anyone may use them, they use nothing of ours but each other. */
+export const leaves = [
+  'breaks.ts',
+  'config.ts',
+  'setting-items.ts',
+  'setting-table.ts',
+  'settings.ts',
+  'counted.ts',
+  'error-code.ts',
+  'fair-turns.ts',
+  'group.ts',
+  'own-text.ts',
+  'processor-time.ts',
+  'program-version.ts',
+  'lru-cache.ts',
+  'secret-file.ts',
+  'start-or-close.ts',
+  'logger.ts',
+  'silent-logger.ts',
+  'metrics.ts',
+  'telemetry',
+  'thread-pool.ts',
+  'thread-entry.ts',
+  'within.ts',
+];
+
+/** With and without names, and those that happen when the line is reached. */
+const formsOfImport = [
+  /^\s*(?:import|export)\b[^'"]*?from\s+'([^']+)'/gm,
+  /^\s*import\s+'([^']+)'/gm,
+  /\bimport\(\s*'([^']+)'/g,
+];
+
+/** What the text of a module imports, as written there. */
+export function importsIn(text) {
+  return formsOfImport.flatMap((form) => [...text.matchAll(form)].map(([, target]) => target));
+}
