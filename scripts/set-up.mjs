@@ -45,8 +45,8 @@ once(
 
 function install() {
   console.log('signpost: installing dependencies (first run, about half a minute) …');
-  // What builds is wanted also under NODE_ENV=production.
-  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  // What builds is wanted also under NODE_ENV=production. No package needs its install script: src/storage/embedded/binaries.ts makes the links of PostgreSQL.
+  const options = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const exact = spawnSync('npm', ['ci', ...options], { ...here, encoding: 'utf8' });
   if (exact.status === 0) return;
   // EUSAGE is the lock file's fault alone: it lacks something that package.json, or another version of npm, asks for. Any other failure, a digest

@@ -4,7 +4,7 @@
 set -eu
 image=$1
 
-npm ci --include=dev --no-audit --no-fund
+npm ci --include=dev --ignore-scripts --no-audit --no-fund
 npm run build
 
 mkdir -p "$image"

