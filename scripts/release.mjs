@@ -1,78 +1,124 @@
 // Releases: what a person does on main, and what the workflow of the tag does then (.github/workflows/release.yml).
 //
-//   node scripts/release.mjs 0.2.0              version and date into CHANGELOG.md, package.json and the rest; a commit and a tag, nothing is pushed
-//   node scripts/release.mjs 0.2.0 --dry-run    says what that would change, and changes nothing
-//   node scripts/release.mjs --artifacts DIR    what is published of the present version: package, SBOM, release notes, checksums
+//   npm run release -- 0.2.0 --dry-run   says what the release changes, and makes everything that is published, in a clean clone; exit code 1 where a release would be refused
+//   npm run release -- 0.2.0 --dump      the demo network as this release stores it, for the test of upgrades (needs DATABASE_URL and pg_dump)
+//   npm run release -- 0.2.0             version and date into every file that has them; a commit and a tag, nothing is pushed
+//   npm run release -- --artifacts DIR   what is published of the present version: packages, SBOM, release notes, checksums
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { dumpPath, writeDump } from './release-dump.mjs';
+import {
+  changedFiles,
+  compareVersions,
+  packageDirectories,
+  readPackage,
+  sectionOf,
+} from './release-files.mjs';
 
-const options = { 'dry-run': { type: 'boolean' }, artifacts: { type: 'string' } };
+const options = {
+  'dry-run': { type: 'boolean' },
+  dump: { type: 'boolean' },
+  artifacts: { type: 'string' },
+};
+
+// Packages have the modes of files in them, and clones have the modes that this leaves.
+process.umask(0o022);
 
 try {
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const [version] = positionals;
   if (values.artifacts !== undefined) writeArtifacts(values.artifacts);
-  else release(positionals[0], values['dry-run'] === true);
+  else if (values.dump) await writeDump(checkVersion(version));
+  else if (values['dry-run']) rehearse(checkVersion(version));
+  else release(checkVersion(version));
 } catch (error) {
   console.error(`release: ${error.message}`);
   process.exitCode = 1;
 }
 
-function release(version, isDry) {
+function checkVersion(version = '') {
   const { version: present } = readPackage('.');
-  refuse(!/^\d+\.\d+\.\d+$/.test(version ?? ''), 'Name the new version, such as 0.2.0.');
-  refuse(compare(version, present) <= 0, `${version} is not after ${present}.`);
-  const changes = [renamedChangelog(version), ...versionedFiles(version)].filter(
-    ({ path, text }) => read(path) !== text,
-  );
-  if (isDry) return tellChanges(version, changes);
-
-  refuse(run('git', 'status', '--porcelain') !== '', 'There are changes that are not committed.');
-  refuse(run('git', 'branch', '--show-current') !== 'main', 'This is not the branch main.');
-  for (const { path, text } of changes) writeFileSync(path, text);
-  run('git', 'commit', '--all', '--message', `release: ${version}`);
-  run('git', 'tag', '--annotate', `v${version}`, '--message', `Signpost ${version}`);
-  console.log(`Committed and tagged v${version}. To publish it:\n  git push origin main v${version}`);
+  if (!/^\d+\.\d+\.\d+(-rc\.\d+)?$/.test(version))
+    throw new Error('Name the new version, such as 0.2.0 or 1.0.0-rc.1.');
+  if (compareVersions(version, present) <= 0) throw new Error(`${version} is not after ${present}.`);
+  return version;
 }
 
-function tellChanges(version, changes) {
+function release(version) {
+  const [obstacle] = findObstacles(version);
+  if (obstacle) throw new Error(obstacle);
+  for (const { path, text } of changedFiles(version)) writeFileSync(path, text);
+  run('git', 'commit', '--all', '--message', `release: ${version}`);
+  const kind = hasSigningKey() ? '--sign' : '--annotate';
+  run('git', 'tag', kind, `v${version}`, '--message', `Signpost ${version}`);
+  console.log(
+    `Committed and tagged v${version}. ${describeSignature()}\nTo publish it:\n  git push origin main v${version}`,
+  );
+}
+
+/** Everything but the commit, the tag and what needs an account. */
+function rehearse(version) {
+  const changes = changedFiles(version);
   for (const { path, text } of changes) {
-    const before = read(path).split('\n');
+    const before = readFileSync(path, 'utf8').split('\n');
     const added = text.split('\n').filter((line) => !before.includes(line) && line !== '');
     console.log(`${path}\n${added.map((line) => `  + ${line}`).join('\n')}`);
   }
-  console.log(`git commit, git tag v${version}\n\nNothing was changed.`);
+  console.log(`git commit, git tag v${version}. ${describeSignature()}\n`);
+
+  const directory = mkdtempSync(join(tmpdir(), `signpost-${version}-`));
+  const clone = join(directory, 'clone');
+  run('git', 'clone', '--quiet', '.', clone);
+  for (const { path, text } of changes) writeFileSync(join(clone, path), text);
+  const inClone = (command, ...args) =>
+    execFileSync(command, args, { cwd: clone, stdio: ['ignore', 'ignore', 'inherit'] });
+  inClone('npm', 'ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error');
+  inClone('npm', 'run', 'build');
+  inClone(process.execPath, import.meta.filename, '--artifacts', join(directory, 'release'));
+  rmSync(clone, { recursive: true });
+  console.log(
+    `${readFileSync(join(directory, 'release', 'SHA256SUMS'), 'utf8')}in ${join(directory, 'release')}\n`,
+  );
+
+  const obstacles = findObstacles(version);
+  for (const obstacle of obstacles) console.log(`A release would be refused: ${obstacle}`);
+  console.log('Nothing was changed here.');
+  if (obstacles.length > 0) process.exitCode = 1;
 }
 
-/** What is under "Unreleased" becomes the section of this version. */
-function renamedChangelog(version) {
-  const text = read('CHANGELOG.md');
-  refuse(sectionOf(text, 'Unreleased') === '', 'CHANGELOG.md has nothing under "Unreleased".');
-  const today = new Date().toISOString().slice(0, 10);
-  const heading = `## Unreleased\n\n## ${version} (${today})\n`;
-  return { path: 'CHANGELOG.md', text: text.replace(/^## Unreleased\n/m, heading) };
-}
-
-/** Every file that has the version of the package: those of npm, of the packages beside it, and of the Helm chart. */
-function versionedFiles(version) {
-  const manifests = packageDirectories()
-    .map((directory) => join(directory, 'package.json'))
-    .map((path) => ({ path, text: read(path).replace(/^( {2}"version": )"[^"]*"/m, `$1"${version}"`) }));
-  const lock = JSON.parse(read('package-lock.json'));
-  lock.version = version;
-  for (const [path, locked] of Object.entries(lock.packages))
-    if (path === '' || path.startsWith('packages/')) locked.version = version;
-  const chart = 'deploy/helm/signpost/Chart.yaml';
-  const chartText = read(chart)
-    .replace(/^version: .*$/m, `version: ${version}`)
-    .replace(/^appVersion: .*$/m, `appVersion: "${version}"`);
-  return [
-    ...manifests,
-    { path: 'package-lock.json', text: `${JSON.stringify(lock, null, 2)}\n` },
-    { path: chart, text: chartText },
+/** What a person has to do first. */
+function findObstacles(version) {
+  const facts = [
+    [
+      !readPackage('.').repository,
+      'package.json has no "repository". Name the address of the repository there: npm compares it with where the package was built.',
+    ],
+    [
+      !existsSync(dumpPath(version)),
+      `There is no ${dumpPath(version)}. "npm run release -- ${version} --dump" writes it; commit it.`,
+    ],
+    [run('git', 'status', '--porcelain') !== '', 'There are changes that are not committed.'],
+    [run('git', 'branch', '--show-current') !== 'main', 'This is not the branch main.'],
   ];
+  return facts.filter(([isSo]) => isSo).map(([, obstacle]) => obstacle);
+}
+
+function hasSigningKey() {
+  try {
+    return run('git', 'config', 'user.signingkey') !== '';
+  } catch {
+    return false;
+  }
+}
+
+function describeSignature() {
+  return hasSigningKey()
+    ? 'The tag is signed.'
+    : 'The tag is not signed: git has no signing key (git config user.signingkey).';
 }
 
 function writeArtifacts(directory) {
@@ -84,7 +130,7 @@ function writeArtifacts(directory) {
   });
   const sbom = `${fileNameOf('.')}.cdx.json`;
   writeFileSync(join(directory, sbom), makeSbom());
-  const changelog = read('CHANGELOG.md');
+  const changelog = readFileSync('CHANGELOG.md', 'utf8');
   const notes = sectionOf(changelog, readPackage('.').version) || sectionOf(changelog, 'Unreleased');
   writeFileSync(join(directory, 'notes.md'), `${notes}\n`);
   const sums = [...packed, sbom].map((file) => `${digestOf(join(directory, file))}  ${file}`).join('\n');
@@ -96,6 +142,9 @@ function writeArtifacts(directory) {
 function makeSbom() {
   const sbom = JSON.parse(run('npm', 'sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev'));
   sbom.metadata.component.name = readPackage('.').name; // npm takes that of the directory
+  // The same for everybody who makes it: no random number, and the time of the commit.
+  delete sbom.serialNumber;
+  sbom.metadata.timestamp = new Date(run('git', 'log', '-1', '--format=%cI')).toISOString();
   return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
@@ -105,38 +154,8 @@ function fileNameOf(directory) {
   return `${name.replace('@', '').replace('/', '-')}-${version}`;
 }
 
-/** The package of the repository, and those beside it. */
-function packageDirectories() {
-  const beside = existsSync('packages') ? readdirSync('packages').map((name) => join('packages', name)) : [];
-  return ['.', ...beside.filter((directory) => existsSync(join(directory, 'package.json')))];
-}
-
 function digestOf(path) {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
-}
-
-/** The lines below a heading of the changelog, which may have a date. */
-function sectionOf(changelog, heading) {
-  const [, ...sections] = changelog.split(/^## /m);
-  const found = sections.find((section) => section.split('\n')[0].split(' ')[0] === heading);
-  return found === undefined ? '' : found.slice(found.indexOf('\n')).trim();
-}
-
-function compare(one, other) {
-  const [a, b] = [one, other].map((version) => version.split('.').map(Number));
-  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
-}
-
-function refuse(isWrong, why) {
-  if (isWrong) throw new Error(why);
-}
-
-function readPackage(directory) {
-  return JSON.parse(read(join(directory, 'package.json')));
-}
-
-function read(path) {
-  return readFileSync(path, 'utf8');
 }
 
 function run(command, ...args) {

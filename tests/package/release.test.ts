@@ -35,19 +35,20 @@ describe('the release script', () => {
 
   beforeEach(async () => {
     project = await mkdtemp(join(tmpdir(), 'signpost-release-'));
-    const manifest = { name: 'signpost', version: '0.1.0', license: 'Apache-2.0', files: ['README.md'] };
-    const dependencies = { colour: '1.0.0' };
+    const manifest = {
+      ...{ name: 'signpost', version: '0.1.0', license: 'Apache-2.0', files: ['README.md'] },
+      ...{ repository: 'https://git.example/signpost', scripts: { build: 'true' } },
+    };
+    const dependencies = { colour: 'file:colour' };
     const workspaces = ['packages/*'];
     await put('package.json', `${JSON.stringify({ ...manifest, dependencies, workspaces }, null, 2)}\n`);
-    const colour = {
-      version: '1.0.0',
-      license: 'MIT',
-      integrity: `sha512-${Buffer.alloc(64).toString('base64')}`,
-    };
+    const colour = { version: '1.0.0', license: 'MIT' };
+    await put('colour/package.json', JSON.stringify({ name: 'colour', ...colour }));
     const client = { name: 'signpost-client', version: '0.1.0', license: 'Apache-2.0' };
     const packages = {
       '': { name: 'signpost', version: '0.1.0', dependencies, workspaces },
-      'node_modules/colour': colour,
+      colour,
+      'node_modules/colour': { resolved: 'colour', link: true },
       'node_modules/signpost-client': { resolved: 'packages/client', link: true },
       'packages/client': client,
     };
@@ -59,6 +60,8 @@ describe('the release script', () => {
     );
     await put('deploy/helm/signpost/Chart.yaml', 'name: signpost\nversion: 0.1.0\nappVersion: "0.1.0"\n');
     await put('README.md', 'Read me.\n');
+    await put('deploy/README.md', 'tar -xzf signpost-0.1.0.tgz\n');
+    await put('tests/fixtures/releases/0.2.0.sql.gz', '');
     await put('packages/client/package.json', `${JSON.stringify(client, null, 2)}\n`);
     await put('packages/client/README.md', 'Read me.\n');
     await inProject('git', 'init', '--quiet', '--initial-branch', 'main');
@@ -67,25 +70,61 @@ describe('the release script', () => {
   });
   afterEach(() => rm(project, { recursive: true, force: true }));
 
-  it('says in a dry run what it would change, and changes nothing', async () => {
+  it('says in a dry run what it would change, makes what would be published, and changes nothing', async () => {
     const { stdout } = await release('0.2.0', '--dry-run');
     expect(stdout).toMatch(/^ {2}\+ ## 0\.2\.0 \(\d{4}-\d\d-\d\d\)$/m);
     for (const file of ['package.json', 'packages/client/package.json', 'deploy/helm/signpost/Chart.yaml'])
       expect(stdout).toContain(`${file}\n  + `);
+    expect(stdout).toContain('The tag is not signed: git has no signing key');
+    const made = /^in (.*)$/m.exec(stdout)?.[1] ?? '';
+    expect(await readFile(join(made, 'notes.md'), 'utf8')).toBe('- Something new.\n');
+    await run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: made });
+    expect(await readFile(join(made, 'SHA256SUMS'), 'utf8')).toContain('  signpost-client-0.2.0.tgz\n');
+    await rm(dirname(made), { recursive: true });
     expect((await inProject('git', 'status', '--porcelain')).stdout).toBe('');
+    expect((await inProject('git', 'tag')).stdout).toBe('');
+  });
+
+  it('refuses while package.json names no repository, which a dry run says after everything else', async () => {
+    await put('package.json', (await read('package.json')).replace('https://git.example/signpost', ''));
+    await inProject('git', 'commit', '--quiet', '--all', '--message', 'no repository');
+    expect(await refusal('0.2.0')).toContain('package.json has no "repository"');
+    const { code, stdout } = await release('0.2.0', '--dry-run').catch((error) => error);
+    expect(code).toBe(1);
+    expect(stdout).toContain('A release would be refused: package.json has no "repository"');
+    const made = /^in (.*)$/m.exec(stdout)?.[1] ?? '';
+    await run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: made });
+    await rm(dirname(made), { recursive: true });
+  });
+
+  it('refuses without a dump for the test of upgrades, and writes none into a database that it is not given', async () => {
+    expect(await refusal('0.3.0')).toContain('There is no tests/fixtures/releases/0.3.0.sql.gz.');
+    expect(await refusal('0.3.0', '--dump')).toContain('Set DATABASE_URL to an empty database');
+  });
+
+  it('knows that a release candidate is before its release', async () => {
+    await put('tests/fixtures/releases/1.0.0-rc.2.sql.gz', '');
+    await inProject('git', 'add', '--all');
+    await inProject('git', 'commit', '--quiet', '--message', 'dump');
+    await release('1.0.0-rc.2');
+    for (const earlier of ['0.2.0', '1.0.0-rc.1', '1.0.0-rc.2'])
+      expect(await refusal(earlier)).toBe(`release: ${earlier} is not after 1.0.0-rc.2.`);
+    expect(await refusal('1.0.0')).toContain('nothing under "Unreleased"');
   });
 
   it('writes the version everywhere, commits and tags', async () => {
-    await release('0.2.0');
+    const { stdout } = await release('0.2.0');
     expect(JSON.parse(await read('package.json')).version).toBe('0.2.0');
     const lock = JSON.parse(await read('package-lock.json'));
     expect([lock.version, lock.packages[''].version]).toEqual(['0.2.0', '0.2.0']);
     expect(lock.packages['packages/client'].version).toBe('0.2.0');
-    expect(lock.packages['node_modules/colour'].version).toBe('1.0.0');
+    expect(lock.packages.colour.version).toBe('1.0.0');
+    expect(await read('deploy/README.md')).toContain('signpost-0.2.0.tgz');
     expect(await read('deploy/helm/signpost/Chart.yaml')).toContain('version: 0.2.0\nappVersion: "0.2.0"\n');
     expect(await read('CHANGELOG.md')).toMatch(/## Unreleased\n\n## 0\.2\.0 \(.*\)\n\n- Something new\./);
     expect((await inProject('git', 'log', '-1', '--format=%s %D')).stdout).toContain('release: 0.2.0');
     expect((await inProject('git', 'tag')).stdout).toBe('v0.2.0\n');
+    expect(stdout).toContain('The tag is not signed');
   });
 
   it('refuses a version that is not later, an empty changelog, and changes that are not committed', async () => {
@@ -113,18 +152,17 @@ describe('the release script', () => {
 
 describe('of this project, the release script', () => {
   it('knows every file that has its version', async () => {
-    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
-    const [major, minor, patch] = version.split('.').map(Number);
-    const next = `${major}.${minor}.${patch + 1}`;
-    const { stdout } = await run(process.execPath, [script, next, '--dry-run']);
-    for (const file of [
+    const { changedFiles } = await import(resolve('scripts/release-files.mjs'));
+    const changed: { path: string; text: string }[] = changedFiles('99.0.0-rc.1');
+    expect(changed.map(({ path }) => path)).toEqual([
       'CHANGELOG.md',
       'package.json',
       'packages/client/package.json',
       'package-lock.json',
       'deploy/helm/signpost/Chart.yaml',
-    ])
-      expect(stdout).toMatch(new RegExp(`^${file.replaceAll('.', '\\.')}\\n`, 'm'));
+      'deploy/README.md',
+    ]);
+    for (const { path, text } of changed) expect(text, path).toContain('99.0.0-rc.1');
   });
 
   it('is what the workflow of a tag calls, with provenance', async () => {
@@ -135,7 +173,7 @@ describe('of this project, the release script', () => {
       (job) => job.steps,
     );
     const commands = steps.map((step) => step.run ?? '').join('\n');
-    expect(commands).toContain('node scripts/release.mjs --artifacts');
+    expect(commands).toContain('npm run release -- --artifacts');
     expect(commands).toMatch(/npm publish .*--provenance/);
     expect(jobs.package.permissions['id-token']).toBe('write');
   });
@@ -174,4 +212,19 @@ describe('the workflows', () => {
       'test:short-faults',
     ]);
   });
+});
+
+it('the update bot looks after every action, lock file and image', async () => {
+  const { updates } = parse(await readFile('.github/dependabot.yml', 'utf8'));
+  const watched = updates.flatMap(
+    ({ directory, directories, ...update }: Record<string, string & string[]>) =>
+      [directory ?? directories].flat().map((place) => `${update['package-ecosystem']} ${place}`),
+  );
+  const { stdout } = await run('git', ['ls-files', '*package-lock.json', '*Dockerfile']);
+  const files = stdout.trim().split('\n');
+  const wanted = files.map((file) => {
+    const place = `/${dirname(file)}`.replace('/.', '/');
+    return `${file.endsWith('Dockerfile') ? 'docker' : 'npm'} ${place}`;
+  });
+  expect(watched.sort()).toEqual(['github-actions /', ...wanted].sort());
 });
