@@ -49,9 +49,10 @@ function checkVersion(version = '') {
 }
 
 function release(version) {
+  const changes = changedFiles(version);
   const [obstacle] = findObstacles(version);
   if (obstacle) throw new Error(obstacle);
-  for (const { path, text } of changedFiles(version)) writeFileSync(path, text);
+  for (const { path, text } of changes) writeFileSync(path, text);
   run('git', 'commit', '--all', '--message', `release: ${version}`);
   const kind = hasSigningKey() ? '--sign' : '--annotate';
   run('git', 'tag', kind, `v${version}`, '--message', `Signpost ${version}`);
