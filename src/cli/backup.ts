@@ -31,16 +31,16 @@ export function registerBackupCommands(program: Command, context: CommandContext
 }
 
 const backupHelp = `
-The database by PostgreSQL's own pg_dump (in the PATH, of the server's version or later), then keys, tokens and published files under DATA_DIR and PUBLISHER_DIR. Nothing has to be
-stopped: the dump is one snapshot, and the files are copied while nothing is published. Of what the two have in common, the files are the newer ones, as after any publish.
+Runs pg_dump (in the PATH, of the server's version or later), then copies keys, tokens and published files from DATA_DIR and PUBLISHER_DIR. The roles keep
+running: the dump is one snapshot, and publishing pauses while files are copied.
 
 Examples:
   $ signpost backup /backups/2026-11-17
   $ signpost backup /backups/2026-11-17 --no-database`;
 
 const restoreHelp = `
-Into an empty database (DATABASE_URL) and a DATA_DIR without keys or published files, on any machine, while no role runs. What was published and subscribed since the backup is not in it; so
-that others find out, every subscriber is pushed everything again, and every catalog service is asked for everything. docs/operating.md says what else there is to do.
+Needs an empty database (DATABASE_URL) and a DATA_DIR without keys or published files, while no role runs. Publishes and subscriptions since the backup are
+lost. Afterwards every catalog is pushed to every subscriber again, and every catalog service is asked for everything. See docs/operating.md.
 
 Examples:
   $ DATABASE_URL=postgres://…/empty DATA_DIR=/var/lib/signpost signpost restore /backups/2026-11-17

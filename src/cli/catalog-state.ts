@@ -39,7 +39,7 @@ export function registerStateCommands(program: Command, context: CommandContext)
 }
 
 const helpFor = (verb: string) => `
-Exit code: 0 when it was done for every catalog, 1 otherwise.
+Exit codes: 0 done for every catalog; 1 otherwise.
 
 Example:
   $ signpost ${verb} voltpath-indiranagar`;

@@ -27,7 +27,7 @@ export function registerCatalogCommand(program: Command, context: CommandContext
     .option('--owner <subscriber>', 'only those of this publisher', parseSubscriber)
     .option('--type <type>', `only ${catalogTypes.join(' or ')}`, parseCatalogType)
     .option('--network <id>', 'only those visible to this network', parseNetwork)
-    .option('--limit <count>', 'at most so many', parseCount, 1_000)
+    .option('--limit <count>', 'maximum number', parseCount, 1_000)
     .option('--json', 'print JSON')
     .action((options: ListOptions) => list(context, options));
 
@@ -44,7 +44,7 @@ export function registerCatalogCommand(program: Command, context: CommandContext
 
   catalog
     .command('release')
-    .description('take the id of a catalog from its owner: whoever publishes it next becomes its owner')
+    .description('release the id of a catalog: the next publisher becomes its owner')
     .argument('<id>', 'id of the catalog')
     .option('--json', 'print JSON')
     .action((id: string, { json }: { json?: boolean }) => release(context, id, json));
@@ -60,7 +60,7 @@ Examples:
   $ signpost catalog show chargers-london --json > chargers-london.json
   $ signpost catalog release chargers-london
 
-They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
+These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 
 interface ListOptions {
   owner?: string;

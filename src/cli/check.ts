@@ -20,13 +20,10 @@ export function registerCheckCommand(program: Command, context: CommandContext):
       "recordId=publicKey, or a file with the registry's answer, to verify the files with; otherwise the registry is asked",
       collectTexts,
     )
-    .option(
-      '--no-index',
-      'leave out the comparison of the posting lists with the documents, which reads the whole index',
-    )
+    .option('--no-index', 'skip the comparison of index and documents, which reads the whole index')
     .option(
       '--wait <seconds>',
-      'how long to watch: what is gone by then, or moves at the end of it, is under way and no difference',
+      'how long to watch: what changes meanwhile is not a difference',
       parseSeconds,
       10,
     )
@@ -36,13 +33,13 @@ export function registerCheckCommand(program: Command, context: CommandContext):
 }
 
 const help = `
-Compares what the catalog service stores with what its subscribers have acknowledged, with what the discovery service has indexed, and the published files with their
-digests, signatures and the index. It also names troubles: failures that last, each with the next step. Nothing is changed, and nothing has to be stopped. A push that failed and waits
-for its next attempt is no difference; one that is parked is. Each difference is one line.
+Compares the catalogs of the catalog service with what subscribers have acknowledged and what the discovery service has indexed, and the published files
+with their digests, signatures and the index. It also lists lasting failures, each with the next step. It changes nothing, and the services can keep
+running. A push that waits for its next attempt is not a difference; a parked one is. Each difference is one line.
 
-Exit code: 0 without a difference, 1 otherwise.
+Exit codes: 0 no difference; 1 otherwise.
 
-It works on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR; CATALOG_ID says which catalog service that is.
+It uses DATABASE_URL, or the embedded database in DATA_DIR. CATALOG_ID names the catalog service.
 
 Examples:
   $ signpost check

@@ -7,7 +7,7 @@ export function registerConfigCommand(program: Command, context: CommandContext)
   const config = program.command('config');
   config
     .command('check')
-    .description('read the settings as a start would; name those that are wrong, unknown or dangerous')
+    .description('report settings that are wrong, unknown or dangerous')
     .option('--json', 'print JSON')
     .addHelpText('after', checkHelp)
     .action(({ json }: { json?: boolean }) => check(context, json));
@@ -22,10 +22,10 @@ export function registerConfigCommand(program: Command, context: CommandContext)
 }
 
 const checkHelp = `
-Settings come from the environment and from .env in this folder. In .env, every name must be one of a setting; in the environment, where
-others have theirs, only names that look like a misspelt one are told.
+Settings come from the environment and from .env in this folder. In .env, every unknown name is reported; in the environment, only names that look
+like a misspelt setting.
 
-Exit code: 0 when there is nothing to tell, 1 otherwise.
+Exit codes: 0 nothing to report; 1 otherwise.
 
 Examples:
   $ signpost config check

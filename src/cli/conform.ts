@@ -22,22 +22,22 @@ export function registerConformCommand(program: Command, context: CommandContext
       parseUrl,
     )
     .addOption(
-      new Option('--role <role>', 'what it is (default: found out)').choices([
+      new Option('--role <role>', 'role of the node (default: detected)').choices([
         'catalog',
         'discovery',
         'tree',
       ]),
     )
-    .option('--as <subscriber>', 'who asks and publishes (default: CONSUMER_ID)', parseSubscriber)
+    .option('--as <subscriber>', 'identity that asks and publishes (default: CONSUMER_ID)', parseSubscriber)
     .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
     .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
-    .option('--other <subscriber>', 'a second identity, for what only the owner may do', parseSubscriber)
+    .option('--other <subscriber>', 'second identity, to check ownership', parseSubscriber)
     .option('--other-key-id <id>', 'name of its key in the registry', parseKeyId)
     .option('--other-key <file|seed>', 'its private key')
     .option('--network <id>', 'network to publish in (default: DEFAULT_NETWORK_ID)', parseNetwork)
-    .option('--body-limit <bytes>', 'the largest publish that the service takes', parseCount, usualBodyLimit)
-    .option('--text <words>', 'words that the discovery service finds something for (default: everything)')
-    .option('--node <subscriber>', 'whose tree it must be (default: whoever it says)', parseSubscriber)
+    .option('--body-limit <bytes>', 'largest publish that the service accepts', parseCount, usualBodyLimit)
+    .option('--text <words>', 'words that have results (default: everything)')
+    .option('--node <subscriber>', 'expected owner of the tree (default: as it says)', parseSubscriber)
     .addOption(
       new Option('--profile <profile>', 'form of the files that are hosted for a discovery service to crawl')
         .choices(['spec', 'nfh014'])
@@ -49,7 +49,7 @@ export function registerConformCommand(program: Command, context: CommandContext
         .implies({ profile: 'nfh014' })
         .conflicts('only'),
     )
-    .option('--only <name>', 'make this check only; may be given again', collectTexts)
+    .option('--only <name>', 'run only this check; repeatable', collectTexts)
     .option('--wait <seconds>', 'how long to wait for callbacks and pushes', parseSeconds, usualWaitSeconds)
     .option(
       '--crawl-wait <seconds>',
@@ -58,8 +58,8 @@ export function registerConformCommand(program: Command, context: CommandContext
       usualCrawlWaitSeconds,
     )
     .option('--listen <address>', 'where to wait for them: host:port', parseListen)
-    .option('--uri <url>', 'base address under which that is reached', parseUrl)
-    .option('--junit <file>', 'write a JUnit report, too')
+    .option('--uri <url>', 'public base address of --listen', parseUrl)
+    .option('--junit <file>', 'also write a JUnit report')
     .option('--json', 'print the report as JSON')
     .addHelpText('after', help)
     .action(async (url: string, options: ConformOptions) =>
@@ -74,13 +74,12 @@ const usualBodyLimit = 5 * 1024 * 1024;
 const usualCrawlWaitSeconds = 360;
 
 const help = `
-Makes requests as a stranger would, sound ones and such that must be refused, and holds every answer, callback, push and file against the specification,
-clause by clause. What it publishes has ids of its own ("conform-…") and is inactive in the end; its subscription is deactivated. Callbacks and pushes go
-to the registered address of the identity, as with "signpost send --wait". Without a registered address, pushes are not checked; without --other, neither
-is what only owners may do. How a discovery service crawls is checked as an identity with a registered address in a network that the service crawls: the
-command hosts files there, right and wrong ones, and waits until they are read. The checks of every role are listed in CONFORMANCE.md.
+Sends right and wrong requests, and checks every answer, callback, push and file against the specification, clause by clause. Its catalogs have ids
+that begin with "conform-". At the end it makes them inactive and ends its subscription. Callbacks and pushes go to the registered address of the
+identity. Without a registered address, pushes are not checked; without --other, ownership is not checked. To check crawling, use an identity with a
+registered address in a network that the service crawls: the command hosts right and wrong files there. CONFORMANCE.md lists all checks.
 "--clauses nfh-014" reports by the numbered clauses of the public draft NFH-014, of a discovery service or a published tree.
-Exit code: 0 when no check failed (those that could not be made are named), 1 when one did, or when nothing could be checked.
+Exit codes: 0 no check failed; 1 a check failed, or nothing could be checked.
 
 Examples:
   $ signpost conform http://127.0.0.1:4002 --as facilitator.signpost.test --other provider.signpost.test

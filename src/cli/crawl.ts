@@ -50,8 +50,8 @@ Examples:
   $ signpost crawl now provider.example.org
   $ signpost crawl log --node provider.example.org --catalog chargers-london
 
-Whoever hosts a catalog finds out with "signpost doctor" what is wrong with it.
-They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
+Providers find errors in their files with "signpost doctor".
+These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 
 interface StatusOptions {
   node?: string;

@@ -16,12 +16,12 @@ export function registerDebugCommand(program: Command, context: CommandContext):
   program
     .command('debug')
     .command('signature')
-    .description('tell why the signature of a message holds, or the one thing that differs')
+    .description('explain why the signature of a message holds or fails')
     .argument(
       '<file>',
       'the message as it was sent: headers, an empty line, the body; - reads standard input',
     )
-    .option('--body <file>', 'the body, where the first file has headers alone')
+    .option('--body <file>', 'the body, if the first file has only headers')
     .option('--answering <file>', 'headers of the request that this message answers')
     .option('--now <time>', 'as of this time, such as when it was received (default: now)', parseTime)
     .option('--json', 'print JSON')
@@ -30,9 +30,9 @@ export function registerDebugCommand(program: Command, context: CommandContext):
 }
 
 const help = `
-The key is looked up in the registry of the settings (REGISTRY_URL). Every byte of the body counts: save it as it was sent, not as an editor or a log shows it.
+The key comes from the registry (REGISTRY_URL). Every byte of the body counts: save it as it was sent, not as an editor or a log shows it.
 
-Exit code: 0 when the signature holds, 1 otherwise.
+Exit codes: 0 the signature holds; 1 otherwise.
 
 Examples:
   $ signpost debug signature request.http

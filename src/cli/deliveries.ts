@@ -43,7 +43,7 @@ export function registerDeliveriesCommand(program: Command, context: CommandCont
     .command('replay')
     .description('try parked deliveries again: one, or all')
     .argument('[id]', 'as listed, such as push-7 or callback-12', readDeliveryId)
-    .option('--all', 'all that are parked')
+    .option('--all', 'all parked deliveries')
     .option('--json', 'print JSON')
     .action((id: DeliveryId | undefined, { all = false, json }: { all?: boolean; json?: boolean }) => {
       if ((id === undefined) !== all) throw new CommandError('Name one delivery to replay, or say --all.');
@@ -69,9 +69,9 @@ Examples:
   $ signpost deliveries replay --all
   $ signpost deliveries skip callback-12
 
-A callback is sent again as it was; a push is computed anew from what the subscriber has acknowledged.
-FORM says what was sent last: full, or strict for receivers whose schemas are closed.
-They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
+A callback is sent again unchanged; a push is computed again from what the subscriber has acknowledged.
+FORM is what was sent last: full, or strict for receivers with closed schemas.
+These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 
 interface ListOptions {
   state?: DeliveryState;

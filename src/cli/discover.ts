@@ -18,38 +18,38 @@ import type { DiscoverOptions } from './discover/run.ts';
 export function registerDiscoverCommand(program: Command, context: CommandContext): void {
   program
     .command('discover')
-    .argument('[text...]', 'what to look for, in plain words')
-    .option('--near <lat,lon>', 'around this place', parsePlace)
-    .option('--within <distance>', 'so far from it, such as 800m, 5km or 3mi (5km)', parseDistance)
+    .argument('[text...]', 'words to search for')
+    .option('--near <lat,lon>', 'search around this place', parsePlace)
+    .option('--within <distance>', 'maximum distance, such as 800m, 5km or 3mi (default: 5km)', parseDistance)
     .option(
       '--target <path>',
-      'where the place of things stands (their provider, or a charger itself); may be given again',
+      'path of the location in a resource or its provider; repeatable',
       collectTargets,
     )
     .option(
       '--where <condition>',
-      'on a resource, such as @.id == "x"; on its price, such as price.energy <= 0.5 EUR; or a whole JSONPath from $',
+      'filter on a resource, such as @.id == "x"; on its price, such as price.energy <= 0.5 EUR; or a whole JSONPath from $',
     )
     .option('--network <id>', 'only in this network', parseNetwork)
-    .option('--schema <uri>', 'only of this schema context; may be given again', collectTexts)
-    .option('--limit <count>', 'a page of so many resources, 1 to 1000 (without it, up to 1000)', parseCount)
-    .option('--offset <count>', 'the page after so many', parseOffset)
+    .option('--schema <uri>', 'only this schema context; repeatable', collectTexts)
+    .option('--limit <count>', 'resources per page, 1 to 1000', parseCount)
+    .option('--offset <count>', 'number of resources to skip', parseOffset)
     .option(
       '--to <url>',
       'base address of the discovery service (default: the one of this machine)',
       parseUrl,
     )
-    .option('--as <subscriber>', 'who asks (default: CONSUMER_ID)', parseSubscriber)
+    .option('--as <subscriber>', 'identity that asks (default: CONSUMER_ID)', parseSubscriber)
     .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
     .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
     .option('--wait <seconds>', 'how long to wait for the answer', parseSeconds, usualWaitSeconds)
     .option('--listen <address>', 'where to wait for it: host:port', parseListen)
-    .option('--uri <url>', 'base address to give as our bapUri', parseUrl)
+    .option('--uri <url>', 'base address for callbacks (bapUri)', parseUrl)
     .option(
       '--json',
       'print the message of the answer as JSON; bppId of a catalog is the node that publishes it',
     )
-    .option('--explain', 'show how it is evaluated instead, on the database of the discovery service')
+    .option('--explain', 'show how the search is evaluated, on the database of the discovery service')
     .addHelpText('after', examples)
     .action(async (words: string[], options: DiscoverOptions) =>
       (await import('./discover/run.ts')).discover(words, options, context),
@@ -57,7 +57,7 @@ export function registerDiscoverCommand(program: Command, context: CommandContex
 }
 
 const examples = `
-Exit code: 0 also when nothing was found, 1 when refused, not reached, or when the answer did not come.
+Exit codes: 0 answered, even without results; 1 refused, not reached, or no answer.
 
 Examples:
   $ signpost discover fast charger near me --near 12.97,77.59 --within 5km

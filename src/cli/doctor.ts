@@ -7,7 +7,11 @@ export function registerDoctorCommand(program: Command, context: CommandContext)
   program
     .command('doctor')
     .argument('<node>', 'domain, subscriberId or address of the node', parseNode)
-    .option('--network <id>', 'network that it is to be found in; may be repeated', collectNetworks)
+    .option(
+      '--network <id>',
+      'network in which to find it (default: DISCOVERY_NETWORKS); repeatable',
+      collectNetworks,
+    )
     .option('--catalog <id>', 'only this catalog')
     .option('--json', 'print JSON')
     .addHelpText('after', help)
@@ -17,14 +21,12 @@ export function registerDoctorCommand(program: Command, context: CommandContext)
 }
 
 const help = `
-Walks the whole chain as a crawler does: registry, networks, manifest, Subscriber record, indexes, entries, files,
-masters, states. What is wrong first is named at the end, and what to do about it. The registry is that of the
-settings (REGISTRY_URL); --network stands for the networks of the discovery service (otherwise DISCOVERY_NETWORKS).
-What that service takes is in the settings, too: REQUIRE_MANIFEST, ALLOW_UNSIGNED_INDEX, NETWORK_MEMBERSHIP,
-MASTER_PUBLISHERS, UNKNOWN_CONTEXT, the limits of a crawl.
-Where the key that signs is not the registered one, both are named; the keys of this machine are looked at, too (signpost
-keys list).
-Exit code: 0 when the catalogs can be found, 1 otherwise.
+Follows the chain as a crawler does: registry, networks, manifest, Subscriber record, indexes, entries, files, masters,
+states. The last lines name the first error and what to do about it. The settings decide what is accepted, as for the
+discovery service: REGISTRY_URL, REQUIRE_MANIFEST, ALLOW_UNSIGNED_INDEX, NETWORK_MEMBERSHIP, MASTER_PUBLISHERS,
+UNKNOWN_CONTEXT and the limits of a crawl. If the signing key is not the registered one, both are named, together with
+the keys of this machine.
+Exit codes: 0 the catalogs can be found; 1 otherwise.
 
 Examples:
   $ signpost doctor provider.example.org

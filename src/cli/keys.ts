@@ -21,7 +21,7 @@ export function registerKeysCommand(program: Command, context: CommandContext): 
   const keys = program.command('keys');
   keys
     .command('new')
-    .description('make an Ed25519 key pair and say how to register it')
+    .description('create an Ed25519 key pair and say how to register it')
     .option('--id <subscriber>', 'who the key is for: a domain, or namespace/registry', parseSubscriber)
     .option('--key-id <id>', 'name of the key in the registry', parseKeyId, 'key-1')
     .option('--out <file>', 'write the seed to a new file that only you can read, instead of printing it')
@@ -43,17 +43,17 @@ Examples:
       'give the publisher a new signing key: make it, have it registered, sign with it from then on',
     )
     .option('--key-id <id>', 'name of the new key (default: the next number)', parseKeyId)
-    .option('--resign', 'sign everything published anew: the old key was compromised')
+    .option('--resign', 'sign everything again, because the old key was compromised')
     .option('--json', 'print JSON')
     .addHelpText('after', rotateHelp)
     .action(async (options: RotateOptions) => (await import('./keys/rotate.ts')).rotate(options, context));
 }
 
 const rotateHelp = `
-In a registry of your own (REGISTRY_URL not set) the key is registered at once. In any other one you register it: the first
-call says what, and a second call, once it is there, goes on.
+In the local registry (REGISTRY_URL not set) the key is registered at once. In any other registry, you register it: the first
+call says what to register. When it is registered, call the command again.
 
-Exit code: 0 when the new key is in use, 1 while it waits to be registered or configured.
+Exit codes: 0 the new key is in use; 1 it waits to be registered or configured.
 
 Examples:
   $ signpost keys rotate

@@ -12,19 +12,18 @@ export function registerListenCommand(program: Command, context: CommandContext)
         .argParser(parseListen)
         .default({ host: '127.0.0.1', port: 5001 }, '127.0.0.1:5001'),
     )
-    .option('--as <subscriber>', 'who acknowledges what comes (default: CONSUMER_ID)', parseSubscriber)
-    .option('--count <number>', 'end after so many messages', parseCount)
+    .option('--as <subscriber>', 'identity that acknowledges (default: CONSUMER_ID)', parseSubscriber)
+    .option('--count <number>', 'end after this many messages', parseCount)
     .option('--json', 'print each message as one line of JSON')
     .addHelpText('after', help)
     .action(async (options: ListenOptions) => (await import('./listen/run.ts')).listen(options, context));
 }
 
 const help = `
-Takes ${receivedActions.map((action) => endpoints[action].path).join(', ')}. What verifies is printed and acknowledged, under a signature of ours; what does not is refused, and the
-reason told on standard error. A callback that signs the signature of its request can be verified by the sender of that request alone: it is refused
-here, and comes again without that.
+Takes ${receivedActions.map((action) => endpoints[action].path).join(', ')}. Messages that verify are printed and acknowledged. Others are refused, with the reason on
+standard error. Only the sender of a request can verify a callback with four signed lines: it is refused here, and comes again with three.
 
-Exit code: 0 when it was ended by Ctrl-C or --count.
+Exit codes: 0 ended by Ctrl-C or --count; 1 failure.
 
 Examples:
   $ signpost listen

@@ -11,8 +11,8 @@ export function registerMigrateCommand(program: Command, context: CommandContext
 }
 
 const help = `
-Every start of a role does the same. By itself it is for deployments that want to see it done, or failed, before the first process of a new version
-starts. Migrations only go forward: once it is done, processes of the older version go on, but cannot be started again.
+Every start of a role migrates too. Use this command to see the result before the first process of a new version starts. Migrations only go forward:
+afterwards, processes of the older version keep running but cannot be started again.
 
 Examples:
   $ DATABASE_URL=postgres://… signpost migrate`;

@@ -23,32 +23,32 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./serve.ts')).registerServeCommand,
   },
   {
-    commands: { migrate: 'bring the database to the tables of this version, before its first start' },
+    commands: { migrate: 'update the database to this version before its first start' },
     load: async () => (await import('./migrate.ts')).registerMigrateCommand,
   },
   {
-    commands: { status: 'one screen: roles, index, deliveries, crawl' },
+    commands: { status: 'show roles, problems, index, deliveries and crawl on one screen' },
     load: async () => (await import('./status.ts')).registerStatusCommand,
   },
   {
     commands: {
-      check: 'compare catalog service, subscriptions, index and published files, and name every difference',
+      check: 'compare catalog service, subscriptions, index and published files',
     },
     load: async () => (await import('./check.ts')).registerCheckCommand,
   },
   {
     commands: {
-      backup: 'copy database, keys and published files into a directory, while all goes on',
-      restore: 'put a backup into an empty database and directory, and have others told what is in it',
+      backup: 'copy database, keys and published files into a directory while the roles run',
+      restore: 'restore a backup into an empty database and directory, and notify other services',
     },
     load: async () => (await import('./backup.ts')).registerBackupCommands,
   },
   {
-    commands: { keys: 'make, show and list signing keys, and change to a new one' },
+    commands: { keys: 'create, show, list and rotate signing keys' },
     load: async () => (await import('./keys.ts')).registerKeysCommand,
   },
   {
-    commands: { registry: 'register, list and revoke participants of our own registry' },
+    commands: { registry: 'manage participants of the local registry' },
     load: async () => (await import('./registry.ts')).registerRegistryCommand,
   },
   {
@@ -56,33 +56,33 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./send.ts')).registerSendCommand,
   },
   {
-    commands: { listen: 'receive callbacks and pushes: verify them, print them, acknowledge them' },
+    commands: { listen: 'receive, verify, print and acknowledge callbacks and pushes' },
     load: async () => (await import('./listen.ts')).registerListenCommand,
   },
   {
-    commands: { debug: 'find out why a signature does not hold' },
+    commands: { debug: 'explain why a signature fails' },
     load: async () => (await import('./debug.ts')).registerDebugCommand,
   },
   {
-    commands: { publish: 'publish catalogs: as signed files of our own, or to a catalog service' },
+    commands: { publish: 'publish catalogs as signed files, or to a catalog service' },
     load: async () => (await import('./publish.ts')).registerPublishCommand,
   },
   {
     commands: {
-      retire: 'say that published catalogs are no longer offered; this is for ever',
-      pause: 'say that published catalogs are not to be had for now',
-      resume: 'say that paused catalogs are to be had again',
+      retire: 'end published catalogs for ever',
+      pause: 'hide published catalogs for now',
+      resume: 'show paused catalogs again',
     },
     load: async () => (await import('./catalog-state.ts')).registerStateCommands,
   },
   {
     commands: {
-      refresh: 'renew index, manifest and Subscriber record, before the update that they announce',
+      refresh: 'renew index, manifest and Subscriber record before their announced update',
     },
     load: async () => (await import('./refresh.ts')).registerRefreshCommand,
   },
   {
-    commands: { discover: 'find resources as a consumer does, and show what a discovery service answers' },
+    commands: { discover: 'search a discovery service as an app' },
     load: async () => (await import('./discover.ts')).registerDiscoverCommand,
   },
   {
@@ -90,19 +90,19 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./mcp.ts')).registerMcpCommand,
   },
   {
-    commands: { catalog: 'catalogs of the own catalog service' },
+    commands: { catalog: 'show catalogs of the local catalog service, and release their ids' },
     load: async () => (await import('./catalog.ts')).registerCatalogCommand,
   },
   {
-    commands: { deliveries: 'callbacks and pushes: what was delivered, what waits, what is parked' },
+    commands: { deliveries: 'list, replay or skip callbacks and pushes' },
     load: async () => (await import('./deliveries.ts')).registerDeliveriesCommand,
   },
   {
-    commands: { schema: 'look at domain schemas, and check files against them' },
+    commands: { schema: 'list domain schemas, and check files against them' },
     load: async () => (await import('./schema.ts')).registerSchemaCommand,
   },
   {
-    commands: { import: 'turn a list of charging stations into EV charger catalogs, ready to publish' },
+    commands: { import: 'convert a list of charging stations to EV charger catalogs' },
     load: async () => (await import('./import.ts')).registerImportCommand,
   },
   {
@@ -114,7 +114,7 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./export.ts')).registerExportCommand,
   },
   {
-    commands: { verify: 'verify published catalogs as a crawler would: every signature, digest and version' },
+    commands: { verify: 'verify published files as a crawler does: signatures, digests, versions' },
     load: async () => (await import('./verify.ts')).registerVerifyCommand,
   },
   {
@@ -125,27 +125,26 @@ export const commandFiles: readonly CommandFile[] = [
   },
   {
     commands: {
-      crawl: 'self-hosted catalogs: how the crawl stands, what it did not take, a look at a node now',
+      crawl: 'show the state and log of the crawler, or crawl a node now',
     },
     load: async () => (await import('./crawl.ts')).registerCrawlCommand,
   },
   {
-    commands: { doctor: 'find out why catalogs of a node do not appear in discovery' },
+    commands: { doctor: 'explain why catalogs of a node do not appear in discovery' },
     load: async () => (await import('./doctor.ts')).registerDoctorCommand,
   },
   {
     commands: {
-      index:
-        'the index of the discovery service: its version, a rebuild by hand, a check against the documents',
+      index: 'show, rebuild or check the search index of the discovery service',
     },
     load: async () => (await import('./search-index.ts')).registerIndexCommand,
   },
   {
-    commands: { config: 'check the settings of this machine, and list all that there are' },
+    commands: { config: 'check the settings of this machine, or list all settings' },
     load: async () => (await import('./config.ts')).registerConfigCommand,
   },
   {
-    commands: { completion: 'print a script that has bash, zsh or fish complete commands and options' },
+    commands: { completion: 'print a completion script for bash, zsh or fish' },
     load: async () => {
       const { registerCompletionCommand } = await import('./completion.ts');
       return (program, context) => registerCompletionCommand(program, context, buildWholeProgram);
@@ -226,6 +225,6 @@ Examples:
   $ signpost send publish.json --to http://127.0.0.1:4002 --as provider.signpost.test --wait
   $ signpost discover fast charger --near 12.97,77.64 --within 5km
 
-Exit codes: 0 it was done; 1 it was refused, failed, or was called in a wrong way; 2 only a part was done (import); 130 interrupted by Ctrl-C.
-Every command but completion takes --json, for programs. On a terminal, what it prints is coloured, unless NO_COLOR is set.
-Settings are environment variables; .env.example lists them all.`;
+Exit codes: 0 success; 1 failure or wrong usage; 2 partly done (import); 130 Ctrl-C.
+Every command but completion has --json. NO_COLOR switches colours off.
+Settings are environment variables: see "signpost config list".`;

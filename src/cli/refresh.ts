@@ -5,7 +5,7 @@ import type { RefreshOptions } from './refresh/run.ts';
 export function registerRefreshCommand(program: Command, context: CommandContext): void {
   program
     .command('refresh')
-    .option('--resign', 'sign everything published anew, after an older key was compromised')
+    .option('--resign', 'sign everything again, after a key was compromised')
     .option(
       '--skip-versions <n>',
       'the same, and let every version jump by so many: after a restore of older files, to beyond what crawlers have seen',
@@ -19,8 +19,8 @@ export function registerRefreshCommand(program: Command, context: CommandContext
 }
 
 const help = `
-A running publisher does it by itself. Where only commands publish, let a timer run this more often than every
-NEXT_UPDATE_SECONDS, and copy the files to where they are served.
+A running publisher does this itself. If you publish with commands only, run it from a timer, more often than every
+NEXT_UPDATE_SECONDS, and copy the files to their host.
 
 Examples:
   $ signpost refresh

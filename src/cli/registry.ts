@@ -48,7 +48,7 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     });
 
   keyOptions(registry.command('register'))
-    .description('register a participant with one key, or bring its record up to date')
+    .description('register a participant with one key, or update its record')
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .option('--url <url>', 'base address: callbacks and pushes go there', parseUrl)
     .option('--type <type>', 'role in the network, for example BPP or BAP')
@@ -58,8 +58,8 @@ export function registerRegistryCommand(program: Command, context: CommandContex
       'country where it does business, such as IND; may be given several times',
       collectTexts,
     )
-    .option('--network <id>', 'network that it is a member of; may be given several times', collectNetworks)
-    .option('--replace', 'put this public key in the place of the one registered under the same key id')
+    .option('--network <id>', 'network that it is a member of; repeatable', collectNetworks)
+    .option('--replace', 'replace the public key that is registered under the same key id')
     .action((name: string, options: RegisterOptions) =>
       onRegistry(name, async (database, who) => {
         const { url, type, domain, country: countries, network: networkIds, replace: replaceKey } = options;
@@ -118,7 +118,7 @@ export function registerRegistryCommand(program: Command, context: CommandContex
 
   registry
     .command('revoke')
-    .description('revoke one key, or all keys of a participant; this is for ever')
+    .description('revoke one key, or all keys of a participant, for ever')
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .option('--key-id <id>', 'only this key')
     .option('--json', 'print JSON')
@@ -205,7 +205,7 @@ Examples:
   $ signpost registry revoke bpp.example.com --key-id key-1
   $ signpost registry catalog-index bpp.example.com https://bpp.example.com/index/catalogs.index.json
 
-They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
+These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 
 interface JsonOption {
   json?: boolean;

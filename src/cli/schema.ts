@@ -23,14 +23,14 @@ export function registerSchemaCommand(program: Command, context: CommandContext)
 }
 
 const listHelp = `
-Schemas come with the package, from SCHEMA_DIR, and from SCHEMA_HOSTS as far as they were fetched.
+Schemas come from the package, from SCHEMA_DIR, and from SCHEMA_HOSTS if they were fetched.
 
 Examples:
   $ signpost schema list
   $ SCHEMA_DIR=./my-schemas signpost schema list --json`;
 
 const checkHelp = `
-Exit code: 0 when there is no fault, 1 otherwise.
+Exit codes: 0 no fault; 1 otherwise.
 
 Examples:
   $ signpost schema check publish.json

@@ -22,7 +22,7 @@ export function registerIndexCommand(program: Command, context: CommandContext):
     .description(
       'build a new generation of the index from the documents, and have searches read it; they go on meanwhile',
     )
-    .option('--catalog <id>', 'mend the entries of the catalogs with this id instead')
+    .option('--catalog <id>', 'rebuild only the entries of this catalog id')
     .option('--json', 'print JSON')
     .action(async (options: RebuildOptions) => (await load()).rebuild(context, options));
 
@@ -31,7 +31,7 @@ export function registerIndexCommand(program: Command, context: CommandContext):
     .description(
       'hold the index against the documents, and list every difference; ends with 1 where there are some',
     )
-    .option('--mend', 'make the entries of what differs anew')
+    .option('--mend', 'rebuild entries that differ')
     .option('--json', 'print each difference as a line of JSON')
     .action(async (options: CheckOptions) => (await load()).check(context, options));
 }
@@ -45,6 +45,6 @@ Examples:
   $ signpost index rebuild --catalog chargers-london
   $ signpost index check --mend
 
-After an upgrade that makes other entries, the discovery service builds a new generation of the index by itself, beside the one in use, as soon as no
-process of the older version is left. Nothing has to be stopped, and searches are exact all the time.
-They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
+After an upgrade with another index format, the discovery service builds a new generation next to the one in use, when the last process of the older
+version has ended. Searches stay exact meanwhile.
+These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;

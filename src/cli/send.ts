@@ -18,18 +18,15 @@ export function registerSendCommand(program: Command, context: CommandContext): 
     .requiredOption('--to <url>', 'base address of a service, or the whole address', parseUrl)
     .requiredOption(
       '--as <subscriber>',
-      'who signs: a subscriber id, or a role of this machine such as catalog',
+      'identity that signs: a subscriber id, or a role of this machine such as catalog',
       parseSubscriber,
     )
     .option('--key-id <id>', 'name of the key in the registry (default: key-1)', parseKeyId)
     .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
     .option('--action <name>', 'such as catalog/publish (default: from the address, else from the file)')
     .option('--method <method>', 'POST, GET or DELETE', parseMethod, 'POST')
-    .option(
-      '--verbatim',
-      'send the bytes of the file as they are; otherwise ids, addresses and time are filled in',
-    )
-    .option('--uri <url>', 'base address to give as our bapUri or bppUri', parseUrl)
+    .option('--verbatim', 'send the file unchanged, without filling in ids, addresses and time')
+    .option('--uri <url>', 'base address for callbacks (bapUri or bppUri)', parseUrl)
     .option('--wait [seconds]', `wait for the callback (${usualWaitSeconds} s)`, parseSeconds)
     .option(
       '--listen <address>',
@@ -48,7 +45,7 @@ export function registerSendCommand(program: Command, context: CommandContext): 
 }
 
 const examples = `
-Exit code: 0 when accepted, 1 when refused, not reached, when the callback did not come, or says that a catalog is PARTIAL or REJECTED.
+Exit codes: 0 accepted; 1 refused, not reached, no callback, or a PARTIAL or REJECTED catalog.
 
 Examples:
   $ signpost send publish.json --to http://127.0.0.1:4002 --as provider.signpost.test --wait

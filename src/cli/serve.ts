@@ -9,7 +9,7 @@ export function registerServeCommand(program: Command, context: CommandContext):
     .command('serve')
     .option('--roles <list>', `comma-separated: ${roles.join(', ')}, or all (default: ROLES)`)
     .option('--workers <number>', workersHelp)
-    .option('--json', 'print the addresses as one JSON object, once everything is up')
+    .option('--json', 'print the addresses as one JSON object when everything is up')
     .addHelpText(
       'after',
       `

@@ -21,10 +21,11 @@ export function registerStatusCommand(program: Command, context: CommandContext)
 }
 
 const help = `
-Asks the addresses for /ready. Without any, it asks the process on this machine, and looks into the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.
-It lists the roles that answer there. If ROLES is set, it lists those, and one that does not answer is missing. Troubles are failures that last, such as a key that the registry does not have; each has its next step.
+Asks the addresses for /ready. Without addresses, it asks the process on this machine and reads the database (DATABASE_URL, or the embedded one in DATA_DIR).
+It lists the roles that answer; if ROLES is set, it lists those. Troubles are lasting failures, such as a key that the registry does not have, each with its
+next step.
 
-Exit code: 0 when every role is ready and there is no trouble, 1 otherwise.
+Exit codes: 0 every role is ready, no trouble; 1 otherwise.
 
 Examples:
   $ signpost status

@@ -26,9 +26,9 @@ export function registerVerifyCommand(program: Command, context: CommandContext)
 }
 
 const help = `
-Without an argument, the files that the publisher of this machine has published. Keys come from the registry
-(REGISTRY_URL); with --key nothing is asked, so that a directory can be verified without a network.
-Exit code: 0 when everything holds, 1 otherwise; then the first broken link is named, and what to do.
+Without an argument, it verifies the files of this machine's publisher. Keys come from the registry (REGISTRY_URL), or
+from --key, which needs no network.
+Exit codes: 0 everything holds; 1 otherwise, with the first broken link and what to do.
 
 Examples:
   $ signpost verify
