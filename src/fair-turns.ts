@@ -17,16 +17,16 @@
 export interface Turns {
   /** Rejects with NoTurn when none comes in time, or when too many of the owner wait already. No owner: work of the process itself. */
   take(owner: string | undefined, withinMs: number): Promise<Turn>;
-  /** Rejects whoever waits. */
+  /** Rejects all waiting requests. */
   close(reason: Error): void;
 }
 
 export interface Turn {
-  /** Has it counted by a meter of milliseconds, instead of by the time that passes, until the returned function is called. */
+  /** Counts the turn by a meter of milliseconds instead of elapsed time, until the returned function is called. */
   meter(read: () => number): () => void;
   /** To be called once; a second call does nothing. */
   end(): void;
-  /** Gives its place to others before its end, for work that is done elsewhere. It still counts among those of its owner. */
+  /** Gives its place to others early, because the work continues elsewhere. It still counts as a turn of its owner. */
   leave(): void;
   /** Aborted with TurnLost when the turn is taken away. */
   readonly lost: AbortSignal;
@@ -36,12 +36,12 @@ export class DeadlineExceeded extends Error {
   override readonly name: string = 'DeadlineExceeded';
 }
 
-/** The time was spent waiting: what was asked for has nothing to do with it. */
+/** The time was spent waiting; the request itself is not the cause. */
 export class NoTurn extends DeadlineExceeded {
   override readonly name = 'NoTurn';
 }
 
-/** The turn was taken away. What was done in it may begin again. */
+/** The turn was taken away. Its work may begin again. */
 export class TurnLost extends Error {
   override readonly name = 'TurnLost';
 }
@@ -49,9 +49,9 @@ export class TurnLost extends Error {
 export interface TurnsOptions {
   /** Turns at a time. */
   size: number;
-  /** Turns of one owner at a time, also while nobody else asks; unless given, all then, and half while others ask. */
+  /** Maximum turns of one owner. Default: all, or half while others ask. */
   perOwner?: number;
-  /** How many of one owner may wait. */
+  /** Maximum waiting requests of one owner. */
   maxWaiting?: number;
   /** Turns that last longer make way for others. */
   shortMs?: number;
@@ -68,7 +68,7 @@ export function createTurns({
 }: TurnsOptions): Turns {
   const accounts = new Map<string | undefined, Account>();
   const queues = new Set<Account>();
-  /** Turns that have a place. */
+  /** Turns with a place. */
   const held = new Set<HeldTurn>();
   const half = Math.max(1, Math.floor(size / 2));
   let sweptAt = now();
@@ -145,7 +145,7 @@ export function createTurns({
     return read?.() ?? now() - at;
   }
 
-  /** In the last minute, by turns that are over. */
+  /** Time used in the last minute by finished turns. */
   function spentBy({ spent }: Account): number {
     let sum = 0;
     for (const [slot, ms] of spent) {
@@ -204,7 +204,7 @@ export function createTurns({
     }, afterMs / looksPerShortTurn).unref();
   }
 
-  /** Rarely, so that the sweep is paid for by many. */
+  /** Rarely, so that many calls share the cost of the sweep. */
   function forgetIdle(): void {
     if (now() - sweptAt < slotMs) return;
     sweptAt = now();
@@ -254,7 +254,7 @@ export function createTurns({
 
 /** While somebody waits, long turns are looked for this often in the time of a short one. */
 const looksPerShortTurn = 4;
-/** What was used counts for a minute, in slots of ten seconds. */
+/** Used time counts for a minute, in slots of ten seconds. */
 const slotMs = 10_000;
 const slots = 6;
 
@@ -264,7 +264,7 @@ interface Account {
   spent: Map<number, number>;
   /** One of its turns was short, or was taken away, whichever came last. */
   known?: 'short' | 'long';
-  /** Those that are not over, with a place or without. */
+  /** Unfinished turns, with or without a place. */
   turns: Set<HeldTurn>;
   waiting: Waiter[];
 }

@@ -48,9 +48,9 @@ export interface RunningRole {
   /** Its public base address. */
   url: string;
   listensOn: string;
-  /** Where the publisher takes what its operator wants published. */
+  /** Address of the publisher's trigger. */
   triggerUrl?: string;
-  /** The operator token of the console, where this start has made it: told once. */
+  /** The operator token of the console, if this start created it; shown once. */
   newToken?: string;
 }
 
@@ -60,11 +60,11 @@ interface StartedRole extends Omit<RunningRole, 'role' | 'listensOn'> {
 
 export interface Process {
   roles: RunningRole[];
-  /** Where /health, /ready, /metrics and /docs are, when that is an address of their own. */
+  /** The separate address of /health, /ready, /metrics and /docs, if there is one. */
   operationsUrl?: string;
-  /** Undefined where no role of this process keeps anything in one. */
+  /** Undefined if no role of this process needs one. */
   database?: Database;
-  /** Closes everything, whatever fails on the way; then the first failure is thrown. */
+  /** Closes everything, even after failures; then throws the first failure. */
   close(): Promise<void>;
 }
 
@@ -77,18 +77,18 @@ export interface StartOptions {
   prepare?: (database: Database) => Promise<void>;
   /** The clock of its roles. */
   now?: () => Date;
-  /** Aborted, nothing more is started, and what is gets closed; then its reason is thrown. */
+  /** If aborted, the start stops, closes what was opened, and throws the reason. */
   signal?: AbortSignal;
   metrics?: Metrics;
-  /** False where another worker tells what is in the database. */
+  /** False if another worker reports the gauges of the database. */
   measuresDatabase?: boolean;
-  /** Has limits hold for all workers together. */
+  /** Makes limits count for all workers together. */
   shareLimit?: ShareLimit;
-  /** Of /health, /ready, /metrics and /docs at an address of their own; unless given, before everything else. */
+  /** When to open the separate address of /health, /ready, /metrics and /docs; default: first. */
   operationsStart?: OperationsStart;
 }
 
-/** For the evaluations of searches. One that is built to take longest may hold a thread until its deadline, and such ones together half of them (fair-turns.ts). */
+/** Threads for evaluating searches. A hostile search may hold a thread until its deadline, and all such searches together half of the threads (fair-turns.ts). */
 function evaluatingThreads({ WORKERS }: Config) {
   const size = Math.max(4, Math.ceil(availableParallelism() / WORKERS));
   return { size, heapMb: evaluationHeapMb, maxWaiting: maxWaitingEvaluations, shortMs: shortEvaluationMs };
@@ -96,9 +96,9 @@ function evaluatingThreads({ WORKERS }: Config) {
 
 /** Enough to compare two geometries of 50,000 vertices that are one the other, the most that is accepted (measured). */
 const evaluationHeapMb = 160;
-/** Of one identity: more than its searches that may wait. */
+/** Waiting evaluations of one identity: more than its searches that may wait. */
 const maxWaitingEvaluations = 100;
-/** Of processor time; most evaluations take less. */
+/** Processor time; most evaluations take less. */
 const shortEvaluationMs = 50;
 
 /** A registry that takes longer to answer is not waited for. */
@@ -147,7 +147,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     const registry = freshRegistry();
 
     const registrations: RegistrationWatch[] = [];
-    const { findKey } = freshRegistry(); // what it does not find yet must not be remembered by the services
+    const { findKey } = freshRegistry(); // the services must not cache that a key is missing
     const openIdentity = (role: SigningRole) => {
       const identity = config.identities[role];
       const roleLogger = logger.child({ role });
@@ -253,7 +253,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       const { url, triggerUrl, newToken } = running;
       roles.push({ role, url, listensOn: listeningAddress(config, role), triggerUrl, newToken });
     }
-    // Usually it is known by now whether the registry has our keys, and told before everything else.
+    // By now it is usually known whether the registry has our keys; that is reported first.
     await Promise.race([
       Promise.all(registrations.map(({ first }) => first)),
       delay(firstLookMs, undefined, { ref: false }),
@@ -263,7 +263,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     operations?.allStarted();
     return { roles, operationsUrl, database, close };
   } catch (error) {
-    await close().catch(() => undefined); // why it did not start matters more
+    await close().catch(() => undefined); // the reason of the failed start matters more
     throw error;
   }
 }

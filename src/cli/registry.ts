@@ -32,7 +32,7 @@ import { type CommandContext, CommandError, printResult } from './command.ts';
 import { withDatabase } from './database.ts';
 import { renderParticipant, renderRecords } from './registry-report.ts';
 
-// The operator's side of the registry role: writing happens here, on the database; over HTTP it is only read.
+// The operator's side of the registry role. These commands write to the database; HTTP only reads.
 
 export function registerRegistryCommand(program: Command, context: CommandContext): void {
   const registry = program.command('registry').addHelpText('after', examples);

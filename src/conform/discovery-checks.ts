@@ -112,7 +112,7 @@ const answerChecks: readonly DiscoveryCheck[] = [
   },
 ];
 
-/** How long nothing may come. */
+/** How long to wait to see that nothing comes. */
 const quietSeconds = 1;
 
 const intentChecks: readonly DiscoveryCheck[] = [

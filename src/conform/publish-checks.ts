@@ -28,7 +28,7 @@ type CatalogCheck = Check<CatalogScene>;
 const publishing = 'Catalog spec: POST /catalog/publish';
 const answering = 'Catalog spec: POST /catalog/on_publish';
 
-/** What must be refused at once. Nothing of it can be published by a service that takes it: it is wrong as a whole. */
+/** Requests that must be refused at once. They are wrong as a whole, so a service that accepts them publishes nothing. */
 const refusedAtOnce: readonly CatalogCheck[] = [
   refusal(
     {
@@ -141,7 +141,7 @@ const refusedAtOnce: readonly CatalogCheck[] = [
   },
 ];
 
-/** A sound publish without one of the fields that the specification calls required, for each of them. */
+/** For each required field of the specification, a correct publish without it. */
 function withoutRequired({ catalog, directive, plain, id }: Samples): object[] {
   const extending = { resourceId: id('r'), extends: { masterResourceId: id('template') } };
   const whole = {
@@ -259,7 +259,7 @@ export const publishChecks: readonly CatalogCheck[] = [
   },
 ];
 
-/** It waits for what must not come, so it stands at the end. */
+/** It waits for a callback that must not come, so it runs last. */
 export const onPublishOnce: CatalogCheck = {
   name: 'on-publish-once',
   clause: 'Catalog spec: POST /catalog/on_publish, one callback per publish request',

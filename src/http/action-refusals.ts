@@ -4,7 +4,7 @@ import { exampleIds } from '../protocol/example-catalog.ts';
 import type { Segments } from '../protocol/fault.ts';
 import { bodyRefusals, changedExample, type RefusalExample, refusalExample } from './refusal-examples.ts';
 
-/** Examples of what an action refuses: what all of them refuse, and then what only this one does. */
+/** Examples of refusals: first those common to all actions, then those of this action. */
 export function refusalExamplesOf(id: string | undefined, action: Action): RefusalExample[] {
   const own = ownRefusals[id as keyof typeof actions] ?? [];
   return [...(action.body ? bodyRefusals(action) : []), ...own];
@@ -66,7 +66,7 @@ const limitTooSmall = changedExample('limit', 'A page of nothing', { at: ['query
   'must be at least 1',
 ]);
 
-/** A subscription that is nobody's, and one that is another's. */
+/** An unknown subscription, and one of another owner. */
 function subscriptionRefusals(at: Segments): RefusalExample[] {
   const path = `$.${at.join('.')}`;
   return [

@@ -14,12 +14,12 @@ import { findLiteralRefusal } from './public-addresses.ts';
 export { FetchFailure } from './fetch-failure.ts';
 
 /**
- * Everything that we call goes through here. Addresses come from messages, records and files of others, so each call has a
- * time-out for the whole exchange, limits on what is read, and no way to an address that is not public. Addresses that the
- * operator configured are not guarded.
+ * The client for all outgoing calls. Addresses come from messages, records and files of others, so each call has a time-out
+ * for the whole exchange, size limits, and access to public addresses only. Addresses that the operator configured are not
+ * guarded.
  */
 export interface GuardedClient {
-  /** Reads the whole answer. Throws a FetchFailure when none came that can be used; any HTTP status is an answer. */
+  /** Reads the whole answer. Throws a FetchFailure if there is no usable answer; any HTTP status is an answer. */
   request(url: string, options: RequestOptions): Promise<FetchedAnswer>;
   /** The body as it is served, to be read piece by piece; reading it fails with a FetchFailure. */
   stream(url: string, options: RequestOptions): Promise<StreamedAnswer>;
@@ -29,17 +29,17 @@ export interface GuardedClient {
 export interface RequestOptions {
   method?: 'GET' | 'HEAD' | 'POST' | 'DELETE';
   headers?: Record<string, string>;
-  /** In pieces where joining them would cost more than sending them. */
+  /** In pieces, if joining them would cost more than sending them. */
   body?: Uint8Array | string | readonly Uint8Array[];
   /** For the whole exchange: resolving, connecting, redirects, the last byte of the body. */
   timeoutMs: number;
-  /** Of the body, as it comes over the wire. */
+  /** Limit of the body as received. */
   maxBytes: number;
-  /** Of the body after a Content-Encoding; the same as maxBytes unless given. */
+  /** Limit of the body after decoding its Content-Encoding; default: maxBytes. */
   maxInflatedBytes?: number;
-  /** The body stays in its Content-Encoding: the caller undoes it. */
+  /** Keeps the Content-Encoding: the caller decodes the body. */
   keepEncoding?: boolean;
-  /** Only GET and HEAD are ever redirected; 3 unless given. */
+  /** Only GET and HEAD are redirected; default 3. */
   maxRedirects?: number;
   /** The operator wrote this address: any scheme and range. Does not extend to another origin it redirects to. */
   operatorConfigured?: boolean;
@@ -47,9 +47,9 @@ export interface RequestOptions {
 }
 
 export interface FetchedAnswer extends AnswerHead {
-  /** Without its Content-Encoding, unless that is to be kept. */
+  /** Decoded, unless the Content-Encoding is kept. */
   body: Buffer;
-  /** As it came over the wire; the same buffer where there was no Content-Encoding. */
+  /** As received; the same buffer if there was no Content-Encoding. */
   wire: Buffer;
   /** Where the answer came from, after redirects. */
   url: string;
@@ -65,11 +65,11 @@ export interface StreamedAnswer {
 export interface GuardedClientOptions {
   /** Lets messages, records and files name private addresses and plain HTTP (development). */
   allowPrivateAddresses: boolean;
-  /** Addresses of name servers (DNS_SERVERS); those of the system unless given. */
+  /** Addresses of name servers (DNS_SERVERS); default: those of the system. */
   nameServers?: readonly string[];
   /** Resolves names in another way. */
   lookup?: LookupFunction;
-  /** Of a command: what is not guarded is called without undici (few-calls.ts). */
+  /** For a command: unguarded calls do not use undici (few-calls.ts). */
   fewCalls?: boolean;
 }
 
@@ -112,7 +112,7 @@ export function createGuardedClient({
     return guarded;
   }
 
-  /** Sends by `exchange`, and follows redirects of reads: every address on the way is judged like the first. */
+  /** Sends with `exchange` and follows redirects of reads. Every address on the way is checked like the first. */
   async function send<Answer extends Head>(
     given: URL,
     options: RequestOptions,
@@ -162,7 +162,7 @@ export function createGuardedClient({
             limitBody({ status, headers }) {
               if (isRedirect(method, status)) return { maxBytes: maxRedirectBytes };
               seen.answered = { status, headers: flatten(headers) };
-              // A 304 may tell the length of a body that it does not have, which undici takes for a fault.
+              // A 304 may give the length of a body that it does not have; undici treats that as an error.
               return status === 304 ? undefined : { maxBytes, fail: () => tooLarge(asked, maxBytes) };
             },
           }).finally(leave),
@@ -195,7 +195,7 @@ export function createGuardedClient({
           return { status, headers, body };
         });
         const body = Readable.from(limited(answer, url, options.maxBytes), { objectMode: false });
-        // Also when the reader goes away before, or without ever, reading.
+        // Also if the reader never reads, or stops early.
         body.once('close', () => {
           abandon(answer);
           deadline.clear();
@@ -258,7 +258,7 @@ function withoutCredentials(headers: Record<string, string>): Record<string, str
   );
 }
 
-/** The bytes of the body, as many as are allowed. */
+/** The bytes of the body, up to the limit. */
 async function* limited(answer: Streamed, url: URL, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   try {
@@ -279,7 +279,7 @@ function tooLarge(url: URL, maxBytes: number): FetchFailure {
   return new FetchFailure('too-large', `${url.href} answers with more than ${maxBytes} bytes.`);
 }
 
-/** Lets go of the connection; what the rest of the body has to say no longer matters. */
+/** Releases the connection; the rest of the body does not matter. */
 function abandon({ body }: Pick<Streamed, 'body'>): void {
   body.on('error', () => {}).destroy();
 }

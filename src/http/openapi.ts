@@ -63,9 +63,9 @@ export interface PlainOperation {
   answer?: TSchema;
   /** Other statuses, in words. */
   answers?: Record<number, string>;
-  /** Examples for these, where the body is a NACK. */
+  /** Examples of these statuses, if the body is a NACK. */
   refusals?: readonly RefusalExample[];
-  /** The body of these from 400 on, where it is no NACK. */
+  /** The body of statuses from 400 on, if it is not a NACK. */
   refusal?: TSchema;
   examples?: PlainExamples;
 }
@@ -129,7 +129,7 @@ export interface Response {
 
 type Content = { 'application/json': { schema: JsonSchema; examples?: Readonly<Record<string, Example>> } };
 
-/** What only documents with signed actions refer to. */
+/** Components that only documents with signed actions use. */
 function signedComponents(components: Components) {
   const shared = Object.entries(sharedRefusals).map(([status, refusal]) => [
     `Refused${status}`,

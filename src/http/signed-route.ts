@@ -50,8 +50,8 @@ export type { VerifiedRequest } from './verified-request.ts';
  *   overload → rate of the source → declared size → what the header claims, key lookup (authenticate.ts) → body → signature
  *   → rate and costs of the identity → JSON, context, schema, named caller (verified-request.ts) → turn → memory (answer-once.ts) → handler
  *
- * Fastify's own body reading is left out: it decides by Content-Type, knows no body of a GET, and closes the connection on a
- * body that is too large before its sender has read why.
+ * Fastify's body parsing is not used: it depends on Content-Type, ignores the body of a GET, and closes the connection on a
+ * body that is too large before the sender has read the reason.
  */
 export function signedRoute<A extends Action>(
   server: RouteServer,
@@ -91,32 +91,32 @@ export interface SignedRouteOptions {
 }
 
 export interface RouteOptions {
-  /** The handler changes nothing before it remembers its answer: it may be called for a repeat, as long as it learns of that in the end. */
+  /** The handler changes nothing before it stores its answer, so it may be called for a repeat and notice that at the end. */
   writesLast?: boolean;
-  /** The handler gives out what it needs among its callers itself. */
+  /** The handler itself shares its resources among callers. */
   hasOwnTurns?: boolean;
-  /** Throws for a caller that has too much waiting already. Asked when the signature has verified, before the body is parsed. */
+  /** Throws for a caller with too much waiting work. Called after the signature has verified, before the body is parsed. */
   admit?: (identity: string) => void;
 }
 
-/** What the signed routes of one role have in common. */
+/** Options shared by the signed routes of one role. */
 export interface SignedService extends Authenticator {
   role: string;
   /** Signs the answers. */
   self: SigningKey;
   logger: Logger;
   limits: Authenticator['limits'] & { bodyBytes: number; bulkBodyBytes: number };
-  /** Without them, nobody is limited. */
+  /** If omitted, rates are not limited. */
   rateLimits?: RateLimits;
-  /** Without them, nobody is charged for what requests cost. */
+  /** If omitted, costs are not charged. */
   costs?: CostLimits;
   recall?: Recall;
-  /** Handlers share the connections to the database. Those of one caller may wait for each other, and must not hold all of them meanwhile. */
+  /** Handlers share the database connections. Requests of one caller may wait for each other and must not hold all connections. */
   turns?: Turns;
-  /** Throws for a caller to whom too many callbacks are owed already. Asked where an action is answered by one. */
+  /** Throws for a caller with too many undelivered callbacks. Called for actions that promise a callback. */
   admitPromise?: (identity: string) => void;
   largeBodies?: Pick<LargeBodies, 'read'>;
-  /** What bodies take of the memory; unless given, that of the process. */
+  /** The memory budget for bodies; default: that of the process. */
   receiving?: ReceiveBudget;
   /** How quickly a body must arrive. */
   bodyProgress?: BodyProgress;
@@ -133,24 +133,24 @@ interface Route<A extends Action> {
   admit?: RouteOptions['admit'];
 }
 
-/** What is known of a request so far, for the answer to a refusal. */
+/** Known facts about a request, for the answer to a refusal. */
 interface Progress extends ReceivedRequest {
   source: string;
   caller?: AuthenticatedCaller;
-  /** Of the body, until the request is answered. */
+  /** The body's share of the budget, until the request is answered. */
   receipt?: Receipt;
 }
 
-/** How long a small body is waited for, when all that is wanted of it is the messageId for a refusal. */
+/** How long to wait for a small body, to find the messageId for a refusal. */
 const maxRefusedReadMs = 1_000;
-/** Of a caller whose earlier requests take long. */
+/** For a caller whose earlier requests take long. */
 const maxTurnWaitMs = 30_000;
 /** Slow lines are a hundred times faster than this. */
 const defaultBodyProgress: BodyProgress = { bytes: 8 * 1024, everyMs: 5_000 };
 
 const nothing = Buffer.alloc(0);
 
-/** Of all services in this process, which share its one thread. */
+/** Shared by all services of this process, which have one main thread. */
 let requestsInHand = 0;
 
 async function serve<A extends Action>(
@@ -248,10 +248,10 @@ async function refuse(service: SignedService, progress: Progress, thrown: unknow
   return errorAnswer(error, { messageId: readableMessageId(progress), realm: service.self.subscriberId });
 }
 
-/** Who is turned away for want of room or time is not read for a messageId. */
+/** If a request is refused for overload, its body is not read for a messageId. */
 const turnedAway: ReadonlySet<string> = new Set(['NET_OVERLOADED', 'AUT_RATE_LIMITED', 'NET_TIMEOUT']);
 
-/** A refusal repeats the messageId, but not at any price: bodies that are announced as small, and are here within a second. */
+/** A refusal repeats the messageId only if the body is declared small and arrives within a second. */
 async function readForRefusal(
   { receiving = processReceiveBudget }: SignedService,
   progress: Progress,
@@ -263,7 +263,7 @@ async function readForRefusal(
   const reading = {
     maxBytes: maxUnverifiedParseBytes,
     receipt: progress.receipt,
-    // Nothing but its end counts.
+    // Only the end of the body matters.
     progress: { bytes: Number.POSITIVE_INFINITY, everyMs: maxRefusedReadMs },
   };
   try {
@@ -278,14 +278,14 @@ function readableMessageId({ body, caller, json, messageId }: Progress): string 
   if (body.length === 0 || (caller === undefined && body.length > maxUnverifiedParseBytes)) return undefined;
   if (json !== undefined) return findMessageId(json);
   try {
-    // Not parseJson: the body may be refused just because two readers could understand it differently.
+    // Not parseJson: it refuses texts that two readers could understand differently, and the messageId is still needed.
     return findMessageId(JSON.parse(body.toString('utf8')));
   } catch {
     return undefined;
   }
 }
 
-/** For the answer to a request that did not get as far as being authenticated. */
+/** For the answer to a request that was not authenticated. */
 function findRequestSignature(request: FastifyRequest): string | undefined {
   try {
     return findSignatureText(authorizationOf(request.raw));

@@ -12,8 +12,8 @@ import {
   signingString,
 } from './request-signature.ts';
 
-// Why a signature does not hold: each step of the verification by itself, and the one thing that differs. Pure: the key that the header names is
-// looked up by the caller. What nobody can see in a signature, which body was signed, is found by trying what usually happens to bodies on their way.
+// Explains why a signature fails: each step of the verification, and the one difference. Pure: the caller looks up the key that the header names. A
+// signature does not show which body was signed, so this tries the changes that bodies usually suffer on their way.
 
 export interface SignatureQuestion {
   /** The header's value, the header, or all headers of a request. */
@@ -35,7 +35,7 @@ export interface DebugStep {
 
 export interface SignatureDiagnosis {
   verdict: 'holds' | 'differs' | 'unreadable';
-  /** The one thing that differs, in a sentence. */
+  /** The one difference, in a sentence. */
   differs?: string;
   steps: DebugStep[];
   signingString: string;
@@ -43,13 +43,13 @@ export interface SignatureDiagnosis {
   hints: string[];
 }
 
-/** What the registry answers about the key, and other keys that may have been used instead. */
+/** The registry's answer about the key, and other keys that may have signed instead. */
 export interface KnownKeys {
   lookup: KeyLookup | { kind: 'unavailable'; reason: string };
   others: readonly { name: string; publicKey: KeyObject }[];
 }
 
-/** The value of the signature header in what somebody pasted; and the digest, where a header tells one. */
+/** The signature header in a pasted text, and the digest, if a header has one. */
 function readPastedHeaders(text: string): { signature: string; digest?: string } {
   const lines = text.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
   const find = (name: string) =>
@@ -63,7 +63,7 @@ function readPastedHeaders(text: string): { signature: string; digest?: string }
   return { signature, ...(digest !== undefined && { digest }) };
 }
 
-/** Undefined where the header cannot be read: then nobody knows which key to look up. */
+/** Undefined if the header cannot be read: then the key is unknown. */
 export function findClaimedKey(header: string): SignatureHeader | undefined {
   try {
     return parseSignatureHeader(readPastedHeaders(header).signature);
@@ -117,24 +117,24 @@ function chainOf({ requestAuthorization }: SignatureQuestion): string[] {
 
 interface Claim {
   header: SignatureHeader;
-  /** By what it may name the request that it answers. */
+  /** The ways in which it may name the request that it answers. */
   chain: readonly string[];
 }
 
-/** What was signed, as far as it can be found out. */
+/** The signed text, as far as it can be found. */
 interface Signed {
   digest: string;
-  /** What happened to the body since; none: it is the one that was signed. */
+  /** Changes of the body since; none if it is the signed one. */
   change?: string;
-  /** Whose key it was, where it is not the one that the header names. */
+  /** The owner of the key, if it is not the one in the header. */
   signer?: string;
-  /** The fourth line is there although the header does not say so, or the other way round. */
+  /** The signature has a fourth line although the header does not list it, or the other way round. */
   hasOtherLines?: boolean;
 }
 
 const maxOtherKeys = 20;
 
-/** Variants of the body are tried with the claimed key alone; other keys with the body as it is. */
+/** Body variants are tried with the claimed key only; other keys with the unchanged body only. */
 function findSigned(
   { header, chain }: Claim,
   { body, digest }: { body: string; digest: string },

@@ -3,8 +3,8 @@
  * every fault has a line and a column, and refuses what `JSON.parse` lets through or resolves silently: members given
  * twice, lone surrogates, U+0000, numbers beyond a double, nesting deeper than 64.
  *
- * Longer than our other files: the rules of the grammar call each other, share the place they are at, and stay fast
- * because they stand in one class.
+ * Longer than our other files: the grammar rules call each other, share a position, and are fast because they are in
+ * one class.
  */
 export function scanJson(bytes: Buffer): void {
   new Scanner(bytes).text();
@@ -40,7 +40,7 @@ const LOWER_E = 0x65;
 const LOWER_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-/** What `byte()` gives past the last byte. */
+/** The value of `byte()` past the last byte. */
 const END = -1;
 
 class Scanner {
@@ -283,7 +283,7 @@ class Scanner {
     this.fail(`member ${JSON.stringify(shown)} given twice`, at);
   }
 
-  /** Counts bytes instead of making texts: the place may be the end of a body of many megabytes. */
+  /** Counts bytes without making strings: the position may be at the end of a body of many megabytes. */
   private fail(what: string, at = this.at): never {
     let line = 1;
     let column = 1;

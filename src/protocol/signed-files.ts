@@ -1,7 +1,7 @@
 /**
  * The files that a Provider Node signs and hosts (self-hosted spec: Resources and their fields): manifest,
- * subscriber record, catalog index with its entries, baseline and change files. The schemas are what we
- * write; `read-signed-files.ts` reads what others write.
+ * subscriber record, catalog index with its entries, baseline and change files. The schemas describe the files that
+ * we write; `read-signed-files.ts` reads those of others.
  *
  * All of them are open: extra members are kept, because the signature covers them.
  */

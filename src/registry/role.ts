@@ -62,7 +62,7 @@ export interface RegistryRoleOptions {
   now?: () => Date;
 }
 
-/** Anybody may ask, and every service waits for the answers: the database is shared by fair queueing among the addresses that ask. */
+/** Anybody may ask, and every service waits for the answers, so addresses share the database by fair queueing. */
 const questionsAtOnce = 6;
 const maxWaitingOfSource = 200;
 /** Our own client gives up after five seconds. */
@@ -119,7 +119,7 @@ export function addRegistryRoutes(
   }
 }
 
-/** What each question is answered with. */
+/** The answers to each kind of question. */
 function createAnswers(database: Database, now: () => Date): Record<RegistryQuestion, Answering> {
   async function requireRegistries({ namespace, registryName }: Names, asOn?: Date): Promise<Registries> {
     const found = await listRegistries(database, namespace, { registryName, asOn });

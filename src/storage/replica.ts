@@ -8,11 +8,11 @@ import { describePooler, isFromPooler, isPooled } from './refuse-pooler.ts';
 import { runStatement } from './statement.ts';
 
 // One address of a streaming replica: its connections, how far the server behind each has replayed the log of the primary, and whether it is in use. Behind one address there may be several servers (a load
-// balancer), so what is known of a server counts for its own connections alone.
+// balancer), so facts about a server count only for its own connections.
 
 const connectTimeoutMs = 1_000;
 const checkTimeoutMs = 1_000;
-/** A server that is behind is asked no sooner again how far it is by now. */
+/** The pause before a server that is behind is asked for its position again. */
 const checkAgainMs = 10;
 const idleConnectionMs = 10 * 60_000;
 /** Before a replica that failed is tried again; doubles up to the longest. */
@@ -34,7 +34,7 @@ export interface Primary extends Position {
   identity: string;
 }
 
-/** What is known of the server of a connection. */
+/** Known facts about the server of a connection. */
 interface Server {
   isReplica: boolean;
   identity: string;
@@ -56,7 +56,7 @@ export interface ReplicaState {
   /** Host and port. */
   server: string;
   inUse: boolean;
-  /** What of the primary's log it has not replayed, and how old the newest transaction is that it has. */
+  /** How much of the primary's log it has not replayed, and the age of its newest transaction. */
   behindBytes?: number;
   behindMs?: number;
   problem?: string;
@@ -66,7 +66,7 @@ export interface ReplicaOptions {
   url: string;
   primary(): Primary | undefined;
   maxConnections: number;
-  /** A statement whose client is gone ends so soon in the server. */
+  /** How soon the server ends a statement whose client is gone. */
   statementMs: number;
   logger: Logger;
 }
@@ -97,7 +97,7 @@ export class Replica {
     return this.problem === undefined;
   }
 
-  /** Runs a statement if the server shows what is needed. Whatever fails here, the primary may answer. */
+  /** Runs a statement if the server has replayed enough. If it fails, the primary may answer. */
   async query<R extends object>(
     { text, values, options }: Statement,
     needed: Position,
@@ -181,13 +181,13 @@ export class Replica {
       ...{ max: maxConnections, statement_timeout: statementMs },
       ...{ connectionTimeoutMillis: connectTimeoutMs, idleTimeoutMillis: idleConnectionMs },
     });
-    // Unheard, either event ends the process. What is under way on a connection fails as well.
+    // Without a listener, either event ends the process. Running statements fail as well.
     pool.on('error', (error) => this.fail(error, pool));
     pool.on('connect', (client) => client.on('error', () => undefined));
     return pool;
   }
 
-  /** A connection to a server that shows what is needed; undefined where it does not. */
+  /** A connection to a server that has replayed enough; undefined if it has not. */
   private async lend(needed: Position): Promise<pg.PoolClient | undefined> {
     const client = await this.pool.connect();
     try {
@@ -269,7 +269,7 @@ function isRefusal({ code = '' }: pg.DatabaseError): boolean {
   return code.startsWith('57P') || code.startsWith('08') || code.startsWith('53');
 }
 
-/** A statement took long, or all connections were in use: it says nothing about the server. Of pg, which gives neither a code. */
+/** A slow statement or exhausted pool says nothing about the server. pg has no code for either. */
 function isSlow(error: unknown): boolean {
   return (
     error instanceof Error &&

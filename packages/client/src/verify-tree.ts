@@ -202,7 +202,7 @@ const gapHint = 'Publish a new baseline, or list every change since the last one
 
 type About = Pick<TreeFault, 'document' | 'url' | 'catalogId'>;
 
-/** Takes down whether a document holds; undefined where it does not. */
+/** Records whether a document is valid; undefined if it is not. */
 async function note<T>({ report }: Walk, about: About, verify: () => Promise<T>): Promise<T | undefined> {
   try {
     const value = await verify();

@@ -94,7 +94,7 @@ export async function conform(url: string, options: ConformOptions, context: Com
   });
 }
 
-/** What Ctrl-C leads to: a tree is only read, of the others everything is withdrawn that was published. */
+/** After Ctrl-C: everything that was published is withdrawn. A tree was only read. */
 const endings: Record<Role, string> = {
   catalog: 'Ending after this check, then withdrawing what was published.',
   discovery: 'Ending after this check, then retiring what was hosted.',
@@ -159,7 +159,7 @@ async function checkDiscoveryService(parts: Parts, report: ConformReport): Promi
 async function checkTree(parts: Parts, report: ConformReport): Promise<void> {
   const { url, options, config, registry, signal } = parts;
   const isPlainHttp = new URL(url).protocol === 'http:';
-  // What the tree leads to elsewhere is read under the guard of a crawler; only trees in development may lead to private addresses.
+  // Files that the tree names elsewhere are read as a crawler does; only trees in development may name private addresses.
   const client = createGuardedClient({
     allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES && isPlainHttp,
     nameServers: config.DNS_SERVERS,
@@ -195,13 +195,13 @@ function withoutOwnRules({ REGISTRY_NAME }: Config): Config {
   return { ...readConfig({}), REGISTRY_NAME, ALLOW_UNSIGNED_INDEX: true };
 }
 
-/** Of two schemas with one address the later counts: those of this machine add to the bundled ones, and replace none. */
+/** If two schemas have one address, the later counts: local schemas add to the bundled ones and replace none. */
 async function readSpecSchemas(config: Config) {
   const sources = await readSchemaSources(config);
   return sources.sort((a, b) => Number(a.name === 'bundled') - Number(b.name === 'bundled'));
 }
 
-/** The checks that are wanted. Prints a line as each is made, but none where clauses are reported: these need all checks. */
+/** Runs the requested checks and prints a line for each; no lines if clauses are reported, because these need all checks. */
 async function run<Scene>(
   checks: readonly Check<Scene>[],
   scene: Scene,

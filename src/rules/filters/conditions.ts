@@ -26,8 +26,8 @@ export interface AskedCondition {
 }
 
 /**
- * What an index can be asked about the resources, or the offers, that a filter selects: a condition that each of them satisfies. `always`
- * where nothing can be said, as about a filter that looks beyond single ones.
+ * The condition for the index that every resource or offer selected by a filter satisfies. `always` if nothing is known, as for a filter
+ * that looks beyond single ones.
  *
  * The traps are those of RFC 9535: nothing equals nothing, so that `@.a == @.b` holds where both are missing; `!=` and `!`
  * hold for what is missing or of another type; only numbers and texts are ordered, but `<=` and `>=` include equality
@@ -45,8 +45,8 @@ export function indexCondition(query: Query, list: ListName = 'resources', optio
 }
 
 /**
- * What the members of each catalog satisfy in which a filter selects something: those of the catalog itself, without its resources and offers. It is exact where the catalogs that satisfy it
- * are those that the filter goes on with, or, if it goes on to nothing else, selects.
+ * The condition on a catalog's own members, without resources and offers, that holds for each catalog in which a filter selects something. It is exact if exactly the catalogs that satisfy
+ * it are those that the filter continues with or, at its end, selects.
  */
 export function catalogCondition({ segments }: Query): AskedCondition {
   const [catalogs, catalog, ...rest] = segments;
@@ -54,7 +54,7 @@ export function catalogCondition({ segments }: Query): AskedCondition {
   const isSelected = some(
     catalog.selectors.map((selector) => {
       if (selector.kind === 'filter') return conditionAt(selector.condition, []);
-      // A catalog is evaluated by itself, so that it is the first and the last one.
+      // A catalog is evaluated alone, so it is both the first and the last one.
       const isOnly = selector.kind === 'index' && (selector.index === 0 || selector.index === -1);
       return isOnly || selector.kind === 'wildcard' ? exactly(always) : unknown;
     }),
@@ -73,7 +73,7 @@ export function catalogCondition({ segments }: Query): AskedCondition {
 /** Documents are not nested deeper than this. */
 const maxSteps = 64;
 
-/** What holds where the segments lead from a path to some node, about which `leaf` says the rest. */
+/** The condition that the segments lead from a path to a node that satisfies `leaf`. */
 function reach(segments: readonly Segment[], start: IndexPath, leaf: Leaf): AskedCondition {
   const found: AskedCondition[] = [];
   let path = start;
@@ -124,7 +124,7 @@ function findStep(
   }
 }
 
-/** What a resource satisfies that has a node at the path for which the condition holds. */
+/** The condition of a resource with a node at the path for which the condition holds. */
 function conditionAt(condition: Condition, path: IndexPath): AskedCondition {
   switch (condition.kind) {
     case 'or':
@@ -220,7 +220,7 @@ function valueComparison(
   return operator === '<=' || operator === '>=' ? equals(path, value) : exactly(never);
 }
 
-/** What holds where the expression has a value at all. */
+/** The condition that the expression has a value. */
 function somethingAt(expression: ValueExpression, path: IndexPath): AskedCondition {
   switch (expression.kind) {
     case 'literal':
@@ -263,7 +263,7 @@ function inexactly({ condition }: AskedCondition): AskedCondition {
 
 const unknown: AskedCondition = { condition: always, isExact: false };
 
-/** Of several nodes at the path, one may satisfy this part and another that one. */
+/** If there are several nodes at the path, different nodes may satisfy different parts. */
 function every(parts: readonly AskedCondition[], path: IndexPath): AskedCondition {
   const condition = and(parts.map((part) => part.condition));
   const isOfOneNode = isOneNode(path) || condition.kind !== 'and';

@@ -232,8 +232,8 @@ function compileSingular(query: Query): Evaluate {
 }
 
 /**
- * The result is false where the pattern is no I-Regexp (RFC 9535 sections 2.4.6 and 2.4.7). A pattern written in the query that
- * cannot be run is refused with the query; one that a document holds just does not match.
+ * False if the pattern is not an I-Regexp (RFC 9535 sections 2.4.6 and 2.4.7). A query with an invalid literal pattern is refused; an
+ * invalid pattern in a document does not match.
  */
 function compileRegexpTest(test: Condition & { kind: 'match' | 'search' }): Test {
   const text = compileValue(test.text);

@@ -22,13 +22,13 @@ export interface IndexRow {
   failures: number;
   stir: number;
   fetched_today: number;
-  /** The keys that signed what is served of its node, from whichever index, or from none any more. */
+  /** The keys that signed the served content of its node, whether or not an index still lists it. */
   keys: string[];
-  /** Whether something of its node is not served because of a key. */
+  /** Whether a key keeps content of its node from being served. */
   has_unverified: boolean;
 }
 
-/** What is due of these hosts, of each so many. */
+/** Due indexes of these hosts, a limited number each. */
 export async function takeDueIndexes(
   queryable: Queryable,
   hosts: readonly number[],
@@ -75,7 +75,7 @@ export async function recordUnchanged(tx: Transaction, indexes: readonly PolledI
   );
 }
 
-/** What stirred an index meanwhile makes it due, unless nobody wants it any more. */
+/** An index that was hinted at meanwhile is due, unless it is no longer listed. */
 function dueUnlessStirred(stir: string, dueInMs: string): string {
   return `case when not listed then null when stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
@@ -96,7 +96,7 @@ export async function postponeIndex(
 export interface ReadIndex {
   etag?: string;
   modified?: string;
-  /** Of the bytes as served. */
+  /** Digest of the bytes as served. */
   digest?: string;
   /** Undefined where it announces none. */
   nextUpdate: Date | undefined;
@@ -115,7 +115,7 @@ export interface ReadEntry {
   document: string;
 }
 
-/** What an index changed in the targets of its node. */
+/** How an index changed the targets of its node. */
 export interface IndexEffects {
   /** In no index of the node any more; in one again. */
   absent: string[];
@@ -124,7 +124,7 @@ export interface IndexEffects {
   repeated: string[];
 }
 
-/** The retired: those that were not before. */
+/** Newly retired catalogs. */
 export type ReadEffects = IndexEffects & { retired: string[] };
 
 export async function recordIndex(
@@ -157,7 +157,7 @@ export async function recordIndex(
   return { ...effects, retired: await retireListed(tx, row.node_id, read.entries, now) };
 }
 
-/** For ever, from the moment that any retiredAt is seen: whichever entry counts, and whatever comes before it is dealt with. */
+/** A catalog is retired for ever once any retiredAt is seen, whichever entry counts. */
 async function retireListed(
   tx: Transaction,
   nodeId: number,
@@ -196,7 +196,7 @@ async function writeEntries(
 
 /**
  * Which entry counts for each catalog of a node: of several, the one with the highest entryVersion. A catalog in no index has nothing more to
- * do; it is absent, but that is judged only when every listed index has been read. One of which nothing was ever read is forgotten then.
+ * do. It is reported absent only after every listed index has been read; if nothing of it was ever read, it is then forgotten.
  */
 export async function chooseEntries(
   tx: Transaction,
@@ -254,7 +254,7 @@ export async function chooseEntries(
   };
 }
 
-/** Of the node $1: whether all of its indexes were read; whether none of them has an entry of the target. */
+/** For the node $1: whether all its indexes were read, and none has an entry of the target. */
 const allRead =
   'not exists (select from discovery.crawl_index where node_id = $1 and listed and read_at is null) as complete';
 const isNowhere = `not exists (

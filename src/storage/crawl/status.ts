@@ -1,18 +1,18 @@
 import type { Queryable } from '../database.ts';
 
-// How the crawl stands, for the operator: whom it reads, and in which state each catalog is.
+// The state of the crawl for the operator: nodes, and the state of each catalog.
 
 export interface CrawlSummary {
   sources: SourceStatus[];
   /** By state. */
   catalogs: { state: CatalogStanding; count: number }[];
-  /** What is done next, the first things first. */
+  /** The next tasks, in order. */
   next: NextWork[];
 }
 
 export interface CrawlStatus extends CrawlSummary {
   nodes: NodeStatus[];
-  /** All nodes, also those beyond the limit. */
+  /** Number of all nodes, including those beyond the limit. */
   nodeCount: number;
 }
 
@@ -29,14 +29,14 @@ export interface NextWork {
   what: 'enumeration' | 'manifest' | 'index' | 'catalog';
   /** A network or node of the settings, an identity, an address, a catalogId. */
   name: string;
-  /** Whose it is; null for an enumeration. */
+  /** The node; null for an enumeration. */
   node: string | null;
   at: Date;
 }
 
 export interface NodeStatus {
   node: string;
-  /** Host and port that its manifest is asked for at. */
+  /** Host and port of its manifest. */
   host: string;
   indexes: number;
   catalogs: number;
@@ -51,9 +51,9 @@ export interface CatalogStatus {
   catalogId: string;
   type: 'REGULAR' | 'MASTER';
   state: CatalogStanding;
-  /** What is served; null while nothing is. */
+  /** The served version; null if there is none. */
   version: number | null;
-  /** Of the entry that counts, and of the one that was dealt with last. */
+  /** Versions of the entry that counts, and of the last processed one. */
   entryVersion: number | null;
   appliedEntryVersion: number | null;
   resources: number;
@@ -74,7 +74,7 @@ export type CatalogStanding =
   | 'not asked for'
   | 'retired';
 
-/** What decides first stands first. Paused entries have an index: few documents are parsed. */
+/** In the order of precedence. Paused entries have an index, so few documents are parsed. */
 const standing = `case
   when retired_at is not null then 'retired'
   when not named then 'not asked for'
@@ -152,7 +152,7 @@ export interface ListedNode {
   lastLineAt: Date | null;
 }
 
-/** By name. What decides on the state has partial indexes; the rest is read for the nodes of the page alone, from indexes. */
+/** Sorted by name. Partial indexes give the state; the rest is read only for the nodes of the page. */
 export async function listNodes(
   queryable: Queryable,
   { limit, after = '', state }: { limit: number; after?: string; state?: NodeStanding },
@@ -190,7 +190,7 @@ export async function listNodes(
   return rows;
 }
 
-/** What is due first, of all nodes or of one. What a host that rests has to offer is due when it has rested. */
+/** The next due work of all nodes or of one. Work of a resting host is due when its rest ends. */
 export async function findNextWork(
   queryable: Queryable,
   { node, limit }: { node?: string; limit: number },
@@ -223,13 +223,13 @@ export async function findLastLook(
   return rows[0];
 }
 
-/** The database's own clock, by which is judged what is due. */
+/** The database's clock, which decides what is due. */
 export async function readClock(queryable: Queryable): Promise<Date> {
   const { rows } = await queryable.query<{ now: Date }>('select clock_timestamp() as now');
   return rows[0]?.now ?? new Date();
 }
 
-/** Whether every source was asked whom it names since that was due. */
+/** Whether every source was enumerated since it was due. */
 export async function isEnumerated(queryable: Queryable): Promise<boolean> {
   const { rowCount } = await queryable.query(
     'select from discovery.crawl_source where due_at <= now() or leased_until > now() limit 1',
@@ -251,9 +251,9 @@ export async function isCrawled(queryable: Queryable, node: string): Promise<boo
 }
 
 export interface CrawledFilter {
-  /** Only these; otherwise all. */
+  /** Only these; default: all. */
   catalogIds?: readonly string[];
-  /** At most so many; all unless given. */
+  /** Maximum number; default: all. */
   limit?: number;
   /** Only those that come after this id. */
   after?: string;
@@ -277,7 +277,7 @@ export async function listCrawledCatalogs(
   return rows;
 }
 
-/** Whether nothing of the discovery service is due or under way: it has subscribed, pulled, and read everybody whom it knows. */
+/** Whether the discovery service has no due or running work: it has subscribed, pulled, and read every known node. */
 export async function isAtRest(queryable: Queryable): Promise<boolean> {
   const { rows } = await queryable.query<{ rests: boolean }>(
     `select not exists (

@@ -22,17 +22,16 @@ export { claimDue } from './claim-due.ts';
 export { type Claim, type Lease, type Settlement, settle } from './leases.ts';
 export { LeaseLost };
 
-// The loop that works off a table of due work (see leases.ts). It wakes by a hint, when the next row becomes due, when a
-// slot gets free that something waits for, and by a slow poll, because hints may get lost. A row whose work begins where it is
-// stored is handed over instead: stored with its lease, it costs no hint, no look and no claim. What a handler does not settle is
-// never lost: it comes due again after a pause, or, with the process, when its lease ends. Longer than our other files: everything in it
-// shares the state of one loop.
+// The loop that processes a table of due work (see leases.ts). It wakes on a hint, when the next row becomes due, when a slot is freed
+// while rows wait, and on a slow poll, because hints may get lost. A row whose work begins in the process that stores it is handed over:
+// stored with its lease, it needs no hint, poll or claim. Unsettled work is never lost: the row is due again after a pause, or when its
+// lease ends. Longer than our other files: everything in it shares the state of one loop.
 
 const defaultPollMs = 5_000;
 const renewalsPerLease = 4;
 const defaultFinishMs = 3_000;
 const defaultAbortMs = 2_000;
-/** Slots that get free soon after each other are filled by one claim: when so many are free, or after a moment. */
+/** One claim fills several free slots: it waits until this many are free, or for a moment. */
 const refillFraction = 0.25;
 const gatherMs = 10;
 const firstPauseMs = 1_000;
@@ -45,21 +44,21 @@ export interface WorkLoopOptions<Row extends object>
   table: string;
   /** Hints on this channel wake the loop. */
   channel: string;
-  /** A hint waits so long for others, so that one claim does for all. */
+  /** How long a hint waits for others, so that one claim serves all. */
   gatherMs?: number;
-  /** How many rows are in work here at a time. */
+  /** Rows processed here at the same time. */
   concurrency: number;
-  /** How many rows more may be in work whose handlers stepped aside. */
+  /** Additional rows whose handlers merely wait. */
   aside?: number;
   /** Asked before each claim. */
   groups?: () => GroupChoice;
   /**
-   * Does the work of a row and settles it. The signal says that the result is not wanted any more: the lease was lost, or
+   * Does the work of a row and settles it. The signal aborts when the lease is lost or
    * the process ends. An error is logged, and the row is due again after a pause.
    */
   handle(claim: Claim<Row>, signal: AbortSignal, slot: Slot): Promise<void>;
   logger: Logger;
-  /** How long a row waits at most for its next turn, when a handler says so or fails: one that is due further ahead is due at once. */
+  /** The longest wait for the next attempt. A row that is due later than that is due at once. */
   longestWaitMs?: number;
   leaseMs?: number;
   pollMs?: number;
@@ -69,24 +68,24 @@ export interface WorkLoopOptions<Row extends object>
 }
 
 export interface Slot {
-  /** The handler merely waits: another row may have its slot. */
+  /** The handler merely waits: another row may use its slot. */
   stepAside(): void;
-  /** The rest of the work does not concern its group: another row of that may begin. */
+  /** The rest of the work does not concern the group: another row of it may begin. */
   leaveGroup(): void;
 }
 
 export interface WorkLoop {
-  /** Claims nothing more, lets handlers finish for a moment, then tells them to stop, and gives back what is left. */
+  /** Stops claiming, lets handlers finish for a moment, then aborts them and releases their rows. */
   close(): Promise<void>;
 }
 
 export interface StartedLoop<Row> extends WorkLoop {
   /**
    * Stores a row and works on it at once. `store` gets a lease for it where there is a slot, and returns the claim when the row was stored
-   * with that lease. Without one it stores the row due, and hints: its turn comes behind those that wait.
+   * with that lease. Without a lease it stores the row as due and sends a hint: the row waits behind the others.
    */
   handOver(group: string, store: Store<Row>): Promise<void>;
-  /** What is due to this loop may have changed otherwise than in the table. */
+  /** Due work of this loop may have changed outside of the table. */
   wake(): void;
 }
 
@@ -100,16 +99,16 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   // Other processes may hold rows for the usual time.
   const longestLeaseMs = Math.max(leaseMs, defaultLeaseMs);
   const held = new Map<string, Held<Row>>();
-  /** The tokens of those whose handlers merely wait. */
+  /** Tokens of rows whose handlers merely wait. */
   const waiting = new Set<string>();
   const slots = createWorkSlots(options.perGroup?.limit ?? concurrency);
   const alarm = createAlarm();
   let closing = false;
   /** The last claim filled all slots: more is likely due. */
   let full = false;
-  /** Something may be due that got no slot. Otherwise a slot that gets free is no reason to look. */
+  /** Due rows may be waiting for a slot. Otherwise a freed slot is no reason to poll. */
   let left = false;
-  /** One got free while the loop looked, which may not have seen it. */
+  /** A slot was freed during a poll, which may not have seen it. */
   let freed = false;
   /** A hint came a moment ago. */
   let hinted: NodeJS.Timeout | undefined;
@@ -141,7 +140,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     return concurrency - slots.size + Math.min(waiting.size, options.aside ?? 0);
   }
 
-  /** Fills the free slots; returns how long there will be nothing more to do, unless something rings. */
+  /** Fills the free slots; returns how long to sleep unless something wakes the loop. */
   async function claimMore(): Promise<number> {
     const { where, columns, perGroup } = options;
     const groups = options.groups?.();
@@ -155,7 +154,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
       }
       // Asked first, so that a row that becomes due in between is claimed; and not at all while all slots get filled.
       const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
-      // What is handed over meanwhile may take the same slots: better a few too many than none while the loop looks.
+      // Rows handed over meanwhile may take the same slots: a few too many are better than none during a poll.
       const limit = countFreeSlots();
       if (limit <= 0) return pollMs;
       const wanted = { limit, leaseMs, where, columns, perGroup, groups, leavers: slots.leavers() };
@@ -178,7 +177,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
       const claim = await store(slot && { ...slot, ms: leaseMs });
       if (claim === undefined) slots.noteWaiting(group);
       else if (closing) await giveBack([claim]);
-      // Whoever stored it says so first: an acknowledgement goes out before the callback that it promises.
+      // The acknowledgement is sent before the callback that it promises.
       else begin(claim, askedAt, immediate());
     } finally {
       if (slot && !held.has(slot.token)) {
@@ -191,7 +190,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   function begin(claim: Claim<Row>, leasedAt: number, ready: Promise<unknown> = Promise.resolve()): void {
     const { token, row } = claim;
     const abort = new AbortController();
-    // Everything that the work has under way may listen to it.
+    // Any part of the work may listen to this signal.
     setMaxListeners(0, abort.signal);
     const slot = {
       stepAside() {
@@ -215,7 +214,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     held.set(token, { claim, abort, work, leasedUntil: leasedAt + leaseMs });
   }
 
-  /** A slot got free: is there, or will there be, anything for it? */
+  /** A slot was freed: does, or will, a row need it? */
   function refill(ended?: Claim<Row>): void {
     freed = true;
     if (!left && (ended === undefined || isSettledForGood(ended))) return;
@@ -235,7 +234,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
         : { delayMs: pauseMs(claim), countAttempt: true };
       const { id, attempts } = claim;
       if (!closing) logger.error({ err: error, id, attempts }, 'work failed; it will be tried again');
-      // Without a database the lease runs out by itself.
+      // Without a database the lease simply expires.
       await release(database, table, [claim], pause).catch((fault) =>
         logger.warn({ reason: messageOf(fault), id }, 'cannot give work back; its lease will run out'),
       );
@@ -273,7 +272,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     listening.stop();
   }
 
-  /** As if never tried. Without a database the leases run out by themselves. */
+  /** Releases the rows as if never tried. Without a database the leases simply expire. */
   async function giveBack(claims: Claim<Row>[]): Promise<void> {
     await release(database, table, claims, { delayMs: 0, countAttempt: false }).catch(() => undefined);
   }
