@@ -26,7 +26,7 @@ import { writeCatalog } from './write-catalog.ts';
 // What an accepted publish does: its catalogs one after the other, each in a transaction of its own that also writes its result; with the last
 // result, catalog/on_publish is on its way. A run that was cut short goes on where it stopped.
 
-/** After so many a catalog that fails for a reason of its own is rejected. */
+/** Attempts after which a catalog that keeps failing is rejected. */
 const maxAttempts = 5;
 
 /** What this works with, in the process or in a thread of it (apply-aside.ts). */

@@ -96,7 +96,7 @@ function expiryOf({ config, now }: CatalogContext): Date {
 
 type Collected = { whole: true; text: string } | { whole: false; pieces: AsyncIterable<string> };
 
-/** The whole text where it has at most so many bytes; otherwise all its pieces, of which the first ones were read. */
+/** The whole text if it is within the limit; otherwise all its pieces, of which the first were already read. */
 async function collect(pieces: AsyncIterable<string>, maxBytes: number): Promise<Collected> {
   const rest = pieces[Symbol.asyncIterator]();
   const read: string[] = [];

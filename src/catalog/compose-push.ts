@@ -24,7 +24,7 @@ import { createPushRenderer, type RenderPush } from './render-push.ts';
 export const maxPartBytes = 10 * 1024 * 1024;
 /** What has waited longer for its turn is looked at anew: the subscriptions, the catalog, the time. */
 const maxWaitMs = 1_000;
-/** One statement for all that are looked at anew at a time: where one has waited so long, most have. */
+/** One statement for all pushes that are recomputed together: if one has waited this long, most have. */
 const retaking = { maxItems: 500, gatherMs: 1 };
 /** A push in parts holds a connection to the database and a part in memory while it is sent. */
 const maxPushesInParts = 8;

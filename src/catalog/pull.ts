@@ -40,7 +40,7 @@ export const maxOpenPulls = 100;
 export const maxDownloadBytes = 10 * 2 ** 30;
 const retryAfterSeconds = 5;
 const retryAfterExpirySeconds = 60;
-/** After so many the catalogs count as unreadable. A process that died while assembling counts as one. */
+/** Attempts after which the catalogs count as unreadable. A process that died while assembling counts as one. */
 const maxAttempts = 4;
 
 export function addPullRoute(server: FastifyInstance, service: SignedService, context: CatalogContext): void {

@@ -18,7 +18,7 @@ export function registerCrawlCommand(program: Command, context: CommandContext):
     .command('status')
     .description('whom the crawler reads, in which state the catalogs are, what comes next and when')
     .option('--node <subscriber>', 'the catalogs of this node, one by one', parseSubscriber)
-    .option('--limit <count>', 'at most so many nodes, those that fail first', parseCount, 100)
+    .option('--limit <count>', 'maximum of nodes, failing ones first', parseCount, 100)
     .option('--json', 'print JSON')
     .action((options: StatusOptions) => showStatus(context, options));
 
@@ -37,7 +37,7 @@ export function registerCrawlCommand(program: Command, context: CommandContext):
     .description('what the crawler did not take, or tells of, and what to do about it; the latest first')
     .option('--node <subscriber>', 'only what concerns this node', parseSubscriber)
     .option('--catalog <id>', 'only what concerns this catalog')
-    .option('--limit <count>', 'at most so many lines', parseCount, 50)
+    .option('--limit <count>', 'maximum of lines', parseCount, 50)
     .option('--offset <count>', 'without the first ones', parseOffset, 0)
     .option('--json', 'print JSON')
     .action((options: LogOptions) => showLog(context, options));

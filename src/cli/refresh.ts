@@ -8,7 +8,7 @@ export function registerRefreshCommand(program: Command, context: CommandContext
     .option('--resign', 'sign everything again, after a key was compromised')
     .option(
       '--skip-versions <n>',
-      'the same, and let every version jump by so many: after a restore of older files, to beyond what crawlers have seen',
+      'the same, and increase every version by this number, after a restore of files older than crawlers have seen',
       parseVersions,
     )
     .option('--json', 'print JSON')

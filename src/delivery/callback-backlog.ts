@@ -8,7 +8,7 @@ import { repeat } from './repeat.ts';
 // a caller that asks for large answers and takes none would fill the disk for everybody.
 
 export interface CallbackBacklog {
-  /** Throws NET_OVERLOADED for a caller to whom so much is owed already that nothing more is promised to it. */
+  /** Throws NET_OVERLOADED for a caller with too many undelivered callbacks. */
   admit(identity: string): void;
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ export interface SlowReceivers {
   /** Who did not answer in good time when it was last sent something, or has not yet. */
   list(): string[];
   has(receiver: string): boolean;
-  /** Sends something to a receiver: says when that has waited for so long that others should go first, and notes whether it was slow. */
+  /** Sends to a receiver, signals when others should go first because it takes long, and records whether it was slow. */
   watch<T>(receiver: string, stepAside: () => void, send: () => Promise<T>): Promise<T>;
 }
 

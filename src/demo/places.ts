@@ -62,12 +62,12 @@ export function addressOf({ street, neighbourhood, postalCode }: Place) {
   };
 }
 
-/** A point near a place: so many metres to the east and to the north of it. */
+/** A point at a distance in metres to the east and north of a place. */
 export function pointNear({ latitude, longitude }: Place, east: number, north: number) {
   return { type: 'Point' as const, coordinates: positionNear(latitude, longitude, east, north) };
 }
 
-/** An area around a place: an octagon whose corners are so many metres away, the first in the east, then counterclockwise. */
+/** An area around a place: an octagon whose corners are this many metres away, the first in the east, then counterclockwise. */
 export function areaAround({ latitude, longitude }: Place, metres: readonly number[]) {
   const corners = metres.map((distance, index) => {
     const angle = (2 * Math.PI * index) / metres.length;

@@ -11,7 +11,7 @@ import { isSubscribed, subscribe, unsubscribe } from './subscribe.ts';
 
 /** How often a subscription is looked at: anyone who received a signature of ours may have ended it (protocol decision: request signature). */
 export const checkEveryMs = 15 * 60_000;
-/** A service that is gone cannot be told: a feed that nobody wants any more is dropped after so many attempts. */
+/** Attempts to unsubscribe before an unwanted feed is dropped: the service may be gone. */
 const maxCancelAttempts = 8;
 
 export async function subscribeFeed(

@@ -11,7 +11,7 @@ import { createThreadPool } from '../thread-pool.ts';
 // Large bodies are parsed and checked in a thread, and put together here a few milliseconds at a time: to read five megabytes with many
 // members at once takes most of a second, in which nobody else is served.
 
-/** From so many bytes on: to read as many at once takes up to 20 ms. */
+/** Bodies of this many bytes are read in a thread: reading them at once takes up to 20 ms. */
 export const largeBodyBytes = 128 * 1024;
 /** How long one slice of putting together takes, about. */
 const sliceMs = 5;

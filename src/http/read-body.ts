@@ -5,10 +5,10 @@ import type { Receipt } from './receive-budget.ts';
 
 // The bytes of a request as they came: no decompression, no decoding, whatever Content-Type says. Signatures cover these bytes.
 
-/** After an early answer, so much more is read and thrown away, so that a sender that writes first and reads then sees it. */
+/** After an early answer, this much more is read and discarded, so that a sender that writes before it reads sees the answer. */
 const maxDiscardedBytes = 64 * 1024 * 1024;
 const maxDiscardMs = 10_000;
-/** Bodies in turns: so many pieces, of 64 KiB at most, in each such time. */
+/** Bodies take turns: this many pieces of at most 64 KiB in each interval. */
 const turnEveryMs = 4;
 const piecesAtOnce = 2;
 
@@ -29,7 +29,7 @@ export interface ReadOptions {
   inTurnsOf?: string;
 }
 
-/** A body must bring so many bytes in each such time, or end. */
+/** A body must bring this many bytes in each interval, or end. */
 export interface Progress {
   bytes: number;
   everyMs: number;

@@ -53,7 +53,7 @@ function findMember(bytes: Buffer, object: number, name: string): number | undef
   return undefined;
 }
 
-/** The text of a string, unless it is longer than so many bytes. */
+/** The text of a string, unless it is longer than the limit in bytes. */
 function readString(bytes: Buffer, quote: number, maxBytes: number): string | undefined {
   const end = endOfString(bytes, quote) - 1;
   if (end - quote - 1 > maxBytes || end >= bytes.length) return undefined;

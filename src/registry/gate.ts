@@ -1,5 +1,5 @@
 /**
- * Lets so many in at once; others wait, each for so long. Two lanes, each with some slots that the other never takes: askers of what is
+ * Lets a limited number in at once; others wait for a limited time. Two lanes, each with some slots that the other never takes: askers of what is
  * known go first, strangers after them. In a lane the sources take turns, and each has a share of the slots and of the queue, so that a
  * flood from one source holds up nobody else.
  */

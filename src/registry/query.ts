@@ -35,7 +35,7 @@ export interface ListPaths {
 
 export interface ListLimits {
   maxPages: number;
-  /** Once so many are listed, no further page is asked for. */
+  /** No further page is requested after this many rows. */
   maxRecords: number;
   maxLookups: number;
 }

@@ -4,7 +4,7 @@ export interface BatchLimits {
   gatherMs: number;
   /** Once aborted, nothing waits for company any more. */
   hurry?: AbortSignal;
-  /** How many calls there can be at a time: a batch of so many waits for no more. */
+  /** Maximum concurrent calls: a batch of this size does not wait for more. */
   expected?: () => number;
 }
 

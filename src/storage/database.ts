@@ -238,7 +238,7 @@ async function checkWrites(client: pg.PoolClient, { thoroughly }: { thoroughly: 
   await client.query('rollback');
 }
 
-/** Statements that all together have so much time left. */
+/** Statements that share one time limit. */
 export function withinTime(queryable: Queryable, remainingMs: () => number): Queryable {
   return {
     query: (text, values, options) =>

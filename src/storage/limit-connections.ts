@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** The same database for somebody who may hold only so many of its connections at a time. */
+/** The same database for a user that may hold a limited number of its connections. */
 export function limitConnections(database: Database, connections: number): Database {
   const waiting: (() => void)[] = [];
   let free = connections;

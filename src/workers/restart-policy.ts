@@ -2,7 +2,7 @@
 
 const firstDelayMs = 200;
 const maxDelayMs = 30_000;
-/** The end of a worker that lived for so long counts as the first one again. */
+/** If a worker lived at least this long, its end counts as the first again. */
 const stableMs = 60_000;
 /** So many ends in a row are no accident. */
 const adviseAfter = 3;

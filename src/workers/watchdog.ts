@@ -1,4 +1,4 @@
-/** Nothing that a worker does keeps its main thread from answering for so long. */
+/** No work of a worker blocks its main thread for this long. */
 const defaults = { everyMs: 5_000, maxUnanswered: 4 };
 
 export interface Watchdog {

@@ -27,7 +27,7 @@ export interface PublicCheck {
   message: string;
 }
 
-/** Every entry is looked at, but of so many catalogs the files. */
+/** Every entry is checked, but the files of this many catalogs only. */
 const maxCatalogs = 100;
 const withinMs = 60_000;
 

@@ -19,7 +19,7 @@ export function readPublishFile(file: string, content: Json, options: DirectiveO
 }
 
 /**
- * The request in several whose catalogs together have at most so many bytes. A catalog is never divided: one that is larger by itself is
+ * Splits the request into several whose catalogs together are within the limit in bytes. A catalog is never divided: one that is larger is
  * sent as it is. MASTER catalogs come first, as within one request, so that what extends them finds them.
  */
 export function splitRequest(request: JsonObject, maxBytes: number): JsonObject[] {

@@ -23,7 +23,7 @@ interface Participant {
   keyId?: string;
   seed?: string;
   url?: string;
-  /** The key ends so many days after this start; otherwise it has no end. */
+  /** Days after this start when the key expires; default: never. */
   keyDays?: number;
 }
 

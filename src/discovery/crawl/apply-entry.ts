@@ -25,7 +25,7 @@ export const catalogsTogether = 50;
 const documentsTogether = 2_500;
 /** While one waits for the database, another prepares what it writes. */
 const lanes = 3;
-/** How far a first crawl went is logged this often, while so many catalogs are applied in that time. */
+/** How often the progress of a first crawl is logged, and how many catalogs must be applied in that time. */
 const progressEveryMs = 10_000;
 const minLogged = 100;
 

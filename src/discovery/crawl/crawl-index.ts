@@ -143,7 +143,7 @@ async function record(
   });
 }
 
-/** A node has only so many entries in all its indexes; throws, and so leaves what was read before. */
+/** The entries of all indexes of a node are limited. Throws beyond the limit, which keeps what was read before. */
 async function judgeNumber(
   tx: Transaction,
   { reader }: CrawlContext,

@@ -6,7 +6,7 @@ import type { ServedFile } from '../../rules/self-hosted/open-document.ts';
 import { type CrawlCode, CrawlFault } from './reasons.ts';
 import type { Share } from './room.ts';
 
-// Fetches bytes within limits, and nothing else: what they are worth is not judged here. A host is asked for at most so many files at a
+// Fetches bytes within limits, and nothing else: trust is decided elsewhere. A host is asked for a limited number of files at a
 // time; "unchanged" and "not there" are values.
 
 export interface Fetcher {

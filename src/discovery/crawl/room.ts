@@ -8,7 +8,7 @@ export interface Room {
 }
 
 export interface Share {
-  /** Waits until there is room for so many bytes more. Rejects with the signal's reason when that comes first. */
+  /** Waits for room for this many bytes. Rejects with the signal's reason if that comes first. */
   take(bytes: number, signal: AbortSignal): Promise<void>;
   /** Whether more should be fetched for it: it holds some room, and must get on, or nobody waits for any. */
   mayFetch(): boolean;

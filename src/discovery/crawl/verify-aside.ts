@@ -30,7 +30,7 @@ type Keyless<T> = Omit<T, 'keys'>;
 /** What the registry says of these keys; without names, of those that the node is likely to sign with. */
 export type FindKeys = (names?: readonly string[]) => Promise<Keys>;
 
-/** From so many bytes on, opened: to verify as many takes some 30 ms, in which nobody else is served. */
+/** Decompressed files of this size are verified in a thread: verifying blocks for about 30 ms. */
 export const asideBytes = 512 * 1024;
 export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs: number }): Aside {
   const threads = createThreadPool({ size: 1, logger });

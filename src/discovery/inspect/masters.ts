@@ -30,7 +30,7 @@ export interface FoundMasters {
   warnings: Finding[];
 }
 
-/** Of a large network, only so many nodes are asked: a crawler has more time. */
+/** Maximum nodes asked in a large network: a crawler has more time. */
 const maxNodesAsked = 200;
 
 interface HostedMaster {

@@ -27,7 +27,7 @@ export function indexedWords(text: string): ReadonlySet<string> {
 const kept = new LruCache<string, ReadonlySet<string>>(5_000);
 const maxKeptLength = 40;
 
-/** In the order of the text, without repetitions; so many that a page pasted into the field costs no more than a sentence. */
+/** In the order of the text, without repetitions. Limited, so that a pasted page costs no more than a sentence. */
 export function queryWords(text: string): string[] {
   const words = wordsOf(beginningOf(text, maxQueryLength), 'query');
   return [...words].slice(0, maxQueryWords);

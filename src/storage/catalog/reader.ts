@@ -6,7 +6,7 @@ import type { Queryable } from '../database.ts';
 // catalogs with a million resources passes through a process that holds less than a megabyte of it. Everything that belongs together is
 // read in one transaction `repeatable read`, one statement at a time.
 
-/** About so much of a catalog is in memory at a time. A single document may be larger. */
+/** About how much of a catalog is in memory at a time. A single document may be larger. */
 const batchBytes = 512 * 1024;
 /** How many documents the first batch asks for; the next ones go by the size of those that came. */
 const firstBatch = 256;

@@ -149,7 +149,7 @@ export function subscriptionMatches(catalog: string): string {
     and (cardinality(subscription.schema_types) = 0 or subscription.schema_ids && ${catalog}.schema_types)`;
 }
 
-/** Forgets the INACTIVE subscriptions of an owner, but for so many that were changed last. */
+/** Deletes INACTIVE subscriptions of an owner, except for the most recently changed ones. */
 export async function purgeInactive(tx: Transaction, owner: string, kept: number): Promise<void> {
   await tx.query(
     `delete from catalog.subscription where id in (

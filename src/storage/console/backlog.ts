@@ -27,7 +27,7 @@ export interface DeliveryBacklog {
   receivers: ReceiverBacklog[];
 }
 
-/** The oldest callbacks that are looked at; of pushes, so many subscribers, and so many of each. */
+/** Maximum of oldest callbacks that are read; for pushes, maximum subscribers and maximum of each. */
 const looked = { callbacks: 20_000, subscribers: 500, pushesOfEach: 1_000 };
 const countedRows = 10_000;
 

@@ -15,7 +15,7 @@ export interface MasterCatalog {
   orMore: boolean;
 }
 
-/** So many extending resources of a master are looked at, and so many of the catalogs that have them are named. */
+/** Maximum extending resources of a master that are read, and maximum catalogs that are named. */
 const lookedAt = 20_000;
 const maxNamed = 50;
 

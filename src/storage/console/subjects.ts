@@ -68,7 +68,7 @@ export async function findKnownCatalogs(
 
 type KnownRow = Omit<KnownCatalog, 'stored' | 'indexed'> & { stored: string | null; indexed: string | null };
 
-/** Many catalogs may have a resource of the same id: the one to name is looked for among so many. */
+/** Many catalogs may have a resource with the same id: the search for one is limited to this many. */
 const maxHomesLookedAt = 1_000;
 
 /** The catalog of a resource: one that is served, where several have the id. */

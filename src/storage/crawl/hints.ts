@@ -68,7 +68,7 @@ export async function enumerateNow(tx: Transaction): Promise<void> {
   tx.hint(sourceTable);
 }
 
-/** Whether a name that nobody has named may be looked up: each once in the window, and in all only so many. */
+/** Whether an unknown name may be looked up: each once per window, and a limited number in all. */
 export async function mayLookUp(
   tx: Transaction,
   node: string,

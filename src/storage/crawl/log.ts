@@ -2,7 +2,7 @@ import type { Queryable } from '../database.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
 
 // The crawl log (self-hosted spec: Errors, "a DS's own crawl log is where they appear"). The same line again counts, and moves to the end. What
-// stands in a line comes from the nodes themselves: however much they write, only so much of it is kept.
+// stands in a line comes from the nodes themselves: however much they write, a limited part is kept.
 
 const maxLinesPerNode = 10_000;
 /** In UTF-16 code units. */

@@ -20,7 +20,7 @@ export interface NodeRow {
   stir: number;
 }
 
-/** What is due of these hosts, of each so many. */
+/** Due nodes of these hosts, a limited number each. */
 export async function takeDueNodes(
   queryable: Queryable,
   hosts: readonly number[],
@@ -146,7 +146,7 @@ export async function recheckNode(tx: Transaction, nodeId: number, spacingMs: nu
   );
 }
 
-/** Now, but so many milliseconds after the node was looked at last. A clock that was set back must not make that longer. */
+/** Now, but at least this many milliseconds after the last look. A clock that was set back must not make the wait longer. */
 export function spacedFromCheck(ms: string): string {
   return `greatest(now(), least(checked_at, now()) + ${ms} * interval '1 millisecond')`;
 }

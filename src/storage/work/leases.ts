@@ -30,7 +30,7 @@ export interface Claim<Row = Record<string, unknown>> {
 export interface Lease {
   token: string;
   ms: number;
-  /** With so many rows of its group in work, by whomever, it is stored without the lease. */
+  /** If this many rows of its group are being processed anywhere, it is stored without the lease. */
   perGroup: number;
 }
 
@@ -61,7 +61,7 @@ export async function settle(
   markSettled(claim);
 }
 
-/** The SQL of the time so many milliseconds from now; null when they are. */
+/** SQL for the time this many milliseconds from now; null if they are null. */
 export function dueIn(ms: string): string {
   return `now() + ${ms}::float8 * interval '1 millisecond'`;
 }

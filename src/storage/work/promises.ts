@@ -40,7 +40,7 @@ const maxSharedBytes = 256 * 1024;
 /** There is a statement for each number of rows. */
 const maxTogether = 8;
 /**
- * A statement that was planned while hardly anything was stored reads all callbacks to count those of a receiver. After so many, PostgreSQL counts them, and plans anew; by itself it may
+ * A statement that was planned on a nearly empty table reads all callbacks to count those of a receiver. After this many, PostgreSQL analyses the table and plans again; by itself it may
  * do so a minute later.
  */
 const analyzeAfter = 500;

@@ -7,7 +7,7 @@ import { deleteInBatches } from '../delete-in-batches.ts';
 // again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
 
 const purgeBatch = 5_000;
-/** By so much the clocks of a service's processes may differ: what one thinks has expired, another may still accept. */
+/** How much the clocks of a service's processes may differ: a request that one considers expired, another may accept. */
 const clockMarginMs = 60_000;
 
 /** What makes two requests the same; their bodies are told apart by the digest. */
@@ -28,7 +28,7 @@ export interface RememberedRequest {
   truncated?: number;
 }
 
-/** The same request signed anew may come again until that signature expires, and is then remembered so long. */
+/** The same request may come again under a new signature until that expires, and is remembered that long. */
 export async function findRemembered(
   queryable: Queryable,
   key: RequestKey,

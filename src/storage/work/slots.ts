@@ -9,7 +9,7 @@ export interface WorkSlots {
   readonly size: number;
   take(token: string, group: unknown): void;
   /**
-   * Takes one for a row that is being stored; undefined when its group has none. `perGroup`: so many leased rows of the group there may be,
+   * Takes one for a row that is being stored; undefined when its group has none. `perGroup`: the maximum of leased rows of the group,
    * which is more than its limit where some have left it.
    */
   reserve(group: string): { token: string; perGroup: number } | undefined;
