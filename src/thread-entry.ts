@@ -2,7 +2,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { findThreadName } from './processor-time.ts';
 
-// What runs in each thread of the pool: loads the named function once, calls it for each task, and posts back what came of it.
+// The code of each thread of the pool: it loads the named function once, calls it for each task, and posts the result.
 
 export interface ThreadTask {
   /** Identifies the task in the messages about it. */
@@ -12,7 +12,7 @@ export interface ThreadTask {
   input: unknown;
 }
 
-/** Of all threads of a pool. */
+/** Common to all threads of a pool. */
 export interface ThreadData {
   givesWay: boolean;
 }

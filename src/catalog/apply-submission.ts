@@ -23,13 +23,13 @@ import { findWarnings } from './find-warnings.ts';
 import { loadKnown, supplyTemplates } from './load-known.ts';
 import { writeCatalog } from './write-catalog.ts';
 
-// What an accepted publish does: its catalogs one after the other, each in a transaction of its own that also writes its result; with the last
+// Applies an accepted publish: one catalog after the other, each in a transaction that also writes its result; with the last
 // result, catalog/on_publish is on its way. A run that was cut short goes on where it stopped.
 
 /** Attempts after which a catalog that keeps failing is rejected. */
 const maxAttempts = 5;
 
-/** What this works with, in the process or in a thread of it (apply-aside.ts). */
+/** Its context, in the process or in a thread (apply-aside.ts). */
 export interface ApplyingContext {
   config: Pick<Config, 'REGISTRY_NAME' | 'DEFAULT_NETWORK_ID' | 'RETRY_HOURS' | 'PUBLISH_WARNINGS'> &
     InheritanceSettings;
@@ -109,7 +109,7 @@ export async function applySubmission(
   return true;
 }
 
-/** What fails again and again, whatever the reason, must not hold up for ever what its publisher sent after it. */
+/** A publish that fails repeatedly must not block later ones of its publisher for ever. */
 async function reject(
   tx: Transaction,
   submissionId: number,
@@ -128,7 +128,7 @@ interface OpenCatalog extends Pick<Turn, 'maxInherited'> {
   /** All catalogs of the message. */
   parts: readonly Submission[];
   publisher: Publisher;
-  /** What those before it inherit. */
+  /** Bytes inherited by earlier catalogs. */
   inheritedBytes: number;
 }
 

@@ -14,7 +14,7 @@ import { downloadUrl } from './download.ts';
 export interface PullResult {
   /** JSON text. */
   message: string;
-  /** Of a subscription to one network alone: some peers read there which network pulled catalogs belong to. */
+  /** The network of a subscription with exactly one: some peers read it from here. */
   networkId?: string;
   /** Until when the download that it names can be fetched. */
   expiresAt?: Date;

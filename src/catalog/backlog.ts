@@ -12,7 +12,7 @@ const retryAfterSeconds = 2;
 export interface Backlog {
   /** Throws NET_OVERLOADED for a publisher that was told a moment ago to wait: its body need not be parsed to tell it again. */
   admit(publisher: string): void;
-  /** What one publisher may have waiting at the moment. */
+  /** The current share of one publisher. */
   share(): BacklogShare;
   /** The refusal of a publish that does not fit into its publisher's share. */
   refuse(publisher: string): ProtocolError;

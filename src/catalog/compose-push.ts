@@ -18,11 +18,11 @@ import { createPushContents, renderCatalog, type SayingPlan } from './push-conte
 import { createPushRenderer, type RenderPush } from './render-push.ts';
 
 // Composes POST /catalog/push (catalog spec): one catalog, fully assembled, with the directive by which the Discovery Service applies it.
-// What does not fit into one body goes in parts of one version, back to back: the first as planned, the others merged into it.
+// A push that does not fit into one body is sent in parts of one version, back to back: the first as planned, the others as merges.
 
 /** Larger bodies are split. */
 export const maxPartBytes = 10 * 1024 * 1024;
-/** What has waited longer for its turn is looked at anew: the subscriptions, the catalog, the time. */
+/** A push that has waited longer is recomputed from subscriptions, catalog and time. */
 const maxWaitMs = 1_000;
 /** One statement for all pushes that are recomputed together: if one has waited this long, most have. */
 const retaking = { maxItems: 500, gatherMs: 1 };
@@ -126,5 +126,5 @@ async function sendParts(
   );
 }
 
-/** What a body has besides its documents: both members, with nothing in them. */
+/** The members of a body without documents. */
 const emptyMembers = { resources: [''], offers: [''] };

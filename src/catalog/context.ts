@@ -1,7 +1,7 @@
 import type { ServiceContext } from '../delivery/service.ts';
 import type { SchemaStore } from '../schemas/schema-store.ts';
 
-/** What the actions and loops of the catalog service work with. */
+/** The context of the actions and loops of the catalog service. */
 export interface CatalogContext extends ServiceContext {
   /** The domain schemas that typed attributes are checked against. */
   schemas: SchemaStore;

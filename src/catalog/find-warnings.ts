@@ -30,7 +30,7 @@ interface WarningsOf {
   stored: CatalogRow | undefined;
 }
 
-/** What the publisher of a catalog should know although it is no error; storage is asked only about what the message leaves open. */
+/** Warnings for the publisher of a catalog. Storage is asked only if the message does not answer a question. */
 export async function findWarnings(
   tx: Transaction,
   { config, schemas }: { config: Pick<Config, 'DEFAULT_NETWORK_ID'>; schemas: Pick<SchemaStore, 'checker'> },

@@ -12,11 +12,11 @@ export interface FreshMessages {
 
 export interface FreshMessage {
   message: PublishMessage;
-  /** Of its body. */
+  /** Size of its body. */
   bytes: number;
 }
 
-/** Of their bodies. What another process worked on, or a backlog, pushes out the oldest. */
+/** Limit of all bodies. Messages that another process handled, or a backlog, displace the oldest. */
 const maxKeptBytes = 32 * 1024 * 1024;
 
 export function createFreshMessages(): FreshMessages {

@@ -24,7 +24,7 @@ import { readTemplates } from '../storage/inherited.ts';
 
 export interface LoadOptions {
   publisher: string;
-  /** What the catalogs of the same publish inherit that came before this one. */
+  /** Bytes inherited by earlier catalogs of the same publish. */
   inheritedBytes: number;
   forChange?: boolean;
 }

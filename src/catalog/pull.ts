@@ -32,11 +32,11 @@ import { ownSubscription } from './subscription.ts';
 
 /** Each reads in a transaction of its own, and compresses in a thread of its own. */
 const pullsAtOnce = 2;
-/** Of one owner: others get the other places. */
+/** Pulls of one owner at a time: others get the other places. */
 const pullsOfOwner = 1;
-/** Of one owner that wait: a discovery service has one for each of its networks. */
+/** Waiting pulls of one owner: a discovery service has one for each of its networks. */
 export const maxOpenPulls = 100;
-/** Of all downloads of one owner that have not expired, so that no owner fills the disk. */
+/** All unexpired downloads of one owner together, so that no owner fills the disk. */
 export const maxDownloadBytes = 10 * 2 ** 30;
 const retryAfterSeconds = 5;
 const retryAfterExpirySeconds = 60;
@@ -77,7 +77,7 @@ async function accept(
 
 const idInMessage = '$.message.subscriptionId';
 
-/** What one owner has waiting, and what was written for it and is kept until it expires: who only asks must not fill the disk for all. */
+/** Limits the waiting pulls of an owner and its stored downloads, so that one owner cannot fill the disk. */
 async function checkShare(tx: Transaction, owner: string): Promise<void> {
   if ((await countPulls(tx, owner)) >= maxOpenPulls)
     throw tooMany(`${maxOpenPulls} pulls of ${owner} wait to be answered`, retryAfterSeconds);
@@ -124,7 +124,7 @@ async function answerPull(
       body: Buffer.from(`{"context":${JSON.stringify(answered)},"message":${message}}`),
       requestSignature: row.request_signature,
       requestId: row.request_id ?? undefined,
-      // What nobody can download any more need not be announced.
+      // An expired download need not be announced.
       giveUpAfterMs: expiresAt ? expiresAt.getTime() - now().getTime() : config.RETRY_HOURS * 3_600_000,
     });
   });

@@ -21,7 +21,7 @@ export interface PushContent {
 export type SayingPlan = Exclude<PushPlan, { kind: 'nothing' }>;
 
 export interface PushContents {
-  /** What the plan asks for, of this version or of a later one when the catalog has moved on. */
+  /** The content for a plan, of this version or of a later one if the catalog has changed since. */
   find(catalogKey: number, version: number, plan: SayingPlan): Promise<PushContent>;
 }
 
@@ -66,7 +66,7 @@ export function createPushContents(database: Database): PushContents {
 
 const maxCachedEntries = 1_000;
 
-/** What the content depends on besides the catalog and its version; the networks are said outside of it. */
+/** The inputs of the content besides catalog and version. The networks are not part of it. */
 function whatIsAskedFor(plan: SayingPlan): unknown[] {
   if (plan.kind === 'merge') return [plan.kind, plan.changedAfter];
   if (plan.kind === 'withdrawal') return [plan.kind, plan.knownVersion, plan.isVisible];

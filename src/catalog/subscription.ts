@@ -94,7 +94,7 @@ async function updateOwn(
  */
 export const maxActive: SubscriptionTotals = { count: 1_000, names: 10_000, characters: 1_000_000 };
 
-/** What was written without room for it is rolled back. */
+/** A write beyond the limit is rolled back. */
 async function checkRoom(tx: Transaction, identity: string): Promise<void> {
   const { count, names, characters } = await sumActiveSubscriptions(tx, identity);
   if (count > maxActive.count)
@@ -128,7 +128,7 @@ async function list(
   return render(freshIds(now()), { subscriptions, pagination: { total, ...page } });
 }
 
-/** Of one caller: it may list them and make them active again. Older ones are forgotten, lest subscribing and unsubscribing fill the disk. */
+/** INACTIVE subscriptions kept per caller, who may list and reactivate them. Older ones are deleted, so that repeated subscribing cannot fill the disk. */
 export const maxInactive = 1_000;
 
 /** Deactivating what is INACTIVE changes nothing and is no error. */
@@ -172,7 +172,7 @@ async function checkSignatureCounts(
 
 const idInQuery = '$.query.subscriptionId';
 
-/** What a caller may do something with; 404 where there is none, 403 where it is somebody else's. */
+/** A subscription of the caller; 404 if there is none, 403 if it is another's. */
 export function ownSubscription(
   found: StoredSubscription | undefined,
   identity: string,

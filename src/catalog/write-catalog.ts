@@ -31,12 +31,12 @@ export interface CatalogWrite {
   /** The id was released and this publisher is its first new one: nothing of the former content stays. */
   isTakenOver: boolean;
   change: PublishChange;
-  /** What the resources of the publish extended before it, by their id. */
+  /** What the published resources extended before this publish, by their id. */
   replaced: ReadonlyMap<string, StoredExtension>;
   publisher: string;
   submissionId: number;
   now: Date;
-  /** Of the span that changes it. */
+  /** The span of the change. */
   traceparent?: string | null;
 }
 

@@ -41,7 +41,7 @@ export function createSignTimes(random: () => number = Math.random): SignTimes {
   };
 }
 
-/** Of this process. */
+/** One for the whole process. */
 export const signTimes = createSignTimes();
 
 /** A smaller difference of two clocks is no reason for a 401. */

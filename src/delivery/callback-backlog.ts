@@ -21,7 +21,7 @@ export interface CallbackBacklogOptions {
 
 /** A publisher that listens to nothing has its on_publish kept for a day. */
 const waitingShare: CallbackShare = { rows: 100_000, bytes: 256 * 1024 * 1024 };
-/** What an operator may look at and replay. */
+/** Undelivered callbacks that an operator may inspect and replay. */
 const undeliveredShare: CallbackShare = { rows: 1_000, bytes: 64 * 1024 * 1024 };
 const sampleEveryMs = 5_000;
 const purgeEveryMs = 60_000;

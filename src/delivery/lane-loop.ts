@@ -147,7 +147,7 @@ export function startLaneLoop<Item extends { id: number }>(
     closing = true;
     alarm.ring();
     await running;
-    // What is under way may finish; nothing new is taken.
+    // Running work may finish; nothing new is claimed.
     for (const lane of open.values()) lane.rest();
     await loop.close();
     listening.stop();

@@ -70,7 +70,7 @@ export type SendPart = (url: string, render: RenderForm) => Promise<boolean>;
 /** The message, under the same messageId in either form. */
 export type RenderForm = (form: BodyForm) => Promise<DigestedBody>;
 
-/** What became of everything that was sent: of all parts together. */
+/** The combined outcome of all parts. */
 export type Verdict = (
   | { kind: 'unsent' }
   | { kind: 'delivered'; status: number; remark?: string }
@@ -132,7 +132,7 @@ async function push<Item extends { id: number }, Said>(
   return { verdict: judge(options.policy, options.failures(item), last, partsTaken), said, exchanges };
 }
 
-/** What is refused for its schema is sent again at once in strict form, unless that is the same. */
+/** A push that is refused for its schema is sent again at once in strict form, unless that is the same. */
 async function sendInForm(
   forms: ReceiverForms,
   receiver: string,

@@ -40,7 +40,7 @@ export function receiveCallback(
   return callback;
 }
 
-/** What came of waiting: the callback, or why the last one was refused. */
+/** The result of waiting: the callback, or why the last one was refused. */
 export interface Waited {
   callback?: Callback;
   refusal?: string;

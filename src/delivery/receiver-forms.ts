@@ -21,7 +21,7 @@ export interface ReceiverForms {
 }
 
 export const rememberFormMs = 24 * 3_600_000;
-/** What other processes have learned is known here after this. */
+/** How soon this process learns what other processes have found out. */
 const cacheMs = 60_000;
 const maxCached = 10_000;
 

@@ -11,7 +11,7 @@ export interface RetryPolicy {
   baseMs: number;
 }
 
-/** What came back from a receiver, as far as it decides what happens next. */
+/** The part of a receiver's answer that decides the next step. */
 export interface ReceivedAnswer {
   status: number;
   /** `message.status` of the body, when there is one. */

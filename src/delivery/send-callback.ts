@@ -22,7 +22,7 @@ import { attributesOfCallback, traceDelivery } from './trace-delivery.ts';
 export interface SentCallback {
   outcome: Outcome;
   form: BodyForm;
-  /** What the operator should know of a callback that is delivered. */
+  /** A note for the operator about a delivered callback. */
   remark?: string;
   /** Where the attempt is repeated: the parts that are left. */
   parts?: Parts;

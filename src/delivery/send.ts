@@ -15,7 +15,7 @@ import { parseRetryAfter, type ReceivedAnswer } from './retry-policy.ts';
 
 export const sendTimeoutMs = 30_000;
 const maxAnswerBytes = 1024 * 1024;
-/** Of what a receiver says is wrong: it is stored, logged and shown in terminals. */
+/** Limit of a receiver's error text, which is stored, logged and shown in terminals. */
 const maxErrorLength = 500;
 
 export interface Sender {

@@ -28,7 +28,7 @@ import { createStrictRenderer, type FormTools } from './strict-renderer.ts';
 // The ground that every signed service stands on: a server that turns work away when there is too much of it, signed routes that remember
 // what they answered, and the callbacks that are owed.
 
-/** What a service works with. */
+/** The context of a service. */
 export interface ServiceContext {
   config: Config;
   database: Database;
@@ -46,7 +46,7 @@ export interface ServiceContext {
 export interface Hosting {
   /** The service's public base address. */
   url: string;
-  /** What /ready says of every service: the registry, the own key, troubles. */
+  /** The part of /ready that every service has: registry, own key, troubles. */
   report(): Promise<object>;
   /** Where /health, /ready, /metrics and /docs are, unless on the role's own port. */
   operations?: OperationsServer;

@@ -37,7 +37,7 @@ export function traceDelivery<T extends { status?: number }>(
   );
 }
 
-/** What the context of a callback says. Ours stands before the message, which may be large and is not parsed. */
+/** Reads the context of a callback. Ours comes before the message, which may be large and is not parsed. */
 export function attributesOfCallback(body: Buffer, action: string): Attributes {
   const end = body.indexOf(',"message":');
   if (end === -1) return {};

@@ -15,9 +15,9 @@ export async function readTroubles(queryable: Queryable, now: Date): Promise<Tro
 }
 
 export interface Troubles {
-  /** Of one role of this process. A role without a database has no need of one here. */
+  /** Troubles of one role of this process; needs no database for a role without one. */
   listOf(role: string): Promise<Trouble[]>;
-  /** Of all processes of the database; without one, of this process. */
+  /** Troubles of all processes of the database; without a database, of this process. */
   list(): Promise<Trouble[]>;
   /** Whether the registry has the key of a role, as of now. */
   note(role: string, key: Registration): Promise<void>;

@@ -74,7 +74,7 @@ export async function applyPulled(
     underWay.set(applied, ids);
   }
 
-  /** Of two copies in one page the later one counts: so the first is written before the second begins. */
+  /** If a page has two copies, the later one counts, so the first is written before the second begins. */
   async function finishEarlier(id: string): Promise<void> {
     if (group.has(id)) await applyGroup();
     if ([...underWay.values()].some((ids) => ids.has(id))) await Promise.all(underWay.keys());
@@ -164,7 +164,7 @@ async function applyPart(
   });
 }
 
-/** What the catalog does not have any more, when its last part has come. */
+/** Removes what the catalog no longer has, after its last part. */
 async function removeOthers(
   tx: Transaction,
   writer: IndexWriter,

@@ -30,7 +30,7 @@ export interface ServiceQuestion {
   action: Action;
   /** Base address of the service. */
   catalogUrl: string;
-  /** Of the envelope; there is none for GET and DELETE. */
+  /** The message of the envelope; GET and DELETE have none. */
   message?: object;
   query?: Record<string, string>;
   signal: AbortSignal;
@@ -73,7 +73,7 @@ export async function askService(
   });
 }
 
-/** What an answer says, where it is what the schema asks for. */
+/** The content of an answer, if it matches the schema. */
 export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion, schema: S): Static<S> {
   try {
     return validator(schema)(parseJson(body));

@@ -19,10 +19,10 @@ import { hostFor, isConsumer } from './crawl/enumerate.ts';
 // in the registry: whoever belongs to a network that is crawled need not wait for the next enumeration.
 
 const spacingMs = 60_000;
-/** Of nodes that are not known, looked up in `spacingMs`, by whomever they were sent. */
+/** Unknown nodes that are looked up within `spacingMs`, for all senders together. */
 const maxStrangers = 10;
 const maxBodyBytes = 4 * 1024;
-/** Of one source, which nobody has signed for. A host of many nodes may have all of them published at once. */
+/** Hints of one unsigned source. A host of many nodes may publish all of them at once. */
 const perSource = { perSecond: 10, burst: 200 };
 
 export function addCrawlHintsRoute(server: FastifyInstance, context: DiscoveryContext): void {

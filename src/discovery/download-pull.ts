@@ -15,7 +15,7 @@ import type { DiscoveryContext } from './context.ts';
 //   checksum first        the bytes go into a file; nothing of them is looked at before their sha256 is that of the manifest
 //   then decompressed     while it is read, so that little of it is ever in memory
 
-/** Of the download, compressed. */
+/** Limit of the compressed download. */
 const maxDownloadBytes = 4 * 1024 ** 3;
 const maxInflatedBytes = 64 * 1024 ** 3;
 const maxDownloadMs = 30 * 60_000;

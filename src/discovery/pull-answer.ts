@@ -74,7 +74,7 @@ async function apply(
   return applyPulled(context, page, parts, signal);
 }
 
-/** What is held has its type for ever; for what is new, the service is asked. */
+/** A known catalog never changes its type; for a new one, the service is asked. */
 async function findTypes(
   context: DiscoveryContext,
   { catalog_url: catalogUrl, network_id: networkId }: Feed,

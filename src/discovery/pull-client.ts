@@ -67,7 +67,7 @@ async function rest(database: Database, claim: Claim<Feed>, until: Date): Promis
   await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs }));
 }
 
-/** What a feed needs next, or until when it has nothing to do. */
+/** The next step of a feed, or how long it can wait. */
 export type Step =
   | 'cancel'
   | 'subscribe'

@@ -46,7 +46,7 @@ export function addPushRoute(
   signedRoute(server, service, actions.push, ingest);
   server.addHook('onResponse', async (request, reply) => {
     const { routeOptions, identity } = request;
-    // Of nobody (''), nothing is missing: who has not signed must not cost a transaction.
+    // For no signer (''), nothing is missing: an unsigned push must not cost a transaction.
     if (routeOptions.config.action !== actions.push || reply.statusCode < 400 || identity === '') return;
     await askForPull(context, identity, `a push was answered with ${reply.statusCode}`).catch((error) =>
       context.logger.warn({ err: error }, 'cannot ask for a pull'),

@@ -16,7 +16,7 @@ export interface SplitOptions {
   path: readonly string[];
   /** Whether resources and offers are read; otherwise they are passed over. */
   items: boolean;
-  /** Of one member, resource or offer. */
+  /** Limit of one member, resource or offer. */
   maxValueBytes?: number;
 }
 

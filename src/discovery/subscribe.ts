@@ -108,14 +108,14 @@ const Listed = Type.Object({
   }),
 });
 
-/** Of the answer, what is needed: services differ in the rest. */
+/** The needed part of the answer: services differ in the rest. */
 const Subscribed = Type.Object({
   message: Type.Object({
     subscriptions: Type.Array(Type.Object({ subscriptionId: SubscriptionId }), { minItems: 1 }),
   }),
 });
 
-/** What the service does not know, or not as ours, needs no deactivating. */
+/** A subscription that the service does not know, or not as ours, needs no deactivation. */
 export async function unsubscribe(
   context: DiscoveryContext,
   catalogUrl: string,

@@ -23,7 +23,7 @@ export async function subscribeFeed(
   const { catalog_url: catalogUrl, network_id: networkId } = claim.row;
   const { subscriptionId, service } = await subscribe(context, claim.row, signal);
   logger.info({ catalogUrl, networkId, subscriptionId, service }, 'subscribed');
-  // What was pushed before the subscription is not pushed again: that is what the pull is for.
+  // Changes before the subscription are not pushed, so a pull follows.
   const set = {
     subscription_id: subscriptionId,
     service,

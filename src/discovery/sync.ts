@@ -54,7 +54,7 @@ export function createSync(context: DiscoveryContext): Sync {
 }
 
 const noteEveryMs = 10_000;
-/** Whoever was away for longer may have missed pushes. */
+/** A process that was away for longer may have missed pushes. */
 const absenceMs = 60_000;
 
 /** Notes at intervals that the service is up. After an absence, of the process, the machine or the database, everything is pulled. */

@@ -31,7 +31,7 @@ export function traceAnswer(
   );
 }
 
-/** Of a larger answer, they are not told: to parse it would take longer than to trace it is worth. */
+/** Omitted for a larger answer: parsing it would cost more than the trace is worth. */
 const maxParsedLength = 256 * 1024;
 const maxProviders = 20;
 

@@ -113,11 +113,11 @@ export interface ClaimedSigner {
 }
 
 export interface AuthenticatedCaller extends Omit<ClaimedSigner, 'publicKey'> {
-  /** Of the body. */
+  /** Digest of the body. */
   digest: string;
 }
 
-/** Of a body whose signature is not verified, no more is parsed. */
+/** The most that is parsed of a body before its signature is verified. */
 export const maxUnverifiedParseBytes = 64 * 1024;
 
 /**

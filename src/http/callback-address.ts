@@ -56,7 +56,7 @@ export function callbackAddress(
 /** It is kept, and told in the log at each attempt. */
 const maxAddressLength = 2_048;
 
-/** Of a domain name (RFC 1035). No URL parser minds longer ones, but callbacks are queued by host, under an index that does. */
+/** Limit of a domain name (RFC 1035). URL parsers accept longer ones, but the index of callbacks by host does not. */
 const maxHostLength = 253;
 
 function specialRangeOfHost(hostname: string): string | undefined {

@@ -6,9 +6,9 @@ import { sourceOf } from './source.ts';
 
 /** How many connections may be open at once. */
 export interface ConnectionLimits {
-  /** Of everybody; and as many again of trusted proxies, behind each of which there may be everybody. */
+  /** All connections; as many again from trusted proxies, each of which may serve many clients. */
   all: number;
-  /** Of one source address that is no trusted proxy; behind one, requests of one client at a time. */
+  /** Connections of one source address that is not a trusted proxy; behind a proxy, concurrent requests of one client. */
   perSource: number;
 }
 

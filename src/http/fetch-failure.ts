@@ -1,4 +1,4 @@
-/** What can go wrong with a call. Only `timeout` and `unreachable` may well pass by themselves. */
+/** The ways in which a call fails. Only `timeout` and `unreachable` may be temporary. */
 export type FetchFailureKind =
   | 'timeout'
   | 'too-large'
@@ -13,7 +13,7 @@ export type FetchFailureKind =
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure';
   readonly kind: FetchFailureKind;
-  /** What had come of an answer whose body could not be read. */
+  /** The received part of an answer whose body could not be read. */
   answered?: AnswerHead;
 
   constructor(kind: FetchFailureKind, message: string, cause?: unknown) {

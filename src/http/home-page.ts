@@ -2,16 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import { Html, html } from './html.ts';
 import { isThisMachine } from './local-only.ts';
 
-/** What stands at `/` of a role, for a person who opens its address in a browser. */
+/** The page at `/` of a role, for people who open its address in a browser. */
 export interface HomePage {
   role: string;
-  /** What the role is, in a sentence. */
+  /** The job of the role, in a sentence. */
   about: string;
   /** Beside those to the description of the API and to what an operator looks at. */
   links?: readonly HomeLink[];
   /** Where /docs, /health and the like are, when not at the same address. */
   operations?: object;
-  /** Of the same process. Only a browser of the same machine is led there. */
+  /** The console of the same process. Only browsers on the same machine get the link. */
   consoleUrl?: string;
 }
 

@@ -32,7 +32,7 @@ export interface ReadBody {
   messageId?: string;
   /** Throws what is wrong with the body. */
   envelope(): Envelope;
-  /** Of this thread, not of the other one. */
+  /** Time of this thread, not of the other one. */
   spentMs: number;
 }
 

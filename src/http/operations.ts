@@ -7,7 +7,7 @@ import { addViewerRoute, type DocsPage, docsPolicy, renderDocs } from './docs-pa
 import { addHomePage } from './home-page.ts';
 import type { OpenApiDocument } from './openapi.ts';
 
-/** What an operator looks at: /health (the process is up), /ready (it can do its work), /metrics (Prometheus), /docs. */
+/** The operator's pages: /health (the process is up), /ready (it can do its work), /metrics (Prometheus), /docs. */
 export function addOperations(
   server: FastifyInstance,
   roles: readonly OperatedRole[],
@@ -99,7 +99,7 @@ export interface OperatedRole {
   ready: () => Promise<unknown>;
   metrics: Metrics;
   document: () => OpenApiDocument;
-  /** What /docs shows, where that is more than the document of the role. */
+  /** The documents at /docs, if there are more than that of the role. */
   docs?: (wanted: string | undefined) => DocsPage;
 }
 

@@ -43,7 +43,7 @@ const strangersPart = 1 / 2;
 /** Room for a few of the largest bodies at once: a catalog service pushes four catalogs at a time. */
 const senderPart = 1 / 8;
 const maxKnownIdentities = 10_000;
-/** Of one identity; the one that was seen longest ago is forgotten. */
+/** Known sources per identity; the least recently seen one is dropped. */
 const maxKnownSources = 8;
 const retryAfterSeconds = 2;
 

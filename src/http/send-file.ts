@@ -84,7 +84,7 @@ const pieceBytes = 256 * 1024;
 interface FileAnswer {
   status: 200 | 206 | 304 | 416;
   headers: Record<string, string | number>;
-  /** What is sent of the file. */
+  /** The sent part of the file. */
   part?: ByteRange;
 }
 

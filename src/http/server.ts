@@ -49,9 +49,9 @@ export interface ServerOptions {
   examples?: Readonly<Record<string, PlainExamples>>;
   /** Completes what the OpenAPI document says of an unsigned route. */
   describe?: (operation: PlainOperation, path: string) => PlainOperation;
-  /** What /docs shows, where that is more than the document of the role. */
+  /** The documents at /docs, if there are more than that of the role. */
   docs?: OperatedRole['docs'];
-  /** What an error says to clients that know no NACK. */
+  /** The error body for clients that do not use NACKs. */
   errorBody?: (error: ProtocolError) => object;
 }
 
@@ -66,7 +66,7 @@ declare module 'fastify' {
     refusal: string;
   }
   interface FastifyContextConfig {
-    /** Of a signed route. */
+    /** The action of a signed route. */
     action?: Action;
     /** Describes a route that is not signed in the OpenAPI document. */
     operation?: PlainOperation;
@@ -81,7 +81,7 @@ const defaultRequestTimeoutMs = 60_000;
 const defaultFinishMs = 3_000;
 const headersTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 65_000;
-/** Of unsigned routes with a JSON body; a route may say otherwise. */
+/** Body limit of unsigned JSON routes; a route may set another. */
 const plainBodyBytes = 1024 * 1024;
 const maxParameterLength = 1_024;
 
@@ -97,7 +97,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: plainBodyBytes,
     requestTimeout,
     keepAliveTimeout: keepAliveTimeoutMs,
-    // What still comes over an open connection is served, and the connection closed after it: Fastify's own refusal is no NACK.
+    // A request on an open connection is still served, then the connection is closed: Fastify's own refusal is not a NACK.
     return503OnClosing: false,
     rewriteUrl: originForm,
     routerOptions: { maxParamLength: maxParameterLength },

@@ -4,7 +4,7 @@ import { type CostLimits, createCostLimits } from './cost-limits.ts';
 import type { ShareLimit } from './rate-limit.ts';
 import type { SignedService } from './signed-route.ts';
 
-/** What the settings say of signed requests, the same for every role. */
+/** Limits of signed requests from the settings, the same for every role. */
 export function signedLimits(config: Config): SignedService['limits'] {
   return {
     clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
@@ -15,7 +15,7 @@ export function signedLimits(config: Config): SignedService['limits'] {
   };
 }
 
-/** What the settings say of the costs of requests; each role counts by itself. */
+/** Cost limits from the settings; each role counts separately. */
 export function costLimits(config: Config, share?: ShareLimit): CostLimits {
   const shares = {
     msPerSecond: config.TIME_LIMIT_MS_PER_SECOND,
@@ -24,7 +24,7 @@ export function costLimits(config: Config, share?: ShareLimit): CostLimits {
   return createCostLimits(shares, share);
 }
 
-/** What the settings say of connections, the same for every port that others reach. */
+/** Connection limits from the settings, the same for every public port. */
 export function connectionLimits(config: Config): ConnectionLimits {
   return { all: config.MAX_CONNECTIONS, perSource: config.MAX_CONNECTIONS_PER_SOURCE };
 }

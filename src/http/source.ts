@@ -40,7 +40,7 @@ const namedRanges: Record<string, string[]> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** What is no address is refused by Fastify, in its own words. */
+/** Fastify itself refuses a value that is not an address. */
 function addRange(list: BlockList, entry: string): void {
   const [address = '', suffix] = entry.split('/');
   const family = isIP(address);

@@ -11,7 +11,7 @@ import { ProtocolError } from '../protocol/errors.ts';
 // written to it, so that it is gone with the answer or with the process.
 
 const defaultMemoryBytes = 1024 * 1024;
-/** Of all answers in files, for the process: an answer costs its caller nothing. */
+/** Limit of all spooled answers of the process, because an answer costs its caller nothing. */
 const maxSpooledBytes = 4 * 1024 ** 3;
 let spooledBytes = 0;
 

@@ -2,13 +2,13 @@ import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 
-// What the machine itself says about names: the hosts file, which counts before any name server, and the search domains of resolv.conf.
+// The machine's own configuration of names: the hosts file, which counts before any name server, and the search domains of resolv.conf.
 // Both may change at any time.
 
 export interface SystemNames {
   /** The addresses that the hosts file gives a name, in the order of the file. */
   findInHosts(name: string): readonly string[] | undefined;
-  /** What name servers are asked for, one after the other, until one of these has an address. */
+  /** The names to look up, one after the other, until one has an address. */
   spellOut(name: string): string[];
 }
 

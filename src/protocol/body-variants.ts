@@ -1,6 +1,6 @@
 import { bodyDigest } from './digest.ts';
 
-// What usually happens to a body between signing and verifying: somebody parses it and writes it again, or an editor touches its line ends.
+// The usual changes of a body between signing and verifying: a program parses and writes it again, or an editor changes its line ends.
 
 export interface BodyVariant {
   digest: string;

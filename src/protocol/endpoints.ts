@@ -64,5 +64,5 @@ export const endpoints = {
   crawlLog: { name: 'crawl-log', method: 'GET', path: '/crawl-log', kind: 'request' },
 } as const satisfies Record<string, Endpoint>;
 
-/** What is sent to a participant: the answers to its requests, and catalogs that it subscribed to. */
+/** Messages to a participant: the answers to its requests, and catalogs that it subscribed to. */
 export const receivedActions = ['onPublish', 'onPull', 'onDiscover', 'push'] as const;

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, parseJson } from './json.ts';
 
-/** What a peer says of a refusal, as far as it says it: nothing is relied on. */
+/** A peer's reason for a refusal, as far as it is readable. No member is required. */
 export interface Nack {
   code?: string;
   message?: string;

@@ -6,7 +6,7 @@ import { splitJson } from './json-pieces.ts';
 import { findMessageId } from './message-id.ts';
 import { scanMessageId } from './message-id-scan.ts';
 
-// What a thread does with a large body: it is parsed and checked there, and comes back in pieces.
+// The work of a thread on a large body: it parses and checks the body, and returns it in pieces.
 
 export interface AsideTask {
   body: Uint8Array;

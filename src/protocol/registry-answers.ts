@@ -1,7 +1,7 @@
 import { recordStates } from './registry-record.ts';
 import { type Static, Type } from './type.ts';
 
-// What a DeDi registry answers, as our registry role writes it: `{message, data}`, and `{message, code}` where it refuses.
+// Answers of a DeDi registry, as our registry role writes them: `{message, data}`, and `{message, code}` where it refuses.
 
 const RecordState = Type.Enum([...recordStates], {
   title: 'RecordState',

@@ -42,7 +42,7 @@ export interface ParticipantRecord {
   validUntil?: string;
 }
 
-/** What a key lookup found. That the registry could not be asked is an error, not one of these. */
+/** The result of a key lookup. If the registry cannot be asked, that is an error and not a result. */
 export type KeyLookup =
   | { kind: 'key'; publicKey: KeyObject; record: ParticipantRecord }
   | { kind: 'unusable'; reason: string }

@@ -166,7 +166,7 @@ export function signingString(parts: {
   return Buffer.from(lines.join('\n'), 'utf8');
 }
 
-/** What we sign for when nothing else is said. */
+/** The default lifetime of our signatures. */
 const signatureLifetimeSeconds = 300;
 const signatureBytes = 64;
 

@@ -79,7 +79,7 @@ export function verifyDocument(document: JsonObject, publicKey: KeyObject): stri
   throw new ProtocolError('AUT_SIGNATURE_INVALID', 'the signature does not match the document and the key');
 }
 
-/** What the profile signs: crawlers that read `nfh014` verify nothing but Go's form. */
+/** The canonical form that a profile signs: `nfh014` crawlers verify only Go's form. */
 export function formOf(profile: WireProfile): CanonicalForm {
   return profile === 'nfh014' ? goForm : jcsForm;
 }

@@ -19,7 +19,7 @@ export function validator<S extends TSchema>(schema: S): (value: unknown, at?: S
   return (value, at = []) => {
     const validate = compiled(schema, 'firstFault');
     if (validate(value)) return value as Static<S>;
-    // Of alternatives that all failed, the last error is the one about the alternatives as a whole.
+    // If all alternatives failed, the last error is about the alternatives as a whole.
     throw explain(validate.errors?.at(-1), value, at);
   };
 }

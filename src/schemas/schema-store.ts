@@ -52,7 +52,7 @@ export async function openSchemaStore(options: SchemaStoreOptions): Promise<Sche
     ...(await loadSchemas(bundledSchemas)),
     ...(schemaDir === undefined ? [] : await loadSchemas(schemaDir, logSkipped)),
   ];
-  // What was fetched comes first, so that nobody's server can take the place of a local schema.
+  // Fetched schemas come first, so that local ones replace them and never the reverse.
   let fetched = fetch ? await readKeptSchemas(fetch.cacheDir, logger) : [];
   const fetcher =
     fetch &&

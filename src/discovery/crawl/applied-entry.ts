@@ -5,7 +5,7 @@ import type { IncomingCatalog } from '../../search/port.ts';
 import type { AppliedTarget, TargetRow } from '../../storage/crawl/targets.ts';
 import type { Applicable } from './assemble.ts';
 
-// What a reading brings into the index, and where it leaves the cursor.
+// The effect of a reading on the index, and the new cursor.
 
 /** Under which the index knows what was crawled. */
 export const nodeSource = 'node';
@@ -89,7 +89,7 @@ export function cursorOf(
   };
 }
 
-/** What is read again from its baseline on was signed by these keys alone. */
+/** Content that is read again from its baseline was signed by these keys only. */
 function reachedBy(
   row: TargetRow,
   reading: Applicable,

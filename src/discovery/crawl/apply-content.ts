@@ -38,13 +38,13 @@ import type { About } from './tell.ts';
 // What was read goes into the index. Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied
 // twice.
 
-/** What this works with, in the process or in a thread of it (apply-aside.ts). */
+/** Its context, in the process or in a thread (apply-aside.ts). */
 export interface ApplyingContext {
   database: Database;
   now(): Date;
   checker(): Check;
   limits: InheritanceLimits;
-  /** Of one node. */
+  /** Limit for one node. */
   maxResources: number;
   /** Where a catalog inherits more bytes, or several together more than is assembled at a time, it throws TooMuchHere. */
   maxInherited: number;

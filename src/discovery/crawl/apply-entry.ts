@@ -114,7 +114,7 @@ function upsertsOf({ patch }: Extract<Applicable, { kind: 'patch' }>) {
   return { resources: patch.resources.upserts, offers: patch.offers.upserts };
 }
 
-/** What content is applied with in the process itself. */
+/** The context for applying content in the process itself. */
 export function applyingOf(context: CrawlContext): ApplyingContext {
   const { config, database, now, reader } = context;
   return {

@@ -13,19 +13,19 @@ import { policyOf, readerOf } from './settings.ts';
 import { createSparedHosts, type SparedHosts } from './spared-hosts.ts';
 import type { Aside } from './verify-aside.ts';
 
-/** What the crawler works with. */
+/** The context of the crawler. */
 export interface CrawlContext
   extends Pick<DiscoveryContext, 'config' | 'database' | 'registry' | 'metrics' | 'logger' | 'now'> {
   hosts: Hosts;
   reader: Reader;
   policy: AcceptancePolicy;
-  /** What the hints for MASTER catalogs led to lately, by their addresses. */
+  /** Recent results of hints for MASTER catalogs, by address. */
   hints: LookupCache<HintedIndex | ReadingFault>;
 }
 
 /** Work at hosts. */
 interface Hosts {
-  /** What is due, and what came of it. */
+  /** Due work, and its results. */
   work: HostWork;
   /** Other hosts than the one that is worked at. */
   spared: SparedHosts;

@@ -123,7 +123,7 @@ async function record(
   const at = now();
   const { nextUpdate: announced } = read.index;
   const nextUpdate = announced === undefined ? undefined : (parseInstant(announced) ?? at);
-  // What the registry could not be asked about is asked again soon, as after a failure.
+  // If the registry could not be asked, it is asked again soon, as after a failure.
   const isUnasked = unasked !== undefined || read.faults.some(({ fault }) => passes(fault));
   const failures = isUnasked ? row.failures + 1 : 0;
   const dueInMs = isUnasked ? nextAttemptMs(failures, Math.random()) : pollAfterMs(context, nextUpdate);

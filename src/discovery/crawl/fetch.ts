@@ -14,12 +14,12 @@ export interface Fetcher {
 }
 
 export interface FetchOptions {
-  /** Of the answer as it comes over the wire. */
+  /** Limit of the answer as received. */
   maxBytes: number;
-  /** What the answer to the last fetch carried: asks whether there is something new. */
+  /** Validators of the last answer, for a conditional request. */
   condition?: { etag?: string | null; modified?: string | null };
   operatorConfigured?: boolean;
-  /** Of the room for what is fetched. */
+  /** The share of memory for fetched files. */
   share?: Share;
   signal: AbortSignal;
 }
@@ -117,7 +117,7 @@ function conditionalHeaders(condition: FetchOptions['condition']): Record<string
   };
 }
 
-/** Whoever answers "nothing new" to a question without conditions hides what it has. */
+/** A host that answers 304 to an unconditional request hides its content. */
 function asksForNews(headers: Record<string, string>): boolean {
   return 'if-none-match' in headers || 'if-modified-since' in headers;
 }

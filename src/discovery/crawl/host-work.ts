@@ -34,7 +34,7 @@ export interface DueWork {
   hasTargets: boolean;
 }
 
-/** What does not belong to one catalog or index alone. */
+/** Work that belongs to no single catalog or index. */
 export interface RoundResult {
   claim: Claim<HostRow>;
   unchanged: readonly PolledIndex[];
@@ -43,7 +43,7 @@ export interface RoundResult {
   release?: HostState;
 }
 
-/** Of one kind, at one host. */
+/** Items of one kind at one host. */
 export const itemsPerRound = 100;
 const hostsAtOnce = 100;
 /** Hosts that were claimed together ask together what is due. */

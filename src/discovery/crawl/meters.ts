@@ -4,14 +4,14 @@ import { CrawlFault } from './reasons.ts';
 /** Counts what comes of each node, and stops when one has had enough for the day. */
 export interface Meters {
   of(row: MeteredNode): Fetcher;
-  /** What came, by the nodes' ids. */
+  /** Bytes received, by node id. */
   fetched(): { nodeId: number; bytes: number }[];
 }
 
 export interface MeteredNode {
   node_id: number;
   node: string;
-  /** What had come today before. */
+  /** Bytes received earlier today. */
   fetched_today: number;
 }
 

@@ -17,11 +17,11 @@ export interface IndexReading extends JudgedEntries {
   index: TrustedIndex;
   etag?: string;
   modified?: string;
-  /** Of the bytes as served. */
+  /** Digest of the bytes as served. */
   digest: string;
 }
 
-/** What is known of an index that was read before, and verified with nothing left in doubt: then the same again is nothing new. */
+/** An index that was read before and fully verified: the same index again is nothing new. */
 export interface KnownIndex {
   etag: string | null;
   modified: string | null;

@@ -51,7 +51,7 @@ export function manifestUrlsAt(place: string): string[] {
 
 /** They are opened at once, and not in a thread: compressed or not, they are small. */
 const nodeFileLimits = { maxBytes: 1024 * 1024, maxInflatedBytes: 1024 * 1024 };
-/** Of an index: no more can be remembered. */
+/** Limit of an index address: longer ones cannot be stored. */
 const maxUrlBytes = 2_000;
 
 export async function findNodeRecord(
@@ -202,7 +202,7 @@ export function readRecord(
   );
 }
 
-/** Whoever serves an old digests document could bring an old record back. */
+/** An old digests document could bring an old record back. */
 function refuseOlder({ updated_at: updatedAt }: DigestsFile, { identity, digestsAt }: NodeQuestion): Date {
   const at = parseInstant(updatedAt) ?? new Date(0);
   if (digestsAt !== undefined && at < digestsAt)

@@ -149,7 +149,7 @@ export function keyFinder(reader: Reader, node: HostingNode): FindKeys {
 
 const maxLikelyKeys = 20;
 
-/** What the registry says about the keys that documents claim. */
+/** The registry's answers about the keys that documents claim. */
 export async function findKeys(
   { registry }: Pick<Reader, 'registry'>,
   node: HostingNode,

@@ -15,7 +15,7 @@ import { applyingOf } from './apply-entry.ts';
 import type { CrawlContext } from './context.ts';
 import { rebuildBatch } from './rebuild-batch.ts';
 
-/** What extends a crawled master that has moved is assembled anew, some resources at a time, in a thread where that is much work. */
+/** Dependents of a changed crawled master are assembled again, some resources at a time, in a thread if it is much work. */
 export function startRebuilds(context: CrawlContext, aside: ApplyAside): WorkLoop {
   const { database, logger } = context;
   const applying = applyingOf(context);

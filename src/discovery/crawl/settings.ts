@@ -4,9 +4,9 @@ import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
 import type { Reader } from './reader.ts';
 import type { Polling } from './schedule.ts';
 
-// What the settings say about reading and taking hosted catalogs: to the crawler, and to commands, which load no database for it.
+// The settings for reading and accepting hosted catalogs, for the crawler and for commands, which load no database for it.
 
-/** What is taken, by the settings. */
+/** What the settings accept. */
 export function policyOf(config: Config): AcceptancePolicy {
   return {
     networkIds: config.DISCOVERY_NETWORKS,
