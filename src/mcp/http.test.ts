@@ -90,9 +90,10 @@ describe('the MCP server over HTTP', () => {
 
   it('limits the calls of one caller', async () => {
     const url = await start();
-    const statuses: number[] = [];
-    for (let call = 0; call < 260; call += 1) statuses.push(await post(url));
-    expect(statuses.slice(0, 200)).toEqual(Array(200).fill(200));
+    // Refused for its address is counted as well, and costs little: all of them come before many new ones are allowed.
+    const calls = Array.from({ length: 600 }, () => post(url, {}, { path: '/elsewhere' }));
+    const statuses = await Promise.all(calls);
+    expect(statuses.filter((status) => status === 404).length).toBeGreaterThanOrEqual(200);
     expect(statuses).toContain(429);
   });
 });
