@@ -15,6 +15,8 @@ export interface SourceMemory extends SyncMemory {
   target?: string;
   /** Stays as it was at first: a source that grows does not change what its catalogs are. */
   per?: PerUnit;
+  /** Of the files and options, when everything of them was published; absent where something is left to do. */
+  mark?: string;
 }
 
 const nothing = { stations: [], catalogs: {} };

@@ -1,12 +1,11 @@
-import type { PerUnit } from '../../import/station.ts';
+import { isLoss, type PerUnit } from '../../import/station.ts';
 import { missingShare, planSync, type RememberedCatalog, type SyncPlan } from '../../import/sync-plan.ts';
 import { LockNotFree, withFileLock } from '../../storage/file-lock.ts';
 import { type CommandContext, CommandError, counted, joinSome } from '../command.ts';
 import { collect, reportCollected } from '../import/run.ts';
-import type { Reading } from '../import/sources.ts';
 import { lockOf, readMemory, readOthersCatalogs, type SourceMemory, writeMemory } from './memory.ts';
 import { publishPlan, type SyncTarget } from './publish.ts';
-import { openSource, type SyncSource } from './source.ts';
+import { type MarkedReading, openSource, type SyncSource } from './source.ts';
 import { watch } from './watch.ts';
 
 // `signpost sync`: read the source → catalogs → compare with what is remembered → the plan → publish the differences → remember them.
@@ -31,11 +30,14 @@ export interface SyncOptions extends SyncTarget {
 export async function sync(given: SyncSource, options: SyncOptions, context: CommandContext): Promise<void> {
   const config = context.config();
   const name = options.name ?? `${given.kind} ${given.file}`;
-  const source = openSource(given, context);
+  const { mark } = await readMemory(config, name, options.to);
+  const { per, keepDoubtful, network } = options;
+  const published = { mark, salt: JSON.stringify([per, keepDoubtful, network]) };
+  const source = openSource(given, published, context);
   try {
     await withFileLock(lockOf(config, name, options.to), lockWaitMs, async () => {
       // A reading is needed until all of it is published: the source reports it once.
-      let waiting: Reading | undefined;
+      let waiting: MarkedReading | undefined;
       const read = async () => {
         waiting = (await source.read()) ?? waiting;
         return waiting;
@@ -63,7 +65,7 @@ const lockWaitMs = 2_000;
 interface Round {
   name: string;
   /** Undefined: the source says that nothing has changed. */
-  read(): Promise<Reading | undefined>;
+  read(): Promise<MarkedReading | undefined>;
   /** Later rounds of a watch do not repeat what could not be imported. */
   isFirst: boolean;
 }
@@ -83,7 +85,10 @@ async function runOnce(
 ): Promise<Outcome> {
   const config = context.config();
   const reading = await read();
-  if (!reading) return { status: 'The source has not changed.', isComplete: true };
+  if (!reading) {
+    if (!options.watch) context.print('The source has not changed since everything of it was published.');
+    return { status: 'The source has not changed.', isComplete: true };
+  }
   const memory = await readMemory(config, name, options.to);
   const stationIds = new Set(reading.stations.map(({ id }) => id));
   refuseHalfRead(memory, stationIds, options.maxMissing);
@@ -109,7 +114,10 @@ async function runOnce(
   }
   if (plan.added.length + plan.changed.length + due.size > 0) await askFor(plan, due, options, context);
   const { accepted, retired, refused } = await publishPlan(plan, due, options, context);
-  await writeMemory(config, nextMemory({ ...memory, per }, { stationIds, plan, accepted, retired, now }));
+  const next = nextMemory({ ...memory, per }, { stationIds, plan, accepted, retired, now });
+  const isLeft = plan.gone.length + refused.length + taken.length + collected.heldBack.length > 0;
+  const isSettled = !isLeft && !collected.problems.some(isLoss);
+  await writeMemory(config, { ...next, mark: isSettled ? reading.mark : undefined });
   for (const { catalogId, why } of refused) context.note(`Refused: ${catalogId}: ${why}`);
   if (refused.length > 0) context.setExitCode(1);
   printPlan(plan, due, options, context);

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createConfiguredClient, type GuardedClient } from '../../http/guarded-client.ts';
+import { programVersion } from '../../program-version.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { type ListSource, type Reading, readList, readLocations } from '../import/sources.ts';
 import { readInput } from '../read-input.ts';
@@ -14,16 +16,28 @@ export interface SyncSource extends ListSource {
 
 export interface OpenSource {
   /** Undefined: it has not changed since the last time. */
-  read(): Promise<Reading | undefined>;
+  read(): Promise<MarkedReading | undefined>;
   close(): Promise<void>;
 }
 
-export function openSource(source: SyncSource, context: CommandContext): OpenSource {
+export interface MarkedReading extends Reading {
+  /** The same for the same files and mapping. Absent of an endpoint, whose answers are not files. */
+  mark?: string;
+}
+
+/** A source with this mark has not changed since everything of it was published. */
+interface PublishedMark {
+  mark?: string;
+  /** The options that decide what becomes of a source. */
+  salt: string;
+}
+
+export function openSource(source: SyncSource, known: PublishedMark, context: CommandContext): OpenSource {
   const { kind, file, tokenFile } = source;
-  if (!isAddress(file)) return { read: readChanged(source, openFile, context), close: async () => {} };
+  if (!isAddress(file)) return { read: readChanged(source, openFile, known, context), close: async () => {} };
   const client = createConfiguredClient(context.config());
   const close = () => client.close();
-  if (kind !== 'ocpi') return { read: readChanged(source, openAddress(client), context), close };
+  if (kind !== 'ocpi') return { read: readChanged(source, openAddress(client), known, context), close };
   let reader: ReturnType<typeof createOcpiReader> | undefined;
   const read = async () => {
     try {
@@ -49,21 +63,38 @@ function isAddress(file: string): boolean {
 type Open = (file: string, before: string | undefined) => Promise<{ bytes?: Buffer; mark?: string }>;
 
 /** Reads all files of a source when one of them has changed. */
-function readChanged(source: ListSource, open: Open, context: CommandContext): OpenSource['read'] {
+function readChanged(
+  source: ListSource,
+  open: Open,
+  published: PublishedMark,
+  context: CommandContext,
+): OpenSource['read'] {
   const known = new Map<string, { bytes: Buffer; mark?: string }>();
+  let last = published.mark;
   return async () => {
-    let isChanged = false;
     for (const file of [source.file, source.tariffs, source.status].filter((one) => one !== undefined)) {
-      const before = known.get(file);
       const { bytes, mark } =
-        file === '-' ? { bytes: await readInput(file, context) } : await open(file, before?.mark);
-      if (bytes === undefined || before?.bytes.equals(bytes)) continue;
-      known.set(file, { bytes, ...(mark !== undefined && { mark }) });
-      isChanged = true;
+        file === '-' ? { bytes: await readInput(file, context) } : await open(file, known.get(file)?.mark);
+      if (bytes !== undefined) known.set(file, { bytes, ...(mark !== undefined && { mark }) });
     }
-    if (!isChanged) return undefined;
-    return readList(source, context, async (file) => known.get(file)?.bytes ?? Buffer.of());
+    const mark = await markOf(
+      source,
+      published.salt,
+      [...known.values()].map(({ bytes }) => bytes),
+    );
+    if (mark === last) return undefined;
+    last = mark;
+    const reading = await readList(source, context, async (file) => known.get(file)?.bytes ?? Buffer.of());
+    return { ...reading, mark };
   };
+}
+
+/** Another version of the program may make something else of the same files. */
+async function markOf({ mapping }: ListSource, salt: string, files: readonly Buffer[]): Promise<string> {
+  const hash = createHash('sha256').update(programVersion()).update(salt);
+  for (const bytes of files) hash.update(bytes);
+  if (mapping !== undefined) hash.update(await readFile(mapping).catch(() => mapping));
+  return hash.digest('base64url');
 }
 
 const openFile: Open = async (file, before) => {

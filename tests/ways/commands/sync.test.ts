@@ -173,6 +173,20 @@ describe('signpost sync', () => {
     expect((await find('A'))?.content?.members.descriptor.name).toBe('Station A');
   });
 
+  it('does not read a file again of which everything is published, and reads it for other options', async () => {
+    const file = join(directory, 'locations.json');
+    const run = (...args: string[]) =>
+      runCommand(registerSyncCommand, ['sync', 'ocpi', file, '--yes', ...args], settings);
+    writeFileSync(file, JSON.stringify([ocpiLocation('A'), ocpiLocation('B')]));
+    expect((await run()).out).toContain('2 added');
+    expect((await run()).out).toContain('The source has not changed');
+    expect((await run('--keep-doubtful')).out).toContain('2 unchanged');
+    writeFileSync(file, JSON.stringify([ocpiLocation('B')]));
+    expect((await run()).out).toContain('1 missing');
+    // Something is left to do: what is missing is looked at again.
+    expect((await run('--grace', '0')).out).toContain('retired: DE*ABC*A');
+  });
+
   it('makes a catalog per operator and region when told to', async () => {
     expect(await expectSynced(['--yes', '--per', 'region'])).toContain('added: DE*ABC:deu-71');
     const { resources } = (await (await publishedTree()).find('DE*ABC:deu-71'))?.content ?? {};
