@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -20,17 +20,12 @@ export async function writeDump(version, file = dumpPath(version)) {
   const { DATABASE_URL: url } = process.env;
   if (!url)
     throw new Error('Set DATABASE_URL to an empty database of PostgreSQL, whose pg_dump is in the PATH.');
-  const { withoutData } = await import('../dist/cli/backup/postgres-programs.js');
-  const without = withoutData.map((table) => `--exclude-table-data=${table}`);
+  const { dumpDatabase } = await import('../dist/cli/backup/postgres-programs.js');
   await fill(url);
-  const dump = execFileSync(
-    'pg_dump',
-    ['--inserts', '--rows-per-insert=500', '--no-owner', '--no-privileges', ...without, `--dbname=${url}`],
-    { encoding: 'utf8', maxBuffer: 1024 * 1024 * 1024 },
-  );
-  // Of psql, which does not read it here.
-  const statements = dump.replaceAll(/^\\(?:un)?restrict \w+$/gm, '');
   mkdirSync(dirname(file), { recursive: true });
+  await dumpDatabase(url, file, ['--inserts', '--rows-per-insert=500']);
+  // Of psql, which does not read it here.
+  const statements = readFileSync(file, 'utf8').replaceAll(/^\\(?:un)?restrict \w+$/gm, '');
   writeFileSync(file, gzipSync(statements, { level: 9 }));
   console.log(`Wrote ${file}.`);
 }

@@ -9,15 +9,11 @@ import { CommandError } from '../command.ts';
 // pg_dump and pg_restore, which know every type, sequence and constraint, and which operators have trusted for decades.
 
 /** What every restored process finds anew, or what only means something to the server that it was written on: numbers of transactions. */
-export const withoutData = ['discovery.change', 'discovery.index_process'];
+const withoutData = ['discovery.change', 'discovery.index_process'];
 
-export async function dumpDatabase(url: string, file: string): Promise<void> {
+export async function dumpDatabase(url: string, file: string, form = ['--format=custom']): Promise<void> {
   const excluded = withoutData.map((table) => `--exclude-table-data=${table}`);
-  await run(
-    'pg_dump',
-    ['--format=custom', '--no-owner', '--no-privileges', ...excluded, `--file=${file}`],
-    url,
-  );
+  await run('pg_dump', [...form, '--no-owner', '--no-privileges', ...excluded, `--file=${file}`], url);
 }
 
 /** All of it, or nothing. */
