@@ -90,7 +90,6 @@ export const sections: readonly Section[] = [
     pages: {
       'bench/README.md': 'How they are run',
       'bench/RESULTS.md': 'Results',
-      'bench/NOTES.md': 'Notes',
     },
     isCollapsed: true,
   },
