@@ -173,29 +173,31 @@ function renderPage() {
       const shown = often.includes(name) ? `**${name}**` : name;
       const cells = [
         shown,
-        escapeCell(unit),
+        isSize(unit) ? 'size' : escapeCell(unit),
         fallback && `\`${fallback}\``,
-        who,
         markNames(escapeCell(about)),
       ];
       return `| ${cells.join(' | ')} |\n`;
     });
-    return `## ${title}\n\n| setting | unit | default | needed by | what it does |\n|---|---|---|---|---|\n${rows.join('')}`;
+    return `## ${title}\n\nRead by: ${who}.\n\n| setting | unit | default | meaning |\n|---|---|---|---|\n${rows.join('')}`;
   });
   return `<!-- Made by scripts/settings-files.mjs from src/setting-table.ts. -->
 
 # Settings
 
-Settings are environment variables. A \`.env\` file in the working directory counts too. An empty value means the default. [.env.example](../.env.example) has
-those in bold, which operators usually set.
+Settings are environment variables, or lines of a \`.env\` file in the working directory. An empty value means the default. Operators usually set those in bold, which are also in [.env.example](../.env.example).
 
-\`signpost config list\` shows which are set here. \`signpost config check\` names those that are wrong, unknown or dangerous.
+\`signpost config list\` shows which are set. \`signpost config check\` reports those that are wrong, unknown or dangerous.
 
 A secret may also be in a file, as orchestrators mount them: \`DATABASE_URL_FILE\`, \`CATALOG_PRIVATE_KEY_FILE\`, \`OPERATOR_TOKEN_FILE\` and so on name it.
 
 Sizes are binary: \`1kb\` is 1,024 bytes. "Needed by" names the roles that read a setting; commands that do the work of a role read the same.
 
 ${tables.join('\n')}`;
+}
+
+function isSize(unit) {
+  return unit.startsWith('bytes, or with');
 }
 
 /** For a cell of a Markdown table. */
