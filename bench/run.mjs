@@ -1,4 +1,4 @@
-// npm run bench [-- scenario…] [--json FILE] [--repeat N] [--size RESOURCES] [--data stations|products] [--without-opensearch]
+// npm run bench [-- scenario…] [--json FILE] [--repeat N] [--size RESOURCES] [--data stations|products|DIR] [--without-opensearch]
 // Runs the scenarios (all of bench/scenarios by default), prints each row as it comes and all in a table, and writes rows {scenario, value, unit, against, ratio}.
 // Each scenario measures itself and its yardstick alternately in this one run; the table shows medians.
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ Runs benchmarks, prints each row as it comes and all of them in a table. Without
   --json FILE            write the rows {scenario, value, unit, against, ratio} as JSON
   --repeat N             rounds of each scenario; the table shows medians (5)
   --size RESOURCES       how many resources the searches have (100,000)
-  --data stations|products  what they search in
+  --data stations|products  what they search in; for relevance, a directory with judged products
   --without-opensearch   do not compare with OpenSearch, which needs Java 17 and Maven
 
 Scenarios: ${readdirSync(new URL('./scenarios/', import.meta.url))
@@ -76,7 +76,7 @@ console.table(
 if (values.json) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`);
 
 function format(value) {
-  return value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 2 : 0 });
+  return value.toLocaleString('en-US', { maximumFractionDigits: value < 1 ? 3 : value < 100 ? 2 : 0 });
 }
 
 function ratioText({ ratio, against }) {

@@ -21,7 +21,7 @@ import { registerParticipant } from '../dist/storage/registry/participants.js';
 const serverSettings = { shared_buffers: '1GB', max_wal_size: '4GB', checkpoint_timeout: '15min' };
 const registryName = 'subscribers.beckn.one';
 
-/** `settings` are environment variables of the service. `prepare` fills the database before the service starts. `postgres` is one that is there already (openPostgres), and stays. */
+/** `settings` are environment variables of the service, or made from its addresses. `prepare` fills the database before the service starts. `postgres` is one that is there already (openPostgres), and stays. */
 export async function startService(options = {}) {
   /** What ends each thing that was started, the last one first. */
   const closers = [];
@@ -69,7 +69,7 @@ async function start({ settings = {}, prepare = async () => {}, postgres: given 
       TIME_LIMIT_MS_PER_SECOND: '0',
       BYTE_LIMIT_PER_SECOND: '0',
       LOG_LEVEL: 'warn',
-      ...settings,
+      ...(typeof settings === 'function' ? settings({ catalogUrl, discoveryUrl }) : settings),
     },
   });
   const exited = once(child, 'exit');
@@ -87,6 +87,20 @@ async function start({ settings = {}, prepare = async () => {}, postgres: given 
     catalogUrl,
     discoveryUrl,
     processId: child.pid,
+    /** Of a participant that uses the client, wherever it listens. */
+    async identity(name, privateKey) {
+      const id = `${name}.bench`;
+      await register(database, { id, seed: privateKey });
+      const registry = `http://127.0.0.1:${registryPort}/dedi`;
+      return {
+        id,
+        keyId: 'key-1',
+        privateKey,
+        registry,
+        catalogService: catalogUrl,
+        discoveryService: discoveryUrl,
+      };
+    },
     /** `to` is whom it sends its requests to; one that `ignoresCallbacks` acknowledges them unread. */
     async participant(name, { to = catalogUrl, ignoresCallbacks = false } = {}) {
       const participant = await startParticipant(`${name}.bench`, database, { to, ignoresCallbacks });

@@ -13,6 +13,7 @@ export const scenarios: readonly string[] = readdirSync('bench/scenarios').map((
 /** In miniature they still take a quarter of a minute each. */
 export const longScenarios: readonly string[] = [
   'crawl',
+  'relevance',
   'search',
   'search-caches',
   'slo',
