@@ -8,7 +8,9 @@ describe.skipIf(!hasChromium)('the API page of npm start (needs Chromium)', () =
   it('shows requests with their examples, from this machine alone and without breaking its policy', async () => {
     // It opens on the catalog service, and names the version of the product.
     const page = await scene.visit('docs');
-    expect(await page.getByRole('heading', { level: 1 }).first().textContent()).toMatch(/^Signpost API \d+\.\d+/);
+    expect(await page.getByRole('heading', { level: 1 }).first().textContent()).toMatch(
+      /^Signpost API \d+\.\d+/,
+    );
     const publish = page.locator('#operations-Requests-publish');
     await publish.locator('.opblock-summary-control').click();
     await publish.getByText('voltpath-indiranagar').first().waitFor();
