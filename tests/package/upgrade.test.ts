@@ -82,7 +82,12 @@ async function ask({ url }: TestDatabase, statement: string): Promise<Record<str
 }
 
 /** The demo network has registered the usual ids, with keys that are gone. */
-const settings = { CATALOG_ID: 'later-catalog.signpost.test', PUBLISHER_ID: 'later-publisher.signpost.test' };
+const settings = {
+  CATALOG_ID: 'later-catalog.signpost.test',
+  DISCOVERY_ID: 'later-discovery.signpost.test',
+  PUBLISHER_ID: 'later-publisher.signpost.test',
+  CONSUMER_ID: 'later-consumer.signpost.test',
+};
 
 /** Starts the roles on it, searches it, and drops it. */
 async function expectDemo(database: TestDatabase): Promise<void> {
