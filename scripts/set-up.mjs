@@ -19,6 +19,8 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** npm is a script on Windows and needs a shell there; elsewhere it is started directly. */
 const here = { cwd: root, shell: process.platform === 'win32' };
+// Every build makes the same files: with another value, Vite writes the page for debugging, with paths of this machine in it.
+process.env.NODE_ENV = 'production';
 
 /** What others install is built from the same source. */
 const client = join('packages', 'client');
