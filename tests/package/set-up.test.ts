@@ -38,7 +38,11 @@ describe('set-up', () => {
     const compiler = resolve('node_modules/typescript/bin/tsc');
     await put('packages/typescript/package.json', '{"name":"typescript","version":"1.0.0"}');
     await put('packages/typescript/bin/tsc', `import(${JSON.stringify(compiler)});`);
-    await put('packages/vite/package.json', '{"name":"vite","version":"1.0.0"}');
+    // Install scripts are not run: this one would fail.
+    await put(
+      'packages/vite/package.json',
+      '{"name":"vite","version":"1.0.0","scripts":{"install":"exit 1"}}',
+    );
     await put('packages/vite/bin/vite.js', '');
     await put('packages/colour/package.json', '{"name":"colour","version":"1.0.0"}');
     await put('package.json', JSON.stringify({ dependencies: builders }));
