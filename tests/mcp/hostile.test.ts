@@ -95,7 +95,8 @@ let scene: Discovering;
 let mcp: McpProcess;
 
 beforeAll(async () => {
-  scene = await startDiscovering();
+  // Pages of huge catalogs, one right after the other, are more than a caller's share.
+  scene = await startDiscovering({ settings: { BYTE_LIMIT_PER_SECOND: '0', TIME_LIMIT_MS_PER_SECOND: '0' } });
   for (let from = 0; from < count; from += 20)
     await scene.hold(Array.from({ length: 20 }, (_, index) => hostileCatalog(from + index)));
   await scene.hold([honest]);
