@@ -138,7 +138,8 @@ const maxPresses = 120;
 /** Label, aria-label or text of the focused element. A string, because it runs in the page. */
 const nameOfFocused = `(() => {
   const element = document.activeElement;
-  if (!element) return '';
+  // After the last control the focus leaves the page: the text of the whole body is no name.
+  if (!element || element === document.body) return '';
   const label = element.labels?.[0];
   const own = label?.querySelector('span') ?? label;
   return (element.getAttribute('aria-label') ?? own?.textContent ?? element.textContent ?? '').trim();
