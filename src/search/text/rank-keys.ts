@@ -41,15 +41,14 @@ export async function rankKeys(
 }
 
 /** When all words are added: resources without any word are left out, and ranks that are equal by the rules are equal. A word that counts next to nothing may round to no rank: it is found all the same. */
-function finishRanking({ keys, ranks, bands }: Ranking): RankedHit[] {
+function finishRanking({ keys, ranks, bands }: Ranking, least = 0): RankedHit[] {
   const hits: RankedHit[] = [];
-  for (let index = 0; index < keys.length; index++)
-    if ((ranks[index] as number) > 0)
-      hits.push({
-        key: keys[index] as number,
-        rank: roundRank(ranks[index] as number),
-        band: roundRank(bands[index] as number),
-      });
+  for (let index = 0; index < keys.length; index++) {
+    const sum = ranks[index] as number;
+    const rank = roundRank(sum);
+    if (sum > 0 && rank >= least)
+      hits.push({ key: keys[index] as number, rank, band: roundRank(bands[index] as number) });
+  }
   return hits;
 }
 
@@ -136,14 +135,10 @@ export async function rankBestFirst(
   readPostings: ReadPostings,
   count: number,
 ): Promise<BestFirst> {
-  const likely = await rankLikely(query, keys, readPostings, count);
-  const reached = findReached(
-    likely.hits.map(({ rank }) => rank),
-    count,
-  );
-  const threshold = Math.max(likely.threshold, reached);
+  const { ranking, reached } = await rankLikely(query, keys, readPostings, count);
+  const threshold = Math.max(reached, findReached(ranking.ranks, count));
   return {
-    best: sortHits(likely.hits.filter(({ rank }) => rank >= threshold)),
+    best: sortHits(finishRanking(ranking, threshold)),
     rankOthers: async () =>
       sortHits((await rankKeys(query, keys, readPostings)).filter(({ rank }) => rank < threshold)),
   };
@@ -155,10 +150,10 @@ async function rankLikely(
   keys: Keys,
   readPostings: ReadPostings,
   count: number,
-): Promise<{ hits: RankedHit[]; threshold: number }> {
+): Promise<{ ranking: Ranking; reached: number }> {
   const words = [...query.words].sort((a, b) => boundOf(b) - boundOf(a));
   let ranking = startRanking(keys);
-  let threshold = 0;
+  let reached = 0;
   let toCome = words.reduce((sum, word) => sum + boundOf(word), 0);
   for (let next = 0; next < words.length; ) {
     const together = words.slice(next, next + readPostings.countTogether(words.slice(next)));
@@ -168,17 +163,28 @@ async function rankLikely(
       addWord(ranking, word, postingsOf);
       toCome -= boundOf(word);
       if (ranking.keys.length <= count) continue;
-      threshold = Math.max(threshold, findReached(ranking.ranks, count, toCome));
+      reached = Math.max(reached, findReached(ranking.ranks, count, toCome));
       // Whatever has none of the words so far may still overtake.
-      if (threshold > toCome) ranking = dropBelow(ranking, threshold - toCome - slack);
+      if (reached > toCome) ranking = dropBelow(ranking, reached - toCome - slack);
     }
   }
-  return { hits: finishRanking(ranking), threshold };
+  return { ranking, reached };
 }
 
 function dropBelow({ keys, ranks, bands }: Ranking, least: number): Ranking {
-  const isKept = (_: number, index: number) => (ranks[index] as number) >= least;
-  return { keys: keys.filter(isKept), ranks: ranks.filter(isKept), bands: bands.filter(isKept) };
+  const left = startRanking(new Float64Array(keys.length));
+  let count = 0;
+  for (let index = 0; index < keys.length; index++) {
+    if ((ranks[index] as number) < least) continue;
+    left.keys[count] = keys[index] as number;
+    left.ranks[count] = ranks[index] as number;
+    left.bands[count++] = bands[index] as number;
+  }
+  return {
+    keys: left.keys.subarray(0, count),
+    ranks: left.ranks.subarray(0, count),
+    bands: left.bands.subarray(0, count),
+  };
 }
 
 /** What a word counts at most. */
@@ -187,7 +193,7 @@ function boundOf({ variants }: AskedWord): number {
 }
 
 /** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. 0 where none is higher than `least`. */
-function findReached(ranks: ArrayLike<number> & Iterable<number>, count: number, least = 0): number {
+function findReached(ranks: Float64Array, count: number, least = 0): number {
   let highest = 0;
   for (const rank of ranks) highest = Math.max(highest, rank);
   if (highest <= least) return 0;
