@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('the map with MAP_TILES (needs Chromium)', () => {
     for (const colour of await coloursOf(dark)) expect(both).not.toContain(colour);
   });
 
-  it.each(['/tiles/', 'countries-50m'])(
+  it.each(['/tiles/', 'countries-110m'])(
     'that is left while %s is still being fetched has no script fail',
     async (part) => {
       const page = await scene.visit('#/health');

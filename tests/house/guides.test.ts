@@ -26,6 +26,14 @@ describe('the documents', () => {
     },
   );
 
+  it('README.md names every command that tests a change', () => {
+    const commands = readFileSync('.ci/run', 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('npm '));
+    expect(commands.length).toBeGreaterThan(1);
+    for (const command of commands) expect(readFileSync('README.md', 'utf8')).toContain(`\n${command} `);
+  });
+
   it.each(documents)('%s has links to files that are there', (document) => {
     const links = [...readFileSync(document, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)].map(
       ([, link = '']) => link,
