@@ -21,7 +21,7 @@ export function registerMcpCommand(program: Command, context: CommandContext): v
     )
     .option(
       '--wait <seconds>',
-      'how long to wait for an answer of the service',
+      'how long to wait for an answer of the service, and for the files of providers',
       parseSeconds,
       usualWaitSeconds,
     )
@@ -38,7 +38,8 @@ export function registerMcpCommand(program: Command, context: CommandContext): v
 const help = `
 Gives an assistant four tools: search_network, get_resource, describe_network, why_not_found. It signs as CONSUMER_ID, and waits for
 answers at CONSUMER_URL, so the registry has to know its key and this address. Behind NAT no answer arrives: run it with --http on a server.
-With --http, programs of this machine need no token. Anyone else needs the one in DATA_DIR/mcp-token, as "Authorization: Bearer …".
+With --http, callers need the token in DATA_DIR/mcp-token, as "Authorization: Bearer …". Programs of this machine need none where both ADDRESS and
+CONSUMER_URL are loopback addresses.
 
 Exit code: 0 when it was ended by its client or by Ctrl-C, 1 when it could not start.
 

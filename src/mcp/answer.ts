@@ -28,7 +28,7 @@ export function fitAnswer<T extends object>(
 const ownMembers = ['advice', 'reasons'];
 const idMembers = ['id', 'catalogId', 'resourceId', 'node'];
 /** Longest texts, in characters. */
-const maxLengths: Record<string, number> = { description: 240, reason: 240, part: 240, currency: 12 };
+const maxLengths: Record<string, number> = { description: 240, reason: 240, currency: 12, unit: 24 };
 const usualLength = 100;
 
 function cleanMember(name: string, value: unknown): unknown {

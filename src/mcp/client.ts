@@ -5,10 +5,6 @@
 export {
   createProver,
   type Found,
-  findAvailability,
-  findDistance,
-  findLowestPrices,
-  findPrices,
   type Intent,
   type Proof,
   type Prover,

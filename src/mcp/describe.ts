@@ -1,12 +1,13 @@
 import { describeFields } from '../console/describe-fields.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { type Static, Type } from '../protocol/type.ts';
+import { findPrices } from '../rules/hit.ts';
 import { dataNotice, fitAnswer } from './answer.ts';
 import { quote } from './clean.ts';
-import { type Found, findPrices } from './client.ts';
+import type { Found } from './client.ts';
 import { gather, maxGathered } from './hits.ts';
 import { joinParts, listParts, questionMembers } from './question.ts';
-import { type McpContext, type Tool, type ToolAnswer, ToolError } from './tool.ts';
+import { defineTool, ToolError } from './tool.ts';
 
 const { text, type, network } = questionMembers;
 const Input = Type.Object({ text, type, network }, { additionalProperties: false });
@@ -34,36 +35,30 @@ const Output = Type.Object({
   currencies: Type.Array(Type.String()),
 });
 
-export const describeTool: Tool<typeof Input, typeof Output> = {
+const maxTypes = 8;
+const maxValues = 8;
+
+export const describeTool = defineTool({
   name: 'describe_network',
   title: 'Describe the network',
   description: `What is offered, from a sample of up to ${maxGathered} resources: their types, and the fields to filter by in search_network, with units and values that occur. Call it before the first search with filters; text narrows the sample, e.g. to "charger". Every resource also has the fields descriptor.name, descriptor.shortDesc and id. ${dataNotice}`,
   input: Input,
   output: Output,
-  call: describeNetwork,
-};
-
-const maxTypes = 8;
-const maxValues = 8;
-
-async function describeNetwork(
-  input: Static<typeof Input>,
-  context: McpContext,
-  signal: AbortSignal,
-): Promise<ToolAnswer<Static<typeof Output>>> {
-  const asked = { intent: joinParts(listParts(input)), network: input.network };
-  const { found, total, nothing = '' } = await gather(context, asked, signal);
-  if (found.length === 0) throw new ToolError(`Nothing matches. The service says: ${quote(nothing)}`);
-  const types = groupByType(found).slice(0, maxTypes).map(describeType);
-  const currencies = new Set(
-    found.flatMap(({ offers }) => findPrices(offers).map(({ currency }) => currency)),
-  );
-  return fitAnswer([40, 30, 20, 15, 10, 6, 3, 0], (size) => ({
-    ...{ sampled: found.length, total },
-    types: types.map((each) => ({ ...each, fields: each.fields.slice(0, size) })),
-    currencies: [...currencies].slice(0, maxValues),
-  }));
-}
+  async call(input, context, signal) {
+    const asked = { intent: joinParts(listParts(input)), network: input.network };
+    const { found, total, nothing = '' } = await gather(context, asked, signal);
+    if (found.length === 0) throw new ToolError(`Nothing matches. The service says: ${quote(nothing)}`);
+    const types = groupByType(found).slice(0, maxTypes).map(describeType);
+    const currencies = new Set(
+      found.flatMap(({ offers }) => findPrices(offers).map(({ currency }) => currency)),
+    );
+    return fitAnswer([40, 30, 20, 15, 10, 6, 3, 0], (size) => ({
+      ...{ sampled: found.length, total },
+      types: types.map((each) => ({ ...each, fields: each.fields.slice(0, size) })),
+      currencies: [...currencies].slice(0, maxValues),
+    }));
+  },
+});
 
 /** The most frequent first. */
 function groupByType(found: readonly Found[]): [type: string, hits: Found[]][] {

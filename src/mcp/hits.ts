@@ -1,21 +1,17 @@
-import { isJsonObject, type Json } from '../protocol/json.ts';
-import { type Static, Type } from '../protocol/type.ts';
-import {
-  type Found,
-  findAvailability,
-  findDistance,
-  findLowestPrices,
-  findPrices,
-  type Intent,
-  type Proof,
-} from './client.ts';
+import { createSemaphore } from '../console/semaphore.ts';
+import { findAvailability, findLowestPrices, findPrices, leastOf, type Price } from '../rules/hit.ts';
+import type { Found, Intent } from './client.ts';
+import { distanceOf } from './describe-hit.ts';
 import type { Question } from './question.ts';
 import type { McpContext } from './tool.ts';
 
-// What a discovery service has found: gathered, narrowed by price and availability, sorted, and described.
+// What a discovery service has found: gathered, narrowed by price and availability, and sorted.
 
 /** So many resources of an answer are looked at. */
 export const maxGathered = 300;
+
+/** A service refuses what it cannot search in time, and each answer takes memory here: more questions than that wait for their turn. */
+const inTurn = createSemaphore({ atOnce: 4, maxWaiting: 500, waitMs: 60_000 });
 
 export interface Gathered {
   found: Found[];
@@ -27,144 +23,74 @@ export interface Gathered {
   nothing?: string;
 }
 
-export async function gather(
+export function gather(
   { signpost }: McpContext,
   { intent, network, limit = maxGathered }: { intent: Intent; network?: string; limit?: number },
   signal: AbortSignal,
 ): Promise<Gathered> {
-  const gathered: Gathered = { found: [] };
-  const asked = signpost.discover(intent, {
-    ...{ pageSize: limit, networkId: network, signal },
-    onAnswer: (answer) => Object.assign(gathered, answer),
-    onNothing: (nothing) => Object.assign(gathered, { nothing }),
+  return inTurn(async () => {
+    signal.throwIfAborted();
+    const gathered: Gathered = { found: [] };
+    const asked = signpost.discover(intent, {
+      ...{ pageSize: limit, networkId: network, signal },
+      onAnswer: (answer) => Object.assign(gathered, answer),
+      onNothing: (nothing) => Object.assign(gathered, { nothing }),
+    });
+    for await (const hit of asked) {
+      const count = gathered.found.push(hit);
+      // A service that says no total does not page: it has sent them all, and they are counted here.
+      if (count >= (gathered.total === undefined ? maxGathered : limit)) break;
+    }
+    return gathered;
   });
-  for await (const found of asked) if (gathered.found.push(found) === limit) break;
-  return gathered;
 }
 
 /** What remains of the hits by price and availability. */
 export function narrow(found: readonly Found[], { price, available }: Question, at: Date): Found[] {
-  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, currency } = price ?? {};
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = price ?? {};
   return found.filter((hit) => {
     const { state, offers } = findAvailability(hit, at);
     if (available && state !== 'available') return false;
-    const isAsked = (one: { value: number; currency: string }) =>
-      one.value >= min && one.value <= max && (currency === undefined || one.currency === currency);
+    const main = findMainPrice(hit, price, at);
+    const isAsked = (one: Price) => kindOf(one) === kindOf(main) && one.value >= min && one.value <= max;
     return price === undefined || findPrices(offers).some(isAsked);
   });
 }
 
+/** Of the currency and unit asked for; otherwise what energy costs, or the first price that the hit names. */
+function findMainPrice(hit: Found, { currency, unit }: Question['price'] = {}, at: Date): Price | undefined {
+  const isAsked = (one: Price) =>
+    one.currency === (currency ?? one.currency) && one.unit === (unit ?? one.unit);
+  return findLowestPrices(findAvailability(hit, at).offers).find(isAsked);
+}
+
+/** Only prices of the same kind can be compared. */
+function kindOf(price: Price | undefined): string | undefined {
+  return price && JSON.stringify([price.currency, price.unit]);
+}
+
 export type Order = 'relevance' | 'price' | 'distance';
 
-/** What has no price, or no place, comes last. */
+/** Of prices, those of the most frequent kind are compared. What has no price of that kind, or no place, comes last. */
 export function sortHits(
   found: readonly Found[],
   order: Order,
-  { near, price }: Question,
+  { near, price: asked }: Question,
   at: Date,
 ): Found[] {
-  const currency = price?.currency ?? findUsualCurrency(found);
-  const priceOf = (hit: Found) =>
-    findLowestPrices(findAvailability(hit, at).offers).find((one) => one.currency === currency)?.value;
-  const keyOf = (hit: Found) => (order === 'price' ? priceOf(hit) : near && findDistance(hit, near));
   if (order === 'relevance') return [...found];
-  const keyed = found.map((hit) => ({ hit, key: keyOf(hit) ?? Number.MAX_VALUE }));
+  const prices = found.map((hit) => findMainPrice(hit, asked, at));
+  const usual = findMostFrequent(prices.flatMap((price) => kindOf(price) ?? []));
+  const keyed = found.map((hit, index) => {
+    const price = prices[index];
+    const cost = price && kindOf(price) === usual ? leastOf(price) : undefined;
+    return { hit, key: (order === 'price' ? cost : distanceOf(hit, near)) ?? Number.MAX_VALUE };
+  });
   return keyed.sort((one, other) => one.key - other.key).map(({ hit }) => hit);
 }
 
-/** Prices of different currencies cannot be compared: those in the most frequent one are sorted. */
-function findUsualCurrency(found: readonly Found[]): string {
+function findMostFrequent(texts: readonly string[]): string | undefined {
   const counts = new Map<string, number>();
-  for (const { currency } of found.flatMap(({ offers }) => findLowestPrices(offers)))
-    counts.set(currency, (counts.get(currency) ?? 0) + 1);
-  return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0] ?? '';
-}
-
-export const Prices = Type.Array(Type.Object({ value: Type.Number(), currency: Type.String() }));
-export const Fields = Type.Array(
-  Type.Object({ field: Type.String(), value: Type.Unsafe<string | number | boolean>({}) }),
-);
-
-export const Described = Type.Object({
-  id: Type.String({ description: 'For get_resource.' }),
-  node: Type.Optional(Type.String({ description: 'The provider node that publishes it.' })),
-  catalogId: Type.String(),
-  name: Type.String(),
-  description: Type.Optional(Type.String()),
-  type: Type.Optional(Type.String()),
-  provider: Type.String(),
-  distanceMeters: Type.Optional(Type.Number()),
-  prices: Prices,
-  availability: Type.String({ description: 'available, unavailable or unknown at that time.' }),
-  facts: Fields,
-  verified: Type.Object({
-    answerSignedBy: Type.String({ description: 'The discovery service, whose signature was verified.' }),
-    files: Type.String({
-      description:
-        "The provider's own signed files: proven (they say the same), differs, broken, unreachable, unprovable (relayed by a catalog service) or not checked.",
-    }),
-    reason: Type.Optional(Type.String()),
-  }),
-});
-export type Described = Static<typeof Described>;
-
-const maxFacts = 8;
-const maxPrices = 5;
-
-export function describeHit(
-  hit: Found,
-  { at, near, signer = '', proof }: { at: Date; near?: Question['near']; signer?: string; proof?: Proof },
-): Described {
-  const { resource, catalog } = hit;
-  const { state, offers } = findAvailability(hit, at);
-  const distance = near && findDistance(hit, near);
-  return {
-    ...{ id: resource.id, node: catalog.bppId, catalogId: catalog.id },
-    name: resource.descriptor?.name ?? resource.id,
-    description: resource.descriptor?.shortDesc,
-    type: resource.resourceAttributes?.['@type'],
-    provider: catalog.provider.descriptor.name,
-    distanceMeters: distance === undefined ? undefined : Math.round(distance),
-    prices: findLowestPrices(offers).slice(0, maxPrices).map(describePrice),
-    availability: state,
-    facts: listFacts(resource.resourceAttributes),
-    verified: { answerSignedBy: signer, files: proof?.status ?? 'not checked', reason: proof?.reason },
-  };
-}
-
-export function describePrice({
-  value,
-  currency,
-}: {
-  value: number;
-  currency: string;
-}): Static<typeof Prices>[number] {
-  return { value, currency };
-}
-
-/** The attributes that are least nested, which mostly tell most. */
-function listFacts(attributes: unknown): Static<typeof Fields> {
-  const depthOf = ({ field }: { field: string }) => field.split('.').length;
-  const fields = listFields(attributes).sort((one, other) => depthOf(one) - depthOf(other));
-  return fields.filter(({ field }) => field !== 'id').slice(0, maxFacts);
-}
-
-const maxDepth = 8;
-const maxItems = 10;
-const maxMembers = 60;
-
-/** The single values below a value, by their paths. Geometries and names of schemas are left out. */
-export function listFields(value: unknown, path = '', depth = 0): Static<typeof Fields> {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-    return [{ field: path, value }];
-  if (depth >= maxDepth) return [];
-  if (Array.isArray(value))
-    return value
-      .slice(0, maxItems)
-      .flatMap((item, index) => listFields(item, `${path}[${index}]`, depth + 1));
-  if (!isJsonObject(value as Json) || 'coordinates' in (value as object)) return [];
-  const members = Object.entries(value as object).filter(([name]) => !name.startsWith('@'));
-  return members
-    .slice(0, maxMembers)
-    .flatMap(([name, member]) => listFields(member, path === '' ? name : `${path}.${name}`, depth + 1));
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].sort(([, one], [, other]) => other - one)[0]?.[0];
 }

@@ -10,9 +10,10 @@ afterEach(async () => {
   endpoint = undefined;
 });
 
-async function start(host = '127.0.0.1'): Promise<URL> {
+async function start({ host = '127.0.0.1', isLocal = true, proxy = '' } = {}): Promise<URL> {
   const createServer = () => new Server({ name: 'test', version: '1' }, { capabilities: {} });
-  endpoint = await serveHttp({ host, port: 0, token, createServer });
+  const isProxy = (address: string) => address === proxy;
+  endpoint = await serveHttp({ host, port: 0, token, isLocal, isProxy, createServer });
   const url = new URL(endpoint.url);
   url.hostname = '127.0.0.1';
   return url;
@@ -59,8 +60,9 @@ describe('the MCP server over HTTP on a loopback address', () => {
   });
 });
 
-describe('the MCP server over HTTP on another address', () => {
+describe('the MCP server over HTTP that is not local', () => {
   it.each<[string, Record<string, string>, number]>([
+    ['nobody of this machine without the token, who may be a proxy', { host: '127.0.0.1' }, 401],
     ['nobody without the token', {}, 401],
     ['nobody with another token', { authorization: 'Bearer another' }, 401],
     ['who has the token', { authorization: `Bearer ${token}` }, 200],
@@ -75,7 +77,7 @@ describe('the MCP server over HTTP on another address', () => {
       403,
     ],
   ])('answers %s', async (_, headers, status) => {
-    expect(await post(await start('0.0.0.0'), headers)).toBe(status);
+    expect(await post(await start({ host: '0.0.0.0', isLocal: false }), headers)).toBe(status);
   });
 });
 
@@ -88,12 +90,34 @@ describe('the MCP server over HTTP', () => {
     expect(await post(url, {}, { body: JSON.stringify('x'.repeat(300_000)) })).toBe(413);
   });
 
-  it('limits the calls of one caller', async () => {
+  it('limits the calls of one caller, and does not count strangers', async () => {
     const url = await start();
-    // Refused for its address is counted as well, and costs little: all of them come before many new ones are allowed.
-    const calls = Array.from({ length: 600 }, () => post(url, {}, { path: '/elsewhere' }));
-    const statuses = await Promise.all(calls);
-    expect(statuses.filter((status) => status === 404).length).toBeGreaterThanOrEqual(200);
+    const strangers = Array.from({ length: 300 }, () => post(url, { host: 'evil.example' }));
+    expect(new Set(await Promise.all(strangers))).toEqual(new Set([403]));
+    const statuses = await Promise.all(Array.from({ length: 400 }, () => post(url)));
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(200);
     expect(statuses).toContain(429);
+  });
+
+  it('counts each message of a batch', async () => {
+    const url = await start();
+    const batch = JSON.stringify(
+      Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
+    );
+    const answers = await Promise.allSettled(Array.from({ length: 8 }, () => post(url, {}, { body: batch })));
+    const served = answers.filter((one) => one.status === 'fulfilled' && one.value === 200);
+    expect(served.length).toBeLessThan(8);
+    expect(await post(url)).toBe(429);
+  });
+
+  it('counts callers behind a trusted proxy one by one', async () => {
+    const url = await start({ isLocal: false, proxy: '127.0.0.1' });
+    const as = (address: string) => ({
+      'x-forwarded-for': `198.51.100.9, ${address}`,
+      authorization: `Bearer ${token}`,
+    });
+    const busy = await Promise.all(Array.from({ length: 400 }, () => post(url, as('203.0.113.5'))));
+    expect(busy).toContain(429);
+    expect(await post(url, as('203.0.113.6'))).toBe(200);
   });
 });

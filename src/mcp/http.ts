@@ -5,6 +5,7 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { findProxyHeader, isThisMachine } from '../http/local-only.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
+import { sourceOf } from '../http/source.ts';
 import { isSameSecret } from '../secret-file.ts';
 
 // The Streamable HTTP transport at /mcp, without sessions: each request stands alone, so there is nothing to keep or to steal.
@@ -12,8 +13,12 @@ import { isSameSecret } from '../secret-file.ts';
 export interface HttpOptions {
   host: string;
   port: number;
-  /** Asked of everyone who is not a program of this machine. */
+  /** Programs of this machine need no token. */
+  isLocal: boolean;
+  /** Everyone else needs it. */
   token: string;
+  /** Whether an address is that of a proxy whose X-Forwarded-For names the caller. */
+  isProxy(address: string): boolean;
   createServer(): Server;
 }
 
@@ -22,7 +27,7 @@ export interface HttpEndpoint {
   close(): Promise<void>;
 }
 
-/** Per source address. An assistant makes a few calls for each question of a person. */
+/** Messages per source address. An assistant makes a few calls for each question of a person. */
 const callLimit = { perSecond: 10, burst: 200 };
 const maxBodyBytes = 256 * 1024;
 const requestTimeout = 60_000;
@@ -31,12 +36,15 @@ const headersTimeout = 10_000;
 export async function serveHttp(options: HttpOptions): Promise<HttpEndpoint> {
   const limit = createRateLimit(callLimit);
   const server = createServer({ requestTimeout, headersTimeout }, (request, response) => {
-    const seconds = limit.take(request.socket.remoteAddress ?? '', performance.now());
+    const stranger = findRefusal(request, options);
+    if (stranger) return refuse(response, stranger);
+    // Strangers are not counted: behind a proxy they have the address of everyone else.
+    const caller = findCaller(request, options);
+    const charge = () => limit.take(caller, performance.now());
+    const seconds = charge();
     const headers = { 'retry-after': `${Math.ceil(seconds)}` };
-    const refusal =
-      seconds > 0 ? { status: 429, says: 'Too many requests.', headers } : findRefusal(request, options);
-    if (refusal) return refuse(response, refusal);
-    answer(request, response, options).catch(() => response.destroy());
+    if (seconds > 0) return refuse(response, { status: 429, says: 'Too many requests.', headers });
+    answer(request, response, { ...options, charge }).catch(() => response.destroy());
   });
   server.listen(options.port, options.host);
   await once(server, 'listening');
@@ -55,12 +63,20 @@ export async function serveHttp(options: HttpOptions): Promise<HttpEndpoint> {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  options: HttpOptions,
+  options: HttpOptions & { charge(): number },
 ): Promise<void> {
   const server = options.createServer();
   const transport = new StreamableHTTPServerTransport({ maxRequestBodySize: maxBodyBytes });
   response.once('close', () => void server.close());
   await server.connect(transport);
+  const deliver = transport.onmessage;
+  let count = 0;
+  transport.onmessage = (message, extra) => {
+    count += 1;
+    // A batch has up to 100 messages. The first one was charged with the request.
+    if (count > 1 && options.charge() > 0) response.destroy();
+    else deliver?.(message, extra);
+  };
   await transport.handleRequest(request, response);
 }
 
@@ -71,8 +87,8 @@ interface Refusal {
 }
 
 /**
- * On a loopback address, only programs of this machine are answered: a page whose name was made to lead here (DNS rebinding) gives that name as Host and
- * Origin. Everybody else, and what came through a proxy, needs the token; and what a page sends has to be a page of the same host.
+ * A local server answers programs of this machine alone: a page whose name was made to lead here (DNS rebinding) gives that name as Host and Origin.
+ * Everyone else, and every request that came through a proxy, needs the token. A page has to be one of the same host.
  */
 function findRefusal(
   { method, url = '', headers }: IncomingMessage,
@@ -80,7 +96,7 @@ function findRefusal(
 ): Refusal | undefined {
   const asked = hostnameOf(`http://${headers.host}`);
   const origin = headers.origin === undefined ? asked : hostnameOf(headers.origin);
-  if (isThisMachine(options.host) && findProxyHeader(headers) === undefined) {
+  if (options.isLocal && findProxyHeader(headers) === undefined) {
     if (!isThisMachine(asked) || !isThisMachine(origin))
       return { status: 403, says: 'Only programs of this machine: Host and Origin must be localhost.' };
   } else {
@@ -93,6 +109,13 @@ function findRefusal(
   if (method !== 'POST')
     return { status: 405, says: 'Without sessions, only POST.', headers: { allow: 'POST' } };
   return undefined;
+}
+
+/** The nearest proxy has written the last address of X-Forwarded-For; those before it may be invented. */
+function findCaller({ socket, headers }: IncomingMessage, { isProxy }: HttpOptions): string {
+  const { remoteAddress = '' } = socket;
+  const forwarded = [headers['x-forwarded-for']].flat().join(',').split(',').at(-1)?.trim();
+  return sourceOf((isProxy(remoteAddress) && forwarded) || remoteAddress);
 }
 
 function hostnameOf(address: string): string {

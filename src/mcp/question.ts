@@ -1,7 +1,9 @@
+import { parseInstant } from '../protocol/time.ts';
 import { type Static, Type } from '../protocol/type.ts';
 import { locationTargets } from '../rules/hit.ts';
+import { quote } from './clean.ts';
 import type { Intent } from './client.ts';
-import { ToolError } from './tool.ts';
+import { type McpContext, ToolError } from './tool.ts';
 
 // From what an assistant asks to the intent of a discover (catalog spec: POST /discover). Price and availability are no part of an intent: they are
 // judged on what was found (hits.ts).
@@ -38,11 +40,24 @@ const PriceBounds = Type.Object(
     min: Type.Optional(Type.Number()),
     max: Type.Optional(Type.Number()),
     currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217, e.g. INR.' })),
+    unit: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'As hits have it. Default: kWh, or what a hit names first.',
+      }),
+    ),
   },
-  { ...closed, description: 'Only what has such a price at the time asked for.' },
+  {
+    ...closed,
+    description: 'Only what has such a price at the time asked for. It may never cost more than max.',
+  },
 );
 
 export const At = Type.String({ format: 'date-time', description: 'The time asked for. Default: now.' });
+
+export function readTime({ at }: { at?: string }, { now }: McpContext): Date {
+  return (at === undefined ? undefined : parseInstant(at)) ?? now();
+}
 
 /** Every part narrows the answer. */
 export const questionMembers = {
@@ -118,7 +133,7 @@ function readSteps(field: string): string[] {
   const isRead = steps.join('').length === path.replaceAll('.', '').length;
   if (isRead && roots.includes(steps[0] ?? '')) return steps;
   throw new ToolError(
-    `"${field}" is no field of a resource. Fields begin with resourceAttributes. or descriptor., for example resourceAttributes.attributes.connectorType; describe_network lists them.`,
+    `There is no field ${quote(field)} of a resource. Fields begin with resourceAttributes. or descriptor., for example resourceAttributes.attributes.connectorType; describe_network lists them.`,
   );
 }
 
@@ -132,15 +147,18 @@ function splitAtLists(steps: readonly string[]): string[][] {
 }
 
 function compare(path: string, { field, operator, value }: Filter): string {
-  const isScalar = ['string', 'number', 'boolean'].includes(typeof value);
   if (operator === 'exists') return path;
-  if (operator === 'in' && Array.isArray(value) && value.length > 0)
+  if (operator === 'in' && Array.isArray(value) && value.length > 0 && value.every(isScalar))
     return `(${value.map((one) => `${path} == ${JSON.stringify(one)}`).join(' || ')})`;
   if (operator === 'contains' && typeof value === 'string')
     return `search(${path}, ${JSON.stringify(value.replace(/[.*+?^${}()|[\]\\-]/g, '\\$&'))})`;
-  if (operator !== 'in' && operator !== 'contains' && isScalar)
+  if (operator !== 'in' && operator !== 'contains' && isScalar(value))
     return `${path} ${operator} ${JSON.stringify(value)}`;
   throw new ToolError(
-    `The filter on ${field} has a value that ${operator} does not take: see the schema of the tool.`,
+    `The filter on ${quote(field)} has a value that ${operator} does not take: see the schema of the tool.`,
   );
+}
+
+function isScalar(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }

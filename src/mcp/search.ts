@@ -1,9 +1,10 @@
 import { type Static, Type } from '../protocol/type.ts';
 import { dataNotice, fitAnswer } from './answer.ts';
 import { quote } from './clean.ts';
-import { Described, describeHit, gather, maxGathered, narrow, type Order, sortHits } from './hits.ts';
-import { joinParts, listParts, questionMembers } from './question.ts';
-import type { McpContext, Tool, ToolAnswer } from './tool.ts';
+import { Described, describeHit } from './describe-hit.ts';
+import { gather, maxGathered, narrow, type Order, sortHits } from './hits.ts';
+import { joinParts, listParts, questionMembers, readTime } from './question.ts';
+import { defineTool, ToolError } from './tool.ts';
 
 const orders: Order[] = ['relevance', 'price', 'distance'];
 const maxProven = 10;
@@ -35,64 +36,54 @@ const Output = Type.Object({
   nextOffset: Type.Optional(Type.Integer({ description: 'Call again with this offset for the next hits.' })),
   advice: Type.Optional(Type.String({ description: 'How to go on.' })),
 });
-type Output = Static<typeof Output>;
 
-export const searchTool: Tool<typeof Input, typeof Output> = {
+export const searchTool = defineTool({
   name: 'search_network',
   title: 'Search the network',
   description: `Finds what providers of an open network offer: chargers, goods of shops, services. Use it when somebody asks where to charge, buy or book something.
-Combine any of text, near, type, filters, price and available. Cheapest: sort by price, with available true. Nearest: give near, and sort by distance. For numbers such as power use filters, whose fields describe_network lists, not text.
+Combine any of text, near, type, filters, price and available. Cheapest: sort by price, with available true; prices of the most frequent currency and unit are compared, hits without one come last. Nearest: give near, and sort by distance. For numbers such as power use filters, whose fields describe_network lists, not text.
 Example: {"near":{"latitude":12.978,"longitude":77.57,"radiusMeters":2000},"filters":[{"field":"resourceAttributes.attributes.ratedPower.value","operator":">=","value":50}],"available":true,"sort":"price"}
 Set prove when the person will rely on the answer. If nothing is found, call why_not_found with the same arguments. ${dataNotice}`,
   input: Input,
   output: Output,
-  call: search,
-};
-
-async function search(
-  input: Static<typeof Input>,
-  context: McpContext,
-  signal: AbortSignal,
-): Promise<ToolAnswer<Output>> {
-  const { sort = 'relevance', limit = 10, offset = 0, prove, network, near } = input;
-  const at = input.at === undefined ? context.now() : new Date(input.at);
-  const { found, signer, total, nothing } = await gather(
-    context,
-    { intent: joinParts(listParts(input)), network },
-    signal,
-  );
-  const matching = sortHits(narrow(found, input, at), sort, input, at);
-  const page = matching.slice(offset, offset + (prove ? Math.min(limit, maxProven) : limit));
-  const prover = prove ? context.createProver(signal) : undefined;
-  const hits = await Promise.all(
-    page.map(async (hit) => describeHit(hit, { at, near, signer, proof: await prover?.(hit) })),
-  );
-  const known = { matching: matching.length, lookedAt: found.length, total };
-  return fitAnswer(countDown(hits.length), (size) => {
-    const end = offset + size;
-    const nextOffset = size > 0 && end < matching.length ? end : undefined;
-    return {
-      hits: hits.slice(0, size),
-      ...known,
-      nextOffset,
-      advice: advise({ ...known, nextOffset }, nothing),
-    };
-  });
-}
-
-function countDown(count: number): number[] {
-  return [...Array.from({ length: count }, (_, index) => count - index), 0];
-}
+  async call(input, context, signal) {
+    const { sort = 'relevance', limit = 10, offset = 0, prove, network, near } = input;
+    if (sort === 'distance' && !near) throw new ToolError('Distance from where? Give near as well.');
+    const at = readTime(input, context);
+    const intent = joinParts(listParts(input));
+    const { found, signer, total, nothing } = await gather(context, { intent, network }, signal);
+    const matching = sortHits(narrow(found, input, at), sort, input, at);
+    const page = matching.slice(offset, offset + (prove ? Math.min(limit, maxProven) : limit));
+    const prover = prove ? context.createProver(signal) : undefined;
+    const hits = await Promise.all(
+      page.map(async (hit) => describeHit(hit, { at, near, signer, proof: await prover?.(hit) })),
+    );
+    const sizes = Array.from({ length: hits.length + 1 }, (_, index) => hits.length - index);
+    return fitAnswer(sizes, (size) => {
+      const end = offset + size;
+      const nextOffset = size > 0 && end < matching.length ? end : undefined;
+      const known = { matching: matching.length, lookedAt: found.length, total, nextOffset };
+      return { hits: hits.slice(0, size), ...known, advice: advise(known, nothing) };
+    });
+  },
+});
 
 function advise(
-  { matching, lookedAt, total = lookedAt, nextOffset }: Omit<Output, 'hits' | 'advice'>,
+  { matching, lookedAt, total = lookedAt, nextOffset }: Omit<Static<typeof Output>, 'hits' | 'advice'>,
   nothing: string | undefined,
 ): string | undefined {
   if (lookedAt === 0)
     return `Nothing found.${nothing === undefined ? '' : ` The service says: ${quote(nothing)}`} Call why_not_found with the same arguments.`;
   if (matching === 0)
     return `${lookedAt} resources match text, place and filters, but none the price or availability: widen these.`;
-  if (total > lookedAt && lookedAt >= maxGathered)
-    return `The service has ${total} or more, of which ${lookedAt} were looked at: narrow the question to see all.`;
-  return nextOffset === undefined ? undefined : `Call again with offset ${nextOffset} for more.`;
+  const isCut = lookedAt >= maxGathered;
+  const advice = [
+    ...(nextOffset === undefined ? [] : [`Call again with offset ${nextOffset} for more.`]),
+    ...(isCut
+      ? [
+          `The service has ${total} or more, of which ${lookedAt} were looked at: narrow the question to see all.`,
+        ]
+      : []),
+  ];
+  return advice.length > 0 ? advice.join(' ') : undefined;
 }

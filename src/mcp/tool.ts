@@ -10,6 +10,8 @@ export interface McpContext {
   now(): Date;
   /** Where answers of services arrive. */
   callbacks: string;
+  /** For the operator. */
+  note(text: string): void;
 }
 
 export interface Diagnosis {
@@ -33,6 +35,11 @@ export interface Tool<I extends TSchema = TSchema, O extends TSchema = TSchema> 
   input: I;
   output: O;
   call(input: Static<I>, context: McpContext, signal: AbortSignal): Promise<ToolAnswer<Static<O>>>;
+}
+
+/** Infers the types of its arguments and of its answer from the schemas. */
+export function defineTool<I extends TSchema, O extends TSchema>(tool: Tool<I, O>): Tool {
+  return tool as Tool;
 }
 
 /** The same twice: for programs, and for a reader. */

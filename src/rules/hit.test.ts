@@ -99,6 +99,13 @@ describe('the distance of a hit', () => {
     );
   });
 
+  it('ignores points that are not on Earth, whose distance may be no number', () => {
+    const bengaluru = { latitude: 12.978, longitude: 77.57 };
+    const availableAt = [point(77.57 - 180, 180 - 12.978), point(0, 1e300), point(181, 0)];
+    const odd = { ...catalog, provider: { ...catalog.provider, availableAt } };
+    expect(findDistance(hit({ catalog: odd }), bengaluru)).toBeUndefined();
+  });
+
   it('is found among very many points', () => {
     const availableAt = Array.from({ length: 200_000 }, () => point(0, 4));
     const far = { ...catalog, provider: { ...catalog.provider, availableAt } };

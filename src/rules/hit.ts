@@ -129,7 +129,9 @@ function pointsIn(value: Json | undefined): Place[] {
   const { type, coordinates } = value;
   if (type === 'Point' && Array.isArray(coordinates)) {
     const [longitude, latitude] = coordinates;
-    return typeof longitude === 'number' && typeof latitude === 'number' ? [{ latitude, longitude }] : [];
+    const isOnEarth = (value: unknown, most: number): value is number =>
+      typeof value === 'number' && Math.abs(value) <= most;
+    return isOnEarth(longitude, 180) && isOnEarth(latitude, 90) ? [{ latitude, longitude }] : [];
   }
   return Object.values(value).flatMap(pointsIn);
 }

@@ -112,7 +112,7 @@ const forbidden =
   /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Co}]|(?![\u200c\u200d])\p{Cf}|<[a-z!/?|]|javascript:|vbscript:|data:text|file:\/\/|\]\(|!\[|`|&lt;|&#/iu;
 /** Lines are ours: a name and a value, a sentence about what follows, or an item. */
 const ownLine =
-  /^(?: *(?:- )?[a-zA-Z]+:(?: .*)?| *- «.*|Texts between .*|Call again .*|The service .*|Without «.*|Nothing .*|Left out .*|Found.*|Price and .*|The .*|\d+ .*)$/;
+  /^(?: *(?:- )?[a-zA-Z]+:(?: .*)?| *- «.*|Texts between .*|Call again .*|The service .*|Hits without «.*|Nothing .*|Left out .*|Found.*|Price and .*|The .*|\d+ .*)$/;
 
 function expectData({ text, structured, isError }: ToolResult): void {
   const json = JSON.stringify(structured ?? {});
@@ -176,7 +176,8 @@ describe('200 hostile catalogs', () => {
     expectData(
       await mcp.call('why_not_found', { text: `${marker} nothing`, type: attacks[2]?.slice(0, 100) }),
     );
-    expectData(await mcp.call('why_not_found', { id: hits[0]?.id, text: 'lamp' }));
+    const filters = [{ field: 'id', operator: '==', value: hits[0]?.id }];
+    expectData(await mcp.call('why_not_found', { filters, text: 'lamp' }));
     expectData(
       await mcp.call('search_network', { text: marker, sort: 'price', available: true, prove: true }),
     );

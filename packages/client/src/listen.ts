@@ -18,6 +18,9 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** An acknowledgement that is being sent may be finished. A sender that is slower must not keep the program from ending. */
+const finishMs = 1_000;
+
 export async function listen(
   receiver: Receiver,
   callbacks: string | undefined,
@@ -38,7 +41,9 @@ export async function listen(
       server.closeIdleConnections();
       const closed = once(server, 'close');
       server.close();
+      const timer = setTimeout(() => server.closeAllConnections(), finishMs);
       await closed;
+      clearTimeout(timer);
     },
   };
 }

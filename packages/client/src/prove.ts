@@ -143,15 +143,16 @@ function compare(hit: Hit, content: CatalogContent): Problem & Pick<Proof, 'diff
     };
   const inherits = content.directives.has(id);
   const known = hit.offers.filter((offer) => content.offers.has(offer.id));
+  const differing = findDifferences('resource', hit.resource, file);
+  const inherited = differing.filter(({ isMissing }) => inherits && isMissing);
   const differences = [
-    ...findDifferences('resource', hit.resource, file, inherits),
-    ...known.flatMap((offer) =>
-      findDifferences(`offer ${offer.id}`, offer, content.offers.get(offer.id), false),
-    ),
-  ];
+    ...differing.filter((one) => !inherited.includes(one)),
+    ...known.flatMap((offer) => findDifferences(`offer ${offer.id}`, offer, content.offers.get(offer.id))),
+  ].map(({ path }) => path);
   const otherOffers = hit.offers.filter((offer) => !content.offers.has(offer.id)).map((offer) => offer.id);
   const holds = differences.length === 0;
-  const note = inherits ? ' What it inherits from a MASTER catalog was not compared.' : '';
+  const note =
+    inherited.length === 0 ? '' : ` ${notCompared} ${inherited.map(({ path }) => path).join(', ')}.`;
   return {
     status: holds ? 'proven' : 'differs',
     reason: `The provider's signed files say ${holds ? 'the same' : 'something else'}.${note}`,
@@ -159,19 +160,18 @@ function compare(hit: Hit, content: CatalogContent): Problem & Pick<Proof, 'diff
   };
 }
 
-/**
- * What a hit shows must be in the files. The files may have more: a discovery service may leave members out (strict form), and what a resource inherits
- * is not in the files of its own catalog.
- */
-function findDifferences(path: string, shown: unknown, signed: unknown, inherits: boolean): string[] {
-  if (isSameValue(shown, signed) || (signed === undefined && inherits)) return [];
-  if (!isPlainObject(shown) || !isPlainObject(signed)) return [path];
+/** The files of a MASTER catalog may be those of another node, so they are not read. */
+const notCompared = 'Not compared, because it comes from a MASTER catalog:';
+
+/** What a hit shows must be in the files. The files may have more: a discovery service may leave members out (strict form). */
+function findDifferences(
+  path: string,
+  shown: unknown,
+  signed: unknown,
+): { path: string; isMissing: boolean }[] {
+  if (isSameValue(shown, signed)) return [];
+  if (!isPlainObject(shown) || !isPlainObject(signed)) return [{ path, isMissing: signed === undefined }];
   return Object.keys(shown).flatMap((name) =>
-    findDifferences(
-      `${path}.${name}`,
-      shown[name],
-      Object.hasOwn(signed, name) ? signed[name] : undefined,
-      inherits,
-    ),
+    findDifferences(`${path}.${name}`, shown[name], Object.hasOwn(signed, name) ? signed[name] : undefined),
   );
 }

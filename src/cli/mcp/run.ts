@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Config } from '../../config.ts';
+import { hasCode } from '../../error-code.ts';
 import { isThisMachine } from '../../http/local-only.ts';
+import { createProxyCheck } from '../../http/source.ts';
+import { quote } from '../../mcp/clean.ts';
 import { createProver, Signpost } from '../../mcp/client.ts';
 import { type HttpEndpoint, serveHttp } from '../../mcp/http.ts';
 import { createMcpServer } from '../../mcp/server.ts';
@@ -34,7 +37,7 @@ export async function serveMcp(options: McpOptions, context: CommandContext): Pr
   const { signpost, callbacks } = await startConsumer(self, { ...options, address, to }, config, context);
   try {
     warnIfUnreachable(callbacks, to, context);
-    const tools = createContext(signpost, callbacks, config, context);
+    const tools = createContext({ signpost, callbacks, wait: options.wait }, config, context);
     await (options.http
       ? runHttp({ ...options, http: options.http }, tools, config, context)
       : runStdio(tools, context));
@@ -109,21 +112,24 @@ function warnIfUnreachable(callbacks: string, to: string, context: CommandContex
 }
 
 function createContext(
-  signpost: Signpost,
-  callbacks: string,
+  { signpost, callbacks, wait }: { signpost: Signpost; callbacks: string; wait: number },
   config: Config,
   context: CommandContext,
 ): McpContext {
   const { registryUrl: registry, REGISTRY_NAME: registryName } = config;
   const allowPrivateAddresses = allowsPrivate(config, context);
   return {
-    ...{ signpost, callbacks, now: () => new Date() },
-    createProver: (signal) => createProver({ registry, registryName, allowPrivateAddresses, signal }),
+    ...{ signpost, callbacks, note: context.note, now: () => new Date() },
+    createProver(cancelled) {
+      // One host that answers slowly, file by file, must not hold up the proofs of others.
+      const signal = AbortSignal.any([cancelled, AbortSignal.timeout(wait * 1_000)]);
+      return createProver({ registry, registryName, allowPrivateAddresses, signal });
+    },
     async diagnose(node, { catalogId, network }) {
       const { diagnoseNode } = await import('../doctor/run.ts');
       const asked = { catalog: catalogId, network: network === undefined ? undefined : [network] };
       return diagnoseNode(node, asked, context, () => undefined).catch((error: unknown) => {
-        throw error instanceof CommandError ? new ToolError(error.message) : error;
+        throw error instanceof CommandError ? new ToolError(quote(error.message)) : error;
       });
     },
   };
@@ -150,16 +156,24 @@ async function runHttp(
 ): Promise<void> {
   const file = join(config.DATA_DIR, 'mcp-token');
   const { token } = loadOrCreateToken(file);
-  const endpoint: HttpEndpoint = await serveHttp({
-    ...{ host: http.host, port: http.port, token },
-    createServer: () => createMcpServer(tools),
-  }).catch((error: Error) => explainListening(error, http));
-  const { url } = endpoint;
   const { callbacks } = tools;
+  // Where answers come in from elsewhere, so may questions, through a proxy that does not say that it is one.
+  const isLocal = isThisMachine(http.host) && isThisMachine(new URL(callbacks).hostname);
+  const endpoint: HttpEndpoint = await serveHttp({
+    ...{ host: http.host, port: http.port, token, isLocal },
+    isProxy: createProxyCheck(config.TRUSTED_PROXIES),
+    createServer: () => createMcpServer(tools),
+  }).catch((error: Error) => {
+    const reason = hasCode(error, 'EADDRINUSE') ? 'another program listens there' : error.message;
+    throw new CommandError(
+      `Cannot listen at ${http.host}:${http.port}: ${reason}. Give --http another address.`,
+    );
+  });
+  const { url } = endpoint;
   if (json) context.print(JSON.stringify({ url, callbacks, tokenFile: file }));
   else
     context.print(
-      `Listening on ${url}. The token for others than programs of this machine is in ${file}. Answers are awaited at ${callbacks}. Ctrl-C ends it.`,
+      `Listening on ${url}. ${isLocal ? 'Programs of this machine need no token. The token for others' : 'The token'} is in ${file}. Answers are awaited at ${callbacks}. Ctrl-C ends it.`,
     );
   await untilEnded();
   await endpoint.close();

@@ -1,4 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -11,9 +14,10 @@ import { registerParticipant } from '../../../src/storage/registry/participants.
 import { freePort } from '../../support/free-port.ts';
 import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
 import { ackOf, startPeerService } from '../../support/peers/peer-services.ts';
+import { endWithUs } from '../../support/processes/child-process.ts';
 import { runCommand } from '../../support/processes/command.ts';
 import { callTool, consumerSettings, startMcp } from '../../support/processes/mcp-process.ts';
-import { startCommand } from '../../support/processes/up-process.ts';
+import { commandLine, startCommand } from '../../support/processes/up-process.ts';
 
 // How `signpost mcp` starts: what it checks first, where it listens, and what it says when no answer can arrive.
 
@@ -88,7 +92,12 @@ describe('signpost mcp', () => {
     const mcp = await startMcp(settings, ['--to', peer.url, '--wait', '1']);
     const { isError, text } = await mcp.call('search_network', { text: 'anything' });
     expect(isError).toBe(true);
-    expect(text).toMatch(/did not arrive.*http:\/\/127\.0\.0\.1:\d+.*Behind NAT.*signpost mcp --http/s);
+    expect(text).toMatch(/did not arrive.*http:\/\/127\.0\.0\.1:\d+.*behind NAT.*signpost mcp --http/s);
+    const error = { code: 'NET_TIMEOUT', message: 'The filter took too long.' };
+    peer.answer = () => ({ status: 504, body: { message: { status: 'NACK', error } } });
+    const refused = await mcp.call('search_network', { text: 'anything' });
+    expect(refused.text).toContain('«The filter took too long.»');
+    expect(refused.text).not.toContain('NAT');
     await mcp.close();
     peer.close();
   });
@@ -124,7 +133,68 @@ describe('signpost mcp', () => {
       hits: [],
     });
     await client.close();
+    const second = startCommand(['mcp', '--http', new URL(url).host], network.config.DATA_DIR, settings);
+    expect(await second.ended).toMatchObject({ code: 1 });
+    expect(second.said()).toMatch(/Cannot listen at .*: another program listens there\. Give --http another/);
     process.signal('SIGTERM');
     expect(await process.ended).toMatchObject({ code: 0 });
   });
+
+  it('asks programs of this machine for the token too, where answers come in from elsewhere', async () => {
+    const url = 'https://public.example.org';
+    const process = startCommand(
+      ['mcp', '--http', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--json'],
+      network.config.DATA_DIR,
+      { ...(await registerConsumer('public', url)), CONSUMER_URL: url },
+    );
+    const said = await process.saying('tokenFile');
+    const { url: at, tokenFile } = JSON.parse(said.split('\n').find((line) => line.startsWith('{')) ?? '');
+    // As a proxy of this machine sends it that adds no header.
+    const ping = (headers: Record<string, string>) =>
+      fetch(at, {
+        method: 'POST',
+        headers: {
+          ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+          ...headers,
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+      });
+    expect((await ping({})).status).toBe(401);
+    const token = (await readFile(tokenFile, 'utf8')).trim();
+    expect((await ping({ authorization: `Bearer ${token}` })).status).toBe(200);
+    process.signal('SIGTERM');
+    await process.ended;
+  });
+
+  it.each(['SIGTERM', 'end of input'] as const)(
+    'ends by %s, also while it waits and is waited for',
+    async (by) => {
+      const peer = await startPeerService();
+      const acknowledged = new Promise<void>((resolve) => {
+        peer.answer = (request) => ({ body: ackOf(request), afterwards: async () => resolve() });
+      });
+      const child = spawn(process.execPath, [commandLine, 'mcp', '--to', peer.url], {
+        cwd: network.config.DATA_DIR,
+        env: { PATH: process.env.PATH, ...settings },
+      });
+      endWithUs(child);
+      const ended = once(child, 'exit');
+      const { id, jsonrpc } = { id: 1, jsonrpc: '2.0' };
+      const search = { name: 'search_network', arguments: { text: 'anything' } };
+      child.stdin.write('no JSON\n');
+      child.stdin.write(`${JSON.stringify({ jsonrpc, id, method: 'tools/call', params: search })}\n`);
+      await acknowledged;
+      const { bapUri } = peer.requests[0]?.body.context ?? {};
+      const { hostname, port } = new URL(bapUri);
+      const held = connect(Number(port), hostname);
+      held.on('error', () => undefined);
+      await once(held, 'connect');
+      held.write('POST /on_discover HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+      if (by === 'SIGTERM') child.kill(by);
+      else child.stdin.end();
+      expect(await ended).toEqual([0, null]);
+      held.destroy();
+      peer.close();
+    },
+  );
 });

@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog, Offer } from '../../../src/protocol/catalog.ts';
+import { coffee, extending } from '../../support/catalogs/masters.ts';
 import { charger } from '../../support/catalogs/sample-catalogs.ts';
 import { crawl } from '../../support/hosted/crawl.ts';
 import type { Body } from '../../support/network/actor.ts';
 import { type Discovering, startDiscovering } from '../../support/network/discover.ts';
 import { defaultNetwork } from '../../support/network/network.ts';
 import { type Provider, startProvider } from '../../support/network/provider.ts';
+import {
+  ackOf,
+  callBack,
+  onixRefusal,
+  type Participant,
+  startPeerService,
+} from '../../support/peers/peer-services.ts';
 import { consumerSettings, type McpProcess, startMcp } from '../../support/processes/mcp-process.ts';
 
 // The four tools of `signpost mcp` on a real network: a node that signs files, which are crawled, and a provider whose catalog came through a service.
@@ -29,6 +37,7 @@ function tariff(id: string, resourceIds: string[], value: number, validity?: Off
     '@type': 'Price',
     value,
     currency: 'INR',
+    unit: 'kWh',
   };
   return {
     id,
@@ -59,7 +68,9 @@ const relayed = {
 };
 
 beforeAll(async () => {
-  scene = await startDiscovering({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
+  scene = await startDiscovering({
+    settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) },
+  });
   node = await startProvider(scene.network, 'kaveri');
   await node.publish({ message: { catalogs: [hosted] } });
   await crawl(scene.network.database);
@@ -87,7 +98,7 @@ describe('search_network', () => {
           id: 'other-50',
           name: 'Charger other-50',
           provider: 'Voltpath',
-          prices: [{ value: 15, currency: 'INR' }],
+          prices: [{ value: 15, currency: 'INR', unit: 'kWh' }],
         },
         verified: { answerSignedBy: expect.stringContaining('discovery-service.'), files: 'unprovable' },
       },
@@ -98,6 +109,7 @@ describe('search_network', () => {
     ]);
     expect(structured.hits[0].verified.reason).toContain('Relayed by a catalog service, not provable');
     expect(text).toContain('«Charger near-60»');
+    expect(text).toContain('value: 15, currency: «INR», unit: «kWh»');
   });
 
   it('sorts by distance, pages, and says how to go on', async () => {
@@ -122,11 +134,46 @@ describe('search_network', () => {
       [{ filters: [{ field: 'ratedPower', operator: '>=', value: 50 }] }, 'describe_network lists them'],
       [{ near: { latitude: 1, longitude: 2 } }, 'near.radiusMeters is missing'],
       [{ place: 'Bengaluru' }, 'place is not allowed'],
+      [{ sort: 'distance' }, 'Give near'],
     ] as const) {
       const { isError, text } = await mcp.call('search_network', asked);
       expect(isError).toBe(true);
       expect(text).toContain(reason);
     }
+  });
+});
+
+describe('a discovery service that does not page', () => {
+  it('is asked as well; the answer says that there may be more, and hits are counted', async () => {
+    const peer = await startPeerService();
+    const service = await scene.network.actor('foreign', { url: peer.url });
+    const participant = { id: service.id, key: service.key } as Participant;
+    const resources = Array.from({ length: 400 }, (_, index) => charger(`c${index}`));
+    const some = { ...relayed, descriptor: { name: 'Foreign' }, resources, offers: [] };
+    peer.answer = (request) => {
+      if ('limit' in request.body.message) return onixRefusal(['limit', 'offset']);
+      const isNarrow = 'textSearch' in request.body.message.intent;
+      const message = { catalogs: [isNarrow ? { ...some, resources: resources.slice(0, 2) } : some] };
+      const afterwards = () => callBack(request, participant, { lines: 'threeLines', message });
+      return { body: ackOf(request), afterwards };
+    };
+    const other = await startMcp(consumerSettings(scene.network), ['--to', peer.url]);
+    const { structured } = await other.call('search_network', { limit: 1 });
+    expect(structured).toMatchObject({ lookedAt: 300, advice: expect.stringContaining('300 or more') });
+    const why = await other.call('why_not_found', { text: 'anything', type: 'Any' });
+    expect(why.structured.reasons).toEqual(['Hits without «text anything»: 300.']);
+    await other.close();
+    peer.close();
+  });
+});
+
+describe('many calls at once', () => {
+  it('are all answered, in turns', async () => {
+    const calls = Array.from({ length: 50 }, (_, index) =>
+      mcp.call(index % 2 === 0 ? 'search_network' : 'describe_network', { text: 'charger' }),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers.filter(({ isError }) => isError)).toEqual([]);
   });
 });
 
@@ -140,7 +187,7 @@ describe('get_resource', () => {
     });
     expect(structured.fields).toContainEqual({ field: powerField, value: 60 });
     expect(structured.offers).toMatchObject([
-      { id: 'day', applies: true, prices: [{ value: 18, currency: 'INR' }] },
+      { id: 'day', applies: true, prices: [{ value: 18, currency: 'INR', unit: 'kWh' }] },
     ]);
     expect(structured.proof).toMatchObject({ status: 'proven', version: 1, differences: [] });
     expect(structured.proof.files.map(({ document }: Body) => document)).toEqual([
@@ -179,9 +226,52 @@ describe('get_resource', () => {
     expect(gone.structured.proof).toMatchObject({ status: 'unreachable' });
   });
 
+  it('names what it has not compared, because it is inherited', async () => {
+    const provider = await startProvider(scene.network, 'heir');
+    const bean = coffee('bean', { roast: 'dark' });
+    const heir = { id: 'heir-1', descriptor: { name: 'My bean' } };
+    const master = { ...hosted, id: 'master', resources: [bean], offers: [] };
+    const regular = { ...hosted, id: 'regular', resources: [heir], offers: [] };
+    const resourceDirectives = [extending('heir-1', 'bean')];
+    await provider.publish({
+      message: {
+        catalogs: [master, regular],
+        publishDirectives: [
+          { catalogId: 'master', catalogType: 'MASTER' },
+          { catalogId: 'regular', catalogType: 'REGULAR', resourceDirectives },
+        ],
+      },
+    });
+    await crawl(scene.network.database);
+    const { structured } = await mcp.call('get_resource', { id: 'heir-1', prove: true });
+    expect(structured.fields).toContainEqual({ field: 'resourceAttributes.roast', value: 'dark' });
+    expect(structured.proof).toMatchObject({
+      status: 'proven',
+      reason: expect.stringMatching(/Not compared, .* MASTER catalog: resource\.resourceAttributes\.$/),
+    });
+    await provider.stop();
+  });
+
   it('says what to do where there is no such resource', async () => {
     const { isError, text } = await mcp.call('get_resource', { id: 'nothing' });
     expect([isError, text]).toEqual([true, expect.stringContaining('no such resource')]);
+  });
+});
+
+describe('a provider whose host never answers', () => {
+  it('keeps no other hit from being proven', async () => {
+    const slow = await startProvider(scene.network, 'slow');
+    await slow.publish({ message: { catalogs: [{ ...hosted, id: 'slow' }] } });
+    await crawl(scene.network.database);
+    slow.spoil(() => 'taken');
+    const impatient = await startMcp(consumerSettings(scene.network), ['--wait', '3']);
+    const filters = [{ field: 'id', operator: '==', value: 'near-22' }];
+    const { structured } = await impatient.call('search_network', { filters, prove: true });
+    const files = structured.hits.map(({ catalogId, verified }: Body) => [catalogId, verified.files]);
+    expect(files).toContainEqual(['slow', 'unreachable']);
+    expect(files).toContainEqual(['hosted', 'proven']);
+    await impatient.close();
+    await slow.stop();
   });
 });
 
@@ -205,14 +295,16 @@ describe('why_not_found', () => {
     const filters = [{ field: powerField, operator: '>=', value: 300 }];
     const { structured } = await mcp.call('why_not_found', { text: 'charger', near, filters });
     expect(structured.found).toBe(0);
-    expect(structured.reasons.at(-1)).toMatch(/^Without «filter .* >= 300» there are \d+ hits/);
-    expect(structured.parts).toHaveLength(3);
+    expect(structured.reasons.at(-1)).toMatch(/^Hits without «filter .* >= 300»: \d+/);
   });
 
   it('says which part excludes one resource', async () => {
-    const filters = [{ field: powerField, operator: '>=', value: 50 }];
-    const { structured } = await mcp.call('why_not_found', { id: 'far-120', near, filters });
-    expect(structured.reasons).toEqual(['The resource does not match «near, 3000 m».']);
+    const filters = [
+      { field: powerField, operator: '>=', value: 50 },
+      { field: 'id', operator: '==', value: 'far-120' },
+    ];
+    const { structured } = await mcp.call('why_not_found', { near, filters });
+    expect(structured.reasons).toContainEqual(expect.stringMatching(/^Hits without «near, 3000 m»: [1-9]/));
   });
 
   it('examines what a node publishes', async () => {
