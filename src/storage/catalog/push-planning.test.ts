@@ -238,10 +238,11 @@ describe('planning', () => {
     await subscribe('ds');
     for (const id of ['c1', 'c2']) await seed({ id });
     await planPushes(database);
-    await write(await take(), failing, { dueInMs: 7_200_000, restMs: 7_200_000 });
+    const first = await take();
+    await write(first, failing, { dueInMs: 7_200_000, restMs: 7_200_000 });
     await write(await take(), failing, { dueInMs: 3_000_000, restMs: 3_000_000 });
     await pullPushesForward(database, 3_600_000);
-    expect(await due()).toEqual(['ds c1']);
+    expect(await due()).toEqual([`ds ${first.basis.catalogId}`]);
   });
 
   it('takes a parked push up again, afresh', async () => {
