@@ -10,9 +10,15 @@ const documents: Record<string, number> = {
   toffee: 2,
   coffer: 1,
 };
+const exact = (word: string) => ({
+  word,
+  form: 'exact' as const,
+  weight: 1,
+  documents: documents[word] ?? 0,
+});
 const query = (...words: string[]) =>
   weighQuery(
-    words.map((word) => ({ word, matches: [{ word, edits: 0, documents: documents[word] ?? 0 }] })),
+    words.map((word) => ({ word, matches: [exact(word)] })),
     1_000,
   );
 const rankOf = (...asked: Parameters<typeof rankAndBandOf>) => rankAndBandOf(...asked)?.rank;
@@ -56,33 +62,21 @@ describe('rankOf', () => {
     expect(rankOf(query('coffee'), places)).toBe(rankOf(query('coffee'), [resource('coffee')]));
   });
 
-  it('puts an exact word before a typing error, wherever either stands and however rare the other is', () => {
-    const words = weighQuery(
-      [
-        {
-          word: 'coffee',
-          matches: ['coffee', 'toffee', 'coffer'].map((word, edits) => ({
-            word,
-            edits,
-            documents: documents[word] ?? 0,
-          })),
-        },
-      ],
-      1_000,
-    );
-    const exact = rankOf(words, [resource('coffee', 0.72)]) ?? 0;
-    const oneEdit = rankOf(words, [resource('toffee')]) ?? 0;
-    const twoEdits = rankOf(words, [resource('coffer')]) ?? 0;
-    expect(exact).toBeGreaterThan(oneEdit);
-    expect(oneEdit).toBeGreaterThan(twoEdits);
-    expect(twoEdits).toBeGreaterThan(0);
+  const misspelt = { word: 'toffee', form: 'misspelt' as const, weight: 0.6, documents: 2 };
+
+  it('takes a word for misspelt only where the index does not have it', () => {
+    const rank = (...matches: (typeof misspelt | ReturnType<typeof exact>)[]) =>
+      rankOf(weighQuery([{ word: 'coffee', matches }], 1_000), [resource('toffee')]);
+    expect(rank(exact('coffee'), misspelt)).toBeUndefined();
+    expect(rank(misspelt)).toBeGreaterThan(0);
+    expect(rank({ ...exact('coffee'), documents: 0 }, misspelt)).toBeGreaterThan(0);
   });
 
   it('is above zero for whatever matches, in an index of any size', () => {
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.nat(10_000_000), (count, total) => {
         const words = weighQuery(
-          [{ word: 'a', matches: [{ word: 'a', edits: 0, documents: count }] }],
+          [{ word: 'a', matches: [{ word: 'a', form: 'exact', weight: 1, documents: count }] }],
           total,
         );
         expect(rankOf(words, [resource('a')])).toBeGreaterThan(0);
@@ -102,19 +96,7 @@ describe('rarestFirst', () => {
 });
 
 describe('the band of a resource', () => {
-  const words = weighQuery(
-    [
-      {
-        word: 'coffee',
-        matches: [
-          { word: 'coffee', edits: 0, documents: 40 },
-          { word: 'toffee', edits: 1, documents: 2 },
-        ],
-      },
-      { word: 'arabica', matches: [{ word: 'arabica', edits: 0, documents: 4 }] },
-    ],
-    1_000,
-  );
+  const words = query('coffee', 'arabica');
   const band = (text: string, weight?: number) => rankAndBandOf(words, [resource(text, weight)])?.band ?? 0;
 
   it('is the same wherever the same words stand, and higher for more and rarer words', () => {
@@ -124,6 +106,8 @@ describe('the band of a resource', () => {
   });
 
   it('counts half for a word that did not match exactly', () => {
-    expect(band('toffee')).toBeCloseTo(band('coffee') / 2);
+    const toffee = { word: 'toffee', form: 'misspelt' as const, weight: 0.6, documents: 40 };
+    const inexact = weighQuery([{ word: 'coffee', matches: [toffee] }], 1_000);
+    expect(rankAndBandOf(inexact, [resource('toffee')])?.band).toBeCloseTo(band('coffee') / 2);
   });
 });

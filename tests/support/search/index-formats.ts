@@ -15,7 +15,7 @@ const newest = newestOf(indexFormats);
 export const laterFormat: IndexFormat = {
   version: newest.version + 1,
   tokenizer: {
-    index: (text) => new Set(Array.from(newest.tokenizer.index(text), singular)),
+    index: (text) => newest.tokenizer.index(text).map(singular),
     query: (text) => [...new Set(newest.tokenizer.query(text).map(singular))],
   },
   weights: newest.weights,

@@ -1,6 +1,6 @@
 import type { Catalog, Offer, Resource } from '../../../src/protocol/catalog.ts';
+import { farMeaning, nearMeaning } from '../../../src/rules/text/forms.ts';
 import { rankOf, type TextQuery, type TextRank, weighQuery } from '../../../src/rules/text/rank.ts';
-import { findEdits } from '../../../src/rules/text/typing-errors.ts';
 import {
   catalogWords,
   offerWords,
@@ -34,8 +34,8 @@ export function textQuery(text: string, { documentCount, documentsWith }: Vocabu
   const words = queryWords(text).map((word) => ({
     word,
     matches: [...documentsWith].flatMap(([known, documents]) => {
-      const edits = findEdits(word, known);
-      return edits === undefined ? [] : [{ word: known, edits, documents }];
+      const meaning = nearMeaning(word, known) ?? farMeaning(word, known);
+      return meaning ? [{ ...meaning, word: known, documents }] : [];
     }),
   }));
   return weighQuery(words, documentCount);
