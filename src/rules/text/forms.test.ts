@@ -1,18 +1,41 @@
 import { describe, expect, it } from 'vitest';
-import { farMeaning, nearMeaning } from './forms.ts';
+import { farMeaning, nearForms, partsOf, textWords } from './forms.ts';
 
-const weightOf = (word: string, indexed: string) => farMeaning(word, indexed)?.weight ?? 0;
+const near = (word: string, indexed: string) => nearForms(word, ['en', 'hi']).meaningOf(indexed);
+const far = (word: string, indexed: string) => farMeaning({ word }, indexed);
 
-it('what a word always stands for is itself alone', () => {
-  expect(nearMeaning('chargers', 'chargers')).toEqual({ form: 'exact', weight: 1 });
-  expect(nearMeaning('chargers', 'changers')).toBeUndefined();
+describe('what a word always stands for', () => {
+  it('is itself, then its forms', () => {
+    const [exact, inflected] = ['chawal', 'chawals'].map((indexed) => near('chawal', indexed));
+    expect([exact?.form, inflected?.form]).toEqual(['exact', 'inflected']);
+    expect(exact?.weight).toBeGreaterThan(inflected?.weight ?? 1);
+  });
+
+  it('is no misspelt word, and none that begins with it', () => {
+    expect(near('chargers', 'changers')).toBeUndefined();
+    expect(near('charg', 'chargepoint')).toBeUndefined();
+  });
 });
 
 describe('what a word stands for that is not indexed', () => {
   it('are misspelt words: one edit before two, and those that begin and end alike first', () => {
-    expect(weightOf('battrey', 'battery')).toBeGreaterThan(weightOf('battrey', 'battle'));
-    expect(weightOf('battrey', 'cattle')).toBe(0);
-    expect(weightOf('camra', 'camera')).toBeGreaterThan(weightOf('camra', 'amra'));
-    expect(farMeaning('60kw', '50kw')).toBeUndefined();
+    const weight = (indexed: string) => far('battrey', indexed)?.weight ?? 0;
+    expect(weight('battery')).toBeGreaterThan(weight('battle'));
+    expect(weight('cattle')).toBe(0);
+    expect(far('camra', 'camera')?.weight).toBeGreaterThan(far('camra', 'amra')?.weight ?? 1);
+    expect(far('60kw', '50kw')).toBeUndefined();
+  });
+});
+
+describe('compounds', () => {
+  it('are neighbouring words in one', () => {
+    const joined = textWords(['power', 'bank', 'the', 'bc', 'd']).filter(({ joins }) => joins);
+    expect(joined).toEqual([{ word: 'powerbank', joins: ['power', 'bank'] }]);
+  });
+
+  it('have parts of three letters or more', () => {
+    expect(partsOf('laptop')).toEqual([['lap', 'top']]);
+    expect(partsOf('tools')).toEqual([]);
+    expect(partsOf('model42')).toEqual([]);
   });
 });

@@ -1,9 +1,14 @@
+import type { Language } from '../../languages.ts';
+import { commonWords } from './common-words.ts';
+import { type Stems, stemsOf } from './stems.ts';
 import { findEdits, likenessOf } from './typing-errors.ts';
+import { isUnspaced } from './words.ts';
 
-// Which indexed words a word of a query stands for, and how much each counts beside the word itself. Decided: always for the word; only where the index does not have it, for those that it may be misspelt
-// of.
+// Which indexed words a word of a query stands for, and how much each counts beside the word itself. Decided: the word and its inflected forms always do. Only where
+// the index does not have the word itself, so do those that it may be misspelt of; where there is nothing of all that, its
+// two parts, if it is a compound of indexed words. Two neighbouring words of a query also stand for their compound.
 
-export type Form = 'exact' | 'misspelt';
+export type Form = 'exact' | 'inflected' | 'joined' | 'part' | 'misspelt';
 
 /** As which form an indexed word is meant, and what it counts beside the word itself: at most 1. */
 export interface Meaning {
@@ -11,15 +16,63 @@ export interface Meaning {
   weight: number;
 }
 
+/** A word of a query. */
+export interface TextWord {
+  word: string;
+  /** The two neighbouring words that it is in one. */
+  joins?: readonly [string, string];
+}
+
+/** The words that a query asks for: its own, and neighbours joined. */
+export function textWords(words: readonly string[]): TextWord[] {
+  const own = words.map((word) => ({ word }));
+  const joined = words.slice(1).flatMap((second, index) => {
+    const first = words[index] ?? '';
+    const word = first + second;
+    const isCompound = word.length >= minJoined && !words.includes(word) && !isUnspaced(word);
+    if (!isCompound || commonWords.has(first) || commonWords.has(second)) return [];
+    return [{ word, joins: [first, second] as const }];
+  });
+  return [...own, ...joined];
+}
+
+/** Letters of two words in one, of a word that may be a compound, and of each of its parts. */
+const minJoined = 4;
+const minCompound = 6;
+const minPart = 3;
+
+/** What two words in one count beside both: as much as inflected forms of them. */
+export const joinedWeight = 0.9;
+
 /** What a word always stands for. */
-export function nearMeaning(word: string, indexed: string): Meaning | undefined {
-  return indexed === word ? { form: 'exact', weight: 1 } : undefined;
+interface NearForms extends Pick<Stems, 'beginning' | 'maxLength'> {
+  meaningOf(indexedWord: string): Meaning | undefined;
+}
+
+export function nearForms(word: string, languages: readonly Language[]): NearForms {
+  const { isFormOf, ...range } = stemsOf(word, languages);
+  return {
+    ...range,
+    meaningOf(indexed) {
+      if (indexed === word) return { form: 'exact', weight: 1 };
+      return isFormOf(indexed) ? { form: 'inflected', weight: 0.9 } : undefined;
+    },
+  };
 }
 
 /** What a word stands for where the index does not have it. */
-export function farMeaning(word: string, indexed: string): Meaning | undefined {
+export function farMeaning({ word }: TextWord, indexed: string): Meaning | undefined {
   const edits = findEdits(word, indexed);
   return edits
     ? { form: 'misspelt', weight: (edits === 1 ? 0.6 : 0.03) * likenessOf(word, indexed) ** 6 }
     : undefined;
+}
+
+/** The pairs of words that a word may be a compound of. */
+export function partsOf(word: string): [string, string][] {
+  if (word.length < minCompound || !/^\p{L}+$/u.test(word) || isUnspaced(word)) return [];
+  return Array.from({ length: word.length - 2 * minPart + 1 }, (_, index) => [
+    word.slice(0, minPart + index),
+    word.slice(minPart + index),
+  ]);
 }

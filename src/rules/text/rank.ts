@@ -1,5 +1,5 @@
 import { commonWords } from './common-words.ts';
-import type { Form, Meaning } from './forms.ts';
+import { type Form, type Meaning, partsOf, type TextWord } from './forms.ts';
 import type { WordWeights } from './word-weights.ts';
 
 /**
@@ -48,12 +48,16 @@ function bestMatch(variants: readonly WordVariant[], documents: readonly WordWei
 
 /** The weights of the words of a query, from how many documents of an index have each word that they stand for. */
 export function weighQuery(words: readonly QueryWord[], documentCount: number): TextQuery {
+  const rarities = new Map<string, number>();
   return {
-    words: words.map(({ word, matches }) => {
+    words: words.map(({ word, joins, matches }) => {
       const counted = isKnown(matches) ? matches.filter(({ form }) => isNear(form)) : matches;
       const together = counted.reduce((sum, { documents }) => sum + documents, 0);
       // A rare form is not worth more than the word itself, nor a misspelling: they share their rarity.
-      const shared = rarity(word, together, documentCount);
+      const own = rarity(word, together, documentCount);
+      // Two words in one are worth both, however rarely they are written so. Words come before what joins them.
+      const shared = joins?.reduce((sum, part) => sum + (rarities.get(part) ?? own), 0) ?? own;
+      rarities.set(word, shared);
       return {
         word,
         rarity: shared,
@@ -76,6 +80,25 @@ function isNear(form: Form): boolean {
   return form !== 'misspelt';
 }
 
+/** A word that stands for nothing, but is a compound of indexed words, is asked for as these: those that the index has most of. */
+export function splitCompounds(
+  words: readonly QueryWord[],
+  documentsOf: (word: string) => number,
+): QueryWord[] {
+  return words.flatMap((asked) => {
+    if (asked.joins || asked.matches.some(({ documents }) => documents > 0)) return [asked];
+    const leastOf = (parts: readonly string[]) => Math.min(...parts.map(documentsOf));
+    const [best] = partsOf(asked.word).sort((a, b) => leastOf(b) - leastOf(a));
+    if (best === undefined || leastOf(best) === 0) return [asked];
+    return best.map((word) => ({
+      word,
+      matches: [{ word, form: 'part' as const, weight: partWeight, documents: documentsOf(word) }],
+    }));
+  });
+}
+
+const partWeight = 0.8;
+
 /**
  * The inverse document frequency of BM25: near zero for what stands everywhere, never zero. In an index of mere names, "my"
  * and "with" are rare; a common word is taken for one that every second document has.
@@ -93,7 +116,7 @@ export function rarestFirst({ words }: TextQuery): WordVariant[] {
 }
 
 /** A word of a query, with the indexed words that it stands for (forms.ts). */
-export interface QueryWord {
+export interface QueryWord extends Pick<TextWord, 'joins'> {
   word: string;
   matches: readonly (Meaning & { word: string; documents: number })[];
 }

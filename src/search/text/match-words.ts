@@ -1,6 +1,7 @@
-import { farMeaning, type Meaning, nearMeaning } from '../../rules/text/forms.ts';
+import type { Language } from '../../languages.ts';
+import { farMeaning, joinedWeight, nearForms, partsOf, type TextWord } from '../../rules/text/forms.ts';
 import { findEdits } from '../../rules/text/typing-errors.ts';
-import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
+import { bigintArray, integerArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
@@ -8,14 +9,8 @@ import type { IndexFormat } from '../entries/index-format.ts';
 
 // Looks words of a query up in the dictionary, through a cache (cache/word-cache.ts).
 
-export interface MatchedWord {
-  word: string;
+export interface MatchedWord extends TextWord {
   matches: readonly WordMatch[];
-}
-
-interface IndexedWord {
-  id: number;
-  word: string;
 }
 
 /** What the dictionary is asked for a word, and how the words that it finds are meant. */
@@ -24,35 +19,74 @@ interface Lookup {
   name: string;
   words: readonly string[];
   hashes: readonly number[];
-  meaningOf(indexedWord: string): Meaning | undefined;
+  /** Words that begin so, up to a length. */
+  range?: { beginning: string; maxLength: number };
+  select(candidates: readonly IndexedWord[]): WordMatch[];
   standsFor(indexedWord: string, isAlike: boolean): boolean;
 }
 
-/** The indexed words that are the word. */
-export function matchNear(reader: IndexReader, words: readonly string[]): Promise<MatchedWord[]> {
-  return match(reader, words, (word) => ({
-    ...{ name: word, words: [word], hashes: [] },
-    meaningOf: (indexed) => nearMeaning(word, indexed),
-    standsFor: (indexed) => indexed === word,
-  }));
+interface IndexedWord {
+  id: number;
+  word: string;
 }
 
-/** Of words that the index does not have: those that they may be misspelt of. */
+/** The indexed words that are the word or a form of it. */
+export function matchNear(
+  reader: IndexReader,
+  words: readonly TextWord[],
+  languages: readonly Language[],
+): Promise<MatchedWord[]> {
+  return match(reader, words, maxForms, ({ word, joins }) => {
+    if (joins)
+      return {
+        ...{ name: `+${word}`, words: [word], hashes: [] },
+        select: (found) =>
+          found.flatMap((each) =>
+            each.word === word ? [{ ...each, form: 'joined', weight: joinedWeight }] : [],
+          ),
+        standsFor: (indexed) => indexed === word,
+      };
+    const { beginning, maxLength, meaningOf } = nearForms(word, languages);
+    return {
+      ...{ name: word, words: [word], hashes: [] },
+      ...(beginning !== undefined && { range: { beginning, maxLength } }),
+      select: (found) => selectMeant(found, meaningOf),
+      standsFor: (indexed) => meaningOf(indexed) !== undefined,
+    };
+  });
+}
+
+/** Of words that the index does not have: misspelt ones, and what may be parts of it. */
 export function matchFar(
   reader: IndexReader,
-  words: readonly string[],
+  words: readonly TextWord[],
   { typing }: IndexFormat,
 ): Promise<MatchedWord[]> {
-  return match(reader, words, (word) => ({
-    ...{ name: `-${word}`, words: [], hashes: typing.query(word) },
-    meaningOf: (indexed) => farMeaning(word, indexed),
-    standsFor: (indexed, isAlike) => isAlike && findEdits(word, indexed) !== undefined,
-  }));
+  return match(reader, words, maxForms, (asked) => {
+    const { word } = asked;
+    const parts = partsOf(word).flat();
+    return {
+      ...{ name: `-${word}`, words: parts, hashes: typing.query(word) },
+      select(found) {
+        return [
+          ...selectMeant(found, (indexed) => farMeaning(asked, indexed)),
+          ...found
+            .filter((each) => parts.includes(each.word))
+            .map((each) => ({ ...each, form: 'part' as const, weight: 0 })),
+        ];
+      },
+      standsFor: (indexed, isAlike) =>
+        (isAlike && findEdits(word, indexed) !== undefined) || parts.includes(indexed),
+    };
+  });
 }
+
+/** Of words that begin alike: more than any dictionary has that are so short. */
+const maxForms = 5_000;
 
 function selectMeant(
   candidates: readonly IndexedWord[],
-  meaningOf: (word: string) => Meaning | undefined,
+  meaningOf: (word: string) => Omit<WordMatch, 'id' | 'word'> | undefined,
 ): WordMatch[] {
   return candidates.flatMap((each) => {
     const meaning = meaningOf(each.word);
@@ -62,31 +96,49 @@ function selectMeant(
 
 async function match(
   reader: IndexReader,
-  words: readonly string[],
-  lookupOf: (word: string) => Lookup,
+  words: readonly TextWord[],
+  mostInRange: number,
+  lookupOf: (word: TextWord) => Lookup,
 ): Promise<MatchedWord[]> {
   const cache = reader.caches.words;
   const asked = words.map((word) => ({ word, lookup: lookupOf(word) }));
   const known = new Map(asked.map(({ lookup: { name } }) => [name, cache.find(name)]));
   const unknown = asked.flatMap(({ lookup }) => (known.get(lookup.name) ? [] : [lookup]));
-  const { found, mayKeep } = await readForCache(reader, () => findCandidates(reader, unknown));
-  for (const { name, meaningOf, standsFor } of unknown) {
-    const matches = selectMeant(found, meaningOf);
+  const { found, mayKeep } = await readForCache(reader, () => findCandidates(reader, unknown, mostInRange));
+  for (const { name, select, standsFor } of unknown) {
+    const matches = select(found);
     known.set(name, matches);
     if (mayKeep) cache.keep(name, matches, standsFor);
   }
-  return asked.map(({ word, lookup }) => ({ word, matches: known.get(lookup.name) ?? [] }));
+  return asked.map(({ word, lookup }) => ({ ...word, matches: known.get(lookup.name) ?? [] }));
 }
 
-async function findCandidates(reader: IndexReader, lookups: readonly Lookup[]): Promise<IndexedWord[]> {
+async function findCandidates(
+  reader: IndexReader,
+  lookups: readonly Lookup[],
+  mostInRange: number,
+): Promise<IndexedWord[]> {
   if (lookups.length === 0) return [];
+  const ranges = lookups.flatMap(({ range }) => range ?? []);
   const { rows } = await reader.query<IndexedWord>(
     `select id, word from ${reader.index}.word where id = any (array(
        select id from ${reader.index}.word where word = any ($1)
        union all
        select word_id from ${reader.index}.deletion where hash = any ($2::bigint[])
+       union all
+       select found.id from unnest($3::text[], $4::integer[]) as range (beginning, longest), lateral (
+         select id from ${reader.index}.word
+         where word >= beginning and word < beginning || U&'\\+10FFFF' and length(word) <= longest
+         order by length(word), word limit $5
+       ) as found
      ))`,
-    [textArray(lookups.flatMap(({ words }) => words)), bigintArray(lookups.flatMap(({ hashes }) => hashes))],
+    [
+      textArray(lookups.flatMap(({ words }) => words)),
+      bigintArray(lookups.flatMap(({ hashes }) => hashes)),
+      textArray(ranges.map(({ beginning }) => beginning)),
+      integerArray(ranges.map(({ maxLength }) => maxLength)),
+      mostInRange,
+    ],
     { prepared: true },
   );
   return rows;

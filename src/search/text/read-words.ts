@@ -1,4 +1,6 @@
-import { isKnown, weighQuery } from '../../rules/text/rank.ts';
+import type { Language } from '../../languages.ts';
+import { textWords } from '../../rules/text/forms.ts';
+import { isKnown, splitCompounds, weighQuery } from '../../rules/text/rank.ts';
 import type { Directory, Run } from '../cache/caches.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { offerList, wordList } from '../lists/list-numbers.ts';
@@ -23,13 +25,14 @@ export interface WordEntry {
 export interface AskedText {
   text?: string;
   format: IndexFormat;
+  languages: readonly Language[];
 }
 
 /** The words of the query with what they stand for: only those that the index does not have are looked up once more, for what they may be meant to be. */
-export async function readWords(tools: Tools, { text = '', format }: AskedText) {
+export async function readWords(tools: Tools, { text = '', format, languages }: AskedText) {
   const { reader } = tools;
   const [near, documents] = await Promise.all([
-    matchNear(reader, format.tokenizer.query(text)),
+    matchNear(reader, textWords(format.tokenizer.query(text)), languages),
     countDocuments(reader),
   ]);
   const opened = new Map<string, WordEntry>();
@@ -38,17 +41,20 @@ export async function readWords(tools: Tools, { text = '', format }: AskedText) 
     await openEntries(tools, words, opened);
     return words.map((each) => ({
       ...each,
-      matches: each.matches.map((match) => ({ ...match, documents: documentsOf(match.word) })),
+      matches: each.matches.flatMap((match) =>
+        match.form === 'part' ? [] : [{ ...match, documents: documentsOf(match.word) }],
+      ),
     }));
   };
   const known = await count(near);
-  const unknown = known.filter(({ matches }) => !isKnown(matches)).map(({ word }) => word);
+  const unknown = known.filter(({ joins, matches }) => !joins && !isKnown(matches));
   const far = unknown.length > 0 ? await count(await matchFar(reader, unknown, format)) : [];
-  const words = known.map(({ word, matches }) => {
-    const others = far.filter((each) => each.word === word).flatMap((each) => each.matches);
-    return { word, matches: [...matches, ...others.filter((other) => other.word !== word)] };
+  const words = known.map(({ word, matches, joins }) => {
+    const isNear = (indexed: string) => matches.some((match) => match.word === indexed);
+    const others = joins ? [] : far.filter((each) => each.word === word).flatMap((each) => each.matches);
+    return { word, joins, matches: [...matches, ...others.filter((match) => !isNear(match.word))] };
   });
-  const query = weighQuery(words, documents);
+  const query = weighQuery(splitCompounds(words, documentsOf), documents);
   const entries = new Map<string, WordEntry>();
   for (const { word } of query.words.flatMap(({ variants }) => variants)) {
     const entry = opened.get(word);

@@ -1,6 +1,13 @@
+import { readConfig } from '../../../src/config.ts';
 import type { Catalog, Offer, Resource } from '../../../src/protocol/catalog.ts';
-import { farMeaning, nearMeaning } from '../../../src/rules/text/forms.ts';
-import { rankOf, type TextQuery, type TextRank, weighQuery } from '../../../src/rules/text/rank.ts';
+import { farMeaning, joinedWeight, nearForms, textWords } from '../../../src/rules/text/forms.ts';
+import {
+  rankOf,
+  splitCompounds,
+  type TextQuery,
+  type TextRank,
+  weighQuery,
+} from '../../../src/rules/text/rank.ts';
 import {
   catalogWords,
   offerWords,
@@ -31,15 +38,24 @@ export function vocabularyOf(catalogs: readonly { catalog: Catalog }[]): Vocabul
 }
 
 export function textQuery(text: string, { documentCount, documentsWith }: Vocabulary): TextQuery {
-  const words = queryWords(text).map((word) => ({
-    word,
-    matches: [...documentsWith].flatMap(([known, documents]) => {
-      const meaning = nearMeaning(word, known) ?? farMeaning(word, known);
+  const words = textWords(queryWords(text)).map((asked) => {
+    const { word, joins } = asked;
+    const near = nearForms(word, searchLanguages);
+    const matches = [...documentsWith].flatMap(([known, documents]) => {
+      if (joins)
+        return known === word ? [{ word, form: 'joined' as const, weight: joinedWeight, documents }] : [];
+      const meaning = near.meaningOf(known) ?? farMeaning(asked, known);
       return meaning ? [{ ...meaning, word: known, documents }] : [];
-    }),
-  }));
-  return weighQuery(words, documentCount);
+    });
+    return { word, joins, matches };
+  });
+  return weighQuery(
+    splitCompounds(words, (word) => documentsWith.get(word) ?? 0),
+    documentCount,
+  );
 }
+
+const { SEARCH_LANGUAGES: searchLanguages } = readConfig({});
 
 /** The rank of a resource by what is searched for it: its own words, those of catalog and provider, and those of the offers on it. */
 export function findRank(
