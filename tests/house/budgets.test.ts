@@ -20,13 +20,13 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/protocol': { lines: 5590, names: 377 },
   'src/publisher': { lines: 4000, names: 174 },
   'src/registry': { lines: 1550, names: 54 },
-  'src/rules': { lines: 9410, names: 472 },
+  'src/rules': { lines: 9420, names: 475 },
   'src/schemas': { lines: 340, names: 13 },
-  'src/search': { lines: 8930, names: 346 },
+  'src/search': { lines: 8950, names: 346 },
   'src/storage': { lines: 11800, names: 634 },
   'src/telemetry': { lines: 330, names: 12 },
   'src/workers': { lines: 600, names: 26 },
-  'web/src': { lines: 6730, names: 182 },
+  'web/src': { lines: 6740, names: 182 },
 };
 /** A figure that is further from the truth than this is lowered. */
 const slackLines = 200;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { farMeaning, nearForms, partsOf, textWords } from './forms.ts';
+import { farMeaning, nearForms, partsOf, shortestFirst, textWords } from './forms.ts';
 
 const near = (word: string, indexed: string) => nearForms(word, ['en', 'hi']).meaningOf(indexed);
-const far = (word: string, indexed: string) => farMeaning({ word }, indexed);
+const far = (word: string, indexed: string, isLast = false) => farMeaning({ word, isLast }, indexed);
 
 describe('what a word always stands for', () => {
   it('is itself, then its forms', () => {
@@ -18,6 +18,15 @@ describe('what a word always stands for', () => {
 });
 
 describe('what a word stands for that is not indexed', () => {
+  it('are words that begin with it, if it is the last one and has three letters', () => {
+    expect(far('charg', 'charger', true)?.form).toBe('begun');
+    expect(far('charg', 'chargepoint')).toBeUndefined();
+    expect(far('ch', 'charger', true)).toBeUndefined();
+    expect(far('charg', 'charger', true)?.weight).toBeGreaterThan(
+      far('charg', 'chargepoint', true)?.weight ?? 1,
+    );
+  });
+
   it('are misspelt words: one edit before two, and those that begin and end alike first', () => {
     const weight = (indexed: string) => far('battrey', indexed)?.weight ?? 0;
     expect(weight('battery')).toBeGreaterThan(weight('battle'));
@@ -25,12 +34,19 @@ describe('what a word stands for that is not indexed', () => {
     expect(far('camra', 'camera')?.weight).toBeGreaterThan(far('camra', 'amra')?.weight ?? 1);
     expect(far('60kw', '50kw')).toBeUndefined();
   });
+
+  it('are so many of those that begin with it, the shortest ones', () => {
+    const words = Array.from({ length: 80 }, (_, length) => `tea${'x'.repeat(80 - length)}`);
+    expect(shortestFirst(words)).toHaveLength(50);
+    expect(shortestFirst(words)[0]).toBe('teax');
+  });
 });
 
 describe('compounds', () => {
   it('are neighbouring words in one', () => {
     const joined = textWords(['power', 'bank', 'the', 'bc', 'd']).filter(({ joins }) => joins);
-    expect(joined).toEqual([{ word: 'powerbank', joins: ['power', 'bank'] }]);
+    expect(joined).toEqual([{ word: 'powerbank', isLast: false, joins: ['power', 'bank'] }]);
+    expect(textWords(['power', 'bank']).map(({ isLast }) => isLast)).toEqual([false, true, false]);
   });
 
   it('have parts of three letters or more', () => {

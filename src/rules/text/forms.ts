@@ -5,10 +5,10 @@ import { findEdits, likenessOf } from './typing-errors.ts';
 import { isUnspaced } from './words.ts';
 
 // Which indexed words a word of a query stands for, and how much each counts beside the word itself. Decided: the word and its inflected forms always do. Only where
-// the index does not have the word itself, so do those that it may be misspelt of; where there is nothing of all that, its
+// the index does not have the word itself, so do words that begin with it (the last word of a query, which may not be finished) and those that it may be misspelt of; where there is nothing of all that, its
 // two parts, if it is a compound of indexed words. Two neighbouring words of a query also stand for their compound.
 
-export type Form = 'exact' | 'inflected' | 'joined' | 'part' | 'misspelt';
+export type Form = 'exact' | 'inflected' | 'joined' | 'part' | 'begun' | 'misspelt';
 
 /** As which form an indexed word is meant, and what it counts beside the word itself: at most 1. */
 export interface Meaning {
@@ -19,19 +19,21 @@ export interface Meaning {
 /** A word of a query. */
 export interface TextWord {
   word: string;
+  /** It may be the beginning of a word. */
+  isLast: boolean;
   /** The two neighbouring words that it is in one. */
   joins?: readonly [string, string];
 }
 
 /** The words that a query asks for: its own, and neighbours joined. */
 export function textWords(words: readonly string[]): TextWord[] {
-  const own = words.map((word) => ({ word }));
+  const own = words.map((word, index) => ({ word, isLast: index === words.length - 1 }));
   const joined = words.slice(1).flatMap((second, index) => {
     const first = words[index] ?? '';
     const word = first + second;
     const isCompound = word.length >= minJoined && !words.includes(word) && !isUnspaced(word);
     if (!isCompound || commonWords.has(first) || commonWords.has(second)) return [];
-    return [{ word, joins: [first, second] as const }];
+    return [{ word, isLast: false, joins: [first, second] as const }];
   });
   return [...own, ...joined];
 }
@@ -61,11 +63,23 @@ export function nearForms(word: string, languages: readonly Language[]): NearFor
 }
 
 /** What a word stands for where the index does not have it. */
-export function farMeaning({ word }: TextWord, indexed: string): Meaning | undefined {
+export function farMeaning({ word, isLast }: TextWord, indexed: string): Meaning | undefined {
+  if (isLast && word.length >= minBegun && indexed.startsWith(word) && !isUnspaced(word))
+    return { form: 'begun', weight: (0.7 * word.length) / indexed.length };
   const edits = findEdits(word, indexed);
   return edits
     ? { form: 'misspelt', weight: (edits === 1 ? 0.6 : 0.03) * likenessOf(word, indexed) ** 6 }
     : undefined;
+}
+
+/** Letters that the last word has at least. */
+export const minBegun = 3;
+/** Of words with the same beginning, the shortest count, and of equally long ones the first. */
+export const maxBegun = 50;
+
+/** Those among indexed words that a word is the beginning of, as many as count. */
+export function shortestFirst(words: readonly string[]): string[] {
+  return [...words].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, maxBegun);
 }
 
 /** The pairs of words that a word may be a compound of. */

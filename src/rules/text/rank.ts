@@ -71,13 +71,13 @@ export function weighQuery(words: readonly QueryWord[], documentCount: number): 
   };
 }
 
-/** Whether the index has the word itself: then it stands for no other that it may be misspelt of. */
+/** Whether the index has the word itself: then it stands for no other that begins with it, or that it may be misspelt of. */
 export function isKnown(matches: QueryWord['matches']): boolean {
   return matches.some(({ form, documents }) => documents > 0 && form === 'exact');
 }
 
 function isNear(form: Form): boolean {
-  return form !== 'misspelt';
+  return form !== 'begun' && form !== 'misspelt';
 }
 
 /** A word that stands for nothing, but is a compound of indexed words, is asked for as these: those that the index has most of. */

@@ -1,5 +1,14 @@
 import type { Language } from '../../languages.ts';
-import { farMeaning, joinedWeight, nearForms, partsOf, type TextWord } from '../../rules/text/forms.ts';
+import {
+  farMeaning,
+  joinedWeight,
+  maxBegun,
+  minBegun,
+  nearForms,
+  partsOf,
+  shortestFirst,
+  type TextWord,
+} from '../../rules/text/forms.ts';
 import { findEdits } from '../../rules/text/typing-errors.ts';
 import { bigintArray, integerArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -56,33 +65,40 @@ export function matchNear(
   });
 }
 
-/** Of words that the index does not have: misspelt ones, and what may be parts of it. */
+/** Of words that the index does not have: those that begin with it, misspelt ones, and what may be parts of it. */
 export function matchFar(
   reader: IndexReader,
   words: readonly TextWord[],
   { typing }: IndexFormat,
 ): Promise<MatchedWord[]> {
-  return match(reader, words, maxForms, (asked) => {
-    const { word } = asked;
+  return match(reader, words, maxBegun, (asked) => {
+    const { word, isLast } = asked;
     const parts = partsOf(word).flat();
     return {
-      ...{ name: `-${word}`, words: parts, hashes: typing.query(word) },
+      ...{ name: `-${word}${isLast ? '*' : ''}`, words: parts, hashes: typing.query(word) },
+      ...(isLast && word.length >= minBegun && { range: { beginning: word, maxLength: longestWord } }),
       select(found) {
+        const meant = selectMeant(found, (indexed) => farMeaning(asked, indexed));
+        const begun = meant.filter(({ form }) => form === 'begun').map((each) => each.word);
+        const counted = new Set(shortestFirst(begun));
         return [
-          ...selectMeant(found, (indexed) => farMeaning(asked, indexed)),
+          ...meant.filter((each) => each.form !== 'begun' || counted.has(each.word)),
           ...found
             .filter((each) => parts.includes(each.word))
             .map((each) => ({ ...each, form: 'part' as const, weight: 0 })),
         ];
       },
       standsFor: (indexed, isAlike) =>
-        (isAlike && findEdits(word, indexed) !== undefined) || parts.includes(indexed),
+        (isAlike && findEdits(word, indexed) !== undefined) ||
+        (isLast && indexed.startsWith(word)) ||
+        parts.includes(indexed),
     };
   });
 }
 
 /** Of words that begin alike: more than any dictionary has that are so short. */
 const maxForms = 5_000;
+const longestWord = 64;
 
 function selectMeant(
   candidates: readonly IndexedWord[],

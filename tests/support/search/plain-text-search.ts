@@ -1,6 +1,12 @@
 import { readConfig } from '../../../src/config.ts';
 import type { Catalog, Offer, Resource } from '../../../src/protocol/catalog.ts';
-import { farMeaning, joinedWeight, nearForms, textWords } from '../../../src/rules/text/forms.ts';
+import {
+  farMeaning,
+  joinedWeight,
+  nearForms,
+  shortestFirst,
+  textWords,
+} from '../../../src/rules/text/forms.ts';
 import {
   rankOf,
   splitCompounds,
@@ -47,7 +53,12 @@ export function textQuery(text: string, { documentCount, documentsWith }: Vocabu
       const meaning = near.meaningOf(known) ?? farMeaning(asked, known);
       return meaning ? [{ ...meaning, word: known, documents }] : [];
     });
-    return { word, joins, matches };
+    const begun = shortestFirst(matches.filter(({ form }) => form === 'begun').map((match) => match.word));
+    return {
+      word,
+      joins,
+      matches: matches.filter((match) => match.form !== 'begun' || begun.includes(match.word)),
+    };
   });
   return weighQuery(
     splitCompounds(words, (word) => documentsWith.get(word) ?? 0),
