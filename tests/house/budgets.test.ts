@@ -20,7 +20,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/protocol': { lines: 5590, names: 377 },
   'src/publisher': { lines: 4000, names: 174 },
   'src/registry': { lines: 1550, names: 54 },
-  'src/rules': { lines: 9420, names: 475 },
+  'src/rules': { lines: 9540, names: 477 },
   'src/schemas': { lines: 340, names: 13 },
   'src/search': { lines: 8950, names: 346 },
   'src/storage': { lines: 11800, names: 634 },

@@ -5,10 +5,15 @@ const near = (word: string, indexed: string) => nearForms(word, ['en', 'hi']).me
 const far = (word: string, indexed: string, isLast = false) => farMeaning({ word, isLast }, indexed);
 
 describe('what a word always stands for', () => {
-  it('is itself, then its forms', () => {
-    const [exact, inflected] = ['chawal', 'chawals'].map((indexed) => near('chawal', indexed));
-    expect([exact?.form, inflected?.form]).toEqual(['exact', 'inflected']);
-    expect(exact?.weight).toBeGreaterThan(inflected?.weight ?? 1);
+  it('is itself, then its forms, then the word in another script', () => {
+    const weights = ['chawal', 'chawals', 'चावल'].map((indexed) => near('chawal', indexed));
+    expect(weights.map((each) => each?.form)).toEqual(['exact', 'inflected', 'other script']);
+    const [exact, inflected, otherScript] = weights.map((each) => each?.weight ?? 0) as [
+      number,
+      number,
+      number,
+    ];
+    expect([exact > inflected, inflected > otherScript]).toEqual([true, true]);
   });
 
   it('is no misspelt word, and none that begins with it', () => {

@@ -1,14 +1,15 @@
 import type { Language } from '../../languages.ts';
 import { commonWords } from './common-words.ts';
+import { likenessOfSounds } from './sounds.ts';
 import { type Stems, stemsOf } from './stems.ts';
 import { findEdits, likenessOf } from './typing-errors.ts';
 import { isUnspaced } from './words.ts';
 
-// Which indexed words a word of a query stands for, and how much each counts beside the word itself. Decided: the word and its inflected forms always do. Only where
+// Which indexed words a word of a query stands for, and how much each counts beside the word itself. Decided: the word, its inflected forms and how it is written in another script always do. Only where
 // the index does not have the word itself, so do words that begin with it (the last word of a query, which may not be finished) and those that it may be misspelt of; where there is nothing of all that, its
 // two parts, if it is a compound of indexed words. Two neighbouring words of a query also stand for their compound.
 
-export type Form = 'exact' | 'inflected' | 'joined' | 'part' | 'begun' | 'misspelt';
+export type Form = 'exact' | 'inflected' | 'other script' | 'joined' | 'part' | 'begun' | 'misspelt';
 
 /** As which form an indexed word is meant, and what it counts beside the word itself: at most 1. */
 export interface Meaning {
@@ -57,7 +58,9 @@ export function nearForms(word: string, languages: readonly Language[]): NearFor
     ...range,
     meaningOf(indexed) {
       if (indexed === word) return { form: 'exact', weight: 1 };
-      return isFormOf(indexed) ? { form: 'inflected', weight: 0.9 } : undefined;
+      if (isFormOf(indexed)) return { form: 'inflected', weight: 0.9 };
+      const likeness = likenessOfSounds(word, indexed);
+      return likeness === undefined ? undefined : { form: 'other script', weight: 0.5 * likeness };
     },
   };
 }

@@ -63,5 +63,5 @@ describe('a format of the index', () => {
 });
 
 const digests: Record<number, string> = {
-  1: 'sha256:51c748aa24454362480a9a832c783180eddde307c7428071eaeb5e5bdfd54ec8',
+  1: 'sha256:5a1183ecdae28c3e8410b293cc588e349fcb92facd95297c566952b56ccaf571',
 };

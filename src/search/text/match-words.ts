@@ -39,10 +39,11 @@ interface IndexedWord {
   word: string;
 }
 
-/** The indexed words that are the word or a form of it. */
+/** The indexed words that are the word, a form of it, or the word in another script. */
 export function matchNear(
   reader: IndexReader,
   words: readonly TextWord[],
+  { typing }: IndexFormat,
   languages: readonly Language[],
 ): Promise<MatchedWord[]> {
   return match(reader, words, maxForms, ({ word, joins }) => {
@@ -57,7 +58,7 @@ export function matchNear(
       };
     const { beginning, maxLength, meaningOf } = nearForms(word, languages);
     return {
-      ...{ name: word, words: [word], hashes: [] },
+      ...{ name: word, words: [word], hashes: typing.otherScripts(word) },
       ...(beginning !== undefined && { range: { beginning, maxLength } }),
       select: (found) => selectMeant(found, meaningOf),
       standsFor: (indexed) => meaningOf(indexed) !== undefined,

@@ -32,7 +32,7 @@ export interface AskedText {
 export async function readWords(tools: Tools, { text = '', format, languages }: AskedText) {
   const { reader } = tools;
   const [near, documents] = await Promise.all([
-    matchNear(reader, textWords(format.tokenizer.query(text)), languages),
+    matchNear(reader, textWords(format.tokenizer.query(text)), format, languages),
     countDocuments(reader),
   ]);
   const opened = new Map<string, WordEntry>();

@@ -22,6 +22,7 @@ export const laterFormat: IndexFormat = {
   typing: {
     index: (word) => newest.typing.index(word).map(otherHash),
     query: (word) => newest.typing.query(word).map(otherHash),
+    otherScripts: (word) => newest.typing.otherScripts(word).map(otherHash),
   },
   attributes: {
     ...newest.attributes,
