@@ -29,6 +29,7 @@ export const leaves = [
   'error-code.ts',
   'fair-turns.ts',
   'group.ts',
+  'languages.ts',
   'own-text.ts',
   'processor-time.ts',
   'program-version.ts',

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { type Language, stemmers } from './languages.ts';
 import { networkId, subscriberId, url } from './settings.ts';
 
 // The entries of settings that are lists, checked one by one (config.ts has the settings themselves).
@@ -73,4 +74,10 @@ export function readNameServer(item: string): string {
 function textOf(item: unknown): string {
   if (typeof item !== 'string') throw new Error('must be a JSON array of texts');
   return item;
+}
+
+/** An entry of SEARCH_LANGUAGES. */
+export function readLanguage(item: string): Language {
+  if (Object.hasOwn(stemmers, item)) return item as Language;
+  throw new Error(`names "${item}", but only ${Object.keys(stemmers).join(', ')} are known`);
 }

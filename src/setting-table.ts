@@ -1,5 +1,6 @@
 import {
   readBaseAddress,
+  readLanguage,
   readNameServer,
   readNetworkId,
   readNodeName,
@@ -246,6 +247,11 @@ export const settings = {
     0,
     'how long answers may lack a change that replicas (DATABASE_READ_URL) have not replayed; 0 means that a discover sees everything that was committed before it',
     { unit: 'milliseconds', max: 30_000 },
+  ),
+  SEARCH_LANGUAGES: list(
+    'en,hi',
+    'languages whose inflected forms a text search finds, by ISO 639 codes, comma-separated; empty finds plurals with s alone',
+    readLanguage,
   ),
   SEARCH_CACHE_PERCENT: integer(
     100,

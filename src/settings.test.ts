@@ -165,6 +165,12 @@ describe('settings', () => {
     expect(() => readConfig({ SCHEMA_ALIASES: given })).toThrow(`Setting SCHEMA_ALIASES="${given}" ${fault}`);
   });
 
+  it('name languages whose inflected forms are known', () => {
+    expect(readConfig({}).SEARCH_LANGUAGES).toEqual(['en', 'hi']);
+    expect(readConfig({ SEARCH_LANGUAGES: 'de, fr' }).SEARCH_LANGUAGES).toEqual(['de', 'fr']);
+    expect(() => readConfig({ SEARCH_LANGUAGES: 'en,klingon' })).toThrow('names "klingon", but only ar, bg,');
+  });
+
   it('refuse a role that does not exist', () => {
     expect(() => readConfig({ ROLES: 'catalog,baker' })).toThrow('ROLES names no role "baker"');
   });

@@ -151,11 +151,11 @@ export function size(fallback: string, about: string): Kind<number> {
   };
 }
 
-export function list(
+export function list<T extends string = string>(
   fallback: string,
   about: string,
-  readItem = (item: string): string => item,
-): Kind<string[]> {
+  readItem = (item: string): T => item as T,
+): Kind<T[]> {
   return {
     fallback,
     about,

@@ -48,7 +48,7 @@ async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
   const countUpTo = (text === undefined ? few.alone : few.besideText) + 1;
   // Places, words and lists are asked for at the same time: none depends on another.
   const [words, place, set] = await Promise.all([
-    text === undefined ? undefined : openText(tools, text, plan.format),
+    text === undefined ? undefined : openText(tools, plan),
     spatial.length === 0 ? undefined : openPlace(tools, spatial, { isBesideOthers, countUpTo }),
     filter && openFilter(tools, filter),
   ]);

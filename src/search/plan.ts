@@ -1,4 +1,5 @@
 import type { ServiceContext } from '../delivery/service.ts';
+import type { Language } from '../languages.ts';
 import type { Context } from '../protocol/context.ts';
 import { type DiscoverMessage, spatialConstraints } from '../protocol/discover-messages.ts';
 import type { Paging } from '../rules/discover/page-answer.ts';
@@ -21,6 +22,8 @@ export interface Plan {
   scope: Scope;
   paging: Paging;
   text?: string;
+  /** Those whose inflected forms a text search knows. */
+  languages: readonly Language[];
   filter?: FilterPlan;
   spatial: SpatialPlan[];
 }
@@ -38,6 +41,7 @@ export function planQuestion(
     format,
     scope: { now: now(), networkId, schemaContext: schemaIdentities(schemaContext, config.SCHEMA_ALIASES) },
     paging: { limit, offset },
+    languages: config.SEARCH_LANGUAGES,
     ...(text && { text }),
     ...(expression !== undefined && {
       filter: planFilter(expression, { acceptPostfix, attributes: format.attributes }),

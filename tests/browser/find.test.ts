@@ -55,6 +55,15 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     await filterByKeyboard(page);
   });
 
+  it('answers as one types, before the word is finished', async () => {
+    const page = await scene.visit('#/find');
+    await page.getByLabel('What to look for').pressSequentially('charg');
+    await page.getByRole('list', { name: 'Results' }).getByRole('listitem').first().waitFor();
+    expect(page.url()).toContain('text=charg');
+    await page.getByRole('tab', { name: 'Explain' }).click();
+    await page.getByText('begun').first().waitFor();
+  });
+
   it('draws a polygon on the map, and finds what lies in it', async () => {
     const page = await scene.visit('#/find?text=charger');
     const results = page.getByRole('list', { name: 'Results' }).getByRole('listitem');

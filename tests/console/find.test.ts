@@ -116,6 +116,17 @@ describe('POST /api/find', () => {
     expect(body.explain.ms).toBeGreaterThan(0);
   });
 
+  it('answers as one types: half a word finds what begins with it, and the whole word then finds no more', async () => {
+    const find = async (textSearch: string) =>
+      (await ask('/api/find', { message: { intent: { textSearch } } })).body;
+    for (const typed of ['vol', 'voltp', 'voltpath']) expect((await find(typed)).resourceCount).toBe(6);
+    expect((await find('vo')).resourceCount).toBe(0);
+    const { words } = (await find('voltp')).explain.steps.find(
+      ({ step }: { step: string }) => step === 'read words',
+    );
+    expect(words[0].standsFor).toContainEqual(expect.objectContaining({ word: 'voltpath', form: 'begun' }));
+  });
+
   it('gives a request that a discovery service takes', async () => {
     const { body } = await ask('/api/find', { message: where(ccs2) });
     const { context, message } = body.request;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rankOf as rankAndBandOf, rarestFirst, weighQuery } from './rank.ts';
+import { rankOf as rankAndBandOf, rarestFirst, splitCompounds, weighQuery } from './rank.ts';
 
 const documents: Record<string, number> = {
   the: 990,
@@ -10,9 +10,15 @@ const documents: Record<string, number> = {
   toffee: 2,
   coffer: 1,
 };
+const exact = (word: string) => ({
+  word,
+  form: 'exact' as const,
+  weight: 1,
+  documents: documents[word] ?? 0,
+});
 const query = (...words: string[]) =>
   weighQuery(
-    words.map((word) => ({ word, matches: [{ word, edits: 0, documents: documents[word] ?? 0 }] })),
+    words.map((word) => ({ word, matches: [exact(word)] })),
     1_000,
   );
 const rankOf = (...asked: Parameters<typeof rankAndBandOf>) => rankAndBandOf(...asked)?.rank;
@@ -56,33 +62,41 @@ describe('rankOf', () => {
     expect(rankOf(query('coffee'), places)).toBe(rankOf(query('coffee'), [resource('coffee')]));
   });
 
-  it('puts an exact word before a typing error, wherever either stands and however rare the other is', () => {
+  const coffees = { word: 'coffees', form: 'inflected' as const, weight: 0.9, documents: 1 };
+  const misspelt = { word: 'toffee', form: 'misspelt' as const, weight: 0.6, documents: 2 };
+
+  it('puts a word before its forms, however rare they are', () => {
+    const words = weighQuery([{ word: 'coffee', matches: [coffees, exact('coffee')] }], 1_000);
+    expect(rankOf(words, [resource('coffee')])).toBeGreaterThan(rankOf(words, [resource('coffees')]) ?? 0);
+  });
+
+  it('puts two words in one below both of them, however rare that is', () => {
+    const joined = { word: 'coffeearabica', form: 'joined' as const, weight: 0.9, documents: 1 };
     const words = weighQuery(
       [
-        {
-          word: 'coffee',
-          matches: ['coffee', 'toffee', 'coffer'].map((word, edits) => ({
-            word,
-            edits,
-            documents: documents[word] ?? 0,
-          })),
-        },
+        ...['coffee', 'arabica'].map((word) => ({ word, matches: [exact(word)] })),
+        { word: joined.word, joins: ['coffee', 'arabica'], matches: [joined] },
       ],
       1_000,
     );
-    const exact = rankOf(words, [resource('coffee', 0.72)]) ?? 0;
-    const oneEdit = rankOf(words, [resource('toffee')]) ?? 0;
-    const twoEdits = rankOf(words, [resource('coffer')]) ?? 0;
-    expect(exact).toBeGreaterThan(oneEdit);
-    expect(oneEdit).toBeGreaterThan(twoEdits);
-    expect(twoEdits).toBeGreaterThan(0);
+    const rank = (text: string) => rankOf(words, [resource(text)]) ?? 0;
+    expect(rank('coffee arabica')).toBeGreaterThan(rank('coffeearabica'));
+    expect(rank('coffeearabica')).toBeGreaterThan(rank('arabica'));
+  });
+
+  it('takes a word for misspelt only where the index does not have it', () => {
+    const rank = (...matches: (typeof coffees | typeof misspelt | ReturnType<typeof exact>)[]) =>
+      rankOf(weighQuery([{ word: 'coffee', matches }], 1_000), [resource('toffee')]);
+    expect(rank(exact('coffee'), misspelt)).toBeUndefined();
+    expect(rank(coffees, misspelt)).toBeGreaterThan(0);
+    expect(rank({ ...exact('coffee'), documents: 0 }, misspelt)).toBeGreaterThan(0);
   });
 
   it('is above zero for whatever matches, in an index of any size', () => {
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.nat(10_000_000), (count, total) => {
         const words = weighQuery(
-          [{ word: 'a', matches: [{ word: 'a', edits: 0, documents: count }] }],
+          [{ word: 'a', matches: [{ word: 'a', form: 'exact', weight: 1, documents: count }] }],
           total,
         );
         expect(rankOf(words, [resource('a')])).toBeGreaterThan(0);
@@ -102,28 +116,41 @@ describe('rarestFirst', () => {
 });
 
 describe('the band of a resource', () => {
+  const coffees = { word: 'coffees', form: 'inflected' as const, weight: 0.9, documents: 2 };
   const words = weighQuery(
     [
-      {
-        word: 'coffee',
-        matches: [
-          { word: 'coffee', edits: 0, documents: 40 },
-          { word: 'toffee', edits: 1, documents: 2 },
-        ],
-      },
-      { word: 'arabica', matches: [{ word: 'arabica', edits: 0, documents: 4 }] },
+      { word: 'coffee', matches: [exact('coffee'), coffees] },
+      { word: 'arabica', matches: [exact('arabica')] },
     ],
     1_000,
   );
   const band = (text: string, weight?: number) => rankAndBandOf(words, [resource(text, weight)])?.band ?? 0;
 
   it('is the same wherever the same words stand, and higher for more and rarer words', () => {
-    expect(band('coffee', 0.7)).toBe(band('coffee toffee'));
+    expect(band('coffee', 0.7)).toBe(band('coffee coffees'));
     expect(band('arabica')).toBeGreaterThan(band('coffee'));
     expect(band('coffee arabica')).toBeGreaterThan(band('arabica'));
   });
 
   it('counts half for a word that did not match exactly', () => {
-    expect(band('toffee')).toBeCloseTo(band('coffee') / 2);
+    expect(band('coffees')).toBeCloseTo(band('coffee') / 2);
+  });
+});
+
+describe('splitCompounds', () => {
+  const documentsOf = (word: string) => ({ power: 9, bank: 5, pow: 1, erbank: 1 })[word] ?? 0;
+
+  it('asks for the parts of a word that stands for nothing, those of which there are most', () => {
+    const words = splitCompounds([{ word: 'powerbank', matches: [] }], documentsOf);
+    expect(words.map(({ word }) => word)).toEqual(['power', 'bank']);
+    expect(words[0]?.matches).toEqual([{ word: 'power', form: 'part', weight: 0.8, documents: 9 }]);
+  });
+
+  it('leaves a word that stands for something, and one of which a part is not indexed', () => {
+    for (const asked of [
+      { word: 'powerbank', matches: [exact('coffee')] },
+      { word: 'powerbunk', matches: [] },
+    ])
+      expect(splitCompounds([asked], documentsOf)).toEqual([asked]);
   });
 });

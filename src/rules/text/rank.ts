@@ -1,10 +1,11 @@
+import { commonWords } from './common-words.ts';
+import { type Form, type Meaning, partsOf, type TextWord } from './forms.ts';
 import type { WordWeights } from './word-weights.ts';
-import { foldText } from './words.ts';
 
 /**
  * How well a resource answers a text, from the words of its own and of what it belongs to. Decided: any word may match; the rank
  * is the sum of the rarity of the matched words, so that more and rarer ones come first, and what stands in every
- * sentence counts next to nothing. An exact word always counts more than one with a typing error. Undefined where no word matches.
+ * sentence counts next to nothing. Other forms of a word count less than the word (forms.ts). Undefined where no word matches.
  */
 export function rankOf(query: TextQuery, documents: readonly WordWeights[]): TextRank | undefined {
   let [rank, band] = [0, 0];
@@ -13,7 +14,7 @@ export function rankOf(query: TextQuery, documents: readonly WordWeights[]): Tex
     if (best === 0) continue;
     rank += best;
     const isExact = variants.some(
-      ({ word, isExact }) => isExact && documents.some((weights) => (weights.get(word) ?? 0) > 0),
+      ({ word, form }) => form === 'exact' && documents.some((weights) => (weights.get(word) ?? 0) > 0),
     );
     band += bandOf(rarity, isExact);
   }
@@ -47,30 +48,56 @@ function bestMatch(variants: readonly WordVariant[], documents: readonly WordWei
 
 /** The weights of the words of a query, from how many documents of an index have each word that they stand for. */
 export function weighQuery(words: readonly QueryWord[], documentCount: number): TextQuery {
+  const rarities = new Map<string, number>();
   return {
-    words: words.map(({ word, matches }) => {
-      const together = matches.reduce((sum, { documents }) => sum + documents, 0);
-      const exact = matches.find(({ edits }) => edits === 0);
+    words: words.map(({ word, joins, matches }) => {
+      const counted = isKnown(matches) ? matches.filter(({ form }) => isNear(form)) : matches;
+      const together = counted.reduce((sum, { documents }) => sum + documents, 0);
+      // A rare form is not worth more than the word itself, nor a misspelling: they share their rarity.
+      const own = rarity(word, together, documentCount);
+      // Two words in one are worth both, however rarely they are written so. Words come before what joins them.
+      const shared = joins?.reduce((sum, part) => sum + (rarities.get(part) ?? own), 0) ?? own;
+      rarities.set(word, shared);
       return {
         word,
-        rarity: rarity(word, exact?.documents ?? together, documentCount),
-        variants: matches.map((match) => ({
+        rarity: shared,
+        variants: counted.map(({ form, weight, ...match }) => ({
           word: match.word,
-          isExact: match.edits === 0,
-          // A rare misspelling is not worth more than the word itself: variants share their rarity.
-          weight:
-            rarity(word, match.edits === 0 ? match.documents : together, documentCount) *
-            editWeight(match.edits),
+          form,
+          weight: shared * weight,
         })),
       };
     }),
   };
 }
 
-/** A word in the best field with one edit counts less than in the worst field without. */
-function editWeight(edits: number): number {
-  return edits === 0 ? 1 : edits === 1 ? 0.6 : 0.4;
+/** Whether the index has the word itself: then it stands for no other that begins with it, or that it may be misspelt of. */
+export function isKnown(matches: QueryWord['matches']): boolean {
+  return matches.some(({ form, documents }) => documents > 0 && form === 'exact');
 }
+
+function isNear(form: Form): boolean {
+  return form !== 'begun' && form !== 'misspelt';
+}
+
+/** A word that stands for nothing, but is a compound of indexed words, is asked for as these: those that the index has most of. */
+export function splitCompounds(
+  words: readonly QueryWord[],
+  documentsOf: (word: string) => number,
+): QueryWord[] {
+  return words.flatMap((asked) => {
+    if (asked.joins || asked.matches.some(({ documents }) => documents > 0)) return [asked];
+    const leastOf = (parts: readonly string[]) => Math.min(...parts.map(documentsOf));
+    const [best] = partsOf(asked.word).sort((a, b) => leastOf(b) - leastOf(a));
+    if (best === undefined || leastOf(best) === 0) return [asked];
+    return best.map((word) => ({
+      word,
+      matches: [{ word, form: 'part' as const, weight: partWeight, documents: documentsOf(word) }],
+    }));
+  });
+}
+
+const partWeight = 0.8;
 
 /**
  * The inverse document frequency of BM25: near zero for what stands everywhere, never zero. In an index of mere names, "my"
@@ -88,10 +115,10 @@ export function rarestFirst({ words }: TextQuery): WordVariant[] {
   return variants.sort((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1));
 }
 
-/** A word of a query, with the indexed words that it stands for: itself, and those within its allowed edits. */
-interface QueryWord {
+/** A word of a query, with the indexed words that it stands for (forms.ts). */
+export interface QueryWord extends Pick<TextWord, 'joins'> {
   word: string;
-  matches: readonly { word: string; edits: number; documents: number }[];
+  matches: readonly (Meaning & { word: string; documents: number })[];
 }
 
 export interface TextQuery {
@@ -100,7 +127,7 @@ export interface TextQuery {
 
 export interface AskedWord {
   word: string;
-  /** Of the word itself, or of all that it stands for where it is not in the index. */
+  /** Of all that it stands for together. */
   rarity: number;
   variants: readonly WordVariant[];
 }
@@ -108,29 +135,5 @@ export interface AskedWord {
 export interface WordVariant {
   word: string;
   weight: number;
-  /** It is the word of the query. */
-  isExact: boolean;
+  form: Form;
 }
-
-/**
- * Words of whole sentences that say little about what is looked for, in the languages in which sentences are most likely. They match
- * like all others and only weigh less; no language depends on being here, because a word that is common in the
- * index weighs little anyway. Words that name things in another of these languages are left out ("fur", "hat", "pour").
- */
-const commonWords: ReadonlySet<string> = new Set(
-  [
-    `a am an and any are as at be been but by can could did do does find for from get give had has have he her his how i if in into
-     is it its like looking me my near nearby need no not of on or our please search she show some something somewhere than that the
-     their them then there these they this to us want was we were what when where which who with would you your buy best good`,
-    `aber alle auch auf aus bei bitte brauche das dass dem den der des ein eine einem einen einer es gibt ich im ist kaufen mein
-     meine mit nach nicht oder ohne sie sind suche und von was welche wie wir wo zum zur`,
-    `au aux avec ce ces cette cherche dans de des du elle est et il je la le les ma mes mon nous ou par pas que qui sans sont un une
-     vous voudrais`,
-    `al busco como con cual de del donde el en es esta las los me mi necesito para por que quiero se sin su un una unos y`,
-    `ao com da das do dos e em esta meu minha na nas no nos num o onde os ou para pelo por preciso procuro quero sem seu sua um uma`,
-    `cerco che con del della delle di dove e gli il la le lo mi nel per un una vorrei`,
-    `aan een en het hoe ik is met mijn naar niet of op uit van voor waar wat zoek`,
-    `в и на с по для из или не что где как я мне мы это хочу ищу`,
-    `और एक का की के को चाहिए तो था थी थे ने पर पास भी मुझे में मेरे यह या ये लिए वह से है हैं हूँ कहाँ क्या नहीं`,
-  ].flatMap((words) => foldText(words).split(/\s+/)),
-);

@@ -44,7 +44,9 @@ describe('findEditDistance', () => {
     ['coffe', 'coffee', 1],
     ['kafee', 'coffee', undefined],
     ['kitten', 'sitting', undefined],
-    ['ab', 'ba', 2],
+    ['ab', 'ba', 1],
+    ['battrey', 'battery', 1],
+    ['ca', 'abc', undefined],
     ['', 'ab', 2],
     ['ab', '', 2],
     ['😀a', 'a', 1],
@@ -90,19 +92,28 @@ function word(minLength: number, maxLength: number) {
   return fc.string({ unit: fc.constantFrom(...'abcé'), minLength, maxLength });
 }
 
-/** A word with up to two letters inserted, deleted or replaced. */
+/** A word with up to two letters inserted, deleted, replaced or swapped. */
 function edits(of: string): fc.Arbitrary<string> {
-  const edit = fc.record({ at: fc.nat(of.length), deletes: fc.nat(1), inserts: word(0, 1) });
+  const edit = fc.record({
+    at: fc.nat(of.length),
+    deletes: fc.nat(1),
+    inserts: word(0, 1),
+    swaps: fc.boolean(),
+  });
   return fc.array(edit, { maxLength: 2 }).map((all) => {
     const letters = [...of];
-    for (const { at, deletes, inserts } of all) letters.splice(at, deletes, ...inserts);
+    for (const { at, deletes, inserts, swaps } of all)
+      if (swaps) letters.splice(at, 2, ...letters.slice(at, at + 2).reverse());
+      else letters.splice(at, deletes, ...inserts);
     return letters.join('');
   });
 }
 
 function byDefinition(left: string, right: string): number {
   if (left === '' || right === '') return left.length + right.length;
+  const isSwapped = left.length > 1 && left[0] === right[1] && left[1] === right[0];
   return Math.min(
+    isSwapped ? byDefinition(left.slice(2), right.slice(2)) + 1 : Number.POSITIVE_INFINITY,
     byDefinition(left.slice(1), right) + 1,
     byDefinition(left, right.slice(1)) + 1,
     byDefinition(left.slice(1), right.slice(1)) + (left[0] === right[0] ? 0 : 1),

@@ -2,7 +2,7 @@ import { isUnspaced } from './words.ts';
 
 /**
  * By how many edits a query word stands for an indexed word: 0 where they are the same, undefined where it does not. Decided:
- * within edit distance 1 for query words of 3 to 5 letters, 2 for longer ones; insertions, deletions and replacements count.
+ * within edit distance 1 for query words of 3 to 5 letters, 2 for longer ones; insertions, deletions, replacements and swaps count.
  * Errors are forgiven in words of letters alone: 50 is not 60.
  */
 export function findEdits(queryWord: string, indexedWord: string): number | undefined {
@@ -20,26 +20,37 @@ function isOfLetters(word: string): boolean {
   return /^[\p{L}\p{M}]+$/u.test(word) && !isUnspaced(word);
 }
 
-/** The edit distance of two words where it is at most `most`, undefined where it is more. */
+/** The edit distance of two words where it is at most `most`, undefined where it is more. Two neighbouring letters swapped are one edit (optimal string alignment). */
 export function findEditDistance(left: string, right: string, most: number): number | undefined {
   const [a, b] = [[...left], [...right]];
   if (Math.abs(a.length - b.length) > most) return undefined;
-  let above = b.map((_, index) => index + 1);
+  let before: number[] = [];
+  let above = [0, ...b.map((_, column) => column + 1)];
   for (const [row, letter] of a.entries()) {
-    let diagonal = row;
-    let before = row + 1;
-    let least = before;
-    above = b.map((other, column) => {
-      const up = above[column] ?? 0;
-      before = Math.min(up + 1, before + 1, diagonal + (letter === other ? 0 : 1));
-      diagonal = up;
-      least = Math.min(least, before);
-      return before;
-    });
-    if (least > most) return undefined;
+    const edits = [row + 1];
+    for (const [column, other] of b.entries()) {
+      const isSwapped = letter === b[column - 1] && other === a[row - 1];
+      const swapped = isSwapped ? (before[column - 1] as number) + 1 : Number.POSITIVE_INFINITY;
+      const replaced = (above[column] as number) + (letter === other ? 0 : 1);
+      edits.push(
+        Math.min(replaced, (above[column + 1] as number) + 1, (edits[column] as number) + 1, swapped),
+      );
+    }
+    if (Math.min(...edits, ...above) > most) return undefined;
+    [before, above] = [above, edits];
   }
-  const distance = above.at(-1) ?? a.length;
+  const distance = above.at(-1) as number;
   return distance <= most ? distance : undefined;
+}
+
+/** How much of two words is the same from the beginning and from the end, up to 1: where people mistype, most of a word stays. Of two letters swapped, one counts. */
+export function likenessOf(left: string, right: string): number {
+  const shortest = Math.min(left.length, right.length);
+  let [start, end] = [0, 0];
+  while (start < shortest && left[start] === right[start]) start++;
+  while (end < shortest && left.at(-1 - end) === right.at(-1 - end)) end++;
+  const swapped = left[start] === right[start + 1] && left[start + 1] === right[start] ? 1 : 0;
+  return Math.min(1, (start + swapped + end) / Math.max(left.length, right.length));
 }
 
 /**

@@ -9,10 +9,9 @@ import {
 import { indexedWords, type Tokenizer } from './words.ts';
 
 /**
- * The words of a document with what each counts for where it stands, apart from its rarity: whole hundredths, at most 1. A name
- * counts a little more than a description, that more than an attribute; a short name, of which the word is a greater
- * part, more than a long one; a resource's own texts more than those of its catalog, provider and offers. All of
- * it lies so close together that it only decides between resources that match equally many words equally rare.
+ * The words of a document with what each counts for where it stands, apart from its rarity: whole hundredths, at most 1. A name counts more than a description, that more than an attribute;
+ * a word counts more where it stands again, and in a short text, of which it is a greater part; and less and less the more of that there is (BM25F, whose
+ * usual lengths are fixed here: what a document counts must not depend on others). A resource's own texts count more than those of its catalog, provider and offers.
  */
 export type WordWeights = ReadonlyMap<string, number>;
 
@@ -35,12 +34,17 @@ export function catalogWords(
 type Tokenize = Tokenizer['index'];
 
 const ownPercent = 100;
-const othersPercent = 90;
-const descriptionPercent = 90;
-const attributePercent = 80;
-/** A name of more words counts one hundredth less for each, but more than a description. */
-const shortName = 2;
-const longestName = shortName + 9;
+const othersPercent = 60;
+/** What a word counts in a text of the usual length, in words. */
+const fields = {
+  name: { weight: 8, usualLength: 10 },
+  description: { weight: 3, usualLength: 12 },
+  attribute: { weight: 1, usualLength: 40 },
+};
+/** How much the length decides: 0 not at all, 1 wholly. */
+const lengthShare = 0.5;
+/** A word that counts so much reaches half of what any can. */
+const half = 1.2;
 
 /** No description has more; what has is no text for people, and would cost the index more than all others. */
 const maxWords = 10_000;
@@ -58,22 +62,28 @@ function rankOf({ field }: SearchedText): number {
 }
 
 function weighInOrder(texts: readonly SearchedText[], levelPercent: number, tokenize: Tokenize): WordWeights {
-  const weights = new Map<string, number>();
+  const counts = { name: new Map<string, number>(), description: new Map(), attribute: new Map() };
+  const lengths = { name: 0, description: 0, attribute: 0 };
+  const words = new Set<string>();
   for (const { field, text } of texts) {
-    if (weights.size >= maxWords) break;
-    const words = tokenize(text);
-    const percent = field === 'name' ? namePercent(words.size) : fieldPercent[field];
-    const weight = Math.round((percent * levelPercent) / 100) / 100;
-    for (const word of words) {
-      const known = weights.get(word);
-      if (known !== undefined || weights.size < maxWords) weights.set(word, Math.max(weight, known ?? 0));
+    if (words.size >= maxWords) break;
+    for (const word of tokenize(text)) {
+      if (words.size >= maxWords && !words.has(word)) continue;
+      words.add(word);
+      lengths[field]++;
+      counts[field].set(word, (counts[field].get(word) ?? 0) + 1);
     }
   }
-  return weights;
+  return new Map(
+    Array.from(words, (word) => {
+      let sum = 0;
+      for (const [field, { weight, usualLength }] of entriesOf(fields)) {
+        const length = 1 - lengthShare + (lengthShare * lengths[field]) / usualLength;
+        sum += (weight * (counts[field].get(word) ?? 0)) / length;
+      }
+      return [word, Math.max(1, Math.round((levelPercent * sum) / (half + sum))) / 100];
+    }),
+  );
 }
 
-const fieldPercent = { description: descriptionPercent, attribute: attributePercent };
-
-function namePercent(wordCount: number): number {
-  return 100 - Math.min(Math.max(wordCount, shortName), longestName) + shortName;
-}
+const entriesOf = Object.entries as <K extends string, V>(record: Record<K, V>) => [K, V][];

@@ -24,7 +24,12 @@ describe('queryWords', () => {
     ['Japanese in half width', 'ｺｰﾋｰ', ['コー', 'ーヒ', 'ヒー']],
     ['Thai, as pairs of characters with their marks', 'ชาเขียว', ['ชา', 'าเ', 'เขี', 'ขีย', 'ยว']],
     ['scripts side by side', 'EV充电', ['ev', '充电']],
-    ['units', '60kW CCS2', ['60kw', '60', 'kw', 'ccs2', 'ccs', '2']],
+    [
+      'units, but not the letters of models',
+      '60kW CCS2 VN566AA 566AA',
+      ['60kw', '60', 'kw', 'ccs2', 'vn566aa', '566aa'],
+    ],
+    ['units of other scripts', '5किलो', ['5किलो', '5', 'किलो']],
     ['hyphens', 'e-bike Wi‑Fi', ['e', 'bike', 'ebike', 'wi', 'fi', 'wifi']],
     [
       'elisions',
@@ -49,6 +54,10 @@ describe('queryWords', () => {
 describe('indexedWords', () => {
   it('has single Chinese characters beside the pairs', () => {
     expect([...indexedWords('红茶')]).toEqual(['红茶', '红', '茶']);
+  });
+
+  it('has a word as often as it stands there', () => {
+    expect(indexedWords('tea and Tea')).toEqual(['tea', 'and', 'tea']);
   });
 
   it('has every word of the same text as a query', () => {

@@ -2,7 +2,8 @@ import { LruCache } from '../../lru-cache.ts';
 
 /** Cuts texts into words: those of documents for the index, and those of a query. */
 export interface Tokenizer {
-  index(text: string): ReadonlySet<string>;
+  /** A word as often as it stands there. */
+  index(text: string): readonly string[];
   query(text: string): string[];
 }
 
@@ -14,7 +15,7 @@ export interface Tokenizer {
  * Scripts that put no spaces between words are cut into overlapping pairs of characters, which needs no dictionary and gives
  * the same words on every machine; Chinese characters are indexed singly as well, because one alone can be a word.
  */
-export function indexedWords(text: string): ReadonlySet<string> {
+export function indexedWords(text: string): readonly string[] {
   if (text.length > maxKeptLength) return wordsOf(beginningOf(text, maxTextLength), 'index');
   const known = kept.find(text);
   if (known) return known;
@@ -24,12 +25,12 @@ export function indexedWords(text: string): ReadonlySet<string> {
 }
 
 /** Most attributes have one of a few short values: a kind, a unit, a make. */
-const kept = new LruCache<string, ReadonlySet<string>>(5_000);
+const kept = new LruCache<string, readonly string[]>(5_000);
 const maxKeptLength = 40;
 
 /** In the order of the text, without repetitions. Limited, so that a pasted page costs no more than a sentence. */
 export function queryWords(text: string): string[] {
-  const words = wordsOf(beginningOf(text, maxQueryLength), 'query');
+  const words = new Set(wordsOf(beginningOf(text, maxQueryLength), 'query'));
   return [...words].slice(0, maxQueryWords);
 }
 
@@ -77,10 +78,10 @@ const plainLetters: Record<string, string> = {
 const accents =
   /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u200b-\u200d\u2060]|\ufe0f/gu;
 
-function wordsOf(text: string, use: Use): Set<string> {
-  const words = new Set<string>();
+function wordsOf(text: string, use: Use): string[] {
+  const words: string[] = [];
   const add = (word: string) => {
-    if (word.length <= maxWordLength) words.add(word);
+    if (word.length <= maxWordLength) words.push(word);
   };
   const folded = withoutElisions(foldText(text));
   for (const compound of folded.match(isAscii.test(folded) ? asciiCompounds : compounds) ?? []) {
@@ -113,12 +114,18 @@ function partsOf(run: string, use: Use): string[] {
   );
 }
 
-/** "60kW" is also written "60 kW". */
+/** "60kW" is also written "60 kW"; the letters of "VN566AA" are part of a name, and so are those of "566AA". */
 function spacedWords(word: string): string[] {
-  if (!/\p{N}/u.test(word)) return [word];
-  const parts = word.match(/\p{N}+|\P{N}+/gu) ?? [];
-  return parts.length > 1 && parts.length <= maxParts ? [word, ...parts] : [word];
+  if (!/^\p{N}/u.test(word)) return [word];
+  const [, number, unit] = /^(\p{N}+)([\p{L}\p{M}]+)$/u.exec(word) ?? [];
+  return number && unit && (units.has(unit) || !isAscii.test(unit)) ? [word, number, unit] : [word];
 }
+
+/** Names of models have Latin letters: what else stands after a number is a unit, or a word. */
+const units: ReadonlySet<string> = new Set(
+  `w kw mw wh kwh mwh v kv a ma ah mah hz khz mhz ghz b kb mb gb tb mbps gbps mm cm dm m km in inch ft mg g gm gms kg lb lbs oz ml cl dl l ltr
+   s ms sec min h hr hrs pc pcs px mp dpi fps rpm db lm btu`.split(/\s+/),
+);
 
 function pairsOf(run: string, use: Use): string[] {
   const characters = run.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];

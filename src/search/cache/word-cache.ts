@@ -1,20 +1,22 @@
 import { LruCache } from '../../lru-cache.ts';
 import { ownText } from '../../own-text.ts';
-import { findEdits } from '../../rules/text/typing-errors.ts';
+import type { Meaning } from '../../rules/text/forms.ts';
 
 // A cache of which indexed words a word of a query matches. An entry is valid until a word is added that it matches, too; one that has been deleted finds nothing, and comes back with another number.
 
 /** An indexed word that a word stands for. */
-export interface WordMatch {
+export interface WordMatch extends Meaning {
   id: number;
   word: string;
-  /** Typing errors. */
-  edits: number;
 }
+
+/** Whether a word stands for another one; `isAlike`: they have so many letters in common that one may be the other misspelt. */
+type StandsFor = (indexedWord: string, isAlike: boolean) => boolean;
 
 interface Kept {
   matches: readonly WordMatch[];
   letters: number;
+  standsFor: StandsFor;
 }
 
 export class WordCache {
@@ -31,8 +33,8 @@ export class WordCache {
     return this.words.find(word)?.matches;
   }
 
-  keep(word: string, matches: readonly WordMatch[]): void {
-    this.words.keep(ownText(word), { matches, letters: maskLetters(word) });
+  keep(word: string, matches: readonly WordMatch[], standsFor: StandsFor): void {
+    this.words.keep(ownText(word), { matches, letters: maskLetters(word), standsFor });
   }
 
   /** The index has changed, and these words are new to it; null: many are. */
@@ -43,8 +45,7 @@ export class WordCache {
     for (const word of isLong ? [] : added) {
       const letters = maskLetters(word);
       for (const [known, kept] of this.words.entries())
-        if (countBits(kept.letters ^ letters) <= maxDifferent && findEdits(known, word) !== undefined)
-          this.words.forget(known);
+        if (kept.standsFor(word, countBits(kept.letters ^ letters) <= maxDifferent)) this.words.forget(known);
     }
   }
 
@@ -60,9 +61,15 @@ const maxCompared = 200_000;
 /** A bit for each letter of a word. Most words are told apart by that: in the time of one edit distance, thousands. */
 function maskLetters(word: string): number {
   let letters = 0;
-  for (const letter of word) letters |= 1 << ((letter.codePointAt(0) ?? 0) % 32);
+  for (const letter of word) {
+    const code = letter.codePointAt(0) ?? 0;
+    if (code >= firstLetter) letters |= 1 << (code % 32);
+  }
   return letters;
 }
+
+/** Of "a": what stands before it are signs, by which names of entries differ, and digits, of which none is mistyped. */
+const firstLetter = 97;
 
 /** Each of two typing errors may take one letter away and bring another. */
 const maxDifferent = 4;

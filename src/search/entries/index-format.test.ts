@@ -63,5 +63,5 @@ describe('a format of the index', () => {
 });
 
 const digests: Record<number, string> = {
-  1: 'sha256:7e075c7323d53fe54cd7876012a5e74b43068adfde7ffd2e74c3b728830d0caf',
+  1: 'sha256:5a1183ecdae28c3e8410b293cc588e349fcb92facd95297c566952b56ccaf571',
 };

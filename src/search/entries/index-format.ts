@@ -1,4 +1,5 @@
 import { sphereBox } from '../../rules/geometry/sphere-box.ts';
+import { soundKeys } from '../../rules/text/sounds.ts';
 import { indexKeys, queryKeys } from '../../rules/text/typing-errors.ts';
 import { catalogWords, offerWords, resourceWords } from '../../rules/text/word-weights.ts';
 import { indexedWords, queryWords, type Tokenizer } from '../../rules/text/words.ts';
@@ -22,10 +23,11 @@ const format1 = {
   tokenizer: { index: indexedWords, query: queryWords } satisfies Tokenizer,
   /** Which texts of a document are searched, and what the words of each count. */
   weights: { catalog: catalogWords, resource: resourceWords, offer: offerWords },
-  /** The keys under which a word is found in spite of typing errors. */
+  /** The keys under which a word is found in spite of typing errors, and in another script. */
   typing: {
-    index: (word: string) => Array.from(indexKeys(word), hash53),
+    index: (word: string) => [...indexKeys(word), ...soundKeys(word).index].map(hash53),
     query: (word: string) => Array.from(queryKeys(word), hash53),
+    otherScripts: (word: string) => soundKeys(word).query.map(hash53),
   },
   attributes: { entries: attributeEntries, lookupOf, numberPath, valueFact, presenceFact, maxFactText },
   geometries: {

@@ -63,7 +63,7 @@ function addWord(
   const isExact = new Uint8Array(keys.length);
   for (const variant of variants)
     for (const run of postingsOf(variant.word))
-      raise(run, keys, variant.weight, best, variant.isExact ? isExact : undefined);
+      raise(run, keys, variant.weight, best, variant.form === 'exact' ? isExact : undefined);
   const [exact, inexact] = [bandOf(rarity, true), bandOf(rarity, false)];
   for (let index = 0; index < keys.length; index++) {
     if (best[index] === 0) continue;

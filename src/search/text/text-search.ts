@@ -1,18 +1,18 @@
-import { type AskedWord, rarestFirst, type TextQuery, weighQuery } from '../../rules/text/rank.ts';
-import type { Directory, IndexReader, Run } from '../cache/caches.ts';
+import type { Form } from '../../rules/text/forms.ts';
+import { type AskedWord, rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
+import type { IndexReader, Run } from '../cache/caches.ts';
 import { headsOf, listMembers, resourcesOfCatalog } from '../documents/members.ts';
 import { readCovering } from '../documents/own-offers.ts';
 import { selectSearched } from '../documents/scope.ts';
-import type { IndexFormat } from '../entries/index-format.ts';
 import { type Hit, hitsOf, keysOfHits } from '../hit.ts';
 import { headOf, kindOf } from '../keys.ts';
 import { offerList, wordList } from '../lists/list-numbers.ts';
 import { streamRuns } from '../lists/list-set.ts';
-import { openLists, readNear } from '../lists/read-lists.ts';
+import { readNear } from '../lists/read-lists.ts';
 import { difference, hasKey, inBatches, type Keys, keysOf, union } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
-import { matchWords } from './match-words.ts';
 import { type RankedHit, type ReadPostings, rankBestFirst, rankKeys } from './rank-keys.ts';
+import { type AskedText, readWords, type WordEntry } from './read-words.ts';
 import { settleRanks } from './settle-ranks.ts';
 
 // Text search. The words of resources, catalogs and offers that always apply are certain. Those of other offers are upper bounds: a resource counts as if all offers of its catalog with the word covered it now. Of few such
@@ -28,6 +28,8 @@ export interface TextSearch {
   gather(): AsyncGenerator<Keys>;
   /** Those among these resources that have one of the words, in the order of keys. */
   rank(keys: Keys): Promise<RankedHit[]>;
+  /** The words that a resource has, each with the indexed word by which it was found. */
+  wordsOf(key: number): Promise<{ word: string; found: string; form: Form }[]>;
 }
 
 /** How many of the best are wanted at once. */
@@ -50,24 +52,15 @@ const readTogether = 60_000;
 /** Resources that are counted at a time. */
 const countedAtOnce = 3_600;
 
-/** What the index has of one word. */
-interface WordEntry {
-  word: string;
-  id: number;
-  /** In how many documents it stands. */
-  documents: number;
-  certain: Directory;
-  /** In offers that may not cover a resource now. */
-  offers: Directory;
-  /** What these cover, where they are few. */
-  covered?: Run;
-}
-
-export async function openText(tools: Tools, text: string, format: IndexFormat): Promise<TextSearch> {
+export async function openText(tools: Tools, asked: AskedText): Promise<TextSearch> {
   const { reader, scope, deadline, trace } = tools;
   const { query, entries } = await trace.time(
     'read words',
-    () => readWords(tools, text, format),
+    async () => {
+      const read = await readWords(tools, asked);
+      await resolveFew(tools, [...read.entries.values()]);
+      return read;
+    },
     (read) => ({ words: describe(read.query, read.entries) }),
   );
   const all = [...entries.values()];
@@ -157,37 +150,23 @@ export async function openText(tools: Tools, text: string, format: IndexFormat):
     estimate: all.reduce((sum, { documents }) => sum + documents, 0),
     gather,
     rank: (keys) => rankKeys(query, keys, postings('exactly')),
+    async wordsOf(key) {
+      const words: { word: string; found: string; form: Form }[] = [];
+      for (const { word, rarity, variants } of query.words)
+        for (const variant of [...variants].sort((a, b) => b.weight - a.weight)) {
+          const only = { words: [{ word, rarity, variants: [variant] }] };
+          const hits = await rankKeys(only, Float64Array.of(key), postings('exactly'));
+          if (hits.length === 0) continue;
+          words.push({ word, found: variant.word, form: variant.form });
+          break;
+        }
+      return words;
+    },
     async *best(wanted) {
       for await (const keys of gather())
         yield* hasBounds ? rankBounded(keys, wanted) : rankKnown(keys, wanted);
     },
   };
-}
-
-async function readWords(tools: Tools, text: string, { tokenizer, typing }: IndexFormat) {
-  const { matches, documents } = await matchWords(tools.reader, tokenizer.query(text), typing.query);
-  const found = new Map(matches.flatMap((each) => each.matches.map((match) => [match.word, match] as const)));
-  const lists = [...found.values()].flatMap(({ id }) => [wordList(id), offerList(id)]);
-  const directories = await openLists(tools.reader, lists);
-  const entries = new Map<string, WordEntry>();
-  for (const { word, id } of found.values()) {
-    const [certain, offers] = [directories.get(wordList(id)), directories.get(offerList(id))];
-    if (certain && offers)
-      entries.set(word, { word, id, documents: certain.count + offers.count, certain, offers });
-  }
-  await resolveFew(tools, [...entries.values()]);
-  const query = weighQuery(
-    matches.map((each) => ({
-      word: each.word,
-      matches: each.matches.map(({ word, edits }) => ({
-        word,
-        edits,
-        documents: entries.get(word)?.documents ?? 0,
-      })),
-    })),
-    documents,
-  );
-  return { query, entries };
 }
 
 /** Reads what offers cover, of words that few offers have. */
@@ -287,6 +266,7 @@ function describe(query: TextQuery, entries: ReadonlyMap<string, WordEntry>): ob
     word,
     standsFor: variants.map((variant) => ({
       word: variant.word,
+      form: variant.form,
       documents: entries.get(variant.word)?.documents ?? 0,
     })),
   }));

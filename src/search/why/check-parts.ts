@@ -1,5 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
 import { findFailedConditions } from '../../rules/filters/describe-condition.ts';
+import type { Form } from '../../rules/text/forms.ts';
 import { selectByCatalogs } from '../filter/evaluate-filter.ts';
 import type { FilterPlan } from '../filter/plan.ts';
 import type { Hit } from '../hit.ts';
@@ -110,23 +111,19 @@ function describeDistance(meters: number): string {
 }
 
 /** One word is enough to be found. */
-export async function checkText(
-  tools: Tools,
-  { text, format }: Plan,
-  { key }: IndexedResource,
-): Promise<Check[]> {
-  if (text === undefined) return [];
-  const words = format.tokenizer.query(text).slice(0, maxWords);
-  const rankOf = async (asked: string) => {
-    const { rank } = await openText(tools, asked, format);
-    return (await rank(Float64Array.of(key)))[0]?.rank;
-  };
-  const rank = await rankOf(text);
-  const found: string[] = [];
-  for (const word of words) if ((await rankOf(word)) !== undefined) found.push(word);
+export async function checkText(tools: Tools, plan: Plan, { key }: IndexedResource): Promise<Check[]> {
+  if (plan.text === undefined) return [];
+  const search = await openText(tools, plan);
+  const rank = (await search.rank(Float64Array.of(key)))[0]?.rank;
+  const found = await search.wordsOf(key);
+  const words = plan.format.tokenizer.query(plan.text).slice(0, maxWords);
   const detail =
     rank !== undefined
-      ? `It has the words ${found.join(', ')}. Its rank is ${rank.toFixed(2)}.`
-      : `Neither it, nor its catalog, provider or an offer of its catalog on it have one of the words ${words.join(', ')}, also with typing errors forgiven. Offers of other catalogs are attached, not searched.`;
-  return [{ check: 'text', ok: rank !== undefined, detail, got: found }];
+      ? `It has the words ${found.slice(0, maxWords).map(describeWord).join(', ')}. Its rank is ${rank.toFixed(2)}.`
+      : `Neither it, nor its catalog, provider or an offer of its catalog on it have one of the words ${words.join(', ')}, or a form of one. Offers of other catalogs are attached, not searched.`;
+  return [{ check: 'text', ok: rank !== undefined, detail, got: found.map(({ word }) => word) }];
+}
+
+function describeWord({ word, found, form }: { word: string; found: string; form: Form }): string {
+  return form === 'exact' ? word : `${word} (${form}: ${found})`;
 }

@@ -15,13 +15,14 @@ const newest = newestOf(indexFormats);
 export const laterFormat: IndexFormat = {
   version: newest.version + 1,
   tokenizer: {
-    index: (text) => new Set(Array.from(newest.tokenizer.index(text), singular)),
+    index: (text) => newest.tokenizer.index(text).map(singular),
     query: (text) => [...new Set(newest.tokenizer.query(text).map(singular))],
   },
   weights: newest.weights,
   typing: {
     index: (word) => newest.typing.index(word).map(otherHash),
     query: (word) => newest.typing.query(word).map(otherHash),
+    otherScripts: (word) => newest.typing.otherScripts(word).map(otherHash),
   },
   attributes: {
     ...newest.attributes,

@@ -1,6 +1,19 @@
+import { readConfig } from '../../../src/config.ts';
 import type { Catalog, Offer, Resource } from '../../../src/protocol/catalog.ts';
-import { rankOf, type TextQuery, type TextRank, weighQuery } from '../../../src/rules/text/rank.ts';
-import { findEdits } from '../../../src/rules/text/typing-errors.ts';
+import {
+  farMeaning,
+  joinedWeight,
+  nearForms,
+  shortestFirst,
+  textWords,
+} from '../../../src/rules/text/forms.ts';
+import {
+  rankOf,
+  splitCompounds,
+  type TextQuery,
+  type TextRank,
+  weighQuery,
+} from '../../../src/rules/text/rank.ts';
 import {
   catalogWords,
   offerWords,
@@ -31,15 +44,29 @@ export function vocabularyOf(catalogs: readonly { catalog: Catalog }[]): Vocabul
 }
 
 export function textQuery(text: string, { documentCount, documentsWith }: Vocabulary): TextQuery {
-  const words = queryWords(text).map((word) => ({
-    word,
-    matches: [...documentsWith].flatMap(([known, documents]) => {
-      const edits = findEdits(word, known);
-      return edits === undefined ? [] : [{ word: known, edits, documents }];
-    }),
-  }));
-  return weighQuery(words, documentCount);
+  const words = textWords(queryWords(text)).map((asked) => {
+    const { word, joins } = asked;
+    const near = nearForms(word, searchLanguages);
+    const matches = [...documentsWith].flatMap(([known, documents]) => {
+      if (joins)
+        return known === word ? [{ word, form: 'joined' as const, weight: joinedWeight, documents }] : [];
+      const meaning = near.meaningOf(known) ?? farMeaning(asked, known);
+      return meaning ? [{ ...meaning, word: known, documents }] : [];
+    });
+    const begun = shortestFirst(matches.filter(({ form }) => form === 'begun').map((match) => match.word));
+    return {
+      word,
+      joins,
+      matches: matches.filter((match) => match.form !== 'begun' || begun.includes(match.word)),
+    };
+  });
+  return weighQuery(
+    splitCompounds(words, (word) => documentsWith.get(word) ?? 0),
+    documentCount,
+  );
 }
+
+const { SEARCH_LANGUAGES: searchLanguages } = readConfig({});
 
 /** The rank of a resource by what is searched for it: its own words, those of catalog and provider, and those of the offers on it. */
 export function findRank(

@@ -21,6 +21,8 @@ const contexts = ['https://schema.example/A', 'https://schema.example/B'];
 export const arbitraryWords = [
   ...['tea', 'teas', 'green', 'greens', 'coffee'],
   ...['cofee', 'black', 'charger', '茶', 'the'],
+  // Forms of words: begun, joined and split, inflected, with two letters swapped, in another script.
+  ...['charg', 'charging', 'blacktea', 'geren', 'चाय', 'chai', 'batteries', 'battery'],
 ];
 const word = fc.constantFrom(...arbitraryWords);
 const text = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '));

@@ -22,6 +22,8 @@ const tabs = [
   { name: 'request', label: 'Request' },
   { name: 'why', label: 'Why not…?' },
 ] as const;
+/** Shorter than the pause between two words: the answer to half a word comes while it is typed. */
+const typingPauseMs = 100;
 type TabName = (typeof tabs)[number]['name'];
 
 /** A consumer's search: the form becomes an intent, which is evaluated on the index. Nothing is sent. */
@@ -31,7 +33,7 @@ export default function FindPage() {
   const body = useMemo(() => buildRequest(query), [query]);
   const answer = useLoad(
     JSON.stringify(body),
-    (signal) => waitForPause(signal).then(() => find(body, signal)),
+    (signal) => waitForPause(signal, typingPauseMs).then(() => find(body, signal)),
     ['catalog'],
   );
   const fields = useLoad(`fields ${query.network}`, (signal) => readFields(query.network, signal), [

@@ -1,0 +1,95 @@
+import type { Language } from '../../languages.ts';
+import { commonWords } from './common-words.ts';
+import { likenessOfSounds } from './sounds.ts';
+import { type Stems, stemsOf } from './stems.ts';
+import { findEdits, likenessOf } from './typing-errors.ts';
+import { isUnspaced } from './words.ts';
+
+// Which indexed words a word of a query stands for, and how much each counts beside the word itself. Decided: the word, its inflected forms and how it is written in another script always do. Only where
+// the index does not have the word itself, so do words that begin with it (the last word of a query, which may not be finished) and those that it may be misspelt of; where there is nothing of all that, its
+// two parts, if it is a compound of indexed words. Two neighbouring words of a query also stand for their compound.
+
+export type Form = 'exact' | 'inflected' | 'other script' | 'joined' | 'part' | 'begun' | 'misspelt';
+
+/** As which form an indexed word is meant, and what it counts beside the word itself: at most 1. */
+export interface Meaning {
+  form: Form;
+  weight: number;
+}
+
+/** A word of a query. */
+export interface TextWord {
+  word: string;
+  /** It may be the beginning of a word. */
+  isLast: boolean;
+  /** The two neighbouring words that it is in one. */
+  joins?: readonly [string, string];
+}
+
+/** The words that a query asks for: its own, and neighbours joined. */
+export function textWords(words: readonly string[]): TextWord[] {
+  const own = words.map((word, index) => ({ word, isLast: index === words.length - 1 }));
+  const joined = words.slice(1).flatMap((second, index) => {
+    const first = words[index] ?? '';
+    const word = first + second;
+    const isCompound = word.length >= minJoined && !words.includes(word) && !isUnspaced(word);
+    if (!isCompound || commonWords.has(first) || commonWords.has(second)) return [];
+    return [{ word, isLast: false, joins: [first, second] as const }];
+  });
+  return [...own, ...joined];
+}
+
+/** Letters of two words in one, of a word that may be a compound, and of each of its parts. */
+const minJoined = 4;
+const minCompound = 6;
+const minPart = 3;
+
+/** What two words in one count beside both: as much as inflected forms of them. */
+export const joinedWeight = 0.9;
+
+/** What a word always stands for. */
+interface NearForms extends Pick<Stems, 'beginning' | 'maxLength'> {
+  meaningOf(indexedWord: string): Meaning | undefined;
+}
+
+export function nearForms(word: string, languages: readonly Language[]): NearForms {
+  const { isFormOf, ...range } = stemsOf(word, languages);
+  return {
+    ...range,
+    meaningOf(indexed) {
+      if (indexed === word) return { form: 'exact', weight: 1 };
+      if (isFormOf(indexed)) return { form: 'inflected', weight: 0.9 };
+      const likeness = likenessOfSounds(word, indexed);
+      return likeness === undefined ? undefined : { form: 'other script', weight: 0.5 * likeness };
+    },
+  };
+}
+
+/** What a word stands for where the index does not have it. */
+export function farMeaning({ word, isLast }: TextWord, indexed: string): Meaning | undefined {
+  if (isLast && word.length >= minBegun && indexed.startsWith(word) && !isUnspaced(word))
+    return { form: 'begun', weight: (0.7 * word.length) / indexed.length };
+  const edits = findEdits(word, indexed);
+  return edits
+    ? { form: 'misspelt', weight: (edits === 1 ? 0.6 : 0.03) * likenessOf(word, indexed) ** 6 }
+    : undefined;
+}
+
+/** Letters that the last word has at least. */
+export const minBegun = 3;
+/** Of words with the same beginning, the shortest count, and of equally long ones the first. */
+export const maxBegun = 50;
+
+/** Those among indexed words that a word is the beginning of, as many as count. */
+export function shortestFirst(words: readonly string[]): string[] {
+  return [...words].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, maxBegun);
+}
+
+/** The pairs of words that a word may be a compound of. */
+export function partsOf(word: string): [string, string][] {
+  if (word.length < minCompound || !/^\p{L}+$/u.test(word) || isUnspaced(word)) return [];
+  return Array.from({ length: word.length - 2 * minPart + 1 }, (_, index) => [
+    word.slice(0, minPart + index),
+    word.slice(minPart + index),
+  ]);
+}

@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module';
+import { type Language, stemmers } from '../../languages.ts';
+
+// Inflected forms of a word: those that have the same stem. The plural and possessive s is taken off in any language; what else a stem is, the stemmers of
+// the languages say that a service is set up for (SEARCH_LANGUAGES). Each is loaded when it is first needed.
+
+const require = createRequire(import.meta.url);
+
+type Stemmer = (word: string) => string;
+
+const loaded = new Map<Language, Stemmer>();
+
+function stemmerOf(language: Language): Stemmer {
+  const known = loaded.get(language);
+  if (known) return known;
+  const { stemmer } = require(`@orama/stemmers/${stemmers[language]}`) as { stemmer: Stemmer };
+  loaded.set(language, stemmer);
+  return stemmer;
+}
+
+/** What inflected forms of a word have in common. */
+export interface Stems {
+  /** All of them begin with it; undefined where a word is too short to have any. */
+  beginning: string | undefined;
+  /** No form is longer. */
+  maxLength: number;
+  isFormOf(word: string): boolean;
+}
+
+export function stemsOf(word: string, languages: readonly Language[]): Stems {
+  const takers = [withoutPlural, ...languages.map(stemmerOf)];
+  const stems = takers.map((stem) => stem(word));
+  const shortest = Math.min(...stems.map(({ length }) => length));
+  // A stem may end otherwise than its words: "batteri" of "battery".
+  const beginning = word.slice(0, shortest > minBeginning ? shortest - 1 : shortest);
+  const maxLength = word.length + maxSuffix;
+  const isPossible = isOfLetters.test(word) && beginning.length >= minBeginning;
+  return {
+    beginning: isPossible ? beginning : undefined,
+    maxLength,
+    isFormOf: (other) =>
+      isPossible &&
+      other.length <= maxLength &&
+      other.startsWith(beginning) &&
+      isOfLetters.test(other) &&
+      takers.some((stem, index) => stem(other) === stems[index]),
+  };
+}
+
+const isOfLetters = /^[\p{L}\p{M}]+$/u;
+const minBeginning = 3;
+/** Letters that a form may have more than another. */
+const maxSuffix = 4;
+
+function withoutPlural(word: string): string {
+  return /[^siu]s$/.test(word) && word.length > minBeginning ? word.slice(0, -1) : word;
+}
