@@ -134,10 +134,9 @@ begin
       list bigint not null,             -- number of the list (src/search/lists/list-numbers.ts)
       first double precision not null,  -- lowest key; in shared runs, lowest list
       last double precision not null,   -- highest of them
-      count smallint not null default 1, -- entries
-      mark double precision not null default 0, -- of a run of one entry: the weight of a word in hundredths, or the number
-      bytes bytea,                      -- all entries, encoded; null: the other columns are the only entry
-      primary key (list, first, last, id) include (count, mark)
+      count smallint not null,          -- entries
+      bytes bytea not null,             -- all entries, encoded
+      primary key (list, first, last, id) include (count)
     );
 
     -- One row: how far compaction of the lists has come (src/search/upkeep/walk-lists.ts).

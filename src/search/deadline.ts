@@ -1,26 +1,19 @@
 import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 
-/** The time that one evaluation has (DISCOVER_TIMEOUT_MS). Waiting for a turn does not count; in all it may take as long. */
-export interface Deadline {
-  remainingMs(): number;
-  /** Throws when there is no time left. */
-  check(): void;
-  waitForTurn<T>(take: (withinMs: number) => Promise<T>): Promise<T>;
-  /** What was done so far has to be done again, and counts as waiting. Throws NoTurn when there is no time left to wait. */
-  beginAgain(): void;
-}
+export type Deadline = ReturnType<typeof createDeadline>;
 
-/** `startedAt` as performance.now() gives it. */
-export function createDeadline(timeoutMs: number, startedAt = performance.now()): Deadline {
+/** The time that one evaluation has (DISCOVER_TIMEOUT_MS). Waiting for a turn does not count; in all it may take as long. `startedAt` as performance.now() gives it. */
+export function createDeadline(timeoutMs: number, startedAt = performance.now()) {
   let waitedMs = 0;
   const remainingMs = () => Math.max(0, Math.ceil(startedAt + waitedMs + timeoutMs - performance.now()));
   return {
     remainingMs,
-    check() {
+    /** Throws when there is no time left. */
+    check(): void {
       if (remainingMs() === 0) throw new DeadlineExceeded('the evaluation took too long');
     },
-    async waitForTurn(take) {
+    async waitForTurn<T>(take: (withinMs: number) => Promise<T>): Promise<T> {
       const askedAt = performance.now();
       try {
         return await take(Math.max(0, timeoutMs - waitedMs));
@@ -28,7 +21,8 @@ export function createDeadline(timeoutMs: number, startedAt = performance.now())
         waitedMs += performance.now() - askedAt;
       }
     },
-    beginAgain() {
+    /** What was done so far has to be done again, and counts as waiting. Throws NoTurn when there is no time left to wait. */
+    beginAgain(): void {
       waitedMs = performance.now() - startedAt;
       if (waitedMs > timeoutMs) throw new NoTurn(`the turn was taken away, after ${timeoutMs} ms`);
     },

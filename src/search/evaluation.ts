@@ -16,18 +16,10 @@ export interface Evaluation {
 
 export type EvaluatedPart = 'filter' | 'spatial';
 
-export interface EvaluationOptions {
-  deadline: Deadline;
-  /** The identity that asks; none: the operator. */
-  owner?: string;
-  /** Told that a turn of the threads is waited for. */
-  onWait?(): void;
-}
-
-/** Does work that may need a thread, again where its turn was taken away. */
+/** Does work that may need a thread, again where its turn was taken away. `owner`: the identity that asks; none: the operator. `onWait` is called when a turn is waited for. */
 export async function evaluating<T>(
   threads: ThreadPool,
-  { deadline, owner, onWait }: EvaluationOptions,
+  { deadline, owner, onWait }: { deadline: Deadline; owner?: string; onWait?(): void },
   work: (evaluation: Evaluation) => Promise<T>,
 ): Promise<T> {
   for (;;) {

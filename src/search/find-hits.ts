@@ -76,20 +76,16 @@ async function* streamSet(tools: Tools, places: DocSet | undefined, parts: Parts
 
 /** Few candidates of a filter or a place are all held against the other parts, and sorted. */
 async function* findFew(tools: Tools, parts: Parts, lead: string): AsyncGenerator<Hit[]> {
-  const { place, filter } = parts;
+  const { text, place, filter } = parts;
   const candidates = lead === 'place' ? await place?.candidates() : filter && (await readAll(filter));
   const select = selectBy(tools, lead === 'place' ? parts : { ...parts, filter: undefined });
   const hits: Hit[] = [];
   for (const some of inBatches(await select(candidates ?? noKeys), atOnce)) {
     tools.deadline.check();
-    hits.push(...(await rankAndCheck(parts, some)));
+    const ranked = text ? await text.rank(some) : hitsOf(some);
+    hits.push(...(place ? await checkPlace(place, ranked) : ranked));
   }
   yield sortHits(hits);
-}
-
-async function rankAndCheck({ text, place }: Parts, keys: Keys): Promise<Hit[]> {
-  const ranked = text ? await text.rank(keys) : hitsOf(keys);
-  return place ? checkPlace(place, ranked) : ranked;
 }
 
 async function checkPlace(place: Place, ranked: readonly Hit[]): Promise<Hit[]> {

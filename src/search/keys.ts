@@ -31,3 +31,14 @@ export function kindOf(key: number): 'catalog' | 'resource' | 'offer' {
 
 export const firstNumbers = { resource: 1, offer: firstOffer } as const;
 export const lastNumbers = { resource: firstOffer - 1, offer: span - 1 } as const;
+
+export interface KeyRange {
+  from: number;
+  /** The first key beyond it. */
+  end: number;
+}
+
+/** A catalog with all that belongs to it. */
+export function rangeOf(catalogKey: number): KeyRange {
+  return { from: keyOf(catalogKey, 0), end: keyOf(catalogKey + 1, 0) };
+}

@@ -1,18 +1,16 @@
 import { repeat } from '../delivery/repeat.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
-import { checkDiscoverMessage, type RankedResource } from '../protocol/discover-messages.ts';
-import type { Pagination } from '../protocol/shapes.ts';
-import type { LeftOut } from '../rules/discover/page-answer.ts';
+import { checkDiscoverMessage } from '../protocol/discover-messages.ts';
 import { silentLogger } from '../silent-logger.ts';
 import type { Database } from '../storage/database.ts';
 import { Stale } from '../storage/freshness.ts';
 import type { ReplicaState } from '../storage/replica.ts';
 import { type Caches, createCaches } from './cache/caches.ts';
-import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
+import { isStillFresh, purgeChanges, refreshCaches } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
-import { loadCatalogs } from './documents/load-catalogs.ts';
-import { type DocumentSample, sampleDocuments } from './documents/sample-documents.ts';
+import { type DocumentSample, sampleDocuments } from './documents/sample-catalogs.ts';
+import { loadCatalogs } from './documents/scope.ts';
 import { type IndexFormats, indexFormats, UnknownIndexVersion } from './entries/index-format.ts';
 import { type AnnouncedProcess, announceProcess } from './generations/processes.ts';
 import { findNearMisses, type Missed } from './near-misses/near-misses.ts';
@@ -28,7 +26,7 @@ import {
   type SearchOptions,
 } from './search.ts';
 import type { TraceStep } from './trace.ts';
-import { rebuildIndex, startBuilder } from './upkeep/build.ts';
+import { buildOutdated, rebuildIndex } from './upkeep/build.ts';
 import { type Checked, type CheckOptions, checkIndex } from './upkeep/check.ts';
 import { startCompactor } from './upkeep/walk-lists.ts';
 import type { AskedResource } from './why/asked-resource.ts';
@@ -39,9 +37,8 @@ import { explainResource, type Why } from './why/why.ts';
 
 export { forgetTransactions } from './cache/invalidation.ts';
 export { describeDifference } from './upkeep/check.ts';
-export type { AppliedCatalog } from './write/apply-catalogs.ts';
-export type { IncomingCatalog } from './write/target.ts';
-export { type IndexWriter, writeIndex } from './write/write-index.ts';
+export type { IncomingCatalog } from './write/catalog-rows.ts';
+export { type AppliedCatalog, type IndexWriter, writeIndex } from './write/write-index.ts';
 export type {
   AskedResource,
   DocumentSample,
@@ -55,72 +52,46 @@ export type {
 };
 export { createDeadline, type Deadline, UnknownIndexVersion, withinDeadline };
 
-export interface SearchService {
-  /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
-  search(question: Question, options?: SearchOptions): Promise<Found>;
-  /** Makes sure that what an optimistic search found still holds. Throws Stale where something has changed since. */
-  confirm(found: Found, deadline: Deadline): Promise<void>;
-  /** What came close to a search that found nothing. */
-  findNearMisses(missed: Missed): Promise<NearMiss[]>;
-  /** Why a resource is, or is not, in the answer to an intent. Throws a ProtocolError as discover would answer it. */
-  why(question: Question, asked: AskedResource): Promise<Why>;
-  /** A bounded sample of the documents that a search in this network can find, with the schema types that they use. */
-  sample(scope: { networkId?: string }): Promise<DocumentSample>;
-  /** Evaluates an intent as discover does, and tells how. Throws a ProtocolError as discover would answer it. */
-  explain(question: Question): Promise<Explanation>;
-  /**
-   * Announces that this process uses the index, and keeps that in shape: builds generations of newer versions, compacts lists, purges the
-   * change feed. Throws where the index has entries that this program cannot read.
-   */
-  start(tools: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess>;
-  /** For /ready: the replicas that searches read from, where there are any. */
-  report(): { replicas?: ReplicaState[] };
-  /** Only announces it: for a process that searches, beside others that keep the index in shape. */
-  announce(tools: { logger: Logger }): Promise<AnnouncedProcess>;
-}
+export type SearchService = ReturnType<typeof createSearch>;
 
-/** How an intent was evaluated, for the operator of the index. */
-interface Explanation {
-  /** In the order in which they ended: what was asked of which index, how much was left after it, and how long it took. */
-  steps: TraceStep[];
-  resourceCount: number;
-  /** Only where the request paged. */
-  pagination?: Pagination;
-  /** All resources of the answer in order. */
-  ranking: RankedResource[];
-  leftOut?: LeftOut;
-}
-
+const buildEveryMs = 5_000;
 const purgeEveryMs = 60_000;
-/** Catalogs that have changed are read so soon, unless a search asks for them before. */
+/** After all was invalidated, the states of catalogs are loaded again so soon. */
 const loadEveryMs = 1_000;
 const maxLoadMs = 60_000;
 
-export function createSearch(context: SearchContext): SearchService {
+export function createSearch(context: SearchContext) {
   const { config, database, replicas, formats = indexFormats } = context;
   const engine: SearchEngine = { ...context, caches: followOrigin(context) };
   return {
-    search: (question, options) => evaluateIntent(engine, question, options),
+    /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
+    search: (question: Question, options?: SearchOptions) => evaluateIntent(engine, question, options),
 
-    async confirm({ freshness }, deadline) {
+    /** Makes sure that what an optimistic search found still holds. Throws Stale where something has changed since. */
+    async confirm({ freshness }: Found, deadline: Deadline): Promise<void> {
       if (freshness === undefined) return;
       if (!(await withinDeadline(() => isStillFresh(openCaches(engine, deadline), freshness))))
         throw new Stale();
     },
 
-    findNearMisses: (missed) => findNearMisses(engine, missed),
+    /** What came close to a search that found nothing. */
+    findNearMisses: (missed: Missed) => findNearMisses(engine, missed),
 
-    async why(question, asked) {
+    /** Why a resource is, or is not, in the answer to an intent. Throws a ProtocolError as discover would answer it. */
+    async why(question: Question, asked: AskedResource): Promise<Why> {
       checkDiscoverMessage(question.message);
       return explainResource(engine, question, asked);
     },
 
-    sample: ({ networkId }) =>
-      sampleDocuments(openCaches(engine, createDeadline(config.DISCOVER_TIMEOUT_MS)), {
-        ...{ networkId, schemaContext: [], now: context.now() },
-      }),
+    /** A bounded sample of the documents that a search in this network can find, with the schema types that they use. */
+    async sample({ networkId }: { networkId?: string }): Promise<DocumentSample> {
+      const { reader } = await openReader(engine, createDeadline(config.DISCOVER_TIMEOUT_MS));
+      await refreshCaches(reader, { mayLag: true });
+      return sampleDocuments(reader, { networkId, schemaContext: [], now: context.now() });
+    },
 
-    async explain(question) {
+    /** Evaluates an intent as discover does, and tells how, in the order in which steps ended: what was asked of which index, how much was left, how long it took. Throws as discover would answer it. */
+    async explain(question: Question) {
       checkDiscoverMessage(question.message);
       const deadline = createDeadline(config.DISCOVER_TIMEOUT_MS);
       const { answer, trace } = await evaluateIntent(engine, question, { deadline });
@@ -129,16 +100,24 @@ export function createSearch(context: SearchContext): SearchService {
       return { steps: trace.steps, resourceCount, pagination, ranking, leftOut };
     },
 
-    announce: ({ logger }) => announceProcess({ database, logger }, formats),
+    /** Only announces that this process uses the index: for one that searches, beside others that keep the index in shape. */
+    announce: ({ logger }: { logger: Logger }) => announceProcess({ database, logger }, formats),
 
-    report: () => ({ ...(replicas && { replicas: replicas.describe() }) }),
+    /** For /ready: the replicas that searches read from, where there are any. */
+    report: (): { replicas?: ReplicaState[] } => ({ ...(replicas && { replicas: replicas.describe() }) }),
 
-    async start({ logger, metrics }) {
+    /**
+     * Announces that this process uses the index, and keeps that in shape: builds generations of newer versions, compacts lists, purges the change feed. Throws where the index has entries that
+     * this program cannot read.
+     */
+    async start({ logger, metrics }: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess> {
       const announced = await announceProcess({ database, logger }, formats);
       const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS + config.DISCOVER_MAX_LAG_MS;
       const loops = [
-        startBuilder({ database, logger, metrics, formats, graceMs }),
+        repeat({ what: 'building the index', everyMs: buildEveryMs, logger }, (signal) =>
+          buildOutdated({ database, logger, metrics, formats, graceMs }, signal),
+        ),
         repeat({ what: 'loading the states of catalogs', everyMs: loadEveryMs, logger }, async (signal) =>
           loadCatalogs((await openReader(engine, createDeadline(maxLoadMs))).reader, signal),
         ),

@@ -13,7 +13,6 @@ import { type Evaluation, evaluating } from './evaluation.ts';
 import { findHits } from './find-hits.ts';
 import { findInUse } from './generations/in-use.ts';
 import { type Plan, planQuestion, type Question } from './plan.ts';
-import { logCostlyIn } from './spatial/log-costly.ts';
 import type { Tools } from './tools.ts';
 import { createTrace, type Trace } from './trace.ts';
 
@@ -113,8 +112,8 @@ export async function openSearch(
 ): Promise<{ tools: Tools; plan: Plan }> {
   const { reader, format } = await openReader(engine, deadline);
   const plan = planQuestion(engine, question, format);
-  const logCostly = logCostlyIn(engine.database, reader.index, engine.logger);
-  return { tools: { reader, scope: plan.scope, deadline, evaluation, trace, logCostly }, plan };
+  const { database, logger } = engine;
+  return { tools: { reader, scope: plan.scope, deadline, evaluation, trace, database, logger }, plan };
 }
 
 /** Statements that end with the deadline, on the generation of the index that is in use, and its format. */
@@ -130,11 +129,9 @@ export function openCaches(engine: SearchEngine, { remainingMs }: Deadline): Omi
   const { database, replicas, config } = engine;
   const caches = engine.caches();
   if (replicas === undefined) return { ...withinTime(database, remainingMs), caches };
+  const replica = replicas.open(() => caches.state.needed);
   return {
-    ...withinTime(
-      replicas.open(() => caches.state.needed),
-      remainingMs,
-    ),
+    ...withinTime(replica, remainingMs),
     caches,
     mayMiss: async (position, knownMs) =>
       knownMs < config.DISCOVER_MAX_LAG_MS && (await replicas.areBehind(position)),

@@ -1,6 +1,6 @@
 import type { Queryable } from '../storage/database.ts';
 import { type IndexFormats, indexFormats, newestOf } from './entries/index-format.ts';
-import { type BuildState, readBuildState } from './generations/build-state.ts';
+import { type BuildState, readBuildState } from './generations/in-use.ts';
 import { type IndexProcess, listProcesses } from './generations/processes.ts';
 
 // Beside port.ts, the only file that is imported from outside: a command that says how the index is loads a quarter of the engine.

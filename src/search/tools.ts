@@ -1,3 +1,5 @@
+import type { Logger } from '../logger.ts';
+import type { Queryable } from '../storage/database.ts';
 import type { IndexReader } from './cache/caches.ts';
 import type { Deadline } from './deadline.ts';
 import type { Scope } from './documents/scope.ts';
@@ -13,6 +15,7 @@ export interface Tools {
   /** Of what takes long, in threads. */
   readonly evaluation: Evaluation;
   readonly trace: Trace;
-  /** Names, in the log, the geometry that was being compared when the time was over. */
-  logCostly(geometry: { key: number; shape: string }): Promise<void>;
+  /** Without a deadline: for what is said after it. */
+  readonly database: Queryable;
+  readonly logger?: Logger;
 }

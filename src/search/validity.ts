@@ -6,16 +6,9 @@ export function validityText(of = ''): string {
     extract(epoch from ${of}valid_from) * 1000, extract(epoch from ${of}valid_until) * 1000, ${of}window_start, ${of}window_length)::text end`;
 }
 
-type Columns = [
-  from: number | null,
-  until: number | null,
-  windowStart: number | null,
-  windowLength: number | null,
-];
-
 export function readPeriod(text: string | null): PeriodBounds {
   if (text === null) return {};
-  const [from, until, start, length]: Columns = JSON.parse(text);
+  const [from = null, until = null, start = null, length = null]: (number | null)[] = JSON.parse(text);
   return {
     ...(from !== null && { from: new Date(from) }),
     ...(until !== null && { until: new Date(until) }),

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { lookupOf, presenceFact } from '../../src/search/entries/attributes.ts';
-import { mergeRuns } from '../../src/search/lists/compact.ts';
 import { listSet } from '../../src/search/lists/list-set.ts';
 import { openLists } from '../../src/search/lists/read-lists.ts';
 import { readAll } from '../../src/search/set/doc-set.ts';
 import { writeIndex } from '../../src/search/write/write-index.ts';
 import { catalog, charger, offer } from '../support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../support/database/database.ts';
+import { compactLists } from '../support/search/compact-lists.ts';
 import { type SearchingProcess, withCaches } from '../support/search/index-reader.ts';
 
 let database: SearchingProcess;
@@ -29,9 +29,8 @@ it('catalogs that change at the same time share the runs of their lists, and non
         return writeIndex(tx, new Date(), ({ apply }) => apply([incoming(id, index, version)]));
       }),
     );
-    await Promise.all([...applied, mergeRuns(database, 'index_1', described)]);
-    const { rows } = await database.query<{ list: number }>('select distinct list from index_1.run');
-    for (const { list } of rows) await mergeRuns(database, 'index_1', list);
+    await Promise.all([...applied, compactLists(database)]);
+    await compactLists(database);
   }
   expect(attempts).toBe(catalogs.length * versions.length);
   const directory = (await openLists(database, [described])).get(described);

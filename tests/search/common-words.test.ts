@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
-import { mergeRuns } from '../../src/search/lists/compact.ts';
 import { createSearch, type SearchContext } from '../../src/search/port.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
@@ -10,6 +9,7 @@ import { catalog, plain } from '../support/catalogs/sample-catalogs.ts';
 import { createTestDatabase } from '../support/database/database.ts';
 import { patienceMs } from '../support/patience.ts';
 import { apply, compare, fill } from '../support/search/by-the-book.ts';
+import { compactLists } from '../support/search/compact-lists.ts';
 import type { KnownCatalog } from '../support/search/discover-oracle.ts';
 import { arbitraryNow } from '../support/values/arbitrary-index.ts';
 
@@ -61,7 +61,7 @@ it.each([
             );
             expect(rows[0]?.most).toBeGreaterThan(8);
             for (const [at, asked] of questions.entries()) {
-              if (at === questions.length / 2) await mergeSome();
+              if (at === questions.length / 2) await compactLists(database);
               await ask(known, asked);
             }
           },
@@ -82,13 +82,6 @@ it.each([
       const filters = colour === undefined ? {} : { filters: { type: 'jsonpath' as const, expression } };
       const intent = { textSearch: text.join(' '), ...filters };
       await compare(service, known, { intent, now: arbitraryNow, ...paging });
-    }
-
-    async function mergeSome(): Promise<void> {
-      const { rows } = await database.query<{ list: number }>(
-        'select list from index_1.run group by list having count(*) > 12',
-      );
-      for (const { list } of rows) await mergeRuns(database, 'index_1', list);
     }
   },
 );

@@ -95,10 +95,7 @@ function filter(condition: string) {
 
 async function takeApart(tx: Parameters<typeof insertRuns>[0]): Promise<void> {
   const { rows } = await tx.query<StoredRun>('delete from index_1.run returning *');
-  const singles = rows.flatMap((run) => {
-    const { list, keys, marks } = entriesOf(run.list, [run]);
-    return keys.flatMap((key, index) => runsOf({ list, keys: [key], marks: [marks[index] ?? 0] }));
-  });
+  const singles = rows.flatMap(entriesOf).flatMap((entry) => runsOf([entry]));
   await insertRuns(tx, 'index_1', singles);
   // Otherwise what was read before would answer.
   await noteChanged(

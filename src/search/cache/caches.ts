@@ -65,37 +65,29 @@ export interface DirectoryEntry {
   last: number;
   id: number;
   count: number;
-  /** Of a run of one entry, its mark. */
-  mark: number;
 }
 
-export interface Caches {
-  /** How far the change feed was read (invalidation.ts). */
-  state: RefreshState;
-  /** Counts invalidations. What was read before the last one may be stale. */
-  generation: number;
-  /** The generation of the index that is in use; undefined: to be read (generations/in-use.ts). */
-  inUse?: { number: number; version: number };
-  /** Directories by the lists' numbers. */
-  lists: LruCache<number, Directory>;
-  /** Decoded runs by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
-  runs: LruCache<number, Run>;
-  catalogs: CatalogTable;
-  words: WordCache;
-}
+export type Caches = ReturnType<typeof createCaches>;
 
 /** Makes all caches. A cache that is not used, or may hold nothing, is there and stays empty. */
-export function createCaches({ percent = 100, used = cacheNames }: CacheOptions = {}): Caches {
+export function createCaches({ percent = 100, used = cacheNames }: CacheOptions = {}) {
   const limitOf = (name: CacheName) => (used.includes(name) ? (limits[name] * percent) / 100 : 0);
+  const state: RefreshState = { askedAt: 0, changedAt: Number.NEGATIVE_INFINITY };
   return {
-    state: { askedAt: 0, changedAt: Number.NEGATIVE_INFINITY },
+    /** How far the change feed was read (invalidation.ts). */
+    state,
+    /** Counts invalidations. What was read before the last one may be stale. */
     generation: 0,
-    lists: new LruCache(
+    /** The generation of the index that is in use; undefined: to be read (generations/in-use.ts). */
+    inUse: undefined as { number: number; version: number } | undefined,
+    /** Directories by the lists' numbers. */
+    lists: new LruCache<number, Directory>(
       limitOf('lists'),
       ({ runs, shared, whole }) =>
         entryBytes + runs.length * runEntryBytes + shared.byteLength + (whole ? bytesOf(whole) : 0),
     ),
-    runs: new LruCache(limitOf('runs'), (run) => entryBytes + bytesOf(run)),
+    /** Decoded runs by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
+    runs: new LruCache<number, Run>(limitOf('runs'), (run) => entryBytes + bytesOf(run)),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs'))),
     words: new WordCache(limitOf('words')),
   };
@@ -130,41 +122,6 @@ export interface Moment {
   lsn: number | null;
 }
 
-/** What one transaction changed, or part of that: JSON texts. */
-export interface Change {
-  catalogs: string | null;
-  lists: string | null;
-  /** Which words were added. */
-  words: string | null;
-  /** Which lists were compacted, and hold the same as before; null where something has changed. */
-  merged: string | null;
-  everything: boolean | null;
-}
-
-/** `isOther`: another server answers, or a restored copy, which has other runs under the same numbers. */
-export function invalidateAll(caches: Caches, { isOther = false } = {}): void {
-  caches.generation++;
-  caches.inUse = undefined;
-  for (const name of cacheNames) if (name !== 'runs' || isOther) caches[name].clear();
-}
-
-export function invalidateChanged(caches: Caches, changes: readonly Change[]): void {
-  for (const { catalogs, lists, everything } of changes) {
-    if (everything) invalidateAll(caches);
-    caches.generation++;
-    for (const key of JSON.parse(catalogs ?? '[]')) caches.catalogs.forget(key);
-    forgetLists(caches, lists ?? '[]');
-  }
-  const words: (string[] | null)[] = changes.map((change) => JSON.parse(change.words ?? '[]'));
-  const isNamed = words.every((each) => each !== null);
-  if (changes.length > 0) caches.words.noteChange(isNamed ? words.flat() : null);
-}
-
-/** `lists`: JSON text. */
-export function forgetLists(caches: Caches, lists: string): void {
-  for (const list of JSON.parse(lists)) caches.lists.forget(list);
-}
-
 /** A connection with the caches of what is read through it. The search service makes it for each search (search.ts). */
 export interface IndexReader extends Queryable {
   readonly caches: Caches;
@@ -175,10 +132,7 @@ export interface IndexReader extends Queryable {
 }
 
 /** Reads something for a cache. It may be kept unless something was invalidated meanwhile: then it may be stale already. */
-export async function readForCache<T>(
-  { caches }: Pick<IndexReader, 'caches'>,
-  read: () => Promise<T>,
-): Promise<{ found: T; mayKeep: boolean }> {
+export async function readForCache<T>({ caches }: Pick<IndexReader, 'caches'>, read: () => Promise<T>) {
   const { generation } = caches;
   const found = await read();
   return { found, mayKeep: caches.state.asked !== undefined && caches.generation === generation };

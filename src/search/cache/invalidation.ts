@@ -6,15 +6,7 @@ import {
   positionText,
   serverText,
 } from '../../storage/freshness.ts';
-import {
-  type Caches,
-  type Change,
-  forgetLists,
-  type IndexReader,
-  invalidateAll,
-  invalidateChanged,
-  type Moment,
-} from './caches.ts';
+import { type Caches, cacheNames, type IndexReader, type Moment } from './caches.ts';
 
 // Cache invalidation. Every transaction that changes the index writes to a change feed (discovery.change). A process asks which changes were committed since the snapshot that it
 // knows, and invalidates what they name: so a search that begins after a commit sees it, whichever process committed. Mostly nothing has changed. So a search may also read
@@ -102,6 +94,41 @@ async function ask(reader: CacheReader, mayLag: boolean): Promise<boolean> {
   return true;
 }
 
+/** What one transaction changed, or part of that: JSON texts. */
+interface Change {
+  catalogs: string | null;
+  lists: string | null;
+  /** Which words were added. */
+  words: string | null;
+  /** Which lists were compacted, and hold the same as before; null where something has changed. */
+  merged: string | null;
+  everything: boolean | null;
+}
+
+/** `isOther`: another server answers, or a restored copy, which has other runs under the same numbers. */
+function invalidateAll(caches: Caches, { isOther = false } = {}): void {
+  caches.generation++;
+  caches.inUse = undefined;
+  for (const name of cacheNames) if (name !== 'runs' || isOther) caches[name].clear();
+}
+
+function invalidateChanged(caches: Caches, changes: readonly Change[]): void {
+  for (const { catalogs, lists, everything } of changes) {
+    if (everything) invalidateAll(caches);
+    caches.generation++;
+    for (const key of JSON.parse(catalogs ?? '[]')) caches.catalogs.forget(key);
+    forgetLists(caches, lists ?? '[]');
+  }
+  const words: (string[] | null)[] = changes.map((change) => JSON.parse(change.words ?? '[]'));
+  const isNamed = words.every((each) => each !== null);
+  if (changes.length > 0) caches.words.noteChange(isNamed ? words.flat() : null);
+}
+
+/** `lists`: JSON text. */
+function forgetLists(caches: Caches, lists: string): void {
+  for (const list of JSON.parse(lists)) caches.lists.forget(list);
+}
+
 /** Of two answers that came in the wrong order, the later position counts. */
 function findLater(known: Position | undefined, position: Position | undefined): Position | undefined {
   return known && known.server === position?.server && known.lsn > position.lsn ? known : position;
@@ -123,10 +150,7 @@ export function assumeFresh(caches: Caches, now = performance.now()): CacheFresh
   return { snapshot: asked.snapshot, server: asked.server, caches, generation: caches.generation };
 }
 
-export async function isStillFresh(
-  reader: CacheReader,
-  { caches, generation }: CacheFreshness,
-): Promise<boolean> {
+export async function isStillFresh(reader: CacheReader, { caches, generation }: CacheFreshness) {
   await refreshCaches(reader);
   return reader.caches === caches && caches.generation === generation;
 }

@@ -3,8 +3,8 @@ import type { Queryable } from '../../storage/database.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf, firstNumbers, headOf } from '../keys.ts';
 import type { DocSet } from '../set/doc-set.ts';
-import { hasKey, type Keys, noKeys, union } from '../set/sorted.ts';
-import { readCatalogs } from './load-catalogs.ts';
+import { dropRepeats, hasKey, type Keys, noKeys, union } from '../set/sorted.ts';
+import { readCatalogs } from './scope.ts';
 
 // The resources of catalogs, as sets. Mostly how many a catalog has tells which (cache/catalog-table.ts).
 
@@ -32,13 +32,7 @@ export function membersOf(reader: IndexReader, heads: DocSet): DocSet {
 
 /** The heads of the catalogs of some documents, each once. */
 export function headsOf(keys: Keys): Keys {
-  const heads = new Float64Array(keys.length);
-  let count = 0;
-  for (let index = 0; index < keys.length; index++) {
-    const head = headOf(keys[index] as number);
-    if (count === 0 || heads[count - 1] !== head) heads[count++] = head;
-  }
-  return heads.subarray(0, count);
+  return dropRepeats(keys.map(headOf));
 }
 
 /** All resources of catalogs, which are given by their heads, in order. */
@@ -46,33 +40,24 @@ export async function listMembers(reader: IndexReader, heads: Keys): Promise<Key
   const { catalogs } = reader.caches;
   const unknown = Array.from(heads, catalogKeyOf).filter((key) => catalogs.find(key) === undefined);
   const read = await readCatalogs(reader, unknown);
-  const counts = new Uint32Array(heads.length);
-  const uncounted: number[] = [];
-  let total = 0;
-  for (let index = 0; index < heads.length; index++) {
-    const catalogKey = catalogKeyOf(heads[index] as number);
-    const count = read.has(catalogKey) ? read.get(catalogKey)?.resources : catalogs.findCount(catalogKey);
-    if (count === undefined) uncounted.push(heads[index] as number);
-    else counts[index] = count;
-    total += counts[index] as number;
+  const [found, uncounted]: [number[], number[]] = [[], []];
+  for (const head of heads) {
+    const key = catalogKeyOf(head);
+    const count = read.has(key) ? read.get(key)?.resources : catalogs.findCount(key);
+    if (count === undefined) uncounted.push(head);
+    for (let number = 1; number <= (count ?? 0); number++) found.push(head + number);
   }
-  const found = new Float64Array(total);
-  let at = 0;
-  for (let index = 0; index < heads.length; index++)
-    for (let number = 1; number <= (counts[index] as number); number++)
-      found[at++] = (heads[index] as number) + number;
-  return uncounted.length === 0 ? found : union([found, await readMembers(reader, uncounted)]);
+  const counted = Float64Array.from(found);
+  return uncounted.length === 0 ? counted : union([counted, await readMembers(reader, uncounted)]);
 }
 
-async function readMembers(reader: IndexReader, heads: readonly number[]): Promise<Keys> {
-  const { rows } = await reader.query<{ keys: Buffer | null }>(
-    `select string_agg(int8send(member.key), '' order by member.key) as keys from unnest($1::bigint[]) as wanted (head)
-     cross join lateral (
+function readMembers(reader: IndexReader, heads: readonly number[]): Promise<Keys> {
+  return readKeys(
+    reader,
+    `select member.key from unnest($1::bigint[]) as wanted (head) cross join lateral (
        select key from discovery.resource where resource.key > wanted.head and resource.key < wanted.head + ${firstNumbers.offer}) as member`,
     [bigintArray(heads)],
-    { prepared: true },
   );
-  return decodeKeys(rows[0]?.keys);
 }
 
 /** Every resource, or every offer: where nothing else leads. */
@@ -81,18 +66,23 @@ export function everyDocument(queryable: Queryable, kind: 'resource' | 'offer'):
   return {
     estimate: Number.MAX_SAFE_INTEGER,
     async next(limit) {
-      const { rows } = await queryable.query<{ keys: Buffer | null }>(
-        `select string_agg(int8send(key), '') as keys from (
-           select key from discovery.${kind} where key > $1::bigint order by key limit $2) as next`,
-        [last, limit],
-        { prepared: true },
-      );
-      const keys = decodeKeys(rows[0]?.keys);
+      const select = `select key from discovery.${kind} where key > $1::bigint order by key limit $2`;
+      const keys = await readKeys(queryable, select, [last, limit]);
       last = keys.at(-1) ?? last;
       return keys.length > 0 ? keys : undefined;
     },
     among: async (keys) => keys,
   };
+}
+
+/** The keys that a statement selects, in order. As the bytes of one row, thousands are read in the time of some rows. */
+export async function readKeys(queryable: Queryable, select: string, parameters: unknown[]): Promise<Keys> {
+  const { rows } = await queryable.query<{ keys: Buffer | null }>(
+    `select string_agg(int8send(key), '' order by key) as keys from (${select}) as found`,
+    parameters,
+    { prepared: true },
+  );
+  return decodeKeys(rows[0]?.keys);
 }
 
 export function decodeKeys(bytes: Buffer | null | undefined): Keys {

@@ -2,11 +2,11 @@ import { findCovers, type OfferingCatalog } from '../../rules/discover/attach-of
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import { firstNumbers, headOf, lastNumbers } from '../keys.ts';
+import { firstNumbers, headOf, kindOf, lastNumbers } from '../keys.ts';
 import type { DocSet } from '../set/doc-set.ts';
 import { inBatches, intersection, type Keys, noKeys, union } from '../set/sorted.ts';
 import { readPeriod, validityText } from '../validity.ts';
-import { decodeKeys, headsOf, listMembers, resourcesOfCatalog } from './members.ts';
+import { decodeKeys, headsOf, listMembers, readKeys, resourcesOfCatalog } from './members.ts';
 
 // A catalog is searched with its own offers that are valid now. Which resources of their catalog they cover, rules/discover/attach-offers.ts decides on their rows.
 
@@ -71,35 +71,25 @@ function findCovered(
   return covers === 'all' ? Float64Array.of(headOf(key)) : decodeKeys(keys);
 }
 
+/** The resources that documents stand for: a resource for itself, a head for all of its catalog, an offer for those that it covers now. */
+export async function resourcesOf(reader: IndexReader, keys: Keys, now: Date): Promise<Keys> {
+  const offers = keys.filter((key) => kindOf(key) === 'offer');
+  const covering = offers.length > 0 ? await readCovering(reader, offers, now) : [];
+  const all = union([keys.filter((key) => kindOf(key) !== 'offer'), ...covering.map(({ covers }) => covers)]);
+  const heads = all.filter((key) => kindOf(key) === 'catalog');
+  return union([all.filter((key) => kindOf(key) === 'resource'), await listMembers(reader, heads)]);
+}
+
 /** The resources that offers of a set cover. `test` may drop offers first. */
 export function coveredBy(
   reader: IndexReader,
   offers: DocSet,
   { now, test = async (keys) => keys }: { now: Date; test?: (offers: Keys) => Promise<Keys> },
 ): DocSet {
-  let pending: Keys = noKeys;
-  const cover = async (keys: Keys) => {
-    const covering = await readCovering(reader, await test(keys), now);
-    const covered = union(covering.map(({ covers }) => covers));
-    const heads = covered.filter((key) => headOf(key) === key);
-    const named = covered.filter((key) => headOf(key) !== key);
-    return union([named, await listMembers(reader, heads)]);
-  };
+  const cover = async (keys: Keys) => resourcesOf(reader, await test(keys), now);
   return {
     estimate: offers.estimate * resourcesOfCatalog,
-    async next(limit) {
-      for (;;) {
-        const more = await offers.next(limit);
-        if (more === undefined && pending.length === 0) return undefined;
-        const all = union([pending, more ?? noKeys]);
-        // More offers of the last catalog may follow.
-        const last = more ? headOf(all.at(-1) ?? 0) : Number.POSITIVE_INFINITY;
-        const ready = all.filter((key) => key < last);
-        pending = all.subarray(ready.length);
-        const covered = ready.length > 0 ? await cover(ready) : noKeys;
-        if (covered.length > 0) return covered;
-      }
-    },
+    next: byCatalog((limit) => offers.next(limit), cover),
     async among(keys) {
       const own = await listOffers(reader, headsOf(keys));
       return intersection(keys, await cover(await offers.among(own)));
@@ -107,14 +97,30 @@ export function coveredBy(
   };
 }
 
+/** What documents stand for, in the order of keys: those of a catalog are looked at together, as each may stand for any of its resources. */
+export function byCatalog(next: DocSet['next'], standFor: (keys: Keys) => Promise<Keys>): DocSet['next'] {
+  let pending: Keys | undefined = noKeys;
+  return async (limit) => {
+    while (pending) {
+      const more = await next(limit);
+      const all = union([pending, more ?? noKeys]);
+      // More documents of the last catalog may follow.
+      const last = more ? headOf(all.at(-1) ?? 0) : Number.POSITIVE_INFINITY;
+      const ready = all.filter((key) => key < last);
+      pending = more && all.subarray(ready.length);
+      const found = ready.length > 0 ? await standFor(ready) : noKeys;
+      if (found.length > 0) return found;
+    }
+    return undefined;
+  };
+}
+
 /** The offers of catalogs, in order. */
-export async function listOffers(queryable: Queryable, heads: Keys): Promise<Keys> {
-  const { rows } = await queryable.query<{ keys: Buffer | null }>(
-    `select string_agg(int8send(offer.key), '' order by offer.key) as keys from unnest($1::bigint[]) as wanted (head)
-     cross join lateral (
+export function listOffers(queryable: Queryable, heads: Keys): Promise<Keys> {
+  return readKeys(
+    queryable,
+    `select offer.key from unnest($1::bigint[]) as wanted (head) cross join lateral (
        select key from discovery.offer where offer.key >= wanted.head + ${firstNumbers.offer} and offer.key <= wanted.head + ${lastNumbers.offer} offset 0) as offer`,
     [bigintArray(heads)],
-    { prepared: true },
   );
-  return decodeKeys(rows[0]?.keys);
 }

@@ -1,12 +1,11 @@
 import type { Json } from '../../protocol/json.ts';
-import type { FoundResource, StoredDocument, WideOffers } from '../../rules/discover/page-answer.ts';
+import type { FoundResource, StoredDocument } from '../../rules/discover/page-answer.ts';
 import { isWithin } from '../../rules/time-period.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf, headOf } from '../keys.ts';
 import { readPeriod, validityText } from '../validity.ts';
-import { addSharedOffers } from './attached-offers.ts';
-import type { Home, ListedOffer, ListedResource } from './home.ts';
+import { addSharedOffers, type Home, type ListedOffer } from './attached-offers.ts';
 import type { Scope } from './scope.ts';
 
 // Reads the documents of a page: the found resources, their catalogs, and the offers that apply to them. Most catalogs have few offers, all of them their own: those come with the documents, in one statement. For
@@ -23,6 +22,9 @@ const maxOwnOffers = 20;
 /** Characters: with these two, and with the resources that are read at once (page-answer.ts), some megabytes of offers are read at most. */
 const maxOfferCharacters = 8_192;
 
+/** The documents of a page by their keys: the same catalog and the same offer are the same object, whichever part of the page they came with. */
+export type SharedDocuments = Map<number, StoredDocument>;
+
 /** In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. */
 export async function readPage(
   reader: IndexReader,
@@ -31,18 +33,34 @@ export async function readPage(
   documents: SharedDocuments,
 ): Promise<{ found: (FoundResource & { key: number })[]; read: number }> {
   const homes = await readHomes(reader, keys);
-  const shared = keys.filter((key) => homes.get(catalogKeyOf(key))?.isShared);
-  const unread = shared.length > 0 ? await addSharedOffers(reader, homes, shared, scope) : new Set<number>();
+  const shared = new Map([...homes].filter(([, { isShared }]) => isShared));
+  const unread = shared.size > 0 ? await addSharedOffers(reader, shared, keys, scope) : new Set<number>();
   for (const home of homes.values())
     for (const lister of home.isShared ? [] : [home, ...home.resources.values()])
       lister.offers = lister.offers.filter(({ validity }) => isWithin(validity, scope.now));
   const firstUnread = keys.findIndex((key) => unread.has(key));
   const read = firstUnread < 0 ? keys.length : firstUnread;
+  const share = (key: number, document: StoredDocument) => {
+    if (!documents.has(key)) documents.set(key, document);
+    return documents.get(key) ?? document;
+  };
+  const wide = new Map(
+    Array.from(homes, ([key, { offers, more }]) => [
+      key,
+      { offers: offers.map(({ document }) => document), more },
+    ]),
+  );
   const found = keys.slice(0, read).flatMap((key) => {
     const home = homes.get(catalogKeyOf(key));
     const resource = home?.resources.get(key);
     if (!home || !resource || check?.(JSON.parse(resource.document.text)) === false) return [];
-    return [documents.list(key, home, resource)];
+    return [
+      {
+        ...{ key, ranked: { catalogId: home.id, resourceId: resource.id }, resource: resource.document },
+        ...{ catalog: share(headOf(key), home.head), wide: wide.get(catalogKeyOf(key)) },
+        ...{ offers: resource.offers.map((offer) => share(offer.key, offer.document)), more: resource.more },
+      },
+    ];
   });
   return { found, read };
 }
@@ -124,28 +142,4 @@ function parseHomes(rows: readonly Row[]): Map<number, Home> {
       }
     }
   return homes;
-}
-
-/** The documents of a page: the same catalog and the same offer are the same object, whichever part of the page they came with. */
-export class SharedDocuments {
-  private readonly documents = new Map<number, StoredDocument>();
-  private readonly wide = new Map<StoredDocument, WideOffers>();
-
-  list(key: number, home: Home, resource: ListedResource): FoundResource & { key: number } {
-    const catalog = this.share(headOf(key), home.head);
-    const wide = this.wide.get(catalog) ?? {
-      offers: home.offers.map(({ document }) => document),
-      more: home.more,
-    };
-    this.wide.set(catalog, wide);
-    const offers = resource.offers.map((offer) => this.share(offer.key, offer.document));
-    const ranked = { catalogId: home.id, resourceId: resource.id };
-    return { key, ranked, catalog, resource: resource.document, offers, more: resource.more, wide };
-  }
-
-  private share(key: number, document: StoredDocument): StoredDocument {
-    const first = this.documents.get(key) ?? document;
-    this.documents.set(key, first);
-    return first;
-  }
 }

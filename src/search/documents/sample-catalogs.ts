@@ -1,56 +1,42 @@
-import type { Queryable } from '../../storage/database.ts';
-import { Parameters } from '../../storage/parameters.ts';
-import { addScope, type Scope, servedCondition } from './scope.ts';
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import type { IndexReader } from '../cache/caches.ts';
+import { catalogKeyOf } from '../keys.ts';
+import { decodeKeys } from './members.ts';
+import { type Scope, selectSearched } from './scope.ts';
 
 // A bounded sample of the catalogs in scope: each statement reads a limited number of rows, however large the index is.
 
-/** Probes, spread over the keys of all catalogs, find one catalog each. */
-const probes = 20;
-/** Catalogs that each probe looks at. */
-const lookedAtOnce = 25;
-/** Catalogs beside those. */
-const firstCatalogs = 10;
-/** Documents of each. */
-const usualSize: SampleSize = { resources: 4, offers: 2 };
+/** Catalogs of the network and schema that are looked at, and others spread over all keys: there, so many around each of some probes. */
+const lookedAt = { named: 2_000, probes: 20, atProbe: 25 };
+/** Catalogs of a sample, and documents of each. */
+const sampled = { catalogs: 30, resources: 4, offers: 2 };
 /** Larger documents say too little for their size. */
 const maxDocumentBytes = 16 * 1024;
 
-/** Whether some catalog is searched at all. */
-export async function isAnySearched(queryable: Queryable, scope: Scope): Promise<boolean> {
-  const parameters = new Parameters();
-  const { named, served } = searchedConditions(scope, parameters);
-  const { rows } = await queryable.query(
-    `with ${named} select from named where ${served('named')} limit 1`,
-    parameters.values,
-  );
-  return rows.length > 0;
-}
-
 /**
- * Catalogs that a request names by network and schema context, and those that are served. The former are a statement of their own: PostgreSQL asks
- * the indexes of those for names that are rare, and reads no more than it needs of those that are common. With a limit in the same statement it
- * would look through all catalogs for a name that none has.
+ * Some searched catalogs, by their heads. `isAll`: there are no others. Those that a request names by network and schema context are a statement of their own: PostgreSQL asks the indexes for
+ * names that are rare, and reads no more than it needs of those that are common. With a limit in the same statement it would look through all catalogs for a name that none has.
  */
-function searchedConditions(
-  { networkId, schemaContext, now }: Scope,
-  parameters: Parameters,
-): { named: string; served: (alias: string) => string } {
-  const scope = addScope({ now, schemaContext: [] }, parameters);
-  const conditions = [
-    ...(networkId === undefined
-      ? []
-      : [`(networks @> array[${parameters.add(networkId)}::text] or networks = '{}')`]),
-    ...(schemaContext.length === 0 ? [] : [`schema_types && ${parameters.add(schemaContext)}::text[]`]),
-  ].join(' and ');
-  return {
-    named: `named as materialized (
-      select ${scopeColumns} from discovery.catalog where ${conditions || 'true'})`,
-    served: (alias) => `${servedCondition(alias, scope)} and (${conditions || 'true'})`,
-  };
+export async function findSearched(reader: IndexReader, scope: Scope, named = lookedAt.named) {
+  const { rows } = await reader.query<{ heads: Buffer | null; named: number }>(
+    `with named as materialized (
+       select key from discovery.catalog
+       where ($1::text is null or networks @> array[$1] or networks = '{}') and (cardinality($2::text[]) = 0 or schema_types && $2)
+     ), first as materialized (select key from named limit ${named}), probe as (
+       select low + (high - low) * number / ${lookedAt.probes} as start
+       from (select min(key) as low, max(key) as high from discovery.catalog) as bounds, generate_series(0, ${lookedAt.probes - 1}) as number
+     ), seen as (
+       select key from first
+       union
+       select found.key from probe cross join lateral (
+         select key from discovery.catalog where key >= start order by key limit ${lookedAt.atProbe}) as found
+     )
+     select string_agg(int8send(key << 26), '' order by key) as heads, (select count(*) from first) as named from seen`,
+    [scope.networkId ?? null, scope.schemaContext],
+  );
+  const heads = await selectSearched(reader, decodeKeys(rows[0]?.heads), scope);
+  return { heads, isAll: Number(rows[0]?.named) < named };
 }
-
-const scopeColumns =
-  'key, type, is_active, served, networks, schema_types, valid_from, valid_until, window_start, window_length';
 
 export interface SampledCatalog {
   head: string;
@@ -58,50 +44,26 @@ export interface SampledCatalog {
   offers: string[];
 }
 
-export interface SampleSize {
-  resources: number;
-  offers: number;
-}
-
 /** Some searched catalogs, with some of their resources and offers. */
 export async function sampleCatalogs(
-  queryable: Queryable,
+  reader: IndexReader,
   scope: Scope,
-  size = usualSize,
+  size: Pick<typeof sampled, 'resources' | 'offers'> = sampled,
 ): Promise<SampledCatalog[]> {
-  const parameters = new Parameters();
-  const { named, served } = searchedConditions(scope, parameters);
-  const { rows } = await queryable.query<{ home: number; kind: keyof SampledCatalog; document: string }>(
-    `with ${named}, probe as (
-       select low + (high - low) * number / ${probes} as start
-       from (select min(key) as low, max(key) as high from discovery.catalog) as bounds,
-         generate_series(0, ${probes - 1}) as number
-     ), spread as (
-       select found.key from probe cross join lateral (
-         select key from (
-           select ${scopeColumns} from discovery.catalog where key >= start order by key limit ${lookedAtOnce}) as near
-         where ${served('near')} limit 1) as found
-     ), chosen as materialized (
-       select key from spread
-       union
-       -- Of a network or schema that few catalogs have, hardly any are near the probes.
-       (select key from named where ${served('named')} limit ${firstCatalogs})
-     )
-     select key as home, 'head' as kind, head::text as document from discovery.catalog join chosen using (key)
-     where ${isSmall('head')}
-     union all
-     select chosen.key, 'resources', document::text from chosen cross join lateral (
-       select document from discovery.resource
-       where resource.key > chosen.key << 26 and resource.key < (chosen.key + 1) << 26
-       order by resource.key limit ${size.resources}) as resource
-     where ${isSmall('document')}
-     union all
-     select chosen.key, 'offers', document::text from chosen cross join lateral (
-       select document from discovery.offer
-       where offer.key > chosen.key << 26 and offer.key < (chosen.key + 1) << 26
-       order by offer.key limit ${size.offers}) as offer
-     where ${isSmall('document')}`,
-    parameters.values,
+  const { heads } = await findSearched(reader, scope);
+  const every = Math.ceil(heads.length / sampled.catalogs);
+  const listed = (kind: 'resource' | 'offer', limit: number) =>
+    `select chosen.key, '${kind}s', document::text from chosen cross join lateral (
+       select document from discovery.${kind}
+       where ${kind}.key > chosen.key << 26 and ${kind}.key < (chosen.key + 1) << 26
+       order by ${kind}.key limit ${limit}) as ${kind}
+     where ${isSmall('document')}`;
+  const { rows } = await reader.query<{ home: number; kind: keyof SampledCatalog; document: string }>(
+    `with chosen as (select key from unnest($1::bigint[]) as key)
+     select key as home, 'head' as kind, head::text as document from discovery.catalog join chosen using (key) where ${isSmall('head')}
+     union all ${listed('resource', size.resources)}
+     union all ${listed('offer', size.offers)}`,
+    [bigintArray(heads.filter((_, index) => index % every === 0).map(catalogKeyOf))],
   );
   const catalogs = new Map<number, SampledCatalog>();
   for (const { home, kind, document } of rows) {
@@ -116,4 +78,45 @@ export async function sampleCatalogs(
 /** Compressed it is told apart at once. */
 function isSmall(column: string): string {
   return `pg_column_size(${column}) <= ${maxDocumentBytes} and octet_length(${column}::text) <= ${maxDocumentBytes}`;
+}
+
+/** Documents that a search can find, as texts. The numbers of uses are exact up to `maxCatalogsCounted` catalogs. */
+export interface DocumentSample {
+  types: { type: string; uses: number }[];
+  resources: string[];
+  offers: string[];
+}
+
+const maxCatalogsCounted = 20_000;
+const maxTypes = 50;
+/** Types that are sampled by themselves: others are hardly met among catalogs of all types. */
+const typesSampled = 8;
+const sampleSize = { resources: 60, offers: 20 };
+
+export async function sampleDocuments(reader: IndexReader, scope: Scope): Promise<DocumentSample> {
+  const types = await countTypes(reader, scope);
+  const contexts = [undefined, ...types.slice(0, typesSampled).map(({ type }) => type)];
+  const resources = new Set<string>();
+  const offers = new Set<string>();
+  for (const context of contexts) {
+    const schemaContext = context === undefined ? [] : [context];
+    for (const catalog of await sampleCatalogs(reader, { ...scope, schemaContext }, sampleSize)) {
+      for (const text of catalog.resources) resources.add(text);
+      for (const text of catalog.offers) offers.add(text);
+    }
+  }
+  return { types, resources: [...resources], offers: [...offers] };
+}
+
+/** Those that are used most. */
+async function countTypes(reader: IndexReader, scope: Scope): Promise<DocumentSample['types']> {
+  const { heads } = await findSearched(reader, scope, maxCatalogsCounted);
+  const { rows } = await reader.query<{ type: string; uses: number }>(
+    `select type, sum(uses::bigint)::float8 as uses
+     from discovery.catalog cross join lateral jsonb_each_text(schema_uses) as used (type, uses)
+     where key = any ($1::bigint[]) and position('#' in type) > 0
+     group by type order by uses desc, type limit ${maxTypes}`,
+    [bigintArray(heads.map(catalogKeyOf))],
+  );
+  return rows;
 }

@@ -1,13 +1,14 @@
 import { type CatalogState, isSearched } from '../../rules/discover/served.ts';
-import type { Parameters } from '../../storage/parameters.ts';
-import type { IndexReader } from '../cache/caches.ts';
-import { catalogKeyOf } from '../keys.ts';
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import { type IndexReader, readForCache } from '../cache/caches.ts';
+import { type CatalogEntry, maxCounted, stateText } from '../cache/catalog-table.ts';
+import { refreshCaches } from '../cache/invalidation.ts';
+import { catalogKeyOf, firstNumbers } from '../keys.ts';
 import { checkedBy, type DocSet } from '../set/doc-set.ts';
 import type { Keys } from '../set/sorted.ts';
-import { readCatalogs } from './load-catalogs.ts';
 
-// The scope of a search: which catalogs it looks at. The states of all catalogs are cached (cache/catalog-table.ts), so that candidates are held against it without asking the database; statements that sample
-// catalogs have it as a condition. rules/discover/served.ts decides.
+// The scope of a search: which catalogs it looks at. The states of all catalogs are cached (cache/catalog-table.ts), so that candidates are held against it without asking the
+// database. rules/discover/served.ts decides.
 
 export interface Scope {
   now: Date;
@@ -32,11 +33,7 @@ export async function selectSearched(reader: IndexReader, keys: Keys, scope: Sco
 }
 
 /** Undefined where nothing is known of one of the catalogs. */
-function select(
-  stateOf: (catalogKey: number) => CatalogState | null | undefined,
-  keys: Keys,
-  scope: Scope,
-): Keys | undefined {
+function select(stateOf: (catalogKey: number) => CatalogState | null | undefined, keys: Keys, scope: Scope) {
   const verdicts = new Map<CatalogState, boolean>();
   const searched = new Float64Array(keys.length);
   let count = 0;
@@ -74,29 +71,65 @@ export async function findStates(reader: IndexReader, keys: Keys): Promise<Map<n
   return states;
 }
 
-/** What every searched catalog must satisfy, as parameters of a statement. Its text does not depend on the scope, so that it can be prepared. */
-export interface ScopeParameters {
-  now: string;
-  sinceMidnight: string;
-  networkId: string;
+// The table of all catalogs is filled when the process starts, and where something is asked that it does not know.
+
+/** Read by one statement, in some ten milliseconds. */
+const catalogsAtOnce = 5_000;
+
+/** Loads all catalogs that were not loaded yet, until the signal. */
+export async function loadCatalogs(reader: IndexReader, signal?: AbortSignal): Promise<void> {
+  const { catalogs } = reader.caches;
+  await refreshCaches(reader, { mayLag: true });
+  while (catalogs.loadedUpTo < catalogs.limit && !signal?.aborted) {
+    const { found, mayKeep } = await readEntries(
+      reader,
+      `key > $1 order by key limit ${catalogsAtOnce}`,
+      catalogs.loadedUpTo,
+    );
+    if (mayKeep)
+      catalogs.loadedUpTo = found.size < catalogsAtOnce ? catalogs.limit : Math.max(...found.keys());
+  }
 }
 
-export function addScope({ now, networkId }: Scope, parameters: Parameters): ScopeParameters {
-  return {
-    now: `${parameters.add(now)}::timestamptz`,
-    sinceMidnight: `${parameters.add(now.getTime() % dayMs)}::integer`,
-    networkId: `${parameters.add(networkId ?? null)}::text`,
-  };
+/** Those that are not there have no state. */
+export async function readCatalogs(reader: IndexReader, keys: readonly number[]) {
+  if (keys.length === 0) return new Map<number, CatalogEntry>();
+  const { found, mayKeep } = await readEntries(reader, 'key = any ($1::bigint[])', bigintArray(keys));
+  for (const key of keys) {
+    if (found.has(key)) continue;
+    found.set(key, { state: null, resources: 0 });
+    if (mayKeep) reader.caches.catalogs.keep(key, { state: null, resources: 0 });
+  }
+  return found;
 }
 
-/** The catalog `alias` counts in this network, now: no template, active, within its validity, not hidden. */
-export function servedCondition(alias: string, { now, sinceMidnight, networkId }: ScopeParameters): string {
-  return `${alias}.type = 'REGULAR' and ${alias}.is_active and ${alias}.served
-    and (${alias}.valid_from is null or ${alias}.valid_from <= ${now})
-    and (${alias}.valid_until is null or ${alias}.valid_until >= ${now})
-    and (${alias}.window_start is null
-         or (${sinceMidnight} - ${alias}.window_start + ${dayMs}) % ${dayMs} <= ${alias}.window_length)
-    and (${networkId} is null or ${alias}.networks = '{}' or ${networkId} = any (${alias}.networks))`;
+interface CatalogRow {
+  key: number;
+  state: string;
+  /** How many resources, up to one more than are counted, and the number of the last of these. */
+  count: number;
+  last: number;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+async function readEntries(reader: IndexReader, which: string, parameter: number | Buffer) {
+  const { found: entries, mayKeep } = await readForCache(reader, async () => {
+    const { rows } = await reader.query<CatalogRow>(
+      `select key, ${stateText} as state, count, last from (select * from discovery.catalog where ${which}) as catalog
+       cross join lateral (
+         select count(*) as count, coalesce(max(member.key) & ${firstNumbers.offer - 1}, 0) as last from (
+           select resource.key from discovery.resource
+           where resource.key > catalog.key << 26 and resource.key < (catalog.key << 26) + ${firstNumbers.offer}
+           order by resource.key limit ${maxCounted + 1}
+         ) as member
+       ) as members`,
+      [parameter],
+      { prepared: true },
+    );
+    return rows.map(({ key, state, count, last }): [number, CatalogEntry] => [
+      key,
+      { state, resources: last === count && count <= maxCounted ? count : undefined },
+    ]);
+  });
+  if (mayKeep) for (const [key, entry] of entries) reader.caches.catalogs.keep(key, entry);
+  return { found: new Map(entries), mayKeep };
+}

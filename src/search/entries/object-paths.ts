@@ -7,11 +7,7 @@ import type { Queryable, Transaction } from '../../storage/database.ts';
  * Paths are only ever added: where one has gone, a filter takes a longer way. That happens outside of the transaction, as with new words, so that writers
  * with the same new path do not wait for each other.
  */
-export async function addObjectPaths(
-  tx: Transaction,
-  index: string,
-  paths: readonly string[],
-): Promise<void> {
+export async function addObjectPaths(tx: Transaction, index: string, paths: readonly string[]) {
   if (paths.length === 0) return;
   const known = await findObjectPaths(tx, index, paths);
   const missing = paths.filter((path) => !known.has(path));
@@ -24,12 +20,8 @@ export async function addObjectPaths(
 }
 
 /** Which of these paths some document has an object at. */
-export async function findObjectPaths(
-  queryable: Queryable,
-  index: string,
-  paths: readonly string[],
-): Promise<Set<string>> {
-  if (paths.length === 0) return new Set();
+export async function findObjectPaths(queryable: Queryable, index: string, paths: readonly string[]) {
+  if (paths.length === 0) return new Set<string>();
   const { rows } = await queryable.query<{ path: string }>(
     `select path from unnest($1::text[]) as path join ${index}.object_path on digest = md5(path)::uuid`,
     [textArray(paths)],

@@ -1,5 +1,4 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import type { Queryable } from '../../storage/database.ts';
 import { decodeKeys } from '../documents/members.ts';
 import { catalogKeyOf } from '../keys.ts';
 import { inBatches, type Keys, keysOf } from '../set/sorted.ts';
@@ -10,9 +9,8 @@ import type { FilterPlan } from './plan.ts';
 // Evaluates a filter on documents, for what lists and columns cannot tell: on each resource, on each offer, or on whole catalogs with their own offers. No connection is held between batches, because the evaluation in
 // between needs connections of its own.
 
-/** Resources whose documents are read and evaluated at a time. */
-const resourcesAtOnce = 500;
-const offersAtOnce = 10_000;
+/** Documents that are read and evaluated at a time. */
+const atOnce = { resource: 500, offer: 10_000 };
 /** Resources and offers of whole catalogs in memory at a time; or a single catalog. */
 const documentsAtOnce = 50_000;
 /** Characters: a cheap filter on fewer is evaluated here rather than in a thread, to which they would have to be copied. */
@@ -20,59 +18,37 @@ const maxInlineCharacters = 1_000_000;
 
 /** Selects among resources. */
 export function evaluateFilter(tools: Tools, plan: FilterPlan): (keys: Keys) => Promise<Keys> {
-  return plan.test ? (keys) => selectByResources(tools, plan, keys) : selectByCatalogs(tools, plan);
+  return plan.test ? (keys) => selectEach(tools, plan, 'resource', keys) : selectByCatalogs(tools, plan);
 }
 
-async function selectByResources(tools: Tools, plan: FilterPlan, keys: Keys): Promise<Keys> {
-  const selected: number[] = [];
-  for (const batch of inBatches(keys, resourcesAtOnce)) {
-    tools.deadline.check();
-    if (!plan.cheap) await tools.evaluation.begin();
-    const { keys: read, texts } = await readDocuments(tools.reader, 'resource', batch);
-    for (const position of await testResources(tools, plan, texts)) selected.push(read[position] ?? 0);
-  }
-  return keysOf(selected);
-}
-
-async function testResources(tools: Tools, plan: FilterPlan, texts: string[]): Promise<number[]> {
-  const characters = texts.reduce((sum, { length }) => sum + length, 0);
-  if (plan.cheap && characters <= maxInlineCharacters)
-    return texts.flatMap((text, position) => (plan.test?.(JSON.parse(text)) ? [position] : []));
-  return tools.evaluation.run<number[]>('filter', {
-    module: evaluateUrl,
-    name: testDocuments.name,
-    input: { ...plan.source, list: 'resources', texts },
-  });
-}
-
-/** Those of the offers that the filter selects. */
-export async function testOffers(tools: Tools, plan: FilterPlan, offers: Keys): Promise<Keys> {
-  const selected: number[] = [];
-  for (const batch of inBatches(offers, offersAtOnce)) {
-    tools.deadline.check();
-    await tools.evaluation.begin();
-    const { keys, texts } = await readDocuments(tools.reader, 'offer', batch);
-    const positions = await tools.evaluation.run<number[]>('filter', {
-      module: evaluateUrl,
-      name: testDocuments.name,
-      input: { ...plan.source, list: 'offers', texts },
-    });
-    for (const position of positions) selected.push(keys[position] ?? 0);
-  }
-  return keysOf(selected);
-}
-
-async function readDocuments(
-  queryable: Queryable,
+/** By a filter that looks at each resource, or at each offer, by itself. */
+export async function selectEach(
+  tools: Tools,
+  plan: FilterPlan,
   kind: 'resource' | 'offer',
   keys: Keys,
-): Promise<{ keys: number[]; texts: string[] }> {
-  const { rows } = await queryable.query<{ key: number; text: string }>(
-    `select key, document::text as text from unnest($1::bigint[]) as wanted (key) join discovery.${kind} using (key)`,
-    [bigintArray(keys)],
-    { prepared: true },
-  );
-  return { keys: rows.map(({ key }) => key), texts: rows.map(({ text }) => text) };
+): Promise<Keys> {
+  const { reader, deadline, evaluation } = tools;
+  const test = plan.cheap && kind === 'resource' ? plan.test : undefined;
+  const selected: number[] = [];
+  for (const batch of inBatches(keys, atOnce[kind])) {
+    deadline.check();
+    if (!test) await evaluation.begin();
+    const { rows } = await reader.query<{ key: number; text: string }>(
+      `select key, document::text as text from unnest($1::bigint[]) as wanted (key) join discovery.${kind} using (key)`,
+      [bigintArray(batch)],
+      { prepared: true },
+    );
+    const texts = rows.map(({ text }) => text);
+    const characters = texts.reduce((sum, { length }) => sum + length, 0);
+    const input = { ...plan.source, list: `${kind}s`, texts };
+    const positions =
+      test && characters <= maxInlineCharacters
+        ? texts.flatMap((text, position) => (test(JSON.parse(text)) ? [position] : []))
+        : await evaluation.run<number[]>('filter', { module: evaluateUrl, name: testDocuments.name, input });
+    for (const position of positions) selected.push(rows[position]?.key ?? 0);
+  }
+  return keysOf(selected);
 }
 
 /** By a filter that looks at whole catalogs: each is evaluated once in a search, whichever of its resources are candidates. */
@@ -93,14 +69,8 @@ export function selectByCatalogs(tools: Tools, plan: FilterPlan): (keys: Keys) =
   };
 }
 
-interface ReadCatalog {
-  key: number;
-  resources: Keys;
-  texts: CatalogTexts;
-}
-
 /** As many at a time as have not more documents than are kept in memory at once. */
-async function* streamCatalogs(tools: Tools, keys: readonly number[]): AsyncGenerator<ReadCatalog[]> {
+async function* streamCatalogs(tools: Tools, keys: readonly number[]) {
   const { rows: sizes } = await tools.reader.query<{ key: number; documents: number }>(
     `select key, (select count(*) from discovery.resource where resource.key > catalog.key << 26 and resource.key < (catalog.key + 1) << 26)
        + (select count(*) from discovery.offer where offer.key > catalog.key << 26 and offer.key < (catalog.key + 1) << 26) as documents
@@ -121,22 +91,13 @@ async function* streamCatalogs(tools: Tools, keys: readonly number[]): AsyncGene
   if (batch.length > 0) yield await readCatalogs(tools, batch);
 }
 
-interface CatalogRow {
+type CatalogRow = Omit<CatalogTexts, 'resourceIds'> & {
   key: number;
-  owner: string;
-  id: string;
-  providerId: string;
-  head: string;
   resourceKeys: Buffer | null;
   resourceIds: string[] | null;
-  resources: string;
-  offers: string;
-}
+};
 
-async function readCatalogs(
-  { reader, evaluation, deadline }: Tools,
-  keys: readonly number[],
-): Promise<ReadCatalog[]> {
+async function readCatalogs({ reader, evaluation, deadline }: Tools, keys: readonly number[]) {
   deadline.check();
   await evaluation.begin();
   const listed = (kind: string) =>

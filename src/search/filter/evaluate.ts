@@ -10,12 +10,11 @@ import type { FilterSource } from './plan.ts';
 
 /** Which documents a filter that looks at each resource, or at each offer, by itself selects, by their indexes. */
 export function testDocuments({
-  expression,
-  acceptPostfix,
   list,
   texts,
-}: FilterSource & { list: ListName; texts: string[] }): number[] {
-  const { query } = parseFilter(expression, { acceptPostfix });
+  ...source
+}: FilterSource & { list: ListName; texts: string[] }) {
+  const { query } = parseFilter(source.expression, source);
   const test = localFilter(query, list);
   if (test === undefined) throw new TypeError(`the filter looks beyond single ${list}`);
   // Text by text: parsed, all of them would take many times the memory.
@@ -35,24 +34,20 @@ export interface CatalogTexts {
 }
 
 /** Which resources of each catalog a filter selects, by their indexes. Each is looked at by itself, with its own offers that are valid now. */
-export function selectInCatalogs({
-  expression,
-  acceptPostfix,
-  catalogs,
-  now,
-}: FilterSource & { catalogs: CatalogTexts[]; now: Date }): Uint32Array[] {
-  const filter = parseFilter(expression, { acceptPostfix });
+export function selectInCatalogs(
+  input: FilterSource & { catalogs: CatalogTexts[]; now: Date },
+): Uint32Array[] {
+  const { catalogs, now, ...source } = input;
+  const filter = parseFilter(source.expression, source);
   return catalogs.map(({ head, resources, offers, ...names }) => {
     const catalog = { ...names, networkIds: [] };
     const own: Offer[] = JSON.parse(offers);
     const published = own.map((offer) => ({ ...termsOf(offer, catalog), offer }));
+    const attached = attachOffers(catalog, published, now);
     const view = {
       members: JSON.parse(head),
       resources: JSON.parse(resources) as Json[],
-      offers: attachOffers(catalog, published, now).map(({ offer: { offer }, covers }) => ({
-        offer,
-        covers,
-      })),
+      offers: attached.map(({ offer: { offer }, covers }) => ({ offer, covers })),
     };
     return Uint32Array.from(selectResources(filter, view));
   });

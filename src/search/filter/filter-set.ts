@@ -6,7 +6,7 @@ import { listSet } from '../lists/list-set.ts';
 import { openLists } from '../lists/read-lists.ts';
 import { checkedBy, type DocSet, intersectionOf, unionOf } from '../set/doc-set.ts';
 import type { Tools } from '../tools.ts';
-import { evaluateFilter, testOffers } from './evaluate-filter.ts';
+import { evaluateFilter, selectEach } from './evaluate-filter.ts';
 import type { FilterPlan, Source } from './plan.ts';
 
 // The resources that a filter selects, as a set. Lists and columns lead to them; what these cannot tell is evaluated on documents, batch by batch, for those that somebody reads. The same set checks candidates of
@@ -30,7 +30,7 @@ export async function openFilter(tools: Tools, plan: FilterPlan): Promise<DocSet
       ? [
           coveredBy(reader, offers ?? everyDocument(reader, 'offer'), {
             now: scope.now,
-            ...(lookups.offer?.exact !== true && { test: (keys) => testOffers(tools, plan, keys) }),
+            ...(lookups.offer?.exact !== true && { test: (keys) => selectEach(tools, plan, 'offer', keys) }),
           }),
         ]
       : []),
@@ -41,10 +41,7 @@ export async function openFilter(tools: Tools, plan: FilterPlan): Promise<DocSet
 }
 
 /** Opens all lists of some sources by one statement; a source that the documents of the index make too narrow has no set. */
-async function openSources(
-  reader: IndexReader,
-  sources: readonly Source[],
-): Promise<(source: Source) => DocSet | undefined> {
+async function openSources(reader: IndexReader, sources: readonly Source[]) {
   const objects = await findObjectPaths(reader, reader.index, sources.flatMap(pathsOf));
   const directories = await openLists(reader, [...new Set(sources.flatMap(listsOf))]);
   const open = (source: Source): DocSet | undefined => {
@@ -61,10 +58,7 @@ async function openSources(
       }
       default: {
         const directory = directories.get(source.list);
-        if (directory === undefined) return undefined;
-        if (source.kind === 'fact') return listSet(reader, directory);
-        const { low, high } = source;
-        return listSet(reader, directory, (value) => value >= low && value <= high);
+        return directory && listSet(reader, directory, source.kind === 'fact' ? undefined : source.passes);
       }
     }
   };

@@ -8,7 +8,6 @@ import {
 } from '../../rules/filters/index-condition.ts';
 import { findLocalSegments, isName, localFilter } from '../../rules/filters/local-filter.ts';
 import { type Filter, parseFilter } from '../../rules/filters/parse.ts';
-import type { Condition, Segment, ValueExpression } from '../../rules/jsonpath/grammar.ts';
 import type { Level } from '../entries/attributes.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { columnList } from '../lists/list-numbers.ts';
@@ -46,11 +45,10 @@ export interface Lookup {
   exact: boolean;
 }
 
-/** Where documents are found: in the list of a fact, in a column between bounds, in any of several sources, or in all of them. */
+/** Where documents are found: in the list of a fact, in a column with a number that passes, in any of several sources, or in all of them. */
 export type Source =
   | { kind: 'fact'; list: number }
-  /** Both bounds belong to the range. */
-  | { kind: 'column'; list: number; low: number; high: number }
+  | { kind: 'column'; list: number; passes: (value: number) => boolean }
   | { kind: 'any' | 'all'; sources: readonly Source[] }
   /** It leads nowhere near all of them where a document has an object at one of these paths (entries/attributes.ts). */
   | { kind: 'unless objects'; paths: readonly string[]; source: Source };
@@ -98,11 +96,7 @@ function isDecided({ condition, isExact }: AskedCondition, lookup: Lookup | unde
   return isExact && isOfMembers(condition) && (condition.kind === 'always' || lookup?.exact === true);
 }
 
-function lookupAt(
-  level: Level,
-  { condition, isExact }: AskedCondition,
-  format: AttributeFormat,
-): FilterPlan['lookups'] {
+function lookupAt(level: Level, { condition, isExact }: AskedCondition, format: AttributeFormat) {
   const found = lookupOf(condition, level, format);
   return found ? { [level]: { source: found.source, exact: found.exact && isExact } } : {};
 }
@@ -147,25 +141,26 @@ function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
 }
 
 /** Of one condition, or of several bounds on one member. */
-function lookupGroup(
-  group: readonly IndexCondition[],
-  level: Level,
-  format: AttributeFormat,
-): Lookup | undefined {
+function lookupGroup(group: readonly IndexCondition[], level: Level, format: AttributeFormat) {
   const [condition] = group;
   switch (condition?.kind) {
     case 'range':
       return lookupPath(condition.path, level, format, (path) => ({
         kind: 'column',
         list: columnList(format.numberPath(path)),
-        ...boundsOf(group),
+        passes: (value) =>
+          group.every((each) => each.kind === 'range' && compare[each.operator](value, each.value)),
       }));
     case 'equals': {
       const { value } = condition;
       if (typeof value === 'string' && value.length > format.maxFactText) return undefined;
       return lookupPath(condition.path, level, format, (path) => {
         if (typeof value !== 'number') return { kind: 'fact', list: format.valueFact(path, value) };
-        return { kind: 'column', list: columnList(format.numberPath(path)), low: value, high: value };
+        return {
+          kind: 'column',
+          list: columnList(format.numberPath(path)),
+          passes: (each) => each === value,
+        };
       });
     }
     case 'exists':
@@ -173,7 +168,7 @@ function lookupGroup(
         kind: 'any',
         sources: [
           { kind: 'fact', list: format.presenceFact(path) },
-          { kind: 'column', list: columnList(format.numberPath(path)), ...boundsOf([]) },
+          { kind: 'column', list: columnList(format.numberPath(path)), passes: () => true },
         ],
       }));
     default:
@@ -197,66 +192,22 @@ function lookupPath(
   };
 }
 
-function boundsOf(group: readonly IndexCondition[]): { low: number; high: number } {
-  const bounds = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-  for (const each of group) {
-    if (each.kind !== 'range') continue;
-    const { operator, value } = each;
-    if (operator.startsWith('>'))
-      bounds.low = Math.max(bounds.low, operator === '>' ? nextTo(value, 1) : value);
-    else bounds.high = Math.min(bounds.high, operator === '<' ? nextTo(value, -1) : value);
-  }
-  return bounds;
-}
-
-/** The next number above, or below. As an integer, the bits of a number that is not negative are in the order of numbers. */
-function nextTo(value: number, by: 1 | -1): number {
-  if (value === 0) return by * Number.MIN_VALUE;
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, value);
-  view.setBigInt64(0, view.getBigInt64(0) + BigInt(value > 0 ? by : -by));
-  return view.getFloat64(0);
-}
+const compare = {
+  '<': (value: number, bound: number) => value < bound,
+  '<=': (value: number, bound: number) => value <= bound,
+  '>': (value: number, bound: number) => value > bound,
+  '>=': (value: number, bound: number) => value >= bound,
+};
 
 /**
  * Whether one document is evaluated in a time that its size bounds: every step goes to children of what the step before it found, none
  * twice. `..` inside filters, and several selectors in one step, can multiply.
  */
-function isCheap(segments: readonly Segment[]): boolean {
-  return segments.every(
-    ({ descendants, selectors: [selector, ...more] }) =>
-      !descendants &&
-      more.length === 0 &&
-      (selector === undefined || !('condition' in selector) || isCheapCondition(selector.condition)),
-  );
-}
-
-function isCheapCondition(condition: Condition): boolean {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      return condition.conditions.every(isCheapCondition);
-    case 'not':
-      return isCheapCondition(condition.condition);
-    case 'exists':
-      return isCheap(condition.query.segments);
-    case 'comparison':
-      return isCheapValue(condition.left) && isCheapValue(condition.right);
-    // Linear in the text, but times the size of the pattern: one long text can take seconds.
-    case 'match':
-    case 'search':
-    case 'like':
-      return false;
-  }
-}
-
-function isCheapValue(expression: ValueExpression): boolean {
-  switch (expression.kind) {
-    case 'literal':
-      return true;
-    case 'length':
-      return isCheapValue(expression.argument);
-    default:
-      return isCheap(expression.query.segments);
-  }
+function isCheap(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return true;
+  if ('descendants' in part && 'selectors' in part)
+    if (part.descendants || (part.selectors as unknown[]).length > 1) return false;
+  // Linear in the text, but times the size of the pattern: one long text can take seconds.
+  if ('kind' in part && ['match', 'search', 'like'].includes(part.kind as string)) return false;
+  return Object.values(part).every(isCheap);
 }

@@ -28,21 +28,20 @@ export function schemaOf(number: number): string {
 const generationsLock = 'generations of the index';
 
 /** The generation that searches read. Throws UnknownIndexVersion. */
-export async function findInUse(
-  reader: Omit<IndexReader, 'index'>,
-  formats: IndexFormats,
-): Promise<{ index: string; format: IndexFormat }> {
+export async function findInUse(reader: Omit<IndexReader, 'index'>, formats: IndexFormats) {
   const { caches } = reader;
-  if (caches.inUse === undefined) {
-    const { found, mayKeep } = await readForCache(reader, () => readInUse(reader));
-    if (mayKeep) caches.inUse = found;
-    return { index: schemaOf(found.number), format: formatOf(formats, found.version) };
-  }
-  return { index: schemaOf(caches.inUse.number), format: formatOf(formats, caches.inUse.version) };
+  const { found, mayKeep } = await readForCache(reader, async () => caches.inUse ?? readInUse(reader));
+  if (mayKeep) caches.inUse = found;
+  return { index: schemaOf(found.number), format: formatOf(formats, found.version) };
 }
 
-export async function readInUse(queryable: Queryable): Promise<{ number: number; version: number }> {
-  const { rows } = await queryable.query<{ number: number; version: number }>(
+export interface GenerationRow {
+  number: number;
+  version: number;
+}
+
+export async function readInUse(queryable: Queryable): Promise<GenerationRow> {
+  const { rows } = await queryable.query<GenerationRow>(
     `select number, version from discovery.generation where state = 'in use'`,
     [],
     { prepared: true },
@@ -54,7 +53,7 @@ export async function readInUse(queryable: Queryable): Promise<{ number: number;
 /** The generations that a transaction writes, the one in use first. None is made, switched or dropped until its end. */
 export async function readWritten(tx: Transaction, formats: IndexFormats): Promise<WrittenGeneration[]> {
   await waitForLock(tx, generationsLock, { isShared: true });
-  const { rows } = await tx.query<{ number: number; version: number }>(
+  const { rows } = await tx.query<GenerationRow>(
     `select number, version from discovery.generation where state in ('in use', 'building') order by number`,
   );
   return rows.map(({ number, version }) => ({
@@ -68,4 +67,30 @@ export async function readWritten(tx: Transaction, formats: IndexFormats): Promi
 /** Waits for all writers, and keeps others waiting until the end of the transaction. False where they take longer than `withinMs`. */
 export function lockGenerations(tx: Transaction, { withinMs }: { withinMs?: number } = {}): Promise<boolean> {
   return waitForLock(tx, generationsLock, { withinMs });
+}
+
+/** Which generations there are, and how far the build of one has come. */
+export interface BuildState {
+  inUse: GenerationRow;
+  building?: GenerationRow;
+  /** Catalogs that are not in the newest generation yet. */
+  left: number;
+}
+
+export async function readBuildState(queryable: Queryable): Promise<BuildState> {
+  const { rows } = await queryable.query<GenerationRow>(
+    `select number, version from discovery.generation where state = 'building'`,
+  );
+  const [building] = rows;
+  const left = building ? await countLeft(queryable, building.number) : 0;
+  return { inUse: await readInUse(queryable), ...(building && { building }), left };
+}
+
+/** Catalogs that are not in a generation yet. */
+export async function countLeft(queryable: Queryable, number: number): Promise<number> {
+  const { rows } = await queryable.query<{ count: number }>(
+    'select count(*) as count from discovery.catalog where generation < $1',
+    [number],
+  );
+  return Number(rows[0]?.count ?? 0);
 }

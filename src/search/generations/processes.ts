@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { repeat } from '../../delivery/repeat.ts';
 import type { Logger } from '../../logger.ts';
-import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
 import { type IndexFormats, newestOf, UnknownIndexVersion } from '../entries/index-format.ts';
 import { readWritten } from './in-use.ts';
 
@@ -37,7 +37,8 @@ export async function announceProcess(
   const { version } = newestOf(formats);
   let outrun: UnknownIndexVersion | undefined;
   await database.transaction(async (tx) => {
-    await requireKnownVersions(tx, formats);
+    // It locks the generations: a process that is about to begin one of a newer version sees this process, or this process sees that.
+    await readWritten(tx, formats);
     await beat(tx, id, version);
   });
   const heartbeat = repeat(
@@ -64,11 +65,6 @@ export async function announceProcess(
         .catch((error) => logger.debug({ err: error }, 'cannot tell that this process has ended'));
     },
   };
-}
-
-/** Locks the generations: a process that is about to begin one of a newer version sees this process, or this process sees that. */
-async function requireKnownVersions(tx: Transaction, formats: IndexFormats): Promise<void> {
-  await readWritten(tx, formats);
 }
 
 /** Also deletes the rows of processes that ended without closing. Returns the newest version that searches have to know. */

@@ -85,31 +85,3 @@ export function decodeRun(bytes: Uint8Array): Run {
     marks: markBytes === 1 ? Uint8Array.from(bytes.subarray(at, at + count)) : new Uint8Array(count),
   };
 }
-
-/** Where entries are in order already, the same object. Entries with the same key are in the order of marks. */
-export function sortRun(run: Run): Run {
-  const { keys, marks } = run;
-  const isAfter = (a: number, b: number) => {
-    const difference = (keys[a] as number) - (keys[b] as number);
-    return difference > 0 || (difference === 0 && (marks[a] as number) > (marks[b] as number));
-  };
-  let inOrder = 1;
-  while (inOrder < keys.length && !isAfter(inOrder - 1, inOrder)) inOrder++;
-  if (inOrder >= keys.length) return run;
-  const order = Uint32Array.from(keys.keys()).sort((a, b) => (isAfter(a, b) ? 1 : isAfter(b, a) ? -1 : 0));
-  return pickEntries(run, order);
-}
-
-/** The entries at some indexes. */
-export function pickEntries({ keys, marks }: Run, indexes: Uint32Array): Run {
-  const picked = {
-    keys: new Float64Array(indexes.length),
-    marks: marks instanceof Float64Array ? new Float64Array(indexes.length) : new Uint8Array(indexes.length),
-  };
-  for (let at = 0; at < indexes.length; at++) {
-    const index = indexes[at] as number;
-    picked.keys[at] = keys[index] as number;
-    picked.marks[at] = marks[index] as number;
-  }
-  return picked;
-}

@@ -36,6 +36,9 @@ export function isShared(list: number): boolean {
   return list <= firstSharedList && list > firstSharedList - sharedLists;
 }
 
+/** The same in SQL. */
+export const isSharedText = `(list <= ${firstSharedList} and list > ${firstSharedList - sharedLists})`;
+
 export function markBytesOf(list: number): MarkBytes {
   if (list >= 0) return 0;
   return list <= firstSharedList ? 8 : 1;

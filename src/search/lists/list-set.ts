@@ -1,8 +1,7 @@
 import type { Directory, DirectoryEntry, IndexReader, Run } from '../cache/caches.ts';
 import type { DocSet } from '../set/doc-set.ts';
 import { dropRepeats, type Keys, lowerBound } from '../set/sorted.ts';
-import { sortRun } from './codec.ts';
-import { loadRuns, openLists, readNear, selectIn } from './read-lists.ts';
+import { loadRuns, openLists, readNear, selectIn, unmarked } from './read-lists.ts';
 
 /** The documents of a list: of a posting list all of them, of a column those whose value passes. */
 export function listSet(
@@ -58,14 +57,11 @@ function selectKeys({ keys, marks }: Run, passes: ((mark: number) => boolean) | 
 }
 
 /** The entries of a list in order, part by part: about so many at a time. Where it is compacted meanwhile, it is read on from the same key. */
-export function streamRuns(
-  reader: IndexReader,
-  opened: Directory,
-): (limit: number) => Promise<Run | undefined> {
+export function streamRuns(reader: IndexReader, opened: Directory) {
   let directory = opened;
   let position = Number.NEGATIVE_INFINITY;
   let done = 0;
-  return async (limit) => {
+  return async (limit: number): Promise<Run | undefined> => {
     while (position < Number.POSITIVE_INFINITY) {
       while ((directory.runs[done]?.last ?? Number.POSITIVE_INFINITY) < position) done++;
       const { runs, end } = findNext(directory.runs, done, position, limit);
@@ -84,12 +80,7 @@ export function streamRuns(
 }
 
 /** The next runs with about so many entries, and up to where these are all that there are. */
-function findNext(
-  runs: readonly DirectoryEntry[],
-  start: number,
-  position: number,
-  limit: number,
-): { runs: DirectoryEntry[]; end: number } {
+function findNext(runs: readonly DirectoryEntry[], start: number, position: number, limit: number) {
   const found: DirectoryEntry[] = [];
   let count = 0;
   for (let index = start; index < runs.length; index++) {
@@ -102,29 +93,28 @@ function findNext(
   return { runs: found, end: Number.POSITIVE_INFINITY };
 }
 
+/** The entries of runs, and of shared ones, from one key up to, but without, another. Entries with the same key are in the order of marks. */
 function joinWithShared(
   { shared, isDisjoint }: Directory,
   runs: readonly Run[],
   from: number,
   end: number,
 ): Run {
-  const joined = joinRuns([...runs, { keys: shared, marks: new Uint8Array(shared.length) }], from, end);
-  return isDisjoint && shared.length === 0 ? joined : sortRun(joined);
-}
-
-/** The entries of runs from one key up to, but without, another. */
-function joinRuns(runs: readonly Run[], from: number, end: number): Run {
-  const slices = runs.flatMap(({ keys, marks }) => {
+  const slices = [...runs, unmarked(shared)].map(({ keys, marks }) => {
     const [start, stop] = [lowerBound(keys, from), lowerBound(keys, end)];
-    return start === stop ? [] : [{ keys: keys.subarray(start, stop), marks: marks.subarray(start, stop) }];
+    return { keys: keys.subarray(start, stop), marks: marks.subarray(start, stop) };
   });
   const count = slices.reduce((sum, { keys }) => sum + keys.length, 0);
-  const joined = { keys: new Float64Array(count), marks: new Float64Array(count) };
+  const [keys, marks] = [new Float64Array(count), new Float64Array(count)];
   let at = 0;
-  for (const { keys, marks } of slices) {
-    joined.keys.set(keys, at);
-    joined.marks.set(marks, at);
-    at += keys.length;
+  for (const slice of slices) {
+    keys.set(slice.keys, at);
+    marks.set(slice.marks, at);
+    at += slice.keys.length;
   }
-  return joined;
+  if (isDisjoint && shared.length === 0) return { keys, marks };
+  const keyAt = (index: number) => keys[index] as number;
+  const markAt = (index: number) => marks[index] as number;
+  const order = Uint32Array.from(keys.keys()).sort((a, b) => keyAt(a) - keyAt(b) || markAt(a) - markAt(b));
+  return { keys: Float64Array.from(order, keyAt), marks: Float64Array.from(order, markAt) };
 }

@@ -17,13 +17,11 @@ import { type RunKey, runKeyArrays } from './runs.ts';
 
 /** Runs of a list that come with its directory. More would be read in vain: of a long list, mostly others are wanted. */
 const runsAtFirst = 4;
-const entryBytes = 34;
+/** Of a run in a directory. */
+const entryBytes = 26;
 
 /** By the lists' numbers; that of an empty list has no runs. */
-export async function openLists(
-  reader: IndexReader,
-  lists: readonly number[],
-): Promise<Map<number, Directory>> {
+export async function openLists(reader: IndexReader, lists: readonly number[]) {
   const { lists: cache } = reader.caches;
   const found = new Map<number, Directory>();
   for (const list of lists) {
@@ -42,24 +40,18 @@ export async function openLists(
 
 async function readDirectories(reader: IndexReader, lists: readonly number[]): Promise<Directory[]> {
   const run = `${reader.index}.run`;
-  const { rows } = await reader.query<{
-    list: number;
-    directory: Buffer;
-    runs: Buffer | null;
-    shared: Buffer | null;
-  }>(
+  type Row = { list: number; directory: Buffer } & Record<'runs' | 'shared', Buffer | null>;
+  const { rows } = await reader.query<Row>(
     `select wanted.list, (
-       select coalesce(string_agg(float8send(first) || float8send(last) || int8send(id) || int2send(count) || float8send(mark), ''), '')
-       from (select first, last, id, count, mark from ${run} where run.list = wanted.list order by first, last, id) as runs
+       select coalesce(string_agg(float8send(first) || float8send(last) || int8send(id) || int2send(count), ''), '')
+       from (select first, last, id, count from ${run} where run.list = wanted.list order by first, last, id) as runs
      ) as directory, (
        select string_agg(int8send(id) || int4send(length(bytes)) || bytes, '')
-       from (select id, bytes from ${run} where run.list = wanted.list and bytes is not null order by first, last, id limit ${runsAtFirst}) as runs
+       from (select id, bytes from ${run} where run.list = wanted.list order by first, last, id limit ${runsAtFirst}) as runs
      ) as runs,
      case when wanted.list >= 0 then (
-       select string_agg(int8send(id) || int4send(length(bytes)) || bytes, '') from (
-         select id, coalesce(bytes, int2send(1::smallint) || int2send(0::smallint) || int2send(8::smallint) || int8send(first::bigint) || float8send(mark)) as bytes
-         from ${run} as shared where shared.list = ${firstSharedList} - wanted.list % ${sharedLists} and shared.first <= wanted.list and shared.last >= wanted.list
-       ) as holding
+       select string_agg(int8send(id) || int4send(length(bytes)) || bytes, '') from ${run} as shared
+       where shared.list = ${firstSharedList} - wanted.list % ${sharedLists} and shared.first <= wanted.list and shared.last >= wanted.list
      ) end as shared
      from unnest($1::bigint[]) as wanted (list)`,
     [bigintArray(lists)],
@@ -77,7 +69,7 @@ function decodeDirectory(list: number, bytes: Buffer, shared: Keys): Directory {
     const at = index * entryBytes;
     return {
       ...{ list, first: view.getFloat64(at), last: view.getFloat64(at + 8), id: readInteger(view, at + 16) },
-      ...{ count: view.getInt16(at + 24), mark: view.getFloat64(at + 26) },
+      count: view.getInt16(at + 24),
     };
   });
   const count = runs.reduce((sum, run) => sum + run.count, shared.length);
@@ -112,14 +104,9 @@ function readInteger(view: DataView, at: number): number {
 }
 
 /** Runs in the order of their entries in directories; undefined where one of them has gone since: it was compacted, and the directories are forgotten. */
-export async function loadRuns(
-  reader: IndexReader,
-  wanted: readonly DirectoryEntry[],
-): Promise<Run[] | undefined> {
+export async function loadRuns(reader: IndexReader, wanted: readonly DirectoryEntry[]) {
   const { runs: cache, lists } = reader.caches;
-  const found: (Run | undefined)[] = wanted.map((entry) =>
-    entry.count === 1 ? runOfOne(entry) : cache.find(entry.id),
-  );
+  const found = wanted.map(({ id }) => cache.find(id));
   const missing = wanted.filter((_, index) => found[index] === undefined);
   if (missing.length > 0) {
     const read = await readRuns(reader, missing);
@@ -129,10 +116,6 @@ export async function loadRuns(
   if (found.every((run) => run !== undefined)) return found;
   for (const { list } of wanted) lists.forget(list);
   return undefined;
-}
-
-function runOfOne({ first, mark }: DirectoryEntry): Run {
-  return { keys: Float64Array.of(first), marks: Float64Array.of(mark) };
 }
 
 async function readRuns(reader: IndexReader, runs: readonly RunKey[]): Promise<Map<number, Run>> {
@@ -181,7 +164,7 @@ export async function readNear(
   }
 }
 
-function unmarked(keys: Keys): Run {
+export function unmarked(keys: Keys): Run {
   return { keys, marks: new Uint8Array(keys.length) };
 }
 

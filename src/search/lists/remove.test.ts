@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { entriesIn } from '../../../tests/support/search/list-entries.ts';
 import type { Database } from '../../storage/database.ts';
 import { columnList, wordList } from './list-numbers.ts';
 import { createListRemovals } from './remove.ts';
-import { addToLists, entriesOf, type ListEntries, type StoredRun } from './runs.ts';
+import { addToLists, type Entry, entriesOf, type StoredRun } from './runs.ts';
 
 let database: Database;
 useDatabase((opened) => {
@@ -52,7 +53,7 @@ it('transactions that take different keys out of the same runs at the same time 
     const keys = [...owners.flatMap(keysOf), kept].sort((a, b) => a - b);
     return { list, keys, marks: keys.map((key) => key % 7) };
   });
-  await database.transaction((tx) => addToLists(tx, 'index_1', all));
+  await database.transaction((tx) => addToLists(tx, 'index_1', entriesIn(all)));
   await Promise.all(
     owners.map((owner) =>
       database.transaction(async (tx) => {
@@ -62,7 +63,7 @@ it('transactions that take different keys out of the same runs at the same time 
         const keys = keysOf(owner);
         await removals.add(
           tx,
-          turned.map((list) => ({ list, keys, marks: keys.map((key) => key % 7) })),
+          entriesIn(turned.map((list) => ({ list, keys, marks: keys.map((key) => key % 7) }))),
         );
         await removals.write(tx);
       }),
@@ -71,21 +72,15 @@ it('transactions that take different keys out of the same runs at the same time 
   expect(await readNames()).toEqual(lists.map((list) => JSON.stringify([list, kept, kept % 7])).sort());
 });
 
-function entriesNamed(chosen: readonly string[]): ListEntries[] {
-  const entries = chosen.map((name) => JSON.parse(name) as [number, number, number]);
-  return lists.flatMap((list) => {
-    const own = entries.filter(([of]) => of === list);
-    if (own.length === 0) return [];
-    return [{ list, keys: own.map(([, key]) => key), marks: own.map(([, , mark]) => mark) }];
+function entriesNamed(chosen: readonly string[]): Entry[] {
+  return chosen.map((name) => {
+    const [list = 0, key = 0, mark = 0]: number[] = JSON.parse(name);
+    return { list, key, mark };
   });
 }
 
 async function readNames(): Promise<string[]> {
   const { rows } = await database.query<StoredRun>('select * from index_1.run');
-  return rows
-    .flatMap((run) => {
-      const { keys, marks } = entriesOf(run.list, [run]);
-      return keys.map((key, index) => JSON.stringify([run.list, key, marks[index]]));
-    })
-    .sort();
+  const entries = rows.flatMap(entriesOf);
+  return entries.map(({ list, key, mark }) => JSON.stringify([list, key, mark])).sort();
 }

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { compactLists } from '../../../tests/support/search/compact-lists.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
-import { removeFromLists } from '../../../tests/support/search/remove-from-lists.ts';
+import { addToLists, removeFromLists } from '../../../tests/support/search/list-entries.ts';
 import { keyOf, lastNumbers } from '../keys.ts';
 import { type DocSet, readAll } from '../set/doc-set.ts';
 import { keysOf } from '../set/sorted.ts';
-import { mergeRuns } from './compact.ts';
 import { columnList, wordList } from './list-numbers.ts';
 import { listSet, streamRuns } from './list-set.ts';
 import { openLists } from './read-lists.ts';
-import { addToLists } from './runs.ts';
 
 const maxCatalogKey = 2 ** 27 - 1;
 const list = wordList(4711);
@@ -36,7 +35,7 @@ describe('a list', () => {
         const held = new Set<number>();
         for (const { kind, keys } of changes) {
           const chosen = keys.filter((key) => held.has(key) === (kind === 'remove'));
-          if (kind === 'merge') await mergeRuns(database, 'index_1', list);
+          if (kind === 'merge') await compactLists(database);
           if (kind === 'add') await add(chosen);
           if (kind === 'remove') await database.transaction((tx) => removeFromLists(tx, [entries(chosen)]));
           for (const key of chosen) {
@@ -61,7 +60,7 @@ describe('a list', () => {
     const directory = (await openLists(database, [list])).get(list);
     const set = directory && listSet(database, directory);
     const first = await set?.next(10);
-    expect(await mergeRuns(database, 'index_1', list)).toBeGreaterThan(50);
+    expect(await compactLists(database)).toBeGreaterThan(50);
     database.caches.runs.clear();
     const rest = set && (await readSet(set));
     expect([...(first ?? []), ...(rest ?? [])]).toEqual([...range(1, 60), ...range(1_001, 1_060)]);
@@ -76,23 +75,10 @@ describe('a list', () => {
       ...range(46, 90).map((n) => remove([n])),
       ...range(101, 140).map((n) => add([n])),
       ...range(141, 180).map((n) => add([n])),
-      ...range(1, 5).map(() => mergeRuns(database, 'index_1', list)),
+      ...range(1, 5).map(() => compactLists(database)),
     ]);
-    await Promise.all([
-      remove(range(101, 180).filter(odd)),
-      mergeRuns(database, 'index_1', list),
-      mergeRuns(database, 'index_1', list),
-    ]);
+    await Promise.all([remove(range(101, 180).filter(odd)), compactLists(database), compactLists(database)]);
     expect(await readList(3)).toEqual(range(101, 180).filter((key) => !odd(key)));
-  });
-
-  it('whose runs somebody is just writing anew is compacted as far as it is free', async () => {
-    for (let key = 1; key <= 40; key++) await add([key]);
-    await database.transaction(async (tx) => {
-      await removeFromLists(tx, [entries([20])]);
-      expect(await mergeRuns(database, 'index_1', list)).toBe(38);
-    });
-    expect(await readList(100)).toEqual(range(1, 40).filter((key) => key !== 20));
   });
 
   it('that a rolled back transaction changed is as it was', async () => {
@@ -119,7 +105,7 @@ describe('a list', () => {
     const keys = [first, first + 1, keyOf(1, lastNumbers.offer), keyOf(2 ** 26, 1), last - 1, last];
     for (const key of [...keys].reverse()) await add([key]);
     expect(await readList(2)).toEqual(keys);
-    await mergeRuns(database, 'index_1', list);
+    await compactLists(database);
     expect(await readList(2)).toEqual(keys);
     await remove([first, last]);
     expect(await readList(2)).toEqual(keys.slice(1, -1));
@@ -135,7 +121,7 @@ describe('a list', () => {
       for (const key of keys) await remove([key]);
     };
     const merge = async () => {
-      while (!isOver) await mergeRuns(database, 'index_1', list);
+      while (!isOver) await compactLists(database);
     };
     const read = async () => {
       while (!isOver) {
@@ -193,7 +179,7 @@ describe('a column', () => {
           const left = numbers.filter((each) => !leaving.includes(each));
           const expected = keysOf(left.filter(([value]) => value >= least).map(([, key]) => key));
           for (const isMerged of [false, true]) {
-            if (isMerged) await mergeRuns(database, 'index_1', column);
+            if (isMerged) await compactLists(database);
             database.caches.lists.clear();
             const directory = (await openLists(database, [column])).get(column);
             const set = directory && listSet(database, directory, (value) => value >= least);
@@ -211,7 +197,7 @@ describe('a column', () => {
         addToLists(tx, 'index_1', [{ list: column, keys: [1 + index], marks: [value] }]),
       );
     for (const isMerged of [false, true]) {
-      if (isMerged) await mergeRuns(database, 'index_1', column);
+      if (isMerged) await compactLists(database);
       for (const [index, value] of values.entries()) {
         database.caches.lists.clear();
         const directory = (await openLists(database, [column])).get(column);

@@ -2,10 +2,11 @@ import type { SpatialEntry } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
 import { swapPositions } from '../../rules/geometry/swap-positions.ts';
-import type { Queryable } from '../../storage/database.ts';
 import { DeadlineExceeded } from '../../thread-pool.ts';
+import type { IndexReader } from '../cache/caches.ts';
 import { createDeadline, type Deadline } from '../deadline.ts';
-import { isAnySearched } from '../documents/sample-catalogs.ts';
+import { findSearched } from '../documents/sample-catalogs.ts';
+import type { Scope } from '../documents/scope.ts';
 import { type Plan, planQuestion, type Question } from '../plan.ts';
 import { evaluateIntent, openReader, type SearchEngine } from '../search.ts';
 import type { Trace } from '../trace.ts';
@@ -51,9 +52,9 @@ export async function findNearMisses(engine: SearchEngine, missed: Missed): Prom
 
 async function* streamNearMisses(engine: SearchEngine, missed: Missed): AsyncGenerator<NearMiss> {
   const { message, scope, deadline } = missed;
-  const { reader: database, format } = await openReader(engine, deadline);
+  const { reader, format } = await openReader(engine, deadline);
   const plan = planQuestion(engine, { message, scope }, format);
-  const empty = await findEmptyScope(database, plan.scope);
+  const empty = await findEmptyScope(reader, plan.scope);
   if (empty) return yield empty;
 
   const wrong = findWrongRoots(plan);
@@ -61,17 +62,21 @@ async function* streamNearMisses(engine: SearchEngine, missed: Missed): AsyncGen
   // One sentence about a culprit is enough.
   const isNew = ({ path }: NearMiss) => !wrong.some((each) => each.path === path);
   let mayBeSwapped = wrong.length === 0;
-  for await (const miss of findUnknownTargets(database, plan)) {
+  for await (const miss of findUnknownTargets(reader, plan)) {
     mayBeSwapped = false;
     if (isNew(miss)) yield miss;
   }
-  for await (const miss of findUnknownPaths(database, plan)) if (isNew(miss)) yield miss;
+  for await (const miss of findUnknownPaths(reader, plan)) if (isNew(miss)) yield miss;
   if (mayBeSwapped) yield* await findSwapped(engine, missed, plan);
 }
 
-async function findEmptyScope(database: Queryable, scope: Plan['scope']): Promise<NearMiss | undefined> {
+async function findEmptyScope(reader: IndexReader, scope: Scope): Promise<NearMiss | undefined> {
+  const isEmpty = async (some: Scope) => {
+    const { heads, isAll } = await findSearched(reader, some);
+    return heads.length === 0 && isAll;
+  };
   const { networkId, schemaContext } = scope;
-  if (!(await isAnySearched(database, { ...scope, schemaContext: [] }))) {
+  if (await isEmpty({ ...scope, schemaContext: [] })) {
     const where = networkId === undefined ? 'here' : `in the network ${shorten(networkId)}`;
     return {
       code: 'network-empty',
@@ -79,7 +84,7 @@ async function findEmptyScope(database: Queryable, scope: Plan['scope']): Promis
       path: '$.context.networkId',
     };
   }
-  if (schemaContext.length === 0 || (await isAnySearched(database, scope))) return undefined;
+  if (schemaContext.length === 0 || !(await isEmpty(scope))) return undefined;
   return {
     code: 'schema-unused',
     says: 'Nothing is published with a schema context that the request names.',

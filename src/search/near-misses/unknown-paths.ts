@@ -1,12 +1,12 @@
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 import { type AskedPath, leadsSomewhere, listAskedPaths } from '../../rules/filters/asked-paths.ts';
+import { findEditDistance } from '../../rules/text/typing-errors.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { type SampledCatalog, sampleCatalogs } from '../documents/sample-catalogs.ts';
 import { selectSearched } from '../documents/scope.ts';
 import { pathStep, roots } from '../entries/geometry-paths.ts';
 import type { Plan } from '../plan.ts';
 import { readRegion } from '../spatial/read-geometries.ts';
-import { findClosePaths } from './close-paths.ts';
 
 // Targets and filter paths that nothing stands at, and the known ones that come close. Known is only what stands in a sample of the catalogs that are searched for the request.
 
@@ -41,10 +41,7 @@ const maxKnownPaths = 2_000;
 /** Geometries at a target: where none of so many is searched, others may be. */
 const geometriesSeen = 400;
 
-export async function* findUnknownTargets(
-  reader: IndexReader,
-  { spatial, scope, format }: Plan,
-): AsyncGenerator<NearMiss> {
+export async function* findUnknownTargets(reader: IndexReader, { spatial, scope, format }: Plan) {
   for (const [index, { constraint, paths }] of spatial.slice(0, maxConstraints).entries()) {
     const keys = await readRegion(reader, { paths }, -1, geometriesSeen);
     if (keys.length === geometriesSeen || (await selectSearched(reader, keys, scope)).length > 0) continue;
@@ -66,10 +63,7 @@ export async function* findUnknownTargets(
   }
 }
 
-export async function* findUnknownPaths(
-  reader: IndexReader,
-  { filter, scope }: Plan,
-): AsyncGenerator<NearMiss> {
+export async function* findUnknownPaths(reader: IndexReader, { filter, scope }: Plan) {
   if (filter === undefined || filter.source.expression.length > maxExpression) return;
   const asked = listAskedPaths(filter.filter.query);
   if (asked.length === 0) return;
@@ -135,4 +129,33 @@ function describeUnknown(
 export function shorten(text: string): string {
   const line = text.slice(0, 2 * maxNamedLength).replace(/[\p{Cc}\s]+/gu, ' ');
   return line.length > maxNamedLength ? `${line.slice(0, maxNamedLength - 1)}…` : line;
+}
+
+/** The known paths that come closest to one that nothing stands at: those that end like it, in whatever case; then those with most names in common. */
+export function findClosePaths(asked: string, known: readonly string[], atMost: number): string[] {
+  const names = namesOf(asked);
+  return known
+    .map((path) => {
+      const others = namesOf(path);
+      const shared =
+        others.filter((name) => names.includes(name)).length / Math.max(others.length, names.length);
+      return { path, ending: compareNames(names.at(-1) ?? '', others.at(-1) ?? ''), shared };
+    })
+    .sort((a, b) => a.ending - b.ending || b.shared - a.shared || (a.path < b.path ? -1 : 1))
+    .slice(0, atMost)
+    .map(({ path }) => path);
+}
+
+/** Names differ by so many letters at most to be like each other. */
+const maxNameEdits = 3;
+
+/** 0: the same but for case. Then so many letters apart; then one within the other; then nothing alike. */
+function compareNames(one: string, other: string): number {
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
+  const most = Math.min(maxNameEdits, Math.floor(Math.min(a.length, b.length) / 2));
+  return findEditDistance(a, b, most) ?? maxNameEdits + (a.includes(b) || b.includes(a) ? 1 : 2);
+}
+
+function namesOf(path: string): string[] {
+  return path.match(/[^.[\]'"$*]+/g) ?? [];
 }

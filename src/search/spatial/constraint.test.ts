@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { comb } from '../../../tests/support/values/costly-geometries.ts';
+import { silentLogger } from '../../logger.ts';
 import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import type { Geometry, Position } from '../../protocol/geojson.ts';
@@ -59,7 +60,14 @@ it('names the geometry that was being compared at the deadline, and none where i
         throw new ProtocolError('NET_TIMEOUT', 'too late');
       },
     },
-    logCostly: async ({ key }: { key: number }) => void named.push(key),
+    reader: { index: 'index_1' },
+    database: {
+      async query(_text: string, [key]: [number]) {
+        named.push(key);
+        return { rows: [] };
+      },
+    },
+    logger: silentLogger(),
   } as unknown as Tools;
   const constraint = { operator: 'S_INTERSECTS', geometry: zigzag(200), quantifier: 'ANY', targets: [] };
   const stored = [7, 8].map((key) => ({ key, shape: JSON.stringify(zigzag(200)) }));

@@ -7,6 +7,7 @@ import { countPairs, findExcess } from '../../rules/geometry/complexity.ts';
 import { prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
 import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
+import { catalogKeyOf } from '../keys.ts';
 import type { Tools } from '../tools.ts';
 import { type KeyedShape, type Region, readGeometries } from './read-geometries.ts';
 
@@ -58,35 +59,19 @@ export interface GeometryTally extends Tally {
 export const noGeometries: GeometryTally = { asked: 0, holds: 0, distance: Number.POSITIVE_INFINITY };
 
 export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
-  return {
-    asked: a.asked + b.asked,
-    holds: a.holds + b.holds,
-    distance: Math.min(a.distance, b.distance),
-  };
+  const distance = Math.min(a.distance, b.distance);
+  return { asked: a.asked + b.asked, holds: a.holds + b.holds, distance };
 }
 
 /** What a constraint says of the geometries under each of some keys. */
-export async function judgeKeys(
-  tools: Tools,
-  located: LocatedConstraint,
-  keys: Iterable<number>,
-): Promise<Map<number, GeometryTally>> {
+export async function judgeKeys(tools: Tools, located: LocatedConstraint, keys: Iterable<number>) {
   const geometries = await readGeometries(tools.reader, [...new Set(keys)], located.paths);
-  const judgements = await judge(tools, located, geometries);
   const tallies = new Map<number, GeometryTally>();
-  for (const [index, { holds, distance = Number.POSITIVE_INFINITY }] of judgements.entries()) {
+  for (const [index, tally] of (await judge(tools, located, geometries)).entries()) {
     const key = geometries[index]?.key ?? 0;
-    const tally = { asked: 1, holds: holds ? 1 : 0, distance };
     tallies.set(key, addTallies(tallies.get(key) ?? noGeometries, tally));
   }
   return tallies;
-}
-
-/** What a constraint says of a stored geometry. */
-interface Judgement {
-  holds: boolean;
-  /** Metres, for S_DWITHIN. */
-  distance?: number;
 }
 
 /** More characters of stored geometries, or more pairs of edges, are judged in a thread: fewer take some milliseconds. */
@@ -98,7 +83,7 @@ export async function judge(
   tools: Tools,
   { constraint, largeText }: SpatialPlan,
   stored: readonly KeyedShape[],
-): Promise<Judgement[]> {
+): Promise<GeometryTally[]> {
   tools.deadline.check();
   const isShort = stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
   if (largeText === undefined && isShort) {
@@ -107,60 +92,71 @@ export async function judge(
       return geometries.map(prepare(constraint));
   }
   const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(-1);
-  const input: Question = {
-    constraint: largeText === undefined ? constraint : { ...constraint, geometry: largeText },
+  const input: ThreadInput = {
+    constraint: { ...constraint, geometry: largeText ?? JSON.stringify(constraint.geometry) },
     shapes: stored.map(({ shape }) => shape),
     progress,
   };
   const task = { module: import.meta.url, name: judgeShapes.name, input };
-  return tools.evaluation.run<Judgement[]>('spatial', task).catch(async (error) => {
+  return tools.evaluation.run<GeometryTally[]>('spatial', task).catch(async (error) => {
     const last = stored[Atomics.load(progress, 0)];
-    if (last && hasCode(error, 'NET_TIMEOUT')) await tools.logCostly(last);
+    if (last && hasCode(error, 'NET_TIMEOUT')) await logCostly(tools, last);
     throw error;
   });
 }
 
-interface Question {
-  constraint: Omit<SpatialConstraint, 'geometry'> & { geometry: Geometry | string };
+/**
+ * Names, in the log, the stored geometry that a search was comparing when its time was over: by its catalog, resource or offer, and path. The coordinates are left out. The search's own reader has
+ * no time left, so the database is asked.
+ */
+async function logCostly({ database, logger, reader: { index } }: Tools, { key, shape }: KeyedShape) {
+  if (logger === undefined) return;
+  try {
+    const { rows } = await database.query<{ owner: string; catalogId: string; id?: string; path: string }>(
+      `select catalog.owner, catalog.id as "catalogId", coalesce(resource.id, offer.id) as id, path.path
+       from ${index}.geometry join ${index}.geometry_path as path on path.id = path_id
+       join discovery.catalog on catalog.key = $2
+       left join discovery.resource on resource.key = geometry.key left join discovery.offer on offer.key = geometry.key
+       where geometry.key = $1 and shape::text = $3 limit 1`,
+      [key, catalogKeyOf(key), shape],
+      { timeoutMs: logWithinMs },
+    );
+    logger.warn({ ...rows[0], characters: shape.length }, 'a geometry was not compared in time');
+  } catch (error) {
+    logger.warn({ err: error, key }, 'a geometry was not compared in time, and its name was not found');
+  }
+}
+
+const logWithinMs = 1_000;
+
+interface ThreadInput {
+  constraint: Omit<SpatialConstraint, 'geometry'> & { geometry: string };
   shapes: string[];
   /** The index of the shape that is being judged; -1 while that is none. */
   progress: Int32Array;
 }
 
 /** The same in a thread, of GeoJSON texts. */
-export function judgeShapes({ constraint, shapes, progress }: Question): Judgement[] {
-  const { geometry } = constraint;
-  const say = prepare({
-    ...constraint,
-    geometry: typeof geometry === 'string' ? JSON.parse(geometry) : geometry,
-  });
+export function judgeShapes({ constraint, shapes, progress }: ThreadInput): GeometryTally[] {
+  const say = prepare({ ...constraint, geometry: JSON.parse(constraint.geometry) });
   return shapes.map((shape, index) => {
     Atomics.store(progress, 0, index);
     return say(JSON.parse(shape));
   });
 }
 
-function prepare({
-  operator,
-  geometry,
-  distanceMeters = 0,
-}: SpatialConstraint): (stored: Geometry) => Judgement {
-  if (operator !== 'S_DWITHIN') {
-    const holds = prepareQuery(operator, geometry);
-    return (stored) => ({ holds: holds(stored) });
-  }
-  const measure = prepareDistance(geometry);
-  return (stored) => {
+function prepare({ operator, geometry, distanceMeters = 0 }: SpatialConstraint) {
+  const isRound = operator === 'S_DWITHIN';
+  const measure = isRound ? prepareDistance(geometry) : () => Number.POSITIVE_INFINITY;
+  const holds = isRound ? () => false : prepareQuery(operator, geometry);
+  return (stored: Geometry): GeometryTally => {
     const distance = measure(stored);
-    return { holds: distance <= distanceMeters, distance };
+    return { asked: 1, holds: holds(stored) || distance <= distanceMeters ? 1 : 0, distance };
   };
 }
 
 /** The box around the geometry of a constraint. Throws SCH_SCHEMA_VALIDATION_FAILED for a geometry that is too costly to search with. */
-export async function findBox(
-  tools: Tools,
-  { constraint, position, largeText: input }: SpatialPlan,
-): Promise<SphereBox> {
+export async function findBox(tools: Tools, { constraint, position, largeText: input }: SpatialPlan) {
   const task = { module: import.meta.url, name: measureText.name, input };
   const { excess, box } =
     input === undefined

@@ -1,13 +1,13 @@
 import { quantify } from '../../rules/discover/quantify.ts';
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
 import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
-import { headsOf, listMembers } from '../documents/members.ts';
-import { readCovering } from '../documents/own-offers.ts';
+import { headsOf } from '../documents/members.ts';
+import { byCatalog, readCovering, resourcesOf } from '../documents/own-offers.ts';
 import { roots } from '../entries/geometry-paths.ts';
 import { type Hit, hitsOf, keysOfHits, sortHits } from '../hit.ts';
-import { headOf, kindOf } from '../keys.ts';
+import { headOf } from '../keys.ts';
 import { checkedBy, type DocSet, readAll } from '../set/doc-set.ts';
-import { inBatches, type Keys, keysOf, noKeys, union } from '../set/sorted.ts';
+import { inBatches, type Keys, keysOf, noKeys } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
 import {
   addTallies,
@@ -24,19 +24,7 @@ import { countRegion, listLocatedOffers, type Nearby, readNearby, readRegion } f
 // The place of an intent: all its spatial constraints over the stored geometries. A resource has its own geometries, those of its provider, and those of its catalog's offers that cover it now. The index of boxes leads
 // to the keys of what may satisfy a constraint; the geometries of those that passed everything else are read, and decide.
 
-export interface Place {
-  /** Geometries in the most selective region, as far as they were counted. */
-  estimate: number;
-  hasDistance: boolean;
-  /** All resources that may satisfy the most selective constraint. */
-  candidates(): Promise<Keys>;
-  /** The resources that satisfy all constraints, in the order of keys. */
-  set(): DocSet;
-  /** The same, the nearest first, of those that `select` keeps. */
-  nearest(select: (keys: Keys) => Promise<Keys>): AsyncGenerator<Hit[]>;
-  /** Those of some resources that satisfy all constraints, with their distances. */
-  check(keys: Keys): Promise<Hit[]>;
-}
+export type Place = Awaited<ReturnType<typeof openPlace>>;
 
 /** Geometries of the first look around: alone, the nearest are enough for an answer; beside other parts, all of few are held against those. */
 const firstLook = { alone: 400, besideOthers: 1_000 };
@@ -47,53 +35,56 @@ const regionAtOnce = 1_600;
 /** Resources that are checked at a time: a catalog may have many more. */
 const checkedAtOnce = 2_000;
 
-interface PlaceOptions {
-  /** The intent has other parts. */
-  isBesideOthers: boolean;
-  /** Geometries that are counted. */
-  countUpTo: number;
-}
-
+/** `isBesideOthers`: the intent has other parts. `countUpTo`: so many geometries are counted. */
 export async function openPlace(
   tools: Tools,
   plans: readonly SpatialPlan[],
-  { isBesideOthers, countUpTo }: PlaceOptions,
-): Promise<Place> {
+  { isBesideOthers, countUpTo }: { isBesideOthers: boolean; countUpTo: number },
+) {
+  const { reader, trace } = tools;
   const located = await Promise.all(plans.map((plan) => locate(tools, plan)));
   const radius = located.find(isRadius);
   const limit = isBesideOthers ? firstLook.besideOthers : firstLook.alone;
-  const first = radius && (await tools.trace.time('look around', () => lookAround(tools, radius, limit)));
+  const first = radius && (await trace.time('look around', () => readNearby(reader, radius, limit)));
+  const isAll = first?.reach === Number.POSITIVE_INFINITY;
   const counts = await Promise.all(
     located.map((each) =>
-      each === radius && first && first.reach === Number.POSITIVE_INFINITY
-        ? first.keys.length
-        : countRegion(tools.reader, each.region, countUpTo),
+      each === radius && isAll ? first.keys.length : countRegion(reader, each.region, countUpTo),
     ),
   );
   const estimate = Math.min(...counts);
-  tracePlace(tools, located, counts);
+  for (const [index, { constraint, region }] of located.entries()) {
+    const { operator, quantifier, targets } = constraint;
+    const by = region.box ? 'boxes' : 'paths';
+    trace.note('place', { operator, quantifier, targets, index: by, geometries: counts[index] });
+  }
   const lead = located[counts.indexOf(estimate)] as LocatedConstraint;
   const check = (keys: Keys) => checkConstraints(tools, located, keys);
   return {
+    /** Geometries in the most selective region, as far as they were counted. */
     estimate,
     hasDistance: radius !== undefined,
+    /** Those of some resources that satisfy all constraints, with their distances. */
     check,
-    candidates: async () =>
-      lead === radius && first?.reach === Number.POSITIVE_INFINITY
-        ? resourcesOf(tools, keysOf(first.keys))
+    /** All resources that may satisfy the most selective constraint. */
+    candidates: async (): Promise<Keys> =>
+      lead === radius && isAll
+        ? resourcesOf(reader, keysOf(first.keys), tools.scope.now)
         : ((await readAll(candidatesOf(tools, lead, estimate))) ?? noKeys),
-    set: () =>
+    /** The resources that satisfy all constraints, in the order of keys. */
+    set: (): DocSet =>
       checkedBy(candidatesOf(tools, lead, estimate), async (keys) => {
         const found: Hit[] = [];
         for (const some of inBatches(keys, checkedAtOnce)) found.push(...(await check(some)));
         return keysOfHits(found);
       }),
-    async *nearest(select) {
+    /** The same, the nearest first, of those that `select` keeps. */
+    async *nearest(select: (keys: Keys) => Promise<Keys>): AsyncGenerator<Hit[]> {
       // Where another constraint is more selective than the radius, all that satisfy it are few.
       const isFew = lead !== radius && estimate <= limit;
       const all = isFew && (await readAll(candidatesOf(tools, lead, estimate)));
-      if (all) return yield sortHits(await check(await select(all)));
-      yield* streamNearest(tools, radius ?? lead, { first, limit, select, check });
+      if (all) yield sortHits(await check(await select(all)));
+      else if (radius && first) yield* streamNearest(tools, radius, { first, limit, select, check });
     },
   };
 }
@@ -106,16 +97,8 @@ async function locate(tools: Tools, plan: SpatialPlan): Promise<LocatedConstrain
   return { ...plan, around, region: { paths: plan.paths, ...(box && { box }) } };
 }
 
-function lookAround(
-  { reader }: Tools,
-  { region, around }: LocatedConstraint,
-  limit: number,
-): Promise<Nearby> {
-  return readNearby(reader, region, around, limit);
-}
-
 interface NearestOptions {
-  first?: Nearby;
+  first: Nearby;
   limit: number;
   select(keys: Keys): Promise<Keys>;
   check(keys: Keys): Promise<Hit[]>;
@@ -129,10 +112,12 @@ async function* streamNearest(
 ): AsyncGenerator<Hit[]> {
   const seen = new Set<number>();
   let waiting: Hit[] = [];
-  for (let look = first, most = limit; look; ) {
+  for (let look = first, most = limit; ; ) {
     tools.deadline.check();
     const reached = metersOf(look.reach);
-    const resources = (await resourcesOf(tools, keysOf(look.keys))).filter((key) => !seen.has(key));
+    const resources = (await resourcesOf(tools.reader, keysOf(look.keys), tools.scope.now)).filter(
+      (key) => !seen.has(key),
+    );
     for (const key of resources) seen.add(key);
     for (const some of inBatches(await select(resources), checkedAtOnce))
       waiting.push(...(await check(some)));
@@ -141,7 +126,7 @@ async function* streamNearest(
     if (look.reach === Number.POSITIVE_INFINITY) return;
     waiting = waiting.filter((hit) => !isNear(hit));
     most *= growth;
-    look = await lookAround(tools, radius, most);
+    look = await readNearby(tools.reader, radius, most);
   }
 }
 
@@ -150,46 +135,21 @@ function metersOf(chord: number): number {
   return chord > 2 ? Number.POSITIVE_INFINITY : 2 * earthRadiusMeters * Math.asin(chord / 2);
 }
 
-/** The resources that have geometries in the region of a constraint, in the order of keys. Those of a catalog come together: its provider and its offers have geometries, too. */
-function candidatesOf(tools: Tools, { region }: LocatedConstraint, estimate: number): DocSet {
-  let after = -1;
-  let pending: Keys = noKeys;
-  let isDone = false;
-  return {
-    estimate,
-    async next() {
-      for (;;) {
-        if (isDone) return undefined;
-        const read = await readRegion(tools.reader, region, after, regionAtOnce);
-        after = read.at(-1) ?? after;
-        isDone = read.length < regionAtOnce;
-        const all = union([pending, read]);
-        const last = isDone ? Number.POSITIVE_INFINITY : headOf(after);
-        const ready = all.filter((key) => key < last);
-        pending = all.subarray(ready.length);
-        const resources = await resourcesOf(tools, ready);
-        if (resources.length > 0) return resources;
-      }
-    },
-    among: async (keys) => keys,
+/** The resources that have geometries in the region of a constraint, in the order of keys. */
+function candidatesOf({ reader, scope }: Tools, { region }: LocatedConstraint, estimate: number): DocSet {
+  let after: number | undefined = -1;
+  const next = async () => {
+    if (after === undefined) return undefined;
+    const read: Keys = await readRegion(reader, region, after, regionAtOnce);
+    after = read.length < regionAtOnce ? undefined : read.at(-1);
+    return read;
   };
-}
-
-/** What stands in a provider stands in all resources of its catalog, what stands in an offer in those that it covers now. */
-async function resourcesOf({ reader, scope }: Tools, keys: Keys): Promise<Keys> {
-  const offers = keys.filter((key) => kindOf(key) === 'offer');
-  const covered = offers.length > 0 ? await readCovering(reader, offers, scope.now) : [];
-  const all = union([keys.filter((key) => kindOf(key) !== 'offer'), ...covered.map(({ covers }) => covers)]);
-  const heads = all.filter((key) => kindOf(key) === 'catalog');
-  return union([all.filter((key) => kindOf(key) === 'resource'), await listMembers(reader, heads)]);
+  const standFor = (keys: Keys) => resourcesOf(reader, keys, scope.now);
+  return { estimate, next: byCatalog(next, standFor), among: async (keys) => keys };
 }
 
 /** The distance of a hit is that of its nearest geometry, by the first constraint that is a radius. */
-async function checkConstraints(
-  tools: Tools,
-  located: readonly LocatedConstraint[],
-  keys: Keys,
-): Promise<Hit[]> {
+async function checkConstraints(tools: Tools, located: readonly LocatedConstraint[], keys: Keys) {
   let left = hitsOf(keys);
   for (const constraint of located) {
     if (left.length === 0) break;
@@ -205,11 +165,7 @@ async function checkConstraints(
 }
 
 /** What a constraint says of all geometries of each resource: its own, its provider's, and those of offers. */
-async function tallyResources(
-  tools: Tools,
-  located: LocatedConstraint,
-  keys: Keys,
-): Promise<(key: number) => GeometryTally> {
+async function tallyResources(tools: Tools, located: LocatedConstraint, keys: Keys) {
   const heads = headsOf(keys);
   const asksOffers = located.paths.some((path) => path.startsWith(roots.offer));
   const offers = asksOffers ? await listLocatedOffers(tools.reader, heads, located.paths) : noKeys;
@@ -223,20 +179,5 @@ async function tallyResources(
   }
   const tallyOf = (key: number) =>
     addTallies(byKey.get(key) ?? noGeometries, brought.get(key) ?? noGeometries);
-  return (key) => addTallies(tallyOf(key), tallyOf(headOf(key)));
-}
-
-function tracePlace(
-  { trace }: Tools,
-  located: readonly LocatedConstraint[],
-  counts: readonly number[],
-): void {
-  for (const [index, { constraint, region }] of located.entries())
-    trace.note('place', {
-      operator: constraint.operator,
-      quantifier: constraint.quantifier,
-      targets: constraint.targets,
-      index: region.box ? 'boxes' : 'paths',
-      geometries: counts[index],
-    });
+  return (key: number): GeometryTally => addTallies(tallyOf(key), tallyOf(headOf(key)));
 }

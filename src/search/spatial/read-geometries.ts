@@ -1,9 +1,9 @@
 import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import { decodeKeys } from '../documents/members.ts';
+import { decodeKeys, readKeys } from '../documents/members.ts';
 import { firstNumbers, lastNumbers } from '../keys.ts';
-import { dropRepeats, type Keys } from '../set/sorted.ts';
+import type { Keys } from '../set/sorted.ts';
 import { boxText, pathDistance } from './write-geometries.ts';
 
 // Reads geometries from the spatial index (a GiST index of bounding boxes). A geometry stands under the key of what it belongs to: of a resource or an offer, or under the head of a catalog, if it
@@ -36,25 +36,15 @@ export async function countRegion(reader: IndexReader, region: Region, limit: nu
 }
 
 /** The keys of geometries of a region above a key, in order. */
-export async function readRegion(
-  reader: IndexReader,
-  region: Region,
-  after: number,
-  limit: number,
-): Promise<Keys> {
-  const { rows } = await reader.query<{ keys: Buffer | null }>(
-    `select string_agg(int8send(key), '') as keys from (
-       select key from ${reader.index}.geometry_path as path
-       cross join lateral (
-         select distinct key from ${reader.index}.geometry where ${insideCondition(region)} and key > $3 order by key limit $4
-       ) as within
-       where path = any ($1)
-       order by key limit $4
-     ) as first`,
+export function readRegion(reader: IndexReader, region: Region, after: number, limit: number): Promise<Keys> {
+  return readKeys(
+    reader,
+    `select distinct key from ${reader.index}.geometry_path as path cross join lateral (
+       select distinct key from ${reader.index}.geometry where ${insideCondition(region)} and key > $3 order by key limit $4
+     ) as within
+     where path = any ($1) order by key limit $4`,
     [region.paths, boxParameter(region), after, limit],
-    { prepared: true },
   );
-  return dropRepeats(decodeKeys(rows[0]?.keys));
 }
 
 /** The nearest geometries of a region, the nearest boxes first: their keys alone, which are in the index of boxes. */
@@ -66,8 +56,7 @@ export interface Nearby {
 
 export async function readNearby(
   reader: IndexReader,
-  region: Region,
-  from: SphereBox,
+  { region, around }: { region: Region; around: SphereBox },
   limit: number,
 ): Promise<Nearby> {
   const { rows } = await reader.query<{ keys: Buffer | null; reach: number | null; count: number }>(
@@ -82,7 +71,7 @@ export async function readNearby(
        where path = any ($1)
        order by chord limit $4
      ) as nearest`,
-    [region.paths, boxParameter(region), boxText(from), limit],
+    [region.paths, boxParameter(region), boxText(around), limit],
     { prepared: true },
   );
   const { keys, reach, count } = rows[0] ?? { keys: null, reach: null, count: 0 };
@@ -91,11 +80,7 @@ export async function readNearby(
 }
 
 /** Those of some keys under some paths. */
-export async function readGeometries(
-  reader: IndexReader,
-  keys: readonly number[],
-  paths: readonly string[],
-): Promise<KeyedShape[]> {
+export async function readGeometries(reader: IndexReader, keys: readonly number[], paths: readonly string[]) {
   const { rows } = await reader.query<KeyedShape>(
     `select geometry.key, shape::text as shape
      from unnest($1::bigint[]) as wanted (key)
@@ -108,22 +93,15 @@ export async function readGeometries(
 }
 
 /** The keys of those offers of catalogs, which are given by their heads, that have geometries under some paths. */
-export async function listLocatedOffers(
-  reader: IndexReader,
-  heads: Keys,
-  paths: readonly string[],
-): Promise<Keys> {
-  const { rows } = await reader.query<{ keys: Buffer | null }>(
-    `select string_agg(int8send(key), '') as keys from (
-       select distinct located.key from unnest($1::bigint[]) as wanted (head) cross join lateral (
-         select key from ${reader.index}.geometry
-         where geometry.key >= wanted.head + ${firstNumbers.offer} and geometry.key <= wanted.head + ${lastNumbers.offer}
-           and path_id in (select id from ${reader.index}.geometry_path where path = any ($2)) offset 0) as located
-       order by 1) as inOrder`,
+export function listLocatedOffers(reader: IndexReader, heads: Keys, paths: readonly string[]): Promise<Keys> {
+  return readKeys(
+    reader,
+    `select distinct located.key from unnest($1::bigint[]) as wanted (head) cross join lateral (
+       select key from ${reader.index}.geometry
+       where geometry.key >= wanted.head + ${firstNumbers.offer} and geometry.key <= wanted.head + ${lastNumbers.offer}
+         and path_id in (select id from ${reader.index}.geometry_path where path = any ($2)) offset 0) as located`,
     [bigintArray(heads), paths],
-    { prepared: true },
   );
-  return decodeKeys(rows[0]?.keys);
 }
 
 function boxParameter({ box }: Region): string | null {

@@ -1,6 +1,6 @@
-import { addTo } from '../../group.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
+import type { KeyRange } from '../keys.ts';
 
 // Writes geometries in bulk, with their bounding boxes. The writer knows what differs between the old documents and the new ones: an entry that stays is not touched.
 
@@ -15,35 +15,16 @@ export interface GeometryRow {
   high: readonly number[];
 }
 
-/** A geometry as it is stored. */
-export interface StoredGeometryRow {
-  key: number;
-  path: string;
-  /** GeoJSON text. */
-  shape: string;
-  low: readonly number[];
-  high: readonly number[];
-}
-
-/** The geometries of documents, by their keys, in the order in which they were found. */
-export async function readGeometryRows(
-  queryable: Queryable,
-  index: string,
-  keys: readonly number[],
-): Promise<Map<number, StoredGeometryRow[]>> {
-  const found = new Map<number, StoredGeometryRow[]>();
-  if (keys.length === 0) return found;
-  const { rows } = await queryable.query<StoredGeometryRow>(
+/** The geometries of a range of keys as they are stored, their shapes as GeoJSON texts. */
+export async function readGeometryRows(queryable: Queryable, index: string, { from, end }: KeyRange) {
+  const { rows } = await queryable.query<Omit<GeometryRow, 'position' | 'shape'> & { shape: string }>(
     `select key, path, shape::text as shape, array[cube_ll_coord(box, 1), cube_ll_coord(box, 2), cube_ll_coord(box, 3)] as low,
        array[cube_ur_coord(box, 1), cube_ur_coord(box, 2), cube_ur_coord(box, 3)] as high
-     from unnest($1::bigint[]) as wanted (key) join ${index}.geometry using (key)
-     join ${index}.geometry_path as path on path.id = path_id
-     order by key, position`,
-    [bigintArray(keys)],
-    { prepared: true },
+     from ${index}.geometry join ${index}.geometry_path as path on path.id = path_id
+     where key >= $1::bigint and key < $2::bigint`,
+    [from, end],
   );
-  for (const row of rows) addTo(found, row.key, row);
-  return found;
+  return rows;
 }
 
 /** Replaces the geometries of these keys. */
@@ -88,30 +69,16 @@ function cubeText(box: { low: readonly number[]; high: readonly number[] }, path
 export const pathDistance = 10;
 
 /** The numbers of paths. New ones are added outside of the transaction, as new words are, so that writers with the same new path do not wait for each other. */
-async function numberPaths(
-  tx: Transaction,
-  index: string,
-  paths: ReadonlySet<string>,
-): Promise<Map<string, number>> {
-  const numbers = await findPaths(tx, index, [...paths]);
-  const missing = [...paths].filter((path) => !numbers.has(path)).sort();
-  if (missing.length === 0) return numbers;
-  await tx.apart.query(
-    `insert into ${index}.geometry_path (path) select * from unnest($1::text[]) on conflict do nothing`,
-    [missing],
-  );
-  for (const [path, number] of await findPaths(tx, index, missing)) numbers.set(path, number);
-  return numbers;
-}
-
-async function findPaths(
-  queryable: Queryable,
-  index: string,
-  paths: readonly string[],
-): Promise<Map<string, number>> {
-  const { rows } = await queryable.query<{ id: number; path: string }>(
-    `select id, path from ${index}.geometry_path where path = any ($1)`,
-    [paths],
-  );
+async function numberPaths(tx: Transaction, index: string, paths: ReadonlySet<string>) {
+  const select = `select id, path from ${index}.geometry_path where path = any ($1)`;
+  const find = async () => (await tx.query<{ id: number; path: string }>(select, [[...paths]])).rows;
+  let rows = await find();
+  const known = new Set(rows.map(({ path }) => path));
+  const missing = [...paths].filter((path) => !known.has(path)).sort();
+  if (missing.length > 0) {
+    const insert = `insert into ${index}.geometry_path (path) select * from unnest($1::text[]) on conflict do nothing`;
+    await tx.apart.query(insert, [missing]);
+    rows = await find();
+  }
   return new Map(rows.map(({ id, path }) => [path, id]));
 }

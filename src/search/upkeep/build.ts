@@ -1,19 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { repeat } from '../../delivery/repeat.ts';
 import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { type IndexFormats, newestOf } from '../entries/index-format.ts';
-import { countLeft, type GenerationRow, readBuildState } from '../generations/build-state.ts';
 import {
+  countLeft,
+  type GenerationRow,
   lockGenerations,
+  readBuildState,
   readInUse,
   readWritten,
   schemaOf,
   type WrittenGeneration,
 } from '../generations/in-use.ts';
 import { isAlive } from '../generations/processes.ts';
-import { firstNumbers, keyOf, lastNumbers } from '../keys.ts';
+import { kindOf, rangeOf } from '../keys.ts';
+import { readRanged } from '../write/document-rows.ts';
 import { createIndexChanges } from '../write/index-changes.ts';
 import { createLease } from './lease.ts';
 
@@ -26,8 +28,8 @@ import { createLease } from './lease.ts';
 //
 // Any process may take the next step, one at a time under a lease. What it has done is done, and another one goes on from there.
 
-/** Between two looks, and lines of the log, in milliseconds. */
-const everyMs = { look: 5_000, log: 10_000 };
+/** Between two looks at another process that builds, and lines of the log, in milliseconds. */
+const everyMs = { look: 100, log: 10_000 };
 /** Longer than one step takes. A process that died loses the lease within 30 s, as it loses all work (ARCHITECTURE.md, principle 4). */
 const leaseMs = 30_000;
 const leaseRow = { table: 'discovery.generation', where: `state = 'in use'` };
@@ -45,13 +47,6 @@ interface BuildContext {
   graceMs: number;
 }
 
-export function startBuilder(context: BuildContext): { close(): Promise<void> } {
-  const { logger } = context;
-  return repeat({ what: 'building the index', everyMs: everyMs.look, logger }, (signal) =>
-    buildOutdated(context, signal),
-  );
-}
-
 /** Begins a generation for a newer version, if it is time; goes on with one that was begun, if this process gets the lease; and drops retired ones. */
 export async function buildOutdated(context: BuildContext, signal: AbortSignal): Promise<void> {
   const { database, formats, graceMs } = context;
@@ -64,17 +59,8 @@ export async function buildOutdated(context: BuildContext, signal: AbortSignal):
     'Catalogs that are not in the newest generation of the index yet',
   );
   gauge?.set(left);
-  if (!building) return;
-  const lease = createLease(database, leaseRow, leaseMs);
-  try {
-    await buildAll(context, building, {
-      mayGoOn: async () => !signal.aborted && (await lease.take()),
-      restShare,
-      onProgress: (done) => gauge?.set(Math.max(0, left - done.catalogs)),
-    });
-  } finally {
-    await lease.release();
-  }
+  const onProgress = ({ catalogs }: Progress) => gauge?.set(Math.max(0, left - catalogs));
+  if (building) await buildAll(context, building, { signal, restShare, onProgress });
 }
 
 /** Makes a generation of the newest version, unless one is being built. `isForVersion`: only where that is newer than the one in use, and no process of an older version is alive. */
@@ -108,94 +94,77 @@ interface Progress {
 }
 
 interface BuildOptions {
-  mayGoOn(): Promise<boolean>;
+  signal?: AbortSignal;
   restShare: number;
   onProgress?(done: Progress): void;
 }
 
-/** Puts all catalogs into a generation, and has searches read it. False where it may not go on. */
+/** Puts all catalogs into a generation, and has searches read it, as long as this process has the lease. */
 async function buildAll(
-  { database, formats, logger }: Pick<BuildContext, 'database' | 'formats' | 'logger'>,
+  { database, formats, logger }: BuildContext,
   { number }: GenerationRow,
-  { mayGoOn, restShare: share, onProgress }: BuildOptions,
-): Promise<boolean> {
+  { signal, restShare: share, onProgress }: BuildOptions,
+): Promise<void> {
+  const lease = createLease(database, leaseRow, leaseMs);
   const done: Progress = { catalogs: 0, documents: 0 };
-  let loggedAt = performance.now();
-  logger.info({ generation: number }, 'building a generation of the index');
-  while (await mayGoOn()) {
-    const startedAt = performance.now();
-    const step = await database.transaction((tx) => buildNext(tx, formats, number));
-    if (step === undefined) {
-      const isSwitched = await database.transaction((tx) => switchTo(tx, number));
-      if (isSwitched)
-        logger.info({ generation: number, ...done }, 'searches read another generation of the index');
-      if (isSwitched) return true;
-      continue;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  try {
+    while (!signal?.aborted && (await lease.take())) {
+      const startedAt = performance.now();
+      if (startedAt - loggedAt > everyMs.log) {
+        loggedAt = startedAt;
+        logger.info({ generation: number, ...done }, 'building a generation of the index');
+      }
+      const step = await database.transaction((tx) => buildNext(tx, formats, number));
+      if (step === undefined && (await database.transaction((tx) => switchTo(tx, number))))
+        return logger.info({ generation: number, ...done }, 'searches read another generation of the index');
+      done.catalogs += step?.catalogs ?? 0;
+      done.documents += step?.documents ?? 0;
+      onProgress?.(done);
+      await delay((performance.now() - startedAt) * share);
     }
-    done.catalogs += step.catalogs;
-    done.documents += step.documents;
-    onProgress?.(done);
-    if (performance.now() - loggedAt > everyMs.log) {
-      loggedAt = performance.now();
-      logger.info({ generation: number, ...done }, 'building a generation of the index');
-    }
-    await delay((performance.now() - startedAt) * share);
+  } finally {
+    await lease.release();
   }
-  return false;
 }
 
 /** One short transaction: some small catalogs, or a large one. Undefined when nothing is left. */
-export async function buildNext(
-  tx: Transaction,
-  formats: IndexFormats,
-  number: number,
-  most = atOnce,
-): Promise<Progress | undefined> {
+export async function buildNext(tx: Transaction, formats: IndexFormats, number: number, most = atOnce) {
   const generation = (await readWritten(tx, formats)).find((each) => each.number === number);
   if (generation === undefined) return undefined;
-  const { rows } = await tx.query<{ key: number; head: string; isKnown: boolean }>(
-    `select key, head::text as head, provider_id <> '' as "isKnown" from discovery.catalog
+  const { rows } = await tx.query<{ key: number }>(
+    `select key from discovery.catalog
      where generation < $1 order by generation, key limit $2 for update`,
     [number, most.catalogs],
   );
   if (rows.length === 0) return undefined;
   const done: Progress = { catalogs: 0, documents: 0 };
-  for (const { key, head, isKnown } of rows) {
+  for (const { key } of rows) {
     if (done.documents >= most.documents) break;
-    if (isKnown) done.documents += await buildCatalog(tx, generation, key, JSON.parse(head), most.documents);
+    done.documents += await buildCatalog(tx, generation, key, most.documents);
     await tx.query('update discovery.catalog set generation = $2 where key = $1', [key, number]);
     done.catalogs += 1;
   }
   return done;
 }
 
-/** Puts a catalog into a generation that has nothing of it. */
+/** Puts a catalog into a generation that has nothing of it. Returns how many resources and offers it has. */
 export async function buildCatalog(
   tx: Transaction,
   generation: WrittenGeneration,
   catalogKey: number,
-  head: object,
   documentsAtOnce = atOnce.documents,
 ): Promise<number> {
-  const write = async (documents: Iterable<[number, object]>) => {
+  const range = rangeOf(catalogKey);
+  for (let count = 0; ; ) {
+    const documents = await readRanged(tx, range, documentsAtOnce);
     const changes = createIndexChanges(generation);
-    for (const [key, document] of documents) changes.add(key, undefined, document);
+    for (const { key, text } of documents) changes.add(key, undefined, JSON.parse(text));
     await changes.write(tx);
-  };
-  await write([[keyOf(catalogKey, 0), head]]);
-  let count = 0;
-  for (const kind of ['resource', 'offer'] as const)
-    for (let after = keyOf(catalogKey, firstNumbers[kind]) - 1; ; ) {
-      const { rows } = await tx.query<{ key: number; document: string }>(
-        `select key, document::text as document from discovery.${kind} where key > $1 and key <= $2 order by key limit $3`,
-        [after, keyOf(catalogKey, lastNumbers[kind]), documentsAtOnce],
-      );
-      await write(rows.map(({ key, document }) => [key, JSON.parse(document)]));
-      count += rows.length;
-      if (rows.length < documentsAtOnce) break;
-      after = rows.at(-1)?.key ?? after;
-    }
-  return count;
+    count += documents.filter(({ key }) => kindOf(key) !== 'catalog').length;
+    if (documents.length < documentsAtOnce) return count;
+    range.from = (documents.at(-1)?.key ?? 0) + 1;
+  }
 }
 
 /** Has searches read a generation. False where a catalog is left: a writer that began before the generation has brought it. */
@@ -224,32 +193,18 @@ async function dropRetired(database: Database, graceMs: number): Promise<void> {
 }
 
 /** By hand: builds another generation of the newest version, and has searches read it. Another process may have the lease: then it goes on where that one ends. */
-export async function rebuildIndex(
-  context: Omit<BuildContext, 'metrics'>,
-  onProgress?: (done: Progress) => void,
-): Promise<Progress & { version: number }> {
+export async function rebuildIndex(context: BuildContext, onProgress?: (done: Progress) => void) {
   const { database, formats } = context;
   await beginGeneration(database, formats, { isForVersion: false });
-  const { building, left } = await readBuildState(database);
-  const lease = createLease(database, leaseRow, leaseMs);
-  let done: Progress = { catalogs: 0, documents: 0 };
-  try {
-    for (let isDone = building === undefined; !isDone && building; ) {
-      const note = (each: Progress) => {
-        done = each;
-        onProgress?.(each);
-      };
-      const options = { mayGoOn: lease.take, restShare: 0, onProgress: note };
-      isDone =
-        (await buildAll(context, building, options)) || (await readInUse(database)).number >= building.number;
-      if (!isDone) await delay(everyMs.look / 10);
-    }
-  } finally {
-    await lease.release();
-  }
-  return {
-    catalogs: Math.max(left, done.catalogs),
-    documents: done.documents,
-    version: newestOf(formats).version,
+  const { building } = await readBuildState(database);
+  const total: Progress = { catalogs: 0, documents: 0 };
+  const note = (done: Progress) => {
+    Object.assign(total, done);
+    onProgress?.(total);
   };
+  while (building && (await readInUse(database)).number < building.number) {
+    await buildAll(context, building, { restShare: 0, onProgress: note });
+    await delay(everyMs.look);
+  }
+  return { ...total, version: newestOf(formats).version };
 }

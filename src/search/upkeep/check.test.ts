@@ -2,12 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { catalog, charger, offer } from '../../../tests/support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import { readIndexContent } from '../../../tests/support/search/index-content.ts';
-import { removeFromLists } from '../../../tests/support/search/remove-from-lists.ts';
+import { addToLists, removeFromLists } from '../../../tests/support/search/list-entries.ts';
 import type { Database } from '../../storage/database.ts';
 import { lookupOf, presenceFact } from '../entries/attributes.ts';
 import { indexFormats } from '../entries/index-format.ts';
 import { firstNumbers, keyOf } from '../keys.ts';
-import { addToLists } from '../lists/runs.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { checkIndex, type Difference } from './check.ts';
 
@@ -23,6 +22,7 @@ const gone = keyOf(9, 3);
 /** That a resource has an id. */
 const descriptor = lookupOf([{ name: 'descriptor' }], 'resource').path;
 const fact = presenceFact(descriptor);
+const atPlaces = expect.stringMatching(/^\$\.catalogs\[\*\]\.resources\[\*\]\.places\[\*\]\.geo \d+$/);
 const somewhere = { type: 'Point', coordinates: [10, 50] };
 
 let sound: string[];
@@ -58,31 +58,31 @@ describe('a check of the index', () => {
     [
       'an entry that a list lacks',
       () => change((tx) => removeFromLists(tx, [{ list: fact, keys: [resource], marks: [0] }])),
-      [{ what: 'list', kind: 'missing', list: fact, key: resource, mark: 0 }],
+      [{ what: 'list', kind: 'missing', key: resource, name: `${fact} 0` }],
     ],
     [
       'an entry that a list has too many',
       () => change((tx) => addToLists(tx, 'index_1', [{ list: 7, keys: [resource], marks: [0] }])),
-      [{ what: 'list', kind: 'surplus', list: 7, key: resource, mark: 0 }],
+      [{ what: 'list', kind: 'surplus', key: resource, name: '7 0' }],
     ],
     [
       'an entry that a list has twice',
       () => change((tx) => addToLists(tx, 'index_1', [{ list: fact, keys: [resource], marks: [0] }])),
-      [{ what: 'list', kind: 'surplus', list: fact, key: resource, mark: 0 }],
+      [{ what: 'list', kind: 'surplus', key: resource, name: `${fact} 0` }],
     ],
     [
       'an entry of a document that has gone, and of a catalog that has',
       () =>
         change((tx) => addToLists(tx, 'index_1', [{ list: 7, keys: [keyOf(2, 77), gone], marks: [0, 0] }])),
       [
-        { what: 'list', kind: 'surplus', list: 7, key: keyOf(2, 77), mark: 0 },
-        { what: 'list', kind: 'surplus', list: 7, key: gone, mark: 0 },
+        { what: 'list', kind: 'surplus', key: keyOf(2, 77), name: '7 0' },
+        { what: 'list', kind: 'surplus', key: gone, name: '7 0' },
       ],
     ],
     [
       'a geometry that is missing',
       () => database.query('delete from index_1.geometry where key = $1 and position = 0', [resource]),
-      [{ what: 'geometry', kind: 'other', key: resource }],
+      [{ what: 'geometry', kind: 'missing', key: resource, name: atPlaces }],
     ],
     [
       'a geometry whose box is not around it',
@@ -91,7 +91,10 @@ describe('a check of the index', () => {
           "update index_1.geometry set box = '(0,0,0,0),(1,1,1,1)' where key = $1 and position = 0",
           [resource],
         ),
-      [{ what: 'geometry', kind: 'other', key: resource }],
+      [
+        { what: 'geometry', kind: 'missing', key: resource, name: atPlaces },
+        { what: 'geometry', kind: 'surplus', key: resource, name: atPlaces },
+      ],
     ],
     [
       'a geometry of a document that has gone',
@@ -101,8 +104,8 @@ describe('a check of the index', () => {
           gone,
         ]),
       [
-        { what: 'geometry', kind: 'other', key: resource },
-        { what: 'geometry', kind: 'surplus', key: gone },
+        { what: 'geometry', kind: 'missing', key: resource, name: atPlaces },
+        { what: 'geometry', kind: 'surplus', key: gone, name: atPlaces },
       ],
     ],
     [
@@ -126,7 +129,7 @@ describe('a check of the index', () => {
     [
       'a resource that does not lead to an offer on it',
       () => database.query('delete from discovery.offer_target where offer_key = $1', [theOffer]),
-      [{ what: 'offer target', kind: 'missing', key: theOffer }],
+      [{ what: 'offer target', kind: 'missing', key: theOffer, name: 'c2-1' }],
     ],
   ])('finds %s, and mends it', async (_, damage, differences) => {
     await damage();

@@ -1,17 +1,20 @@
 import { canonicalJson } from '../../protocol/canonical-json.ts';
+import type { Json } from '../../protocol/json.ts';
 import { bigintArray, integerArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
+import { listOffers } from '../documents/own-offers.ts';
+import { hash53 } from '../entries/attributes.ts';
+import { entriesOfDocument } from '../entries/document-entries.ts';
 import type { IndexFormats } from '../entries/index-format.ts';
 import { findObjectPaths } from '../entries/object-paths.ts';
 import { type Generation, readWritten } from '../generations/in-use.ts';
-import { catalogKeyOf, keyOf, kindOf, numberOf } from '../keys.ts';
+import { catalogKeyOf, type KeyRange, keyOf, kindOf, numberOf, rangeOf } from '../keys.ts';
 import { describeList } from '../lists/list-numbers.ts';
 import { removeRange } from '../lists/remove.ts';
-import { type Entry, entriesOf, readRange, storedEntries } from '../lists/runs.ts';
-import { readGeometryRows } from '../spatial/write-geometries.ts';
+import { entriesOf, readRange, unshare } from '../lists/runs.ts';
+import { type GeometryRow, readGeometryRows } from '../spatial/write-geometries.ts';
 import { addWords, findWords } from '../text/dictionary.ts';
-import { addTargets, forgetTargets, readDocuments } from '../write/document-rows.ts';
+import { addTargets, forgetTargets, type RangedDocument, readRanged } from '../write/document-rows.ts';
 import { geometryRows, listEntries } from '../write/index-changes.ts';
 import { buildCatalog } from './build.ts';
 
@@ -42,17 +45,12 @@ export interface Checked {
 
 export interface Difference {
   what: 'list' | 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
-  kind: 'missing' | 'surplus' | 'other';
+  kind: 'missing' | 'surplus';
   key: number;
   generation: number;
-  /** Of the word or path. */
-  name?: string;
-  list?: number;
-  /** What stands beside the key in the list: the weight of a word, or the number. */
-  mark?: number;
+  /** The word or the path; of an entry of a list, the number of the list, and the mark. */
+  name: string;
 }
-
-type Found = Omit<Difference, 'generation'>;
 
 export async function checkIndex(
   database: Database,
@@ -60,10 +58,10 @@ export async function checkIndex(
   { mend = false, onDifference, catalogKeys, documentsAtOnce: atOnce = documentsAtOnce }: CheckOptions,
 ): Promise<Checked> {
   const checked: Checked = { documents: 0, differences: 0, mended: 0 };
-  const ranges = catalogKeys?.map(rangeOf);
-  for (const { from: first, end } of ranges ?? [{ from: 0, end: Number.MAX_SAFE_INTEGER }])
+  const ranges = catalogKeys?.map(rangeOf) ?? [{ from: 0, end: keyOf(2 ** 27, 0) }];
+  for (const { from: first, end } of ranges)
     for (let from: number | undefined = first; from !== undefined; ) {
-      const range: Range = { from, end };
+      const range: KeyRange = { from, end };
       const slice = await database.transaction((tx) => checkSlice(tx, formats, range, atOnce), {
         isolation: 'repeatable read',
       });
@@ -79,15 +77,6 @@ export async function checkIndex(
   return checked;
 }
 
-interface Range {
-  from: number;
-  end: number;
-}
-
-function rangeOf(catalogKey: number): Range {
-  return { from: keyOf(catalogKey, 0), end: keyOf(catalogKey + 1, 0) };
-}
-
 interface Slice {
   documents: number;
   differences: Difference[];
@@ -95,143 +84,103 @@ interface Slice {
   rest?: number;
 }
 
-async function checkSlice(
-  tx: Transaction,
-  formats: IndexFormats,
-  range: Range,
-  atOnce: number,
-): Promise<Slice> {
-  const keys = await readKeys(tx, range, atOnce);
-  const last = keys.at(-1)?.key;
-  const rest = keys.length < atOnce || last === undefined ? undefined : last + 1;
-  const slice = { from: range.from, end: rest ?? range.end };
-  const differences: Difference[] = [];
-  for (const generation of await readWritten(tx, formats)) {
-    const theirs = keys.filter((each) => each.generation >= generation.number).map(({ key }) => key);
-    for await (const difference of checkGeneration(tx, generation, theirs, slice))
-      differences.push({ ...difference, generation: generation.number });
+async function checkSlice(tx: Transaction, formats: IndexFormats, { from, end }: KeyRange, atOnce: number) {
+  const slice: Slice = { documents: 0, differences: [], rest: from };
+  const checks = (await readWritten(tx, formats)).map((generation) => ({
+    generation,
+    comparison: createComparison(generation.number, slice.differences),
+  }));
+  while (slice.rest !== undefined && slice.documents < atOnce) {
+    const part: KeyRange = { from: slice.rest, end };
+    const limit = Math.min(parsedAtOnce, atOnce - slice.documents);
+    const documents = await readRanged(tx, part, limit);
+    slice.rest = documents.length < limit ? undefined : (documents.at(-1)?.key ?? 0) + 1;
+    slice.documents += documents.length;
+    for (const { generation, comparison } of checks) {
+      const theirs = documents.filter((each) => each.generation >= generation.number);
+      await compareDocuments(tx, generation, theirs, comparison);
+      for (const row of await readGeometryRows(tx, generation.index, { ...part, end: slice.rest ?? end }))
+        comparison.count(row.key, 'geometry', nameGeometry(row, JSON.parse(row.shape)), -1);
+    }
   }
-  return { documents: keys.length, differences, ...(rest !== undefined && { rest }) };
+  for (const { generation, comparison } of checks) {
+    for await (const runs of readRange(tx, generation.index, { from, end: slice.rest ?? end }))
+      for (const { list, key, mark } of runs.flatMap(entriesOf).map(unshare))
+        if (key >= from && key < (slice.rest ?? end)) comparison.count(key, 'list', `${list} ${mark}`, -1);
+    comparison.finish();
+  }
+  return slice;
 }
 
-/** Of catalogs, resources and offers, in order, with the newest generation that each is in. */
-async function readKeys(
-  tx: Transaction,
-  { from, end }: Range,
-  limit: number,
-): Promise<{ key: number; generation: number }[]> {
-  const { rows } = await tx.query<{ key: number; generation: number }>(
-    `select every.key, generation from (
-       (select key from discovery.resource where key >= $1::bigint and key < $2::bigint order by key limit $3)
-       union all (select key from discovery.offer where key >= $1::bigint and key < $2::bigint order by key limit $3)
-       union all (select key << 26 from discovery.catalog
-         where key >= ($1::bigint + (1 << 26) - 1) >> 26 and key < ($2::bigint + (1 << 26) - 1) >> 26 and provider_id <> '' order by key limit $3)
-     ) as every join discovery.catalog on catalog.key = every.key >> 26 order by every.key limit $3`,
-    [from, Math.min(end, keyOf(2 ** 27, 0)), limit],
-  );
-  return rows;
-}
+type Comparison = ReturnType<typeof createComparison>;
 
-async function* checkGeneration(
-  tx: Transaction,
-  generation: Generation,
-  keys: readonly number[],
-  range: Range,
-): AsyncGenerator<Found> {
-  const { index } = generation;
-  /** The entries of lists by name: how often each is missing, or, below 0, too many. */
+/** Gathers the differences of one generation. */
+function createComparison(generation: number, differences: Difference[]) {
+  /** By key, kind and name: how often something is missing, or, below 0, surplus. */
   const missing = new Map<string, number>();
-  const count = ({ list, key, mark }: Entry, by: 1 | -1) => {
-    const name = `${list} ${key} ${mark}`;
-    const left = (missing.get(name) ?? 0) + by;
-    if (left === 0) missing.delete(name);
-    else missing.set(name, left);
+  const add = (difference: Omit<Difference, 'generation'>) =>
+    void differences.push({ ...difference, generation });
+  return {
+    add,
+    /** `by`: 1 for what should be there, -1 for what is. */
+    count(key: number, what: 'list' | 'geometry', name: string, by: 1 | -1): void {
+      const line = `${key} ${what} ${name}`;
+      const left = (missing.get(line) ?? 0) + by;
+      if (left === 0) missing.delete(line);
+      else missing.set(line, left);
+    },
+    finish(): void {
+      for (const [line, times] of missing) {
+        const [key, what, ...name] = line.split(' ');
+        const kind = times > 0 ? 'missing' : 'surplus';
+        for (let time = 0; time < Math.abs(times); time++)
+          add({ what: what as 'list' | 'geometry', kind, key: Number(key), name: name.join(' ') });
+      }
+    },
   };
-  for (let at = 0; at < keys.length; at += parsedAtOnce)
-    yield* checkDocuments(tx, generation, keys.slice(at, at + parsedAtOnce), (entry) => count(entry, 1));
-  for await (const run of readRange(tx, index, range))
-    for (const entry of storedEntries(entriesOf(run.list, [run])))
-      if (entry.key >= range.from && entry.key < range.end) count(entry, -1);
-  for (const [name, times] of missing) {
-    const [list = 0, key = 0, mark] = name.split(' ').map(Number);
-    const kind = times > 0 ? 'missing' : 'surplus';
-    for (let time = 0; time < Math.abs(times); time++) yield { what: 'list', kind, list, key, mark };
-  }
-  const { rows } = await tx.query<{ key: number }>(
-    `select distinct key from ${index}.geometry where key >= $1 and key < $2`,
-    [range.from, range.end],
-  );
-  const documents = new Set(keys);
-  for (const { key } of rows) if (!documents.has(key)) yield { what: 'geometry', kind: 'surplus', key };
 }
 
-/** Finds the differences that show without the lists, and names the entries that those should have. */
-async function* checkDocuments(
+/** Counts what lists and geometries should have of documents, and compares the rest. */
+async function compareDocuments(
   tx: Transaction,
   generation: Generation,
-  keys: readonly number[],
-  expect: (entry: Entry) => void,
-): AsyncGenerator<Found> {
+  documents: readonly RangedDocument[],
+  comparison: Comparison,
+): Promise<void> {
   const { index, format } = generation;
-  const indexed = await readEntries(tx, generation, keys);
-  const allOf = (pick: (entries: DocumentEntries) => Iterable<string>) => [
-    ...new Set([...indexed.values()].flatMap((entries) => [...pick(entries)])),
-  ];
-  const words = allOf((entries) => entries.words.keys());
-  const numbers = await findWords(tx, index, words);
-  const paths = allOf((entries) => entries.objects);
-  const objects = await findObjectPaths(tx, index, paths);
-  const geometries = await readGeometryRows(tx, index, keys);
+  const indexed = documents.map(({ key, text }) => ({
+    key,
+    entries: entriesOfDocument(format, kindOf(key), JSON.parse(text)),
+  }));
+  const words = new Set(indexed.flatMap(({ entries }) => [...entries.words.keys()]));
+  const numbers = await findWords(tx, index, [...words]);
+  const paths = new Set(indexed.flatMap(({ entries }) => [...entries.objects]));
+  const objects = await findObjectPaths(tx, index, [...paths]);
   const untyped = await findWithoutTypingKeys(tx, generation, numbers);
-  for (const [key, entries] of indexed) {
+  for (const { key, entries } of indexed) {
     for (const name of entries.words.keys())
-      if (!numbers.has(name)) yield { what: 'word', kind: 'missing', key, name };
-      else if (untyped.delete(name)) yield { what: 'typing key', kind: 'missing', key, name };
+      if (!numbers.has(name)) comparison.add({ what: 'word', kind: 'missing', key, name });
+      else if (untyped.delete(name)) comparison.add({ what: 'typing key', kind: 'missing', key, name });
     for (const name of entries.objects)
-      if (!objects.has(name)) yield { what: 'object path', kind: 'missing', key, name };
+      if (!objects.has(name)) comparison.add({ what: 'object path', kind: 'missing', key, name });
     for (const [list, marks] of listEntries(entries, numbers))
-      for (const mark of marks) expect({ list, key, mark });
-    const stored = (geometries.get(key) ?? []).map((row) => describeGeometry(row, row.shape));
-    const wanted = geometryRows({ format }, key, entries).map((row) =>
-      describeGeometry(row, JSON.stringify(row.shape)),
-    );
-    if (stored.sort().join('\n') !== wanted.sort().join('\n')) yield { what: 'geometry', kind: 'other', key };
+      for (const mark of marks) comparison.count(key, 'list', `${list} ${mark}`, 1);
+    for (const row of geometryRows({ format }, key, entries))
+      comparison.count(key, 'geometry', nameGeometry(row, row.shape), 1);
   }
-  const { rows } = await tx.query<{ key: number }>(
-    `select key from discovery.offer where key = any ($1::bigint[]) and exists (
-       select from unnest(resource_ids) as named (id) where not exists (
-         select from discovery.offer_target as target
-         where (target.owner, target.resource_id, target.offer_key) = (offer.owner, named.id, offer.key))) order by key`,
-    [bigintArray(keys.filter((key) => kindOf(key) === 'offer'))],
+  const { rows } = await tx.query<{ key: number; name: string }>(
+    `select key, named.id as name from discovery.offer, unnest(resource_ids) as named (id)
+     where key = any ($1::bigint[]) and not exists (
+       select from discovery.offer_target as target
+       where (target.owner, target.resource_id, target.offer_key) = (offer.owner, named.id, offer.key)) order by key`,
+    [bigintArray(documents.map(({ key }) => key))],
   );
-  for (const { key } of rows) yield { what: 'offer target', kind: 'missing', key };
+  for (const { key, name } of rows) comparison.add({ what: 'offer target', kind: 'missing', key, name });
 }
 
-async function readEntries(
-  tx: Transaction,
-  { format }: Generation,
-  keys: readonly number[],
-): Promise<Map<number, DocumentEntries>> {
-  const keysOf = (kind: ReturnType<typeof kindOf>) => keys.filter((key) => kindOf(key) === kind);
-  const { rows } = await tx.query<{ key: number; head: string }>(
-    'select key << 26 as key, head::text as head from discovery.catalog where key = any ($1::bigint[])',
-    [keysOf('catalog').map(catalogKeyOf)],
-  );
-  const found = new Map<number, object>([
-    ...rows.map(({ key, head }): [number, object] => [key, JSON.parse(head)]),
-    ...(await readDocuments(tx, 'resource', keysOf('resource'))),
-    ...(await readDocuments(tx, 'offer', keysOf('offer'))),
-  ]);
-  return new Map(
-    Array.from(found, ([key, document]) => [key, entriesOfDocument(format, kindOf(key), document)]),
-  );
-}
-
-function describeGeometry(
-  { path, low, high }: { path: string; low: readonly number[]; high: readonly number[] },
-  shape: string,
-): string {
-  return [path, canonicalJson(JSON.parse(shape)), `${low} ${high}`].join(' ');
+/** With a digest of what it is: it may be long. */
+function nameGeometry({ path, low, high }: Omit<GeometryRow, 'position' | 'shape'>, shape: object): string {
+  return `${path} ${hash53(`${canonicalJson(shape as Json)} ${low} ${high}`)}`;
 }
 
 /** Words that would not be found in spite of typing errors. */
@@ -259,35 +208,30 @@ async function mendCatalog(
   differences: readonly Difference[],
 ): Promise<void> {
   const generations = await readWritten(tx, formats);
-  const { rows } = await tx.query<{ head: string; generation: number }>(
-    `select head::text as head, generation from discovery.catalog where key = $1 and provider_id <> '' for update`,
+  const { rows } = await tx.query<{ generation: number }>(
+    'select generation from discovery.catalog where key = $1 for update',
     [catalogKey],
   );
-  const theirs = differences.filter(({ key }) => catalogKeyOf(key) === catalogKey);
-  const offers = bigintArray(theirs.flatMap(({ what, key }) => (what === 'offer target' ? key : [])));
+  const range = rangeOf(catalogKey);
+  const offers = bigintArray(await listOffers(tx, Float64Array.of(range.from)));
   await forgetTargets(tx, offers);
   await addTargets(tx, offers);
+  const untyped = differences.flatMap(({ what, key, name }) =>
+    what === 'typing key' && catalogKeyOf(key) === catalogKey ? name : [],
+  );
   for (const generation of generations) {
     const { number, index, format } = generation;
-    const untyped = theirs.flatMap((each) => (each.what === 'typing key' ? (each.name ?? []) : []));
     await addWords(tx.apart, index, untyped.sort(), format);
-    const range = rangeOf(catalogKey);
     await removeRange(tx, index, range);
     await tx.query(`delete from ${index}.geometry where key >= $1 and key < $2`, [range.from, range.end]);
-    for (const row of rows)
-      if (number <= row.generation) await buildCatalog(tx, generation, catalogKey, JSON.parse(row.head));
+    if (number <= (rows[0]?.generation ?? 0)) await buildCatalog(tx, generation, catalogKey);
   }
 }
 
 /** A difference on one line: what is missing or surplus, in which list, and whose it is. */
-export function describeDifference({ what, kind, key, name, list = 0, mark }: Difference): string {
+export function describeDifference({ what, kind, key, name }: Difference): string {
   const whose = `key ${key} (${kindOf(key)} ${numberOf(key)} of catalog ${catalogKeyOf(key)})`;
-  switch (what) {
-    case 'list':
-      return `${kind}: list ${list} (${describeList(list)}), ${whose}, beside it ${mark}`;
-    case 'geometry':
-      return `${kind === 'surplus' ? 'surplus: geometries without a document' : 'other geometries than the document has'}: ${whose}`;
-    default:
-      return `${kind}: ${what} ${JSON.stringify(name)}, ${whose}`;
-  }
+  if (what !== 'list') return `${kind}: ${what} ${name}, ${whose}`;
+  const [list, mark] = name.split(' ');
+  return `${kind}: list ${list} (${describeList(Number(list))}), ${whose}, beside it ${mark}`;
 }

@@ -2,43 +2,34 @@ import { bigintArray, integerArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { type Generation, lockGenerations } from '../generations/in-use.ts';
 import { offerList, wordList } from '../lists/list-numbers.ts';
+import { inBatches } from '../set/sorted.ts';
 
 // Deletes what no entry uses any more: words, with their keys for typing errors, and paths of geometries. A writer may have read the number of a word or a path that it is about to use. So unused ones are looked
 // for while everybody writes, and deleted while nobody does: every writer holds a lock until its end (generations/in-use.ts). Where one goes on for longer than others may wait for it, the next sweep tries again.
 
-/** Words that are looked at together. */
-const seenAtOnce = 5_000;
+/** Words of a sweep: more than come to the lists that a walk of compaction is about. */
+const seenAtOnce = 10_000;
 /** Words of one transaction, with some 37 keys each: some ten milliseconds. */
 const deletedAtOnce = 100;
 /** Writers wait behind a sweep meanwhile. */
 const lockWaitMs = 100;
 
-export interface SweepStep {
-  deleted: number;
-  /** The last word that was looked at; undefined when there are no more. */
-  rest?: number;
-}
-
-/** Looks at the next words, from one number on. */
-export async function sweepWords(
-  database: Database,
-  generation: Generation,
-  from: number,
-): Promise<SweepStep> {
+/** Looks at some words, from anywhere on; returns how many were deleted. */
+export async function sweepWords(database: Database, generation: Generation): Promise<number> {
   const { index } = generation;
-  const { rows } = await database.query<Word & { isUsed: boolean }>(
-    `select id, word, ${hasPostings(index)} as "isUsed" from ${index}.word where id > $1 order by id limit ${seenAtOnce}`,
-    [from],
+  const part = (is: '>' | '<=') =>
+    `(select id, word from ${index}.word where id ${is} (select id from start) order by id limit ${seenAtOnce})`;
+  const { rows: unused } = await database.query<Word>(
+    `with start as materialized (select coalesce(floor(random() * max(id)), 0)::integer as id from ${index}.word)
+     select id, word from (${part('>')} union all ${part('<=')} limit ${seenAtOnce}) as word where not ${hasPostings(index)}`,
   );
-  const step: SweepStep = { deleted: 0, ...(rows.length === seenAtOnce && { rest: rows.at(-1)?.id }) };
-  const unused = rows.filter(({ isUsed }) => !isUsed);
-  for (let at = 0; at < unused.length; at += deletedAtOnce) {
-    const some = unused.slice(at, at + deletedAtOnce);
+  let count = 0;
+  for (const some of inBatches(unused, deletedAtOnce)) {
     const deleted = await whileNobodyWrites(database, (tx) => deleteUnused(tx, generation, some));
     if (deleted === undefined) break;
-    step.deleted += deleted;
+    count += deleted;
   }
-  return step;
+  return count;
 }
 
 export async function sweepPaths(database: Database, index: string): Promise<number> {
@@ -50,10 +41,7 @@ export async function sweepPaths(database: Database, index: string): Promise<num
 }
 
 /** Undefined where somebody goes on writing. */
-function whileNobodyWrites<T>(
-  database: Database,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T | undefined> {
+function whileNobodyWrites<T>(database: Database, work: (tx: Transaction) => Promise<T>) {
   return database.transaction(async (tx) =>
     (await lockGenerations(tx, { withinMs: lockWaitMs })) ? work(tx) : undefined,
   );
@@ -73,11 +61,7 @@ function listText(listOf: (wordId: number) => number): string {
   return `${listOf(0)} + ${listOf(1) - listOf(0)} * word.id::bigint`;
 }
 
-async function deleteUnused(
-  tx: Transaction,
-  { index, format }: Generation,
-  words: readonly Word[],
-): Promise<number> {
+async function deleteUnused(tx: Transaction, { index, format }: Generation, words: readonly Word[]) {
   const keys = words.flatMap(({ id, word }) => format.typing.index(word).map((hash) => ({ id, hash })));
   const { rows } = await tx.query<{ count: number }>(
     `with gone as (

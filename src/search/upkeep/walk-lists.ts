@@ -6,13 +6,14 @@ import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../../s
 import { createThreadPool } from '../../thread-pool.ts';
 import type { IndexFormats } from '../entries/index-format.ts';
 import { type Generation, readWritten } from '../generations/in-use.ts';
-import { beginningOf, type CompactionStep, compactFrom, type Position } from '../lists/compact.ts';
+import { beginning, type CompactionStep, compactFrom } from '../lists/compact.ts';
+import type { RunKey } from '../lists/runs.ts';
 import { createLease } from './lease.ts';
-import { type SweepStep, sweepPaths, sweepWords } from './sweep.ts';
+import { sweepPaths, sweepWords } from './sweep.ts';
 
 // Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order: a list that nobody has searched yet is merged before somebody
-// does. Steps that find something to merge follow each other quickly, so that a bulk load is caught up with in minutes; the others take a tenth of a processor. At the end of a walk it sweeps the
-// dictionary: lists that have changed may have left words and paths that nothing uses any more.
+// does. Steps that find something to merge follow each other quickly, so that a bulk load is caught up with in minutes; the others take a tenth of a processor. At the end of a walk it sweeps a part
+// of the dictionary: lists that have changed may have left words and paths that nothing uses any more.
 //
 // Steps run in a thread with a connection of its own. On the main thread, a transaction that merges runs would wait for all searches between its statements, and whoever removes entries
 // of these runs would wait for the transaction.
@@ -25,32 +26,24 @@ const stepDeadlineMs = 5 * 60_000;
 const fewRuns = 1 / 100;
 /** How long the walk rests for each millisecond of a step: other work comes first. */
 const restShare = { afterMerge: 1, otherwise: 9 };
-/** The next walk must not wait long: a sweep goes on there. Some ten thousand words have their turn each time, which is more than come to so many lists as a walk is about. */
-const longestSweepMs = 5_000;
 
-export function startCompactor({
-  config,
-  database,
-  logger,
-  formats,
-}: Pick<ServiceContext, 'config' | 'database' | 'logger'> & { formats: IndexFormats }): {
-  close(): Promise<void>;
-} {
+type CompactorContext = Pick<ServiceContext, 'config' | 'database' | 'logger'> & { formats: IndexFormats };
+
+export function startCompactor({ config, database, logger, formats }: CompactorContext) {
   // Its priority is that of the main thread: writers wait for its locks.
   const threads = createThreadPool({ size: 1, givesWay: false, logger });
   const thread = threadDatabase(database, logger, config);
-  const compact = (index: string, from: Position) => {
+  const compact = (index: string, from: RunKey) => {
     const input: ThreadInput = { thread, index, from };
     const task = { module: import.meta.url, name: compactHere.name, input, deadlineMs: stepDeadlineMs };
     return threads.run<CompactionStep>(task);
   };
-  const swept = new Map<string, number>();
   const walks = repeat({ what: 'the compaction of lists', everyMs: lookEveryMs, logger }, async (signal) => {
     for (const generation of await database.transaction((tx) => readWritten(tx, formats)))
-      await walkLists(database, generation, signal, compact, swept);
+      await walkLists(database, generation, signal, compact);
   });
   return {
-    async close() {
+    async close(): Promise<void> {
       await walks.close();
       await threads.close();
     },
@@ -60,17 +53,13 @@ export function startCompactor({
 interface ThreadInput {
   thread: ThreadDatabase;
   index: string;
-  from: Position;
+  from: RunKey;
 }
 
 /** Runs in the thread. */
 export async function compactHere({ thread, index, from }: ThreadInput): Promise<CompactionStep> {
   const { database } = await openThreadDatabase(thread);
-  return compactNext(database, index, from);
-}
-
-function compactNext(database: Database, index: string, from: Position): Promise<CompactionStep> {
-  return compactFrom(database, index, from, Number.MAX_SAFE_INTEGER);
+  return compactFrom(database, index, from);
 }
 
 /** One walk, if enough runs were added since the last one and no other process walks. */
@@ -78,8 +67,7 @@ export async function walkLists(
   database: Database,
   generation: Generation,
   signal: AbortSignal,
-  compact = (index: string, from: Position) => compactNext(database, index, from),
-  swept = new Map<string, number>(),
+  compact = (index: string, from: RunKey) => compactFrom(database, index, from),
 ): Promise<void> {
   const { index } = generation;
   const newest = await findNewest(database, index);
@@ -88,43 +76,24 @@ export async function walkLists(
   if (newest === undefined || !(await mayGoOn())) return;
   let written = 0;
   try {
-    for (let from: Position | undefined = beginningOf(Number.MIN_SAFE_INTEGER); from; ) {
+    for (let from: RunKey | undefined = beginning; from; ) {
       const startedAt = performance.now();
       const step = await compact(index, from);
       written += step.written;
       from = step.rest;
       const share = step.merged > 0 ? restShare.afterMerge : restShare.otherwise;
-      if (from) await rest((performance.now() - startedAt) * share, signal);
+      const restMs = (performance.now() - startedAt) * share;
+      if (from) await delay(restMs, undefined, { signal }).catch(() => undefined);
       if (!(await mayGoOn())) return;
     }
     await database.query(`update ${index}.compaction set walked_up_to = $1 where lease_token = $2`, [
       newest + written,
       lease.token,
     ]);
-    await sweepDictionary(database, generation, mayGoOn, signal, swept);
+    await sweepPaths(database, index);
+    await sweepWords(database, generation);
   } finally {
     await lease.release();
-  }
-}
-
-/** `swept`: the last word that was looked at, by generation; 0 after a sweep that came to the end. */
-async function sweepDictionary(
-  database: Database,
-  generation: Generation,
-  mayGoOn: () => Promise<boolean>,
-  signal: AbortSignal,
-  swept: Map<string, number>,
-): Promise<void> {
-  const { index } = generation;
-  await sweepPaths(database, index);
-  for (const end = performance.now() + longestSweepMs; ; ) {
-    const startedAt = performance.now();
-    const step: SweepStep = await sweepWords(database, generation, swept.get(index) ?? 0);
-    swept.set(index, step.rest ?? 0);
-    const now = performance.now();
-    if (step.rest === undefined || now > end) return;
-    await rest(Math.min((now - startedAt) * restShare.otherwise, end - now), signal);
-    if (!(await mayGoOn())) return;
   }
 }
 
@@ -136,8 +105,4 @@ async function findNewest(database: Database, index: string): Promise<number | u
        and last_value - coalesce((select walked_up_to from ${index}.compaction), 0) not between 0 and greatest(reltuples, 0) * ${fewRuns}`,
   );
   return rows[0]?.newest;
-}
-
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => undefined);
 }

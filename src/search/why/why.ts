@@ -64,12 +64,9 @@ function notIndexed({ id, catalogId, owner }: AskedResource): Check {
 }
 
 function indexed({ catalogId, owner }: IndexedResource, others: readonly IndexedResource[]): Check {
-  const more = others.length === 0 ? '' : ` So it is in ${others.map(nameHome).join(', ')}.`;
+  const named = others.map((each) => `${each.catalogId} of ${each.owner}`);
+  const more = others.length === 0 ? '' : ` So it is in ${named.join(', ')}.`;
   return { check: 'indexed', ok: true, detail: `It is in the catalog ${catalogId} of ${owner}.${more}` };
-}
-
-function nameHome({ catalogId, owner }: IndexedResource): string {
-  return `${catalogId} of ${owner}`;
 }
 
 function checkScope({ scope }: Plan, resource: IndexedResource): Check[] {

@@ -3,6 +3,7 @@ import type { Offer, Resource } from '../../protocol/catalog.ts';
 import { schemaTypesOfOffer, schemaTypesOfResource } from '../../rules/match.ts';
 import type { Transaction } from '../../storage/database.ts';
 import type { WrittenGeneration } from '../generations/in-use.ts';
+import { type Target, validityRow } from './catalog-rows.ts';
 import {
   type DocumentKind,
   type OfferRow,
@@ -14,7 +15,6 @@ import {
 } from './document-rows.ts';
 import { createIndexChanges, type IndexChanges } from './index-changes.ts';
 import { planHeads, planSteps, type Step } from './plan-steps.ts';
-import { type Target, validityRow } from './target.ts';
 
 /** How many documents are read, indexed and written at a time: bounds memory. */
 const documentsAtOnce = 2_000;

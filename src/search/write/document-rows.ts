@@ -1,7 +1,6 @@
-import type { Offer, Resource } from '../../protocol/catalog.ts';
 import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
-import { keyOf, lastNumbers } from '../keys.ts';
+import { type KeyRange, keyOf, lastNumbers } from '../keys.ts';
 import type { ValidityRow } from './catalog-rows.ts';
 
 // The tables of resources and offers, written in bulk. The writer has read the digests before, and names only documents that changed.
@@ -35,25 +34,40 @@ export async function readDigests(
 }
 
 /** Documents, parsed, by key. */
-export async function readDocuments(
-  queryable: Queryable,
-  kind: DocumentKind,
-  keys: readonly number[],
-): Promise<Map<number, Resource & Offer>> {
-  if (keys.length === 0) return new Map();
+export async function readDocuments(queryable: Queryable, kind: DocumentKind, keys: readonly number[]) {
+  if (keys.length === 0) return new Map<number, object>();
   const { rows } = await queryable.query<{ key: number; document: string }>(
     `select key, document::text as document from discovery.${kind} where key = any ($1::bigint[]) order by key`,
     [bigintArray(keys)],
     { prepared: true },
   );
-  return new Map(rows.map(({ key, document }) => [key, JSON.parse(document)]));
+  return new Map(rows.map(({ key, document }): [number, object] => [key, JSON.parse(document)]));
+}
+
+export interface RangedDocument {
+  key: number;
+  text: string;
+  /** The newest generation of the index that its catalog is in. */
+  generation: number;
+}
+
+/** The first documents of a range of keys, in order; the head of a catalog is one. */
+export async function readRanged(queryable: Queryable, { from, end }: KeyRange, limit: number) {
+  const ofKind = (kind: DocumentKind) =>
+    `select key, document::json from discovery.${kind} where key >= $1::bigint and key < $2::bigint order by key limit $3`;
+  const { rows } = await queryable.query<RangedDocument>(
+    `select every.key, document::text as text, generation from (
+       (${ofKind('resource')}) union all (${ofKind('offer')})
+       union all (select key << 26, head from discovery.catalog
+         where key >= ($1::bigint + (1 << 26) - 1) >> 26 and key < ($2::bigint + (1 << 26) - 1) >> 26 and provider_id <> '' order by key limit $3)
+     ) as every join discovery.catalog on catalog.key = every.key >> 26 order by every.key limit $3`,
+    [from, end, limit],
+  );
+  return rows;
 }
 
 /** How many resources and offers catalogs have, by their keys. */
-export async function countDocuments(
-  queryable: Queryable,
-  catalogKeys: readonly number[],
-): Promise<Map<number, { resources: number; offers: number }>> {
+export async function countDocuments(queryable: Queryable, catalogKeys: readonly number[]) {
   const counts = ['resource', 'offer'].map(
     (kind) =>
       `(select count(*) from discovery.${kind} as one where one.key > catalog.key << 26 and one.key < (catalog.key + 1) << 26) as ${kind}s`,
@@ -96,21 +110,20 @@ export interface OfferRow extends ResourceRow, ValidityRow {
   resource_ids: readonly string[] | null;
 }
 
+/** Those that change. */
+const offerColumns = [
+  ...['document', 'digest', 'provider_id', 'resource_ids'],
+  ...['valid_from', 'valid_until', 'window_start', 'window_length'],
+];
+
 export async function writeOffers(tx: Transaction, rows: readonly OfferRow[]): Promise<void> {
   if (rows.length === 0) return;
   const keys = bigintArray(rows.map(({ key }) => key));
   await forgetTargets(tx, keys);
   await tx.query(
-    `insert into discovery.offer
-       (key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length)
-     select key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length
-     from json_to_recordset($1::json) as incoming (
-       key bigint, id text, digest bigint, document jsonb, owner text, provider_id text, resource_ids text[],
-       valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer)
-     on conflict (key) do update
-     set document = excluded.document, digest = excluded.digest, provider_id = excluded.provider_id, resource_ids = excluded.resource_ids,
-       valid_from = excluded.valid_from, valid_until = excluded.valid_until, window_start = excluded.window_start,
-       window_length = excluded.window_length`,
+    `insert into discovery.offer (key, id, owner, ${offerColumns}) select key, id, owner, ${offerColumns}
+     from json_populate_recordset(null::discovery.offer, $1::json)
+     on conflict (key) do update set ${offerColumns.map((column) => `${column} = excluded.${column}`)}`,
     [writeRecords(rows)],
   );
   await addTargets(tx, keys);
@@ -135,11 +148,7 @@ export async function moveOffers(tx: Transaction, catalogKey: number, providerId
   );
 }
 
-export async function removeDocuments(
-  tx: Transaction,
-  kind: DocumentKind,
-  keys: readonly number[],
-): Promise<void> {
+export async function removeDocuments(tx: Transaction, kind: DocumentKind, keys: readonly number[]) {
   if (keys.length === 0) return;
   if (kind === 'offer') await forgetTargets(tx, bigintArray(keys));
   await tx.query(`delete from discovery.${kind} where key = any ($1::bigint[])`, [bigintArray(keys)]);

@@ -6,26 +6,11 @@ import { addObjectPaths } from '../entries/object-paths.ts';
 import type { Generation, WrittenGeneration } from '../generations/in-use.ts';
 import { kindOf } from '../keys.ts';
 import { columnList, offerList, wordList } from '../lists/list-numbers.ts';
-import { addToLists, type ListEntries } from '../lists/runs.ts';
+import { addToLists, type Entry } from '../lists/runs.ts';
 import { type GeometryRow, replaceGeometries } from '../spatial/write-geometries.ts';
 import { findWords, numberWords } from '../text/dictionary.ts';
 
-/** Gathers what differs between the entries that documents have in a generation and those that they shall have, and writes it in a few statements. What the index has of a document is made again from the document. */
-export interface IndexChanges {
-  /** Undefined: there was, or will be, no document. Returns the entries that it will have. */
-  add(
-    key: number,
-    before: object | undefined,
-    after: object | undefined,
-    options?: EntryOptions,
-  ): DocumentEntries | undefined;
-  /** What leaves lists is left to the end of the transaction. */
-  write(tx: Transaction): Promise<void>;
-}
-
-interface EntryOptions {
-  areGeometriesChecked?: boolean;
-}
+export type IndexChanges = ReturnType<typeof createIndexChanges>;
 
 interface Change {
   key: number;
@@ -33,10 +18,17 @@ interface Change {
   after?: DocumentEntries;
 }
 
-export function createIndexChanges({ index, format, removals }: WrittenGeneration): IndexChanges {
+/** Gathers what differs between the entries that documents have in a generation and those that they shall have, and writes it in a few statements. What the index has of a document is made again from the document. */
+export function createIndexChanges({ index, format, removals }: WrittenGeneration) {
   const changes: Change[] = [];
   return {
-    add(key, before, after, options) {
+    /** Undefined: there was, or will be, no document. Returns the entries that it will have. */
+    add(
+      key: number,
+      before: object | undefined,
+      after: object | undefined,
+      options?: { areGeometriesChecked?: boolean },
+    ): DocumentEntries | undefined {
       const level = kindOf(key);
       const change: Change = {
         key,
@@ -48,7 +40,8 @@ export function createIndexChanges({ index, format, removals }: WrittenGeneratio
       return change.after;
     },
 
-    async write(tx) {
+    /** What leaves lists is left to the end of the transaction. */
+    async write(tx: Transaction): Promise<void> {
       const wordsOf = (when: 'before' | 'after') => [
         ...new Set(changes.flatMap((change) => [...(change[when]?.words.keys() ?? [])])),
       ];
@@ -56,18 +49,18 @@ export function createIndexChanges({ index, format, removals }: WrittenGeneratio
         ...(await findWords(tx, index, wordsOf('before'))),
         ...(await numberWords(tx, index, wordsOf('after'), format)),
       ]);
-      const [added, removed] = [new Map<number, ListEntries>(), new Map<number, ListEntries>()];
+      const [added, removed]: [Entry[], Entry[]] = [[], []];
       for (const { key, before, after } of changes) {
         const [was, is] = [before && listEntries(before, numbers), after && listEntries(after, numbers)];
-        visitLists(was, is, (list, mark) => addEntry(removed, list, key, mark));
-        visitLists(is, was, (list, mark) => addEntry(added, list, key, mark));
+        visitLists(was, is, (list, mark) => void removed.push({ list, key, mark }));
+        visitLists(is, was, (list, mark) => void added.push({ list, key, mark }));
       }
-      await addToLists(tx, index, removals.cancel(added.values()));
+      await addToLists(tx, index, removals.cancel(added));
       await addObjectPaths(tx, index, [
         ...new Set(changes.flatMap(({ after }) => [...(after?.objects ?? [])])),
       ]);
       await writeGeometries(tx, { index, format }, changes);
-      await removals.add(tx, removed.values());
+      await removals.add(tx, removed);
     },
   };
 }
@@ -110,16 +103,6 @@ function visitLists(
     const has = marks.length > 8 ? new Set(known) : { has: (mark: number) => known.includes(mark) };
     for (const mark of marks) if (!has.has(mark)) visit(list, mark);
   }
-}
-
-function addEntry(lists: Map<number, ListEntries>, list: number, key: number, mark: number): void {
-  const entries = lists.get(list);
-  if (entries === undefined) {
-    lists.set(list, { list, keys: [key], marks: [mark] });
-    return;
-  }
-  entries.keys.push(key);
-  entries.marks.push(mark);
 }
 
 /** Geometries that stay are not touched: to put a box into its index is the costliest of all. */

@@ -3,8 +3,8 @@ import type { Offer, Resource } from '../../protocol/catalog.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { hash53, type Level } from '../entries/attributes.ts';
 import { firstNumbers, keyOf, lastNumbers } from '../keys.ts';
+import type { Target } from './catalog-rows.ts';
 import { type DocumentKind, readDigests, type StoredDocument } from './document-rows.ts';
-import type { Target } from './target.ts';
 
 /** What happens to one document: written, with its text, or removed. */
 export interface Step {
@@ -35,11 +35,7 @@ export function planHeads(targets: readonly Target[]): Step[] {
 }
 
 /** Tells which resources, or offers, of the targets are new, changed or to go. Those that are equal to the stored ones have no step. */
-export async function planSteps(
-  tx: Transaction,
-  kind: DocumentKind,
-  targets: readonly Target[],
-): Promise<Step[]> {
+export async function planSteps(tx: Transaction, kind: DocumentKind, targets: readonly Target[]) {
   const stored = await readStored(tx, kind, targets);
   const steps: Step[] = [];
   const takeBreak = createBreaks();
@@ -70,28 +66,22 @@ export async function planSteps(
   return steps;
 }
 
-/** By catalog key and id. */
-type Stored = ReadonlyMap<number, ReadonlyMap<string, StoredDocument>>;
-
-async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly Target[]): Promise<Stored> {
+/** What is stored of the targets, by catalog key and id. */
+async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly Target[]) {
   const members = `${kind}s` as const;
   const known = targets.filter(({ before }) => before.known);
+  const idsOf = ({ incoming: { catalog, removals } }: Target) => [
+    ...(catalog[members] ?? []).map(({ id }) => id),
+    ...(removals?.[members] ?? []),
+  ];
   const rows = await readDigests(tx, kind, {
     whole: known.filter(({ incoming }) => incoming.mode === 'FULL').map(({ row }) => row.key),
     some: known
       .filter(({ incoming }) => incoming.mode === 'MERGE')
-      .flatMap(({ incoming: { catalog, removals }, row }) =>
-        [...(catalog[members] ?? []).map(({ id }) => id), ...(removals?.[members] ?? [])].map((id) => ({
-          catalogKey: row.key,
-          id,
-        })),
-      ),
+      .flatMap((target) => idsOf(target).map((id) => ({ catalogKey: target.row.key, id }))),
   });
-  const stored = new Map<number, Map<string, StoredDocument>>();
-  for (const row of rows) {
-    const ofCatalog = stored.get(row.catalog_key) ?? new Map<string, StoredDocument>();
-    stored.set(row.catalog_key, ofCatalog.set(row.id, row));
-  }
+  const stored = new Map(known.map(({ row }) => [row.key, new Map<string, StoredDocument>()]));
+  for (const row of rows) stored.get(row.catalog_key)?.set(row.id, row);
   return stored;
 }
 
@@ -99,12 +89,7 @@ async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly
  * Keys of new documents, in the order of first arrival, which becomes the order of answers. A catalog that replaces its documents again and again comes to the end of its numbers, however few it has: from
  * then on new ones get the lowest numbers that are free. What is still to leave lists under these numbers is no obstacle: an entry that comes again stays (lists/remove.ts).
  */
-async function takeKeys(
-  tx: Transaction,
-  kind: DocumentKind,
-  { row, before }: Target,
-  count: number,
-): Promise<IterableIterator<number>> {
+async function takeKeys(tx: Transaction, kind: DocumentKind, { row, before }: Target, count: number) {
   const column = `next_${kind}` as const;
   const first = keyOf(row.key, row[column]);
   row[column] = Math.min(row[column] + count, lastNumbers[kind] + 1);

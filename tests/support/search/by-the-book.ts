@@ -8,7 +8,6 @@ import { ProtocolError } from '../../../src/protocol/errors.ts';
 import type { Geometry } from '../../../src/protocol/geojson.ts';
 import { distanceBetween } from '../../../src/rules/geometry/distance.ts';
 import { predicate } from '../../../src/rules/geometry/predicate.ts';
-import { mergeRuns } from '../../../src/search/lists/compact.ts';
 import {
   createSearch,
   type SearchContext,
@@ -21,6 +20,7 @@ import { createThreadPool } from '../../../src/thread-pool.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { patienceMs } from '../patience.ts';
 import { arbitraryIndex, arbitraryNow, arbitraryQuestion } from '../values/arbitrary-index.ts';
+import { compactLists } from './compact-lists.ts';
 import { answerByTheBook, findByTheBook, type KnownCatalog, type Question } from './discover-oracle.ts';
 
 /** Holds the index against a plain evaluation of every document, for so many generated indexes and questions to each. Returns how often each step was taken. */
@@ -111,8 +111,8 @@ export async function applyByChanges(database: Database, index: readonly KnownCa
     };
     await apply(database, [{ ...known, catalog }]);
   }
-  await mergeEvery(database);
-  await Promise.all([...index.map((known) => apply(database, [known])), mergeEvery(database)]);
+  await compactLists(database);
+  await Promise.all([...index.map((known) => apply(database, [known])), compactLists(database)]);
 }
 
 /** Each with the content of the next one, and one more, which will go. */
@@ -122,11 +122,6 @@ function swapped<T extends { id: string }>(documents: readonly T[]): T[] {
     ...documents.map(({ id }, index) => ({ ...(documents[(index + 1) % documents.length] as T), id })),
     ...(first ? [{ ...first, id: 'will go' }] : []),
   ];
-}
-
-async function mergeEvery(database: Database): Promise<void> {
-  const { rows } = await database.query<{ list: number }>('select distinct list from index_1.run');
-  await Promise.all(rows.map(({ list }) => mergeRuns(database, 'index_1', list)));
 }
 
 /** Returns the steps of the search. */

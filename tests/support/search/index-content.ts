@@ -1,5 +1,5 @@
-import { describeList, isShared } from '../../../src/search/lists/list-numbers.ts';
-import { entriesOf, type StoredRun } from '../../../src/search/lists/runs.ts';
+import { describeList } from '../../../src/search/lists/list-numbers.ts';
+import { entriesOf, type StoredRun, unshare } from '../../../src/search/lists/runs.ts';
 import type { Database } from '../../../src/storage/database.ts';
 
 /** Everything that a generation of the index has of each document, as lines in order: words by themselves, as their numbers say nothing. */
@@ -7,13 +7,9 @@ export async function readIndexContent(database: Database, index = 'index_1'): P
   const words = await database.query<{ id: number; word: string }>(`select id, word from ${index}.word`);
   const wordOf = new Map(words.rows.map(({ id, word }) => [`${id}`, word]));
   const { rows: runs } = await database.query<StoredRun>(`select * from ${index}.run`);
-  const lines = runs.flatMap((run) => {
-    const { keys, marks } = entriesOf(run.list, [run]);
-    return keys.map((key, at) =>
-      isShared(run.list)
-        ? `${key} a fact ${marks[at]} 0`
-        : `${run.list >= 0 ? run.list : ''} ${nameOf(run.list)} ${key} ${marks[at]}`.trim(),
-    );
+  const lines = runs.flatMap(entriesOf).map((entry) => {
+    const { list, key, mark } = unshare(entry);
+    return `${list >= 0 ? list : ''} ${nameOf(list)} ${key} ${mark}`.trim();
   });
   function nameOf(list: number): string {
     return (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findClosePaths } from './close-paths.ts';
+import { findClosePaths } from './unknown-paths.ts';
 
 const resource = '$.catalogs[*].resources[*]';
 const known = [
