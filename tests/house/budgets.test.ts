@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 // makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2450, names: 105 },
-  src: { lines: 2500, names: 105 },
+  src: { lines: 2540, names: 108 },
   'src/catalog': { lines: 2500, names: 57 },
   'src/cli': { lines: 11270, names: 319 },
   'src/conform': { lines: 4010, names: 109 },
@@ -20,13 +20,13 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/protocol': { lines: 5590, names: 377 },
   'src/publisher': { lines: 4000, names: 174 },
   'src/registry': { lines: 1550, names: 54 },
-  'src/rules': { lines: 9220, names: 457 },
+  'src/rules': { lines: 9540, names: 477 },
   'src/schemas': { lines: 340, names: 13 },
-  'src/search': { lines: 8780, names: 340 },
+  'src/search': { lines: 7880, names: 332 },
   'src/storage': { lines: 11800, names: 634 },
   'src/telemetry': { lines: 330, names: 12 },
   'src/workers': { lines: 600, names: 26 },
-  'web/src': { lines: 6730, names: 182 },
+  'web/src': { lines: 6740, names: 182 },
 };
 /** A figure that is further from the truth than this is lowered. */
 const slackLines = 200;
