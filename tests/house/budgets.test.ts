@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 // makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2440, names: 105 },
-  src: { lines: 2500, names: 105 },
+  src: { lines: 2500, names: 107 },
   'src/catalog': { lines: 2500, names: 57 },
-  'src/cli': { lines: 11250, names: 319 },
+  'src/cli': { lines: 11370, names: 320 },
   'src/conform': { lines: 4010, names: 109 },
-  'src/console': { lines: 6190, names: 248 },
+  'src/console': { lines: 6250, names: 250 },
   'src/delivery': { lines: 1950, names: 82 },
   'src/demo': { lines: 820, names: 28 },
   'src/discovery': { lines: 7800, names: 261 },
@@ -23,10 +23,10 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/rules': { lines: 9220, names: 457 },
   'src/schemas': { lines: 340, names: 13 },
   'src/search': { lines: 8780, names: 340 },
-  'src/storage': { lines: 11800, names: 634 },
+  'src/storage': { lines: 11850, names: 642 },
   'src/telemetry': { lines: 330, names: 12 },
   'src/workers': { lines: 600, names: 26 },
-  'web/src': { lines: 6730, names: 182 },
+  'web/src': { lines: 6740, names: 182 },
 };
 /** A figure that is further from the truth than this is lowered. */
 const slackLines = 200;
