@@ -1,13 +1,22 @@
--- Schema console: what the console keeps. Who changed what, how each process did minute by minute, and searches that found nothing.
+-- Schema console: what the console keeps. Operators, who changed what, how each process did minute by minute, and searches that found nothing.
 
 create schema if not exists console;
+
+-- Operators with a token of their own (signpost operators). The first operator, whose token is a setting or a file, has no row.
+create table console.operator (
+  name text primary key,
+  role text not null check (role in ('read', 'operate', 'publish')),
+  token_hash bytea not null unique, -- SHA-256; the token itself is shown once and not kept
+  created_at timestamptz not null default now()
+);
 
 -- The audit log: every action of an operator that changes something, also if it failed.
 create table console.audit (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
   actor text not null default 'console' check (actor in ('console', 'cli')),
-  address text not null,            -- console: where the request came from; cli: the user of the system that ran the command
+  operator text not null,           -- console: the name of the operator; cli: the user of the system that ran the command
+  address text,                     -- console: where the request came from
   action text not null,             -- such as deliveries.replay
   target text not null,
   outcome text not null             -- done, or why not

@@ -57,7 +57,7 @@ export interface KeptToken {
 export function loadOrCreateToken(file: string): KeptToken {
   mkdirSync(dirname(file), { recursive: true });
   const known = readIfThere(file);
-  const made = randomBytes(tokenBytes).toString('base64url');
+  const made = newToken();
   const token = known ?? createSecret(file, made);
   if (token.length < minTokenLength)
     throw new Error(`${file} holds no token: remove it, and a new one is made.`);
@@ -65,11 +65,16 @@ export function loadOrCreateToken(file: string): KeptToken {
   return { token, isNew: token === made };
 }
 
-/** Compares digests, which have one length, so that the comparison takes the same time whatever is given. */
-export function isSameSecret(given: string, expected: string): boolean {
-  return timingSafeEqual(digestOf(given), digestOf(expected));
+export function newToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
 }
 
-function digestOf(text: string): Buffer {
+/** Compares digests, which have one length, so that the comparison takes the same time whatever is given. */
+export function isSameSecret(given: string, expected: string): boolean {
+  return timingSafeEqual(hashSecret(given), hashSecret(expected));
+}
+
+/** Enough for secrets that are random: nobody can guess what a hash was made from. */
+export function hashSecret(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -59,11 +59,11 @@ export const settings = {
   ),
   CONSOLE_HOST: text(
     '127.0.0.1',
-    "address of the console, the operator's page and API; unless it is a loopback address, every request needs the operator token",
+    "address of the console, the operator's page and API; unless it is a loopback address, every request needs the token of an operator",
   ),
   CONSOLE_PORT: port(4000, 'port of the console'),
   OPERATOR_TOKEN: token(
-    'token that the console requires before it changes something; empty makes one at the first start, in DATA_DIR/operator-token',
+    'token that may do everything at the console (signpost operators makes further ones); empty makes one at the first start, in DATA_DIR/operator-token',
   ),
   MAP_TILES: optional(
     text('', "PMTiles file with the streets of the console's map; empty means outlines of countries only"),

@@ -21,7 +21,7 @@ export async function act<T>(
 ): Promise<T> {
   const logger = { warn: (_details: object, text: string) => context.note(text) };
   try {
-    return await work({ database, logger, by: { actor: 'cli', address: userName() } });
+    return await work({ database, logger, by: { actor: 'cli', operator: userName() } });
   } catch (error) {
     if (!(error instanceof ConsoleError)) throw error;
     throw new CommandError(`${error.message} ${advice}`, error);

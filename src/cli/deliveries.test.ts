@@ -128,9 +128,9 @@ describe('signpost deliveries', () => {
     await deliveries('skip', 'push-2');
     await deliveries('skip', 'push-2');
     const { rows } = await database.query(
-      'select actor, action, target, outcome, address from console.audit order by id',
+      'select actor, operator, action, target, outcome, address from console.audit order by id',
     );
-    const by = { actor: 'cli', address: userInfo().username };
+    const by = { actor: 'cli', operator: userInfo().username, address: null };
     expect(rows).toEqual([
       { ...by, action: 'deliveries.replay', target: 'push-2', outcome: 'done' },
       { ...by, action: 'deliveries.replay', target: 'all receivers', outcome: 'done' },

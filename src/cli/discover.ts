@@ -28,7 +28,7 @@ export function registerDiscoverCommand(program: Command, context: CommandContex
     )
     .option(
       '--where <condition>',
-      'filter on a resource, such as @.id == "x"; on its price, such as price.energy <= 0.5 EUR; or a whole JSONPath from $',
+      'filter on a resource, such as @.id == "x"; on its price, such as price <= 20 INR or price.energy <= 0.5 EUR; or a whole JSONPath from $',
     )
     .option('--network <id>', 'only in this network', parseNetwork)
     .option('--schema <uri>', 'only this schema context; repeatable', collectTexts)

@@ -98,6 +98,10 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./deliveries.ts')).registerDeliveriesCommand,
   },
   {
+    commands: { operators: 'create, list and revoke tokens for the console and its API' },
+    load: async () => (await import('./operators.ts')).registerOperatorsCommand,
+  },
+  {
     commands: { schema: 'list domain schemas, and check files against them' },
     load: async () => (await import('./schema.ts')).registerSchemaCommand,
   },
@@ -226,5 +230,5 @@ Examples:
   $ signpost discover fast charger --near 12.97,77.64 --within 5km
 
 Exit codes: 0 success; 1 failure or wrong usage; 2 partly done (import); 130 Ctrl-C.
-Every command but completion has --json. NO_COLOR switches colours off.
+Every command but completion and export has --json. NO_COLOR switches colours off.
 Settings are environment variables: see "signpost config list".`;

@@ -12,15 +12,15 @@ export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleCon
     const { limit, after } = parseListQuery(ListQuery, query, Cursor);
     const items = await listAudit(database, { limit, before: after?.id });
     return {
-      items: items.map(({ address: from, ...line }) => ({ ...line, from })),
+      items: items.map(({ address, ...line }) => ({ ...line, ...(address && { from: address }) })),
       next: nextCursor(items, limit, ({ id }) => ({ id })),
     };
   });
 }
 
 /** Who asks at the console. */
-export function actorOf({ ip }: Pick<FastifyRequest, 'ip'>): Actor {
-  return { actor: 'console', address: ip };
+export function actorOf({ ip, operator }: Pick<FastifyRequest, 'ip' | 'operator'>): Actor {
+  return { actor: 'console', operator: operator?.name ?? 'nobody', address: ip };
 }
 
 const Cursor = Type.Object({ id: CursorKey });

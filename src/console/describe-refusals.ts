@@ -48,7 +48,7 @@ const ofBody: Record<number, string> = {
   415: 'The body is not application/json.',
 };
 const ofGuard: Record<number, string> = {
-  401: 'The operator token is missing, or is not the right one.',
-  403: 'It comes from a page of another origin or through a proxy, or lacks the header that goes with the cookie.',
+  401: 'The token of an operator is missing, or no operator has it.',
+  403: 'It comes from a page of another origin or through a proxy, lacks the header that goes with the cookie, or needs another role of its operator.',
   429: 'Too many wrong tokens came from this address; Retry-After says when to come again.',
 };

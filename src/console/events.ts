@@ -46,15 +46,17 @@ interface Reader {
   isOperator: boolean;
 }
 
-function readerOf({ isOperator, headers, ip }: FastifyRequest): Reader {
+function readerOf({ operator, headers, ip }: FastifyRequest): Reader {
   const session = headers.authorization === undefined ? sealIn(headers.cookie) : undefined;
-  return { name: isOperator ? (session ?? 'bearer') : sourceOf(ip), isOperator };
+  return operator
+    ? { name: session ?? `bearer ${operator.name}`, isOperator: true }
+    : { name: sourceOf(ip), isOperator: false };
 }
 
 const operation: PlainOperation = {
   summary: 'Be told what changes (server-sent events).',
   description:
-    'Events named `change`, with data as {"topic": "catalog", "at": "2026-01-01T00:00:00.000Z"}. Topics: catalog, delivery, crawl, publish, subscription, health, inbox.',
+    'Events named `change`, with data as {"topic": "catalog", "at": "2026-01-01T00:00:00.000Z"}. Topics: catalog, delivery, crawl, publish, subscription, health, operator, inbox.',
   tag: 'Operator',
   answers: { 429: 'This reader listens too often already.', 503: 'Too many listen already.' },
 };
@@ -90,7 +92,11 @@ export function createEvents({
         logger.debug({ err: error }, 'the console could not ask what has changed');
         return undefined;
       });
-      if (markers && last) for (const topic of changedTopics(last, markers)) tell(topic);
+      const changed = markers && last ? changedTopics(last, markers) : [];
+      for (const topic of changed) tell(topic);
+      // Pages connect again at once; a revoked operator is refused then.
+      if (changed.includes('operator'))
+        for (const [stream, { isOperator }] of streams) if (isOperator) stream.end();
       last = markers ?? last;
       if (performance.now() - beatAt > heartbeatMs) {
         write(': still here\n\n');

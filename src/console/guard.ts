@@ -3,36 +3,42 @@ import { findProxyHeader, isThisMachine, refuseTwoHosts } from '../http/local-on
 import type { RateLimit } from '../http/rate-limit.ts';
 import { sourceOf } from '../http/source.ts';
 import type { Logger } from '../logger.ts';
-import { isSameSecret } from '../secret-file.ts';
+import {
+  type KnownOperator,
+  type Operator,
+  type OperatorRole,
+  operatorRoles,
+} from '../storage/console/operators.ts';
 import { ConsoleError } from './errors.ts';
-import { hasSession } from './operator-token.ts';
+import type { Operators } from './operator-token.ts';
 
 // Who may do what at the console. Each request is judged in this order, before its body is read:
 //
 //   1. where it comes from: on a loopback address, only requests that name this machine as their host and passed no proxy (DNS rebinding);
 //      everywhere, no page of another origin (Origin, Sec-Fetch-Site)
-//   2. who sends it: the bearer of the operator token, or a browser with the session cookie and, where something may change, the header that
+//   2. who sends it: an operator by the bearer token, or a browser with the session cookie and, where something may change, the header that
 //      only a script of our own page can add (CSRF)
-//   3. what it asks for: reading is free on a loopback address, all else is the operator's
+//   3. what it asks for: reading is free on a loopback address, everything else needs an operator of the role that the route names
 
-/** `open`: for everybody. `read`: free on a loopback address. `operator`: only with the token. */
-export type Access = 'open' | 'read' | 'operator';
+/** `open`: for everybody. Otherwise the role that an operator needs; `read` is free on a loopback address. */
+export type Access = 'open' | OperatorRole;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Unless given: GET reads, everything else is the operator's. */
+    /** Unless given: GET needs the role `read`, everything else `operate`. */
     access?: Access;
   }
   interface FastifyRequest {
-    isOperator: boolean;
+    /** Who sends the request, if the guard looked for it and found an operator. */
+    operator?: Operator;
   }
 }
 
 export interface GuardOptions {
   /** The address that the console listens on. */
   host: string;
-  token: string;
-  /** Where the operator finds the token, in a sentence. */
+  operators: Operators;
+  /** Where the first operator finds the token, in a sentence. */
   tokenPlace: string;
   /** Wrong tokens per source. */
   attempts: RateLimit;
@@ -48,13 +54,16 @@ export const attemptLimits = { perSecond: 0.2, burst: 10 };
 
 export function guardConsole(server: FastifyInstance, options: GuardOptions): void {
   const isLocal = isThisMachine(options.host);
-  server.decorateRequest('isOperator', false);
+  server.decorateRequest('operator');
   server.addHook('onRequest', async (request, reply) => {
     refuseStrangers(request, isLocal);
-    const sender = findSender(request, options);
-    request.isOperator = sender === 'operator';
     const access = accessOf(request);
-    if (request.isOperator || access === 'open' || (access === 'read' && isLocal)) return;
+    // The page loads for everybody, also while the database that knows the operators is down.
+    if (access === 'open' && !request.url.startsWith('/api/')) return;
+    const sender = await findSender(request, options);
+    if (typeof sender === 'object') request.operator = sender;
+    if (access === 'open' || (access === 'read' && isLocal)) return;
+    if (request.operator) return refuseBeyondRole(request.operator, access);
     if (sender === 'browser without header')
       throw new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The cookie alone changes nothing.`, {
         hint: `Send the header "${csrfHeader}: ${csrfValue}" with it.`,
@@ -66,19 +75,31 @@ export function guardConsole(server: FastifyInstance, options: GuardOptions): vo
   });
 }
 
-/** Throws unless it is the operator token. The right one always passes: wrong ones from the same address, of a page with an old token or of somebody else, lock no operator out. */
-export function verifyToken(
+function refuseBeyondRole({ name, role }: Operator, needed: OperatorRole): void {
+  if (operatorRoles.indexOf(role) >= operatorRoles.indexOf(needed)) return;
+  throw new ConsoleError(
+    'AUT_UNAUTHORIZED_ACTION',
+    `The operator ${name} has the role ${role}; this needs the role ${needed}.`,
+    { hint: `Use a token of that role: signpost operators create NAME --role ${needed}` },
+  );
+}
+
+/** Throws unless it is the token of an operator. A right one always passes: wrong ones from the same address, of a page with an old token or of somebody else, lock no operator out. */
+export async function verifyToken(
   given: string,
   { ip }: Pick<FastifyRequest, 'ip'>,
-  { token, tokenPlace, attempts }: GuardOptions,
-): void {
-  if (isSameSecret(given, token)) return;
+  { operators, tokenPlace, attempts }: GuardOptions,
+): Promise<KnownOperator> {
+  const operator = await operators.findByToken(given);
+  if (operator) return operator;
   const retryAfterSeconds = attempts.take(sourceOf(ip), performance.now());
   if (retryAfterSeconds > 0)
     throw new ConsoleError('AUT_RATE_LIMITED', 'Too many wrong tokens came from this address.', {
       ...{ retryAfterSeconds, hint: tokenPlace },
     });
-  throw new ConsoleError('AUT_SIGNATURE_INVALID', 'This is not the operator token.', { hint: tokenPlace });
+  throw new ConsoleError('AUT_SIGNATURE_INVALID', 'This is not the token of an operator.', {
+    hint: tokenPlace,
+  });
 }
 
 export function warnIfReachable(host: string, logger: Logger): void {
@@ -121,19 +142,17 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-type Sender = 'operator' | 'browser without header' | 'anybody';
+type Sender = Operator | 'browser without header' | 'anybody';
 
 /** A cookie that has ended is as good as none; a wrong token is an error, wherever it is sent. */
-function findSender(request: FastifyRequest, options: GuardOptions): Sender {
+async function findSender(request: FastifyRequest, options: GuardOptions): Promise<Sender> {
   const { headers, method } = request;
   const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-  if (given !== undefined) {
-    verifyToken(given, request, options);
-    return 'operator';
-  }
-  if (!hasSession(headers.cookie, options.token, options.now())) return 'anybody';
+  if (given !== undefined) return verifyToken(given, request, options);
+  const operator = await options.operators.findBySession(headers.cookie, options.now());
+  if (!operator) return 'anybody';
   const isSafe = ['GET', 'HEAD'].includes(method) || headers[csrfHeader] === csrfValue;
-  return isSafe ? 'operator' : 'browser without header';
+  return isSafe ? operator : 'browser without header';
 }
 
 /** Whoever watches a process asks for its health without a token. */
@@ -141,5 +160,5 @@ const watched = ['/health', '/ready'];
 
 function accessOf({ method, routeOptions: { config, url = '' } }: FastifyRequest): Access {
   if (watched.includes(url)) return 'open';
-  return config.access ?? (['GET', 'HEAD'].includes(method) ? 'read' : 'operator');
+  return config.access ?? (['GET', 'HEAD'].includes(method) ? 'read' : 'operate');
 }

@@ -1,10 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
-import { isSameSecret, type KeptToken, loadOrCreateToken } from '../secret-file.ts';
+import { hashSecret, isSameSecret, type KeptToken, loadOrCreateToken } from '../secret-file.ts';
+import { findOperator, type KnownOperator } from '../storage/console/operators.ts';
+import type { Queryable } from '../storage/database.ts';
 
-// The operator token: OPERATOR_TOKEN, or one that is made at first start and kept in DATA_DIR. A browser is given a cookie instead, made from the token and
-// good for a week: it holds in every process and after a restart, and another token ends it.
+// Operators and their tokens. The first operator has the operator token: OPERATOR_TOKEN, or one that is made at first start and kept in DATA_DIR. Others are
+// rows of the database (signpost operators). A browser gets a cookie for a token, valid for a week in every process and after a restart. The operator token is
+// the key of its HMAC, so a stolen database gives no sessions. A session ends when its operator is revoked, and all end with another operator token.
 
 type TokenSettings = Pick<Config, 'OPERATOR_TOKEN' | 'DATA_DIR'>;
 
@@ -26,25 +29,41 @@ export function tokenPlace(settings: TokenSettings): string {
     : 'It is what OPERATOR_TOKEN says.';
 }
 
+export interface Operators {
+  findByToken(token: string): Promise<KnownOperator | undefined>;
+  /** The operator of the session in a Cookie header, if it has not ended. */
+  findBySession(header: string | undefined, now: Date): Promise<KnownOperator | undefined>;
+  /** The value of Set-Cookie that lets a browser in. */
+  openSession(operator: KnownOperator, options: { now: Date; isSecure: boolean }): string;
+}
+
+export const firstOperatorName = 'operator';
+
+export function createOperators(token: string, database: Queryable): Operators {
+  const first: KnownOperator = { name: firstOperatorName, role: 'publish', tokenHash: hashSecret(token) };
+  return {
+    findByToken: async (given) =>
+      isSameSecret(given, token) ? first : findOperator(database, { tokenHash: hashSecret(given) }),
+    async findBySession(header, now) {
+      const [, ends, seal, name] = cookiePattern.exec(header ?? '') ?? [];
+      if (seal === undefined || Number(ends) * 1000 <= now.getTime()) return undefined;
+      const operator = name === first.name ? first : await findOperator(database, { name });
+      return operator && isSameSecret(seal, sealOf(token, operator, Number(ends))) ? operator : undefined;
+    },
+    openSession(operator, { now, isSecure }) {
+      const ends = Math.floor(now.getTime() / 1000) + cookieSeconds;
+      const value = `${ends}.${sealOf(token, operator, ends)}.${operator.name}`;
+      return renderCookie(value, { maxAge: cookieSeconds, isSecure });
+    },
+  };
+}
+
 const cookieName = 'signpost_operator';
 const cookieSeconds = 7 * 86_400;
-
-/** The value of Set-Cookie that lets a browser in. */
-export function sessionCookie(token: string, { now, isSecure }: { now: Date; isSecure: boolean }): string {
-  const ends = Math.floor(now.getTime() / 1000) + cookieSeconds;
-  return renderCookie(`${ends}.${sealOf(token, ends)}`, { maxAge: cookieSeconds, isSecure });
-}
 
 /** The value of Set-Cookie that ends a session. */
 export function endedCookie({ isSecure }: { isSecure: boolean }): string {
   return renderCookie('', { maxAge: 0, isSecure });
-}
-
-/** Whether a Cookie header has a session of this token that has not ended. */
-export function hasSession(header: string | undefined, token: string, now: Date): boolean {
-  const [, ends, seal] = cookiePattern.exec(header ?? '') ?? [];
-  if (ends === undefined || seal === undefined) return false;
-  return isSameSecret(seal, sealOf(token, Number(ends))) && Number(ends) * 1000 > now.getTime();
 }
 
 /** The seal of the session in a Cookie header, by which one session differs from another. */
@@ -52,13 +71,19 @@ export function sealIn(header: string | undefined): string | undefined {
   return cookiePattern.exec(header ?? '')?.[2];
 }
 
-const cookiePattern = new RegExp(`(?:^|;\\s*)${cookieName}=(\\d{1,12})\\.([A-Za-z0-9_-]{43})(?:;|$)`);
+/** Names of operators are part of a cookie. */
+export const operatorName = /^[A-Za-z0-9_.@-]{1,64}$/;
+const cookiePattern = new RegExp(
+  `(?:^|;\\s*)${cookieName}=(\\d{1,12})\\.([A-Za-z0-9_-]{43})\\.([A-Za-z0-9_.@-]{1,64})(?:;|$)`,
+);
 
 function renderCookie(value: string, { maxAge, isSecure }: { maxAge: number; isSecure: boolean }): string {
   const always = `${cookieName}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict`;
   return isSecure ? `${always}; Secure` : always;
 }
 
-function sealOf(token: string, ends: number): string {
-  return createHmac('sha256', token).update(`console session until ${ends}`).digest('base64url');
+/** The hash makes the sessions of a revoked operator useless to the next one of that name. */
+function sealOf(key: string, { name, tokenHash }: KnownOperator, ends: number): string {
+  const hmac = createHmac('sha256', key).update(`console session of ${name} until ${ends}`);
+  return hmac.update(tokenHash).digest('base64url');
 }

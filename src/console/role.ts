@@ -21,7 +21,7 @@ import { addInspectRoutes } from './inspect/routes.ts';
 import { limitStatements } from './limit-statements.ts';
 import { addTileRoute } from './map-tiles.ts';
 import { addNetworkRoutes } from './network.ts';
-import { loadOrCreateOperatorToken, tokenPlace } from './operator-token.ts';
+import { createOperators, loadOrCreateOperatorToken, tokenPlace } from './operator-token.ts';
 import { addPageRoutes } from './page.ts';
 import { addPublishRoutes } from './publish/routes.ts';
 import { addSessionRoutes } from './session.ts';
@@ -60,7 +60,8 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
   });
   const share = given.shareLimit ?? ofThisProcess;
   const guard: GuardOptions = {
-    ...{ host: config.CONSOLE_HOST, token, tokenPlace: tokenPlace(config), now },
+    ...{ host: config.CONSOLE_HOST, tokenPlace: tokenPlace(config), now },
+    operators: createOperators(token, database),
     attempts: share('operator tokens', createRateLimit(attemptLimits)),
   };
   guardConsole(server, guard);

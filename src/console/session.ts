@@ -14,7 +14,7 @@ import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { type GuardOptions, verifyToken } from './guard.ts';
 import { tilesUrl } from './map-tiles.ts';
-import { endedCookie, sessionCookie } from './operator-token.ts';
+import { endedCookie } from './operator-token.ts';
 
 /** /api/session: who one is to the console, and what there is to see; the token is exchanged for a cookie, and the cookie given up. */
 export function addSessionRoutes(
@@ -23,10 +23,12 @@ export function addSessionRoutes(
   guard: GuardOptions,
 ): void {
   server.get('/api/session', { config: { operation: showOperation, access: 'open' } }, (request) => {
-    const { isOperator: operator } = request;
+    const { operator } = request;
     const needsToken = !isThisMachine(guard.host);
     // Elsewhere than on a loopback address, who has no token learns only that one is asked for.
-    return needsToken && !operator ? { operator, needsToken } : describe(context, { operator, needsToken });
+    if (needsToken && !operator) return { needsToken };
+    const { name, role } = operator ?? {};
+    return describe(context, { ...(operator && { operator: { name, role } }), needsToken });
   });
 
   server.post(
@@ -34,11 +36,15 @@ export function addSessionRoutes(
     { config: { operation: openOperation, access: 'open' }, bodyLimit: maxTokenBytes },
     async (request, reply) => {
       const { token } = validator(OpenRequest)(request.body);
-      verifyToken(token, request, guard);
+      const operator = await verifyToken(token, request, guard);
       await writeAudit(context.database, {
-        ...{ ...actorOf(request), action: 'session.open', target: 'console', outcome: 'done' },
+        ...actorOf({ ip: request.ip, operator }),
+        ...{ action: 'session.open', target: 'console', outcome: 'done' },
       });
-      const cookie = sessionCookie(guard.token, { now: context.now(), isSecure: isSecure(request) });
+      const cookie = guard.operators.openSession(operator, {
+        now: context.now(),
+        isSecure: isSecure(request),
+      });
       return reply.code(204).header('set-cookie', cookie).send();
     },
   );
@@ -60,10 +66,7 @@ function isSecure({ headers: { origin } }: FastifyRequest): boolean {
   return origin?.startsWith('https:') ?? false;
 }
 
-async function describe(
-  { config, database }: ConsoleContext,
-  sender: { operator: boolean; needsToken: boolean },
-) {
+async function describe({ config, database }: ConsoleContext, sender: object) {
   const { networks, isCrawling } = await listKnownNetworks(database);
   const configured = [
     config.DEFAULT_NETWORK_ID,
@@ -125,7 +128,7 @@ function findKeyFile(
 }
 
 const OpenRequest = Type.Object(
-  { token: Type.String({ minLength: 1, maxLength: 1_024, description: 'The operator token.' }) },
+  { token: Type.String({ minLength: 1, maxLength: 1_024, description: 'The token of an operator.' }) },
   { title: 'OpenSession' },
 );
 
@@ -135,14 +138,14 @@ const showOperation: PlainOperation = {
   answer: Session,
 };
 const openOperation: PlainOperation = {
-  summary: 'Exchange the operator token for a session cookie, which is good for a week.',
+  summary: 'Exchange the token of an operator for a session cookie, which is good for a week.',
   description:
     'With the cookie, requests that may change something carry the header `x-signpost: console`. Programs send `Authorization: Bearer …` instead, and need no session.',
   tag: 'Operator',
   body: OpenRequest,
   answers: {
     204: 'Set-Cookie has the session.',
-    401: 'This is not the token.',
+    401: 'No operator has this token.',
     429: 'Too many wrong ones came from this address.',
   },
 };

@@ -38,15 +38,19 @@ export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): 
   );
   if (!config.demo) return;
   prepareValidator(TryRequest);
-  server.post('/api/try', { bodyLimit: maxBodyBytes, config: { operation } }, async (request) => {
-    const asked = validator(TryRequest)(request.body);
-    const endpoint = findEndpoint(asked);
-    const as = asked.as ?? chooseSigner(context, endpoint);
-    const target = `${asked.method} ${asked.path} as ${as}`;
-    return audited(context, actorOf(request), { action: 'try', target }, () =>
-      sendAs(context, as, endpoint, asked),
-    );
-  });
+  server.post(
+    '/api/try',
+    { bodyLimit: maxBodyBytes, config: { operation, access: 'publish' } },
+    async (request) => {
+      const asked = validator(TryRequest)(request.body);
+      const endpoint = findEndpoint(asked);
+      const as = asked.as ?? chooseSigner(context, endpoint);
+      const target = `${asked.method} ${asked.path} as ${as}`;
+      return audited(context, actorOf(request), { action: 'try', target }, () =>
+        sendAs(context, as, endpoint, asked),
+      );
+    },
+  );
 }
 
 /** What /docs of the console shows: its own API, and those of the services of this process, to try in the demo. It opens on the catalog service. */

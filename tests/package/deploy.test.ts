@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Ajv } from 'ajv';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { commandFiles } from '../../src/cli/program.ts';
 import { roles, settings } from '../../src/setting-table.ts';
+import { findInstalledPostgres, startInstalledPostgres } from '../support/database/installed-postgres.ts';
 import { freePort } from '../support/free-port.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { hasCommand, searchPath } from '../support/processes/reverse-proxy.ts';
@@ -26,7 +28,7 @@ afterEach(async () => {
 describe('the files of deploy', () => {
   /** Variables of others: of PostgreSQL's image, of Node, of our compose file and proxies. */
   const ofOthers =
-    /^(?:POSTGRES_\w+|NODE_ENV|NODE_IMAGE|DATABASE_PASSWORD|HEALTH_PORT|(?:CATALOG|DISCOVERY|PUBLISHER)_(?:SITE|UPSTREAM))$/;
+    /^(?:POSTGRES_\w+|NODE_ENV|NODE_IMAGE|DATABASE_PASSWORD|BACKUP_DAYS|HEALTH_PORT|(?:CATALOG|DISCOVERY|PUBLISHER)_(?:SITE|UPSTREAM))$/;
 
   it('name settings that there are', async () => {
     const files = (await readdir('deploy', { recursive: true, withFileTypes: true })).filter(
@@ -75,6 +77,51 @@ describe('the files of deploy', () => {
     // The address of the proxy is the one that the roles trust.
     expect(services.catalog.environment.TRUSTED_PROXIES).toBe(services.proxy.networks.inside.ipv4_address);
   });
+});
+
+describe('compose', () => {
+  it('limits the memory of every service', async () => {
+    const { services } = parse(await read('compose.yaml'), { merge: true });
+    const limits = Object.values<{ mem_limit?: string }>(services).map(({ mem_limit }) => mem_limit);
+    expect(limits).toEqual(limits.map(() => expect.stringMatching(/^\d+[mg]$/)));
+  });
+
+  it('backs up the volume of every role, each day', async () => {
+    const { services, volumes } = parse(await read('compose.yaml'), { merge: true });
+    const { backup } = services;
+    expect(backup.command.join(' ')).toContain('sleep 86400');
+    const roleVolumes = ['catalog', 'discovery', 'console'].map((role) => `${role}:/data/${role}:ro`);
+    expect(backup.volumes).toEqual(expect.arrayContaining(['./backup.sh:/backup.sh:ro', ...roleVolumes]));
+    expect(volumes).toHaveProperty('backups');
+  });
+
+  const programs = findInstalledPostgres();
+  it.skipIf(programs === undefined)(
+    'makes backups that pg_restore reads, and deletes old and incomplete ones (needs PostgreSQL of the system)',
+    async () => {
+      const server = await startInstalledPostgres(programs ?? '');
+      atEnd.push(() => server.close());
+      const { username, pathname } = new URL(await server.create('source'));
+      const root = await mkdtemp(join(tmpdir(), 'signpost-compose-'));
+      atEnd.push(() => rm(root, { recursive: true }));
+      const [data, backups] = [join(root, 'data'), join(root, 'backups')];
+      for (const directory of [data, join(backups, 'of-last-year'), join(backups, 'broken.part')])
+        await mkdir(directory, { recursive: true });
+      await writeFile(join(data, 'key'), 'secret');
+      await utimes(join(backups, 'of-last-year'), 0, 0);
+      const env = {
+        ...{ PATH: `${programs}:${process.env.PATH}`, PGHOST: '127.0.0.1', PGPORT: `${server.port}` },
+        ...{ PGUSER: username, PGDATABASE: pathname.slice(1) },
+      };
+      await run('sh', ['deploy/backup.sh', data, backups], { env });
+      const [name = '', ...others] = await readdir(backups);
+      expect([name, others]).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}Z$/), []]);
+      const { stdout } = await run('pg_restore', ['--list', join(backups, name, 'database.dump')], { env });
+      expect(stdout).toContain('Archive created');
+      const archive = join(backups, name, 'data.tar.gz');
+      expect((await run('tar', ['-xzOf', archive, './key'])).stdout).toBe('secret');
+    },
+  );
 });
 
 describe('the Dockerfile', () => {
@@ -160,6 +207,25 @@ describe.skipIf(!hasCommand('systemd-analyze'))('the units (needs systemd-analyz
   });
 });
 
+describe('the values of the chart', () => {
+  it.each<[what: string, at: string, value: unknown]>([
+    ['a role that there is not', '/roles/publishr', {}],
+    ['a setting that is a number', '/settings/RETRY_HOURS', 24],
+    ['a secret among the settings', '/roles/catalog/settings/CATALOG_PRIVATE_KEY', 'seed'],
+    ['a misspelled value', '/ingress/enable', true],
+    ['a host with a scheme', '/publisher/host', 'https://files.example.org'],
+  ])('fit their schema, which refuses %s', async (_, at, value) => {
+    const schema = JSON.parse(await read('helm/signpost/values.schema.json'));
+    const values = parse(await read('helm/signpost/values.yaml'), { merge: true });
+    const validate = new Ajv({ strict: false }).compile(schema);
+    expect([validate(values), validate.errors]).toEqual([true, null]);
+    const names = at.split('/').slice(1);
+    const last = names.pop() ?? '';
+    names.reduce((object, name) => object[name], values)[last] = value;
+    expect(validate(values)).toBe(false);
+  });
+});
+
 describe.skipIf(!hasCommand('helm'))('the chart (needs helm)', () => {
   const chart = 'deploy/helm/signpost';
   const everything = ['--set', 'roles.console.enabled=true,publisher.enabled=true'];
@@ -189,6 +255,33 @@ describe.skipIf(!hasCommand('helm'))('the chart (needs helm)', () => {
       const names = (container.env ?? []).map(({ name }: { name: string }) => name);
       expect(names.filter((name: string) => !(name in settings))).toEqual([]);
     }
+  });
+
+  it('gives each role its own keys of the Secret, and a checksum of them', async () => {
+    const { stdout } = await helm('template', 'network', chart, ...everything);
+    const documents = parseAllDocuments(stdout).map((document) => document.toJS());
+    const pods = documents.filter((document) => document?.spec?.template?.spec?.containers);
+    const keysOf = pods.map(({ metadata: { name }, spec: { template } }) => {
+      const [{ env, envFrom }] = template.spec.containers;
+      expect(envFrom).toBeUndefined();
+      if (name !== 'network-migrate')
+        expect(template.metadata.annotations['checksum/secrets']).toMatch(/^[0-9a-f]{64}$/);
+      const secrets = env.filter(({ valueFrom }: { valueFrom?: object }) => valueFrom);
+      return [name.slice('network-'.length), secrets.map((one: { name: string }) => one.name)];
+    });
+    expect(Object.fromEntries(keysOf)).toEqual({
+      catalog: ['DATABASE_URL', 'CATALOG_PRIVATE_KEY'],
+      discovery: ['DATABASE_URL', 'DISCOVERY_PRIVATE_KEY'],
+      console: ['DATABASE_URL', 'OPERATOR_TOKEN'],
+      publisher: ['PUBLISHER_PRIVATE_KEY'],
+      migrate: ['DATABASE_URL'],
+    });
+  });
+
+  it('is refused with values that do not fit the schema', async () => {
+    await expect(helm('template', 'network', chart, '--set', 'ingress.enable=true')).rejects.toThrow(
+      'enable',
+    );
   });
 
   it.skipIf(!hasCommand('kubernetes-validate'))(

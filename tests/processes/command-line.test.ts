@@ -45,7 +45,7 @@ const heavy = [
   ...['fastify', 'ajv', 'typebox', 'undici', 'pg', 'pino', 'pino-pretty', 'prom-client', 're2js', 'yaml'],
 ];
 /** Commands whose storage modules are loaded with them. */
-const onDatabase = ['registry', 'catalog', 'deliveries', 'crawl', 'migrate'];
+const onDatabase = ['registry', 'catalog', 'deliveries', 'operators', 'crawl', 'migrate'];
 /** An address where nobody listens. */
 const nobody = 'http://127.0.0.1:9';
 
@@ -125,7 +125,7 @@ describe('the command line', () => {
     expect(loaded).toBeLessThan(150);
   });
 
-  it('gives every command --json, but for the one that prints a script', () => {
+  it('gives every command --json, but for those that print a script or JSON anyway', () => {
     const bash = execFileSync(process.execPath, [commandLine, 'completion', 'bash'], { encoding: 'utf8' });
     const offered = [...bash.matchAll(/^ {4}'([^']*)'\) offered='([^']*)' ;;$/gm)].map(
       ([, at = '', words = '']) => ({
@@ -137,6 +137,7 @@ describe('the command line', () => {
     const commands = offered.filter((one) => one.words.includes('--help') && !isGroup(one));
     expect(commands.length).toBeGreaterThan(40);
     expect(commands.filter(({ words }) => !words.includes('--json')).map(({ at }) => at)).toEqual([
+      'export datex',
       'completion',
     ]);
   });

@@ -79,6 +79,20 @@ describe('a condition on the price', () => {
     );
   });
 
+  it('may leave open what the price is for', () => {
+    const { intent } = buildMessage([], { where: 'price <= 17 INR' });
+    expect(intent.filters?.expression).toBe(
+      '$.catalogs[*].offers[?@.considerations[?@.considerationAttributes.value <= 17 && @.considerationAttributes.currency == "INR"]]',
+    );
+  });
+
+  it.each(['price.beer <= 2 EUR', 'price about 2'])(
+    'is refused for %s, with the kinds that there are',
+    (where) => {
+      expect(() => buildMessage([], { where })).toThrow('Kinds: energy, time, parking, session');
+    },
+  );
+
   it('is refused beside a condition on the resource', () => {
     const where = 'price.energy <= 0.5 && @.id == "x"';
     expect(() => buildMessage([], { where })).toThrow('is no condition on a price');

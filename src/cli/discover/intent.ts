@@ -45,27 +45,27 @@ function buildSpatialEntry({ near, within, target }: IntentOptions): SpatialEntr
   };
 }
 
-/** A condition on a resource, `@.a == 1`; on its price, `price.energy <= 0.5 EUR`; or a whole expression, which begins with `$`. */
+/** A condition on a resource, `@.a == 1`; on its price, `price <= 20 INR` or `price.energy <= 0.5 EUR`; or a whole expression, which begins with `$`. */
 function toExpression(where: string): string {
   const text = where.trim();
   if (text.startsWith('$')) return text;
-  if (!text.startsWith('price.')) return `$.catalogs[*].resources[?${text}]`;
+  if (!/^price\b/.test(text)) return `$.catalogs[*].resources[?${text}]`;
   const conditions = text.split('&&').map((part) => `@.considerations[?${toPriceCondition(part.trim())}]`);
   return `$.catalogs[*].offers[?${conditions.join(' && ')}]`;
 }
 
 /** An offer selects the resources that it covers. JSONPath has no joins: so a condition is on a price, or on a resource. */
 function toPriceCondition(text: string): string {
-  const [, name = '', operator, value, currency] =
-    /^price\.(\w+)\s*([<>]=?|==)\s*(\d+(?:\.\d+)?)\s*([A-Z]{3})?$/.exec(text) ?? [];
-  const type = priceTypes[name];
-  if (type === undefined || value === undefined)
+  const [, name, operator, value, currency] =
+    /^price(?:\.(\w+))?\s*([<>]=?|==)\s*(\d+(?:\.\d+)?)\s*([A-Z]{3})?$/.exec(text) ?? [];
+  const type = name && priceTypes[name];
+  if ((name && !type) || value === undefined)
     throw new CommandError(
-      `"${text}" is no condition on a price, such as price.energy <= 0.5 EUR. Prices: ${Object.keys(priceTypes).join(', ')}. They cannot be combined with conditions on a resource: search for words instead.`,
+      `"${text}" is no condition on a price, such as price <= 20 INR or price.energy <= 0.5 EUR. Kinds: ${Object.keys(priceTypes).join(', ')}. They cannot be combined with conditions on a resource: search for words instead.`,
     );
   const attributes = '@.considerationAttributes';
   return [
-    `${attributes}.type == "${type}"`,
+    ...(type ? [`${attributes}.type == "${type}"`] : []),
     `${attributes}.value ${operator} ${value}`,
     ...(currency === undefined ? [] : [`${attributes}.currency == "${currency}"`]),
   ].join(' && ');

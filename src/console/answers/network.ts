@@ -207,9 +207,10 @@ export const AuditLine = Type.Object({
   target: Type.String(),
   outcome: Type.String({ description: '`done`, or why not.' }),
   actor: Type.Enum(['console', 'cli']),
-  from: Type.String({
-    description: 'The address that the request came from; the user of the system that ran a command.',
+  operator: Type.String({
+    description: 'The name of the operator at the console; the user of the system that ran a command.',
   }),
+  from: Type.Optional(Type.String({ description: 'The address that a request to the console came from.' })),
 });
 export type AuditLine = Static<typeof AuditLine>;
 

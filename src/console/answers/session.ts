@@ -13,10 +13,15 @@ export type Identity = Static<typeof Identity>;
 
 export const Session = Type.Object(
   {
-    operator: Type.Boolean({ description: 'Whether the request came from the operator.' }),
+    operator: Type.Optional(
+      Type.Object(
+        { name: Type.String(), role: Type.Enum(['read', 'operate', 'publish']) },
+        { description: 'The operator that sent the request; absent for everybody else.' },
+      ),
+    ),
     needsToken: Type.Boolean({
       description:
-        'Whether the token is asked for everything, as it is elsewhere than on a loopback address. Who has none is told no more than these two.',
+        'Whether the token is asked for everything, as it is elsewhere than on a loopback address. Who has none is told no more than this.',
     }),
     version: Type.Optional(Type.String()),
     roles: Type.Optional(Type.Array(Type.String(), { description: 'Of this process.' })),

@@ -27,7 +27,7 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
       return inTurn(() => checkText(context, text, as));
     },
   );
-  server.post('/api/publish', { bodyLimit, config: { operation } }, async (request) => {
+  server.post('/api/publish', { bodyLimit, config: { operation, access: 'publish' } }, async (request) => {
     const { text, way, as } = validator(PublishTextRequest)(request.body);
     const { message = null } = readPasted(text);
     const { publisher } = context.config.identities;

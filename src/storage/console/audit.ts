@@ -8,8 +8,10 @@ const maxTextLength = 500;
 
 export interface Actor {
   actor: 'console' | 'cli';
-  /** Where a request to the console came from; the user of the system that ran a command. */
-  address: string;
+  /** The name of the operator at the console; the user of the system that ran a command. */
+  operator: string;
+  /** Where a request to the console came from. */
+  address?: string | null;
 }
 
 export interface AuditLine extends Actor {
@@ -26,10 +28,10 @@ export interface KeptAuditLine extends AuditLine {
 }
 
 export async function writeAudit(queryable: Queryable, line: AuditLine): Promise<void> {
-  const { actor, action, target, outcome, address } = line;
+  const { actor, operator, action, target, outcome, address } = line;
   await queryable.query(
-    'insert into console.audit (actor, action, target, outcome, address) values ($1, $2, $3, $4, $5)',
-    [actor, action, clip(target), clip(outcome), address],
+    'insert into console.audit (actor, operator, action, target, outcome, address) values ($1, $2, $3, $4, $5, $6)',
+    [actor, operator, action, clip(target), clip(outcome), address],
   );
 }
 
@@ -39,7 +41,7 @@ export async function listAudit(
   { limit, before }: { limit: number; before?: number },
 ): Promise<KeptAuditLine[]> {
   const { rows } = await queryable.query<KeptAuditLine>(
-    `select id, at, actor, action, target, outcome, address from console.audit
+    `select id, at, actor, operator, action, target, outcome, address from console.audit
      where ($1::bigint is null or id < $1) order by id desc limit $2`,
     [before, limit],
   );

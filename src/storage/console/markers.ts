@@ -5,7 +5,7 @@ import type { Queryable } from '../database.ts';
 
 /** By topic: any other text means that something of it has changed. */
 export type Markers = Record<
-  'catalog' | 'delivery' | 'crawl' | 'publish' | 'subscription' | 'health',
+  'catalog' | 'delivery' | 'crawl' | 'publish' | 'subscription' | 'health' | 'operator',
   string
 >;
 
@@ -20,7 +20,8 @@ const statement = `select
   concat_ws(' ', (select max(at) from discovery.crawl_log), ${writtenRows('discovery.crawl_node')}, ${writtenRows('discovery.crawl_target')}) as crawl,
   concat_ws(' ', (select max(id) from catalog.submission), ${writtenRows('catalog.submission')}) as publish,
   concat_ws(' ', ${writtenRows('catalog.subscription')}, ${writtenRows('discovery.feed')}) as subscription,
-  concat_ws(' ', (select max(at) from console.minute), (select max(at) from console.empty_search)) as health`;
+  concat_ws(' ', (select max(at) from console.minute), (select max(at) from console.empty_search)) as health,
+  (${writtenRows('console.operator')})::text as operator`;
 
 const timeoutMs = 5_000;
 

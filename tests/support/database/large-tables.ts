@@ -73,7 +73,7 @@ const large: Record<string, string> = {
   'work.sent_request': `(role, message_id, action, digest, signatures, expires) select 'discovery', n, 'pull', '', '{}', ${inAnHour} from ${series}`,
   'work.taken_callback': `(role, message_id, signer, action, digest) select 'discovery', n, '', 'on_pull', '' from ${series}`,
   'work.receiver_form': `(receiver, form, until) select 'p' || n, 'plain', ${inAnHour} from ${series}`,
-  'console.audit': `(at, action, target, outcome, address) select ${lately}, '', '', '', '' from ${series}`,
+  'console.audit': `(at, operator, action, target, outcome) select ${lately}, '', '', '', '' from ${series}`,
   'console.empty_search': `(key, intent, near_misses, first_at, at, times) select sha256(n::text::bytea), '{}', '{}', now(), now(), 1 from ${series}`,
   // Of several processes, for a week.
   'console.minute': `(at, process, numbers) select date_trunc('minute', now()) - n % 10000 * interval '1 minute', n / 10000, '{}' from ${series}`,
@@ -81,6 +81,7 @@ const large: Record<string, string> = {
 
 /** Tables with few rows, however many catalogs there are. */
 export const small: Record<string, string> = {
+  'console.operator': 'a row for each operator',
   'catalog.push_cursor': 'one row',
   'index_1.compaction': 'one row',
   'discovery.crawl_policy': 'one row',

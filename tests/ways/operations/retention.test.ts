@@ -138,7 +138,7 @@ const planted: Record<string, Aged> = {
     keptDays: 1 / 24,
   },
   'console.audit': {
-    plant: `insert into console.audit (at, actor, action, target, outcome, address) select ${at}, 'cli', 'a', 'b', 'done', '' from ${days}`,
+    plant: `insert into console.audit (at, actor, operator, action, target, outcome) select ${at}, 'cli', 'anna', 'a', 'b', 'done' from ${days}`,
     time: 'at',
     keptDays: 200,
   },
@@ -173,6 +173,7 @@ const swept =
 const bounded: Record<string, string> = {
   'work.migration': 'one row for each migration',
   'work.housekeeping': oneRow,
+  'console.operator': 'as many as the operator creates',
   'registry.participant': 'as many as the operator registers',
   'registry.signing_key': 'as many as the operator registers',
   'registry.membership': 'as many as the operator registers',

@@ -2,12 +2,12 @@ import { computed, signal } from '@preact/signals';
 import type { Session as SessionAnswer } from '../../../src/console/answers/session.ts';
 
 /** The identities and abilities of this process, and whether the operator has signed in. */
-export type Session = Required<Omit<SessionAnswer, 'mapTiles' | 'demoCity'>> &
-  Pick<SessionAnswer, 'mapTiles' | 'demoCity'>;
+export type Session = Required<Omit<SessionAnswer, 'mapTiles' | 'demoCity' | 'operator'>> &
+  Pick<SessionAnswer, 'mapTiles' | 'demoCity' | 'operator'>;
 
 export const session = signal<Session | undefined>(undefined);
 export const sessionFailed = signal(false);
-export const isOperator = computed(() => session.value?.operator === true);
+export const isOperator = computed(() => session.value?.operator !== undefined);
 
 /** The callback of the open token dialog; undefined while it is closed. */
 export const tokenWanted = signal<((signedIn: boolean) => void) | undefined>(undefined);
@@ -44,7 +44,7 @@ export async function sendToken(token: string): Promise<string | undefined> {
   }).catch(() => undefined);
   if (answer === undefined) return 'The console does not answer.';
   if (answer.status === 429) return 'Too many attempts. Wait a minute, then try again.';
-  if (!answer.ok) return 'This is not the operator token.';
+  if (!answer.ok) return 'No operator has this token.';
   await loadSession();
   return undefined;
 }

@@ -89,9 +89,15 @@ function ThemeSwitch() {
 }
 
 function OperatorButton() {
-  if (isOperator.value)
+  const operator = session.value?.operator;
+  if (operator)
     return (
-      <button type="button" class="quiet" onClick={() => void signOut()}>
+      <button
+        type="button"
+        class="quiet"
+        title={`Signed in as ${operator.name}, role ${operator.role}`}
+        onClick={() => void signOut()}
+      >
         Sign out
       </button>
     );

@@ -32,8 +32,9 @@ function TokenForm({ done }: { done(signedIn: boolean): void }) {
     <form class="stack" onSubmit={(event) => void submit(event)}>
       <h2 id="sign-in-title">Sign in as the operator</h2>
       <p class="soft">
-        Changes need the operator token. It is in the file <code>operator-token</code> of the data directory (
-        <code>.signpost</code> unless DATA_DIR says otherwise).
+        Changes need a token: your own (<code>signpost operators create</code>), or the operator token in the
+        file <code>operator-token</code> of the data directory (<code>.signpost</code> unless DATA_DIR says
+        otherwise).
       </p>
       <label class="field">
         <span>Operator token</span>

@@ -27,6 +27,28 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
+{{/* Of the Secret, the keys of one role alone; takes a dictionary with root and secrets. */}}
+{{- define "signpost.secrets" -}}
+{{- range .secrets }}
+- name: {{ . }}
+  valueFrom:
+    secretKeyRef: { name: {{ $.root.Values.secretName }}, key: {{ . }} }
+{{- end }}
+{{- end }}
+
+{{/* Annotations of a pod. The checksum starts its pods again at the next upgrade after one of their secrets changed. */}}
+{{- define "signpost.podAnnotations" -}}
+{{- $data := (lookup "v1" "Secret" .root.Release.Namespace .root.Values.secretName).data | default dict }}
+{{- $own := dict }}
+{{- range .secrets }}
+{{- $_ := set $own . (get $data .) }}
+{{- end }}
+checksum/secrets: {{ $own | toJson | sha256sum }}
+{{- with .root.Values.podAnnotations }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{/* Settings of all roles, then those of one; takes a dictionary with root and settings. */}}
 {{- define "signpost.environment" -}}
 {{- range $name, $value := merge (dict) .settings .root.Values.settings }}

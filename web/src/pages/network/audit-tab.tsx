@@ -32,5 +32,5 @@ const columns: readonly Column<AuditLine>[] = [
     kind: 'short',
     cell: ({ outcome }) => <Badge tone={outcome === 'done' ? 'good' : 'bad'}>{outcome}</Badge>,
   },
-  { label: 'From', cell: ({ from }) => from },
+  { label: 'Operator', cell: ({ operator, from }) => (from ? `${operator}, ${from}` : operator) },
 ];

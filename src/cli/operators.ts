@@ -1,0 +1,112 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { audited } from '../console/audited.ts';
+import { conflict, notFound } from '../console/errors.ts';
+import { firstOperatorName, operatorName } from '../console/operator-token.ts';
+import { hashSecret, newToken } from '../secret-file.ts';
+import {
+  createOperator,
+  listOperators,
+  type OperatorRole,
+  operatorRoles,
+  revokeOperator,
+} from '../storage/console/operators.ts';
+import { act } from './acting.ts';
+import { type CommandContext, printResult, renderTable } from './command.ts';
+import { withDatabase } from './database.ts';
+
+// Who may use the console and its API, beside the first operator with the operator token.
+
+export function registerOperatorsCommand(program: Command, context: CommandContext): void {
+  const operators = program.command('operators').addHelpText('after', examples);
+
+  operators
+    .command('create')
+    .description('create an operator, and print the token; it is not shown again')
+    .argument('<name>', 'name in the audit log', parseName)
+    .addOption(
+      new Option('--role <role>', 'what the operator may do').choices(operatorRoles).makeOptionMandatory(),
+    )
+    .option('--json', 'print JSON')
+    .action((name: string, options: { role: OperatorRole; json?: boolean }) =>
+      create(context, name, options),
+    );
+
+  operators
+    .command('list')
+    .description('list operators with their roles')
+    .option('--json', 'print JSON')
+    .action(({ json }: { json?: boolean }) => list(context, json));
+
+  operators
+    .command('revoke')
+    .description('remove an operator: the token and all sessions stop working at once')
+    .argument('<name>', 'as listed')
+    .option('--json', 'print JSON')
+    .action((name: string, { json }: { json?: boolean }) => revoke(context, name, json));
+}
+
+const examples = `
+Roles, each with the rights of those before it:
+  read      see everything, also on an address that is not loopback
+  operate   replay and skip deliveries, crawl now, clear the inbox
+  publish   sign and publish catalogs
+
+Examples:
+  $ signpost operators create anna --role operate
+  $ signpost operators list
+  $ signpost operators revoke anna
+
+The token in OPERATOR_TOKEN or DATA_DIR/operator-token belongs to the operator "${firstOperatorName}", who may do everything.
+These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
+
+function parseName(text: string): string {
+  if (text === firstOperatorName)
+    throw new InvalidArgumentError(`"${firstOperatorName}" is the name of the operator token's owner.`);
+  if (operatorName.test(text)) return text;
+  throw new InvalidArgumentError('A name has 1 to 64 letters, digits or . _ @ -');
+}
+
+async function create(
+  context: CommandContext,
+  name: string,
+  { role, json }: { role: OperatorRole; json?: boolean },
+): Promise<void> {
+  const token = newToken();
+  await withDatabase(context, (database) =>
+    act(
+      context,
+      database,
+      (acting) =>
+        audited(acting, acting.by, { action: 'operators.create', target: `${name} (${role})` }, async () => {
+          if (!(await createOperator(database, { name, role, tokenHash: hashSecret(token) })))
+            throw conflict(`There is an operator ${name} already.`);
+        }),
+      `To replace the token: signpost operators revoke ${name}`,
+    ),
+  );
+  const text = `token (keep it secret; it is not shown again)  ${token}\n${name} signs in at the console with it, or sends it as "Authorization: Bearer …".`;
+  printResult(context, json, { name, role, token }, text);
+}
+
+async function list(context: CommandContext, json?: boolean): Promise<void> {
+  const operators = await withDatabase(context, (database) => listOperators(database));
+  const rows = operators.map(({ name, role, createdAt }) => [name, role, createdAt.toISOString()]);
+  const none = 'There are no operators but the one with the operator token.';
+  const text = rows.length > 0 ? renderTable(['NAME', 'ROLE', 'CREATED'], rows) : none;
+  printResult(context, json, { operators }, text);
+}
+
+async function revoke(context: CommandContext, name: string, json?: boolean): Promise<void> {
+  await withDatabase(context, (database) =>
+    act(
+      context,
+      database,
+      (acting) =>
+        audited(acting, acting.by, { action: 'operators.revoke', target: name }, async () => {
+          if (!(await revokeOperator(database, name))) throw notFound(`There is no operator ${name}.`);
+        }),
+      'See which there are: signpost operators list',
+    ),
+  );
+  printResult(context, json, { name }, `The token and the sessions of ${name} no longer work.`);
+}
