@@ -3,7 +3,7 @@ import { jsonPath } from '../protocol/json.ts';
 import { type Check, checkResource } from '../rules/check-attributes.ts';
 import type { Attributes, Charger, Problem } from './station.ts';
 
-const context = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
+export const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 
 /**
  * A charger as a resource (self-hosted spec: EV charger resource type). A value that the domain schema refuses is taken out and
@@ -43,7 +43,13 @@ function resourceOf({ id, name, description, type, attributes }: Charger): Resou
   return {
     id,
     ...(Object.keys(descriptor).length > 0 && { descriptor }),
-    resourceAttributes: { '@context': context, '@type': 'EnergyResourceEVCharger', id, type, attributes },
+    resourceAttributes: {
+      '@context': chargerContext,
+      '@type': 'EnergyResourceEVCharger',
+      id,
+      type,
+      attributes,
+    },
   };
 }
 

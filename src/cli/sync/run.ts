@@ -113,7 +113,12 @@ async function runOnce(
     return { status: '', isComplete: true };
   }
   if (plan.added.length + plan.changed.length + due.size > 0) await askFor(plan, due, options, context);
-  const { accepted, retired, refused } = await publishPlan(plan, due, options, context);
+  const isNew = Object.keys(memory.catalogs).length === 0;
+  const { accepted, retired, refused } = await publishPlan(plan, due, {
+    isFirst: isNew,
+    target: options,
+    context,
+  });
   const next = nextMemory({ ...memory, per }, { stationIds, plan, accepted, retired, now });
   const isLeft = plan.gone.length + refused.length + taken.length + collected.heldBack.length > 0;
   const isSettled = !isLeft && !collected.problems.some(isLoss);
@@ -185,12 +190,15 @@ function nextMemory(
   },
 ): SourceMemory {
   const gone = new Set(done.plan.gone);
-  const catalogs = Object.entries(memory.catalogs)
-    .filter(([id]) => !done.retired.includes(id))
-    .map(([id, { missingSince, ...known }]) => [
-      id,
-      gone.has(id) ? { ...known, missingSince: missingSince ?? done.now.toISOString() } : known,
-    ]);
+  const retired = new Set(done.retired);
+  const catalogs = Object.entries(memory.catalogs).flatMap(([id, { missingSince, ...known }]) => {
+    // As files it is gone for ever. A catalog service still has it, inactive.
+    if (retired.has(id))
+      return memory.target === undefined
+        ? []
+        : [[id, { ...known, head: { ...known.head, isActive: false }, isRetired: true }]];
+    return [[id, gone.has(id) ? { ...known, missingSince: missingSince ?? done.now.toISOString() } : known]];
+  });
   return {
     ...memory,
     stations: [...done.stationIds],
