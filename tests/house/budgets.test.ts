@@ -26,7 +26,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/storage': { lines: 11800, names: 634 },
   'src/telemetry': { lines: 330, names: 12 },
   'src/workers': { lines: 600, names: 26 },
-  'web/src': { lines: 6730, names: 182 },
+  'web/src': { lines: 6750, names: 182 },
 };
 /** A figure that is further from the truth than this is lowered. */
 const slackLines = 200;
