@@ -14,6 +14,11 @@ export function chargerResource(
   checker: Check,
   report: (problem: Problem) => void,
 ): Resource | undefined {
+  const resource = resourceOf(charger);
+  return checkResource(resource, checker, {}).length === 0 ? resource : mend(charger, checker, report);
+}
+
+function mend(charger: Charger, checker: Check, report: (problem: Problem) => void): Resource | undefined {
   const attributes = structuredClone(charger.attributes);
   const resource = resourceOf({ ...charger, attributes });
   for (;;) {

@@ -11,6 +11,7 @@ import type { CommandContext } from '../command.ts';
 import { keepOperatorsWork, readPublished, renderKept } from '../import/published.ts';
 import { publishHere } from '../publish/self.ts';
 import type { PublishToOptions } from '../publish/to.ts';
+import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
 
 // Publishing the differences that a plan has. A catalog of which only resources and offers have changed is published as a MERGE of these; a catalog that is
 // replaced keeps what its operator has done to it.
@@ -25,11 +26,6 @@ export interface Published {
   accepted: Map<string, RememberedCatalog>;
   retired: string[];
   refused: { catalogId: string; why: string }[];
-}
-
-export interface CatalogSubmission {
-  catalog: Catalog;
-  updateMode: 'FULL' | 'MERGE';
 }
 
 type Results = AsyncIterable<readonly (PublishResult | TriggerResult)[]>;
@@ -69,18 +65,6 @@ function take(
       refused.push({ catalogId, why: errors.map(({ message }) => message).join('; ') || status });
     }
   }
-}
-
-/** Whether the catalog is active is said only where the source says something else than before. */
-export function mergeOf({ catalog, resources, offers, hasOtherHead, isBack }: CatalogDifference): Catalog {
-  const { resources: _resources, offers: _offers, isActive, ...head } = catalog;
-  return {
-    ...head,
-    ...(hasOtherHead && isActive !== undefined && { isActive }),
-    ...(isBack && { isActive: true }),
-    resources,
-    ...(offers.length > 0 && { offers }),
-  };
 }
 
 /** As files, what is published is there to be read. */
@@ -140,8 +124,8 @@ async function* sendHere(
   }
 }
 
-/** So many resources that a request stays far below what the publisher accepts. */
-const resourcesPerRequest = 20_000;
+/** So many resources that a request stays far below what the publisher accepts, and takes little memory. */
+const resourcesPerRequest = 5_000;
 
 function* batchesOf(submissions: readonly CatalogSubmission[]): Generator<CatalogSubmission[]> {
   let batch: CatalogSubmission[] = [];
@@ -156,16 +140,6 @@ function* batchesOf(submissions: readonly CatalogSubmission[]): Generator<Catalo
   if (batch.length > 0) yield batch;
 }
 
-export function messageOf(submissions: readonly CatalogSubmission[], network: readonly string[] = []) {
-  return {
-    catalogs: submissions.map(({ catalog }) => catalog),
-    publishDirectives: submissions.map(({ catalog: { id: catalogId }, updateMode }) => ({
-      ...{ catalogId, catalogType: 'REGULAR', updateMode },
-      ...(network.length > 0 && { visibleTo: network }),
-    })),
-  };
-}
-
 /** For ever. */
 async function retireHere(
   retiring: ReadonlyMap<string, RememberedCatalog>,
@@ -173,8 +147,4 @@ async function retireHere(
 ): Promise<string[]> {
   const { answer } = await publishHere(context.config(), { retire: [...retiring.keys()] });
   return acceptedOf(answer.results);
-}
-
-export function acceptedOf(results: readonly (PublishResult | TriggerResult)[]): string[] {
-  return results.filter(({ status }) => status === 'ACCEPTED').map(({ catalogId }) => catalogId);
 }

@@ -14,7 +14,7 @@ import { exchange, withRegistry } from '../send/exchange.ts';
 import { isAccepted, readRefusal } from '../send/report.ts';
 import { buildRequest, prepareDraft } from '../send/request.ts';
 import { resolveSigner } from '../send/signer.ts';
-import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './publish.ts';
+import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
 
 // A sync to a catalog service. MERGE adds and replaces resources and offers and leaves the others as they are. Only FULL takes something away, and with it all
 // that the request does not repeat (catalog spec: publishDirectives): so a catalog that loses something is read back by a search, and what the sync did not make

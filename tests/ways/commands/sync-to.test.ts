@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { registerSyncCommand } from '../../../src/cli/sync.ts';
 import { actions } from '../../../src/protocol/actions.ts';
 import type { Catalog } from '../../../src/protocol/catalog.ts';
+import { freePort } from '../../support/free-port.ts';
 import { smallCatalog } from '../../support/hosted/publisher.ts';
 import type { Actor, Body } from '../../support/network/actor.ts';
 import { filter } from '../../support/network/discover.ts';
@@ -228,7 +229,8 @@ describe('signpost sync --to a catalog service', () => {
       server.locations = [location('SIX', 'A', [status], later(second))];
     };
     say('AVAILABLE', 1);
-    const watching = run(['--watch']);
+    const port = await freePort();
+    const watching = run(['--watch', '--metrics', String(port)]);
     await untilFound('SIX', ['DE*SIX*A-1*1 AVAILABLE 0.5']);
     server.interfere = (_request, response) => Boolean(response.writeHead(403).end());
     const failed = server.requests.length;
@@ -236,6 +238,13 @@ describe('signpost sync --to a catalog service', () => {
     server.interfere = undefined;
     say('CHARGING', 2);
     await untilFound('SIX', ['DE*SIX*A-1*1 CHARGING 0.5']);
+    const metrics = await until(async () => {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      return text.includes('signpost_sync_catalogs_total{change="changed"} 1') && text;
+    }, 'the change to be counted');
+    expect(metrics).toContain('signpost_sync_catalogs_total{change="added"} 1');
+    expect(metrics).toContain('signpost_sync_round_seconds_count{outcome="failure"} 1');
+    expect(metrics).toContain('signpost_sync_catalogs{state="current"} 1');
     process.emit('SIGINT');
     const { exitCode, notes } = await watching;
     expect(exitCode).toBe(130);
