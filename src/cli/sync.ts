@@ -52,6 +52,11 @@ function withOptions(command: Command): Command {
     .option('--dry-run', 'show the plan, and publish nothing')
     .option('--yes', 'publish without a question')
     .option('--watch', 'go on: a round every SYNC_SECONDS')
+    .option(
+      '--metrics <address>',
+      'with --watch: serve its metrics for Prometheus at host:port/metrics',
+      parseListen,
+    )
     .option('--to <url>', 'to the catalog service at this base address instead of as signed files', parseUrl)
     .option('--name <name>', 'what the source is called (default: its kind and address)')
     .addOption(

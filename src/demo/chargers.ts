@@ -86,6 +86,7 @@ function chargerAt(
         controlProtocol,
         ...(isBidirectional && { v2xProtocol: 'ISO_15118_20_AC_BPT' }),
         openingHours: opens,
+        availability: { status: index % 3 === 2 ? 'CHARGING' : 'AVAILABLE' },
         location: {
           geo: pointNear(place, bayMetres * index, -bayMetres * (index % 2)),
           address: addressOf(place),
@@ -129,17 +130,18 @@ function tariff(
     id: `${id}:${place}:${kind}`,
     descriptor: { name, shortDesc: `₹${rupees} per kWh` },
     resourceIds: chargers.map((charger) => charger.id),
-    considerations: [priceOf(rupees)],
+    considerations: [priceOf(rupees, { type: 'ENERGY', unit: 'kWh' })],
     ...(validity && { validity }),
   };
 }
 
-export function priceOf(rupees: number) {
+export function priceOf(rupees: number, more: { type?: string; unit?: string } = {}) {
   return {
     id: 'price',
     considerationAttributes: {
       '@context': 'https://schema.beckn.io/PriceSpecification/v1/context.jsonld',
       '@type': 'PriceSpecification',
+      ...more,
       value: rupees,
       currency: 'INR',
     },

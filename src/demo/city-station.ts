@@ -28,8 +28,7 @@ export const cityStationCatalog: Catalog = {
           considerationAttributes: {
             '@context': 'https://schema.beckn.io/PriceSpecification/v1/context.jsonld',
             '@type': 'PriceSpecification',
-            value: 16,
-            currency: 'INR',
+            ...{ type: 'ENERGY', unit: 'kWh', value: 16, currency: 'INR' },
           },
         },
       ],

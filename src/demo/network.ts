@@ -1,4 +1,4 @@
-import type { Catalog } from '../protocol/catalog.ts';
+import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { kaveriCatalogs, minchuCatalogs, voltpathCatalogs } from './charging.ts';
 import { cityStationCatalog } from './city-station.ts';
@@ -44,6 +44,23 @@ export function publisherMessage(networkId: string): PublishMessage {
 export function secondPublisherMessage(networkId: string): { message: PublishMessage; tamperedId: string } {
   const [sound, tampered] = minchuCatalogs();
   return { message: regular([sound, tampered], networkId), tamperedId: tampered.id };
+}
+
+/** One charger of the second node, taken or free: what its operator reports after so many turns. */
+export function nextStatus(networkId: string, turn: number): PublishMessage {
+  const [{ resources = [], offers: _offers, ...head }] = minchuCatalogs();
+  const charger = resources[turn % resources.length];
+  const status = Math.floor(turn / resources.length) % 2 === 0 ? 'CHARGING' : 'AVAILABLE';
+  const attributes = { ...Object(charger?.resourceAttributes?.attributes), availability: { status } };
+  const changed = { ...charger, resourceAttributes: { ...charger?.resourceAttributes, attributes } };
+  const { catalogs, publishDirectives = [] } = regular(
+    [{ ...head, resources: [changed as Resource] }],
+    networkId,
+  );
+  return {
+    catalogs,
+    publishDirectives: publishDirectives.map((one) => ({ ...one, updateMode: 'MERGE' as const })),
+  };
 }
 
 function regular(catalogs: Catalog[], networkId: string): PublishMessage {

@@ -3,7 +3,7 @@ import { jsonPath } from '../protocol/json.ts';
 import { type Check, checkResource } from '../rules/check-attributes.ts';
 import type { Attributes, Charger, Problem } from './station.ts';
 
-const context = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
+export const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 
 /**
  * A charger as a resource (self-hosted spec: EV charger resource type). A value that the domain schema refuses is taken out and
@@ -14,6 +14,11 @@ export function chargerResource(
   checker: Check,
   report: (problem: Problem) => void,
 ): Resource | undefined {
+  const resource = resourceOf(charger);
+  return checkResource(resource, checker, {}).length === 0 ? resource : mend(charger, checker, report);
+}
+
+function mend(charger: Charger, checker: Check, report: (problem: Problem) => void): Resource | undefined {
   const attributes = structuredClone(charger.attributes);
   const resource = resourceOf({ ...charger, attributes });
   for (;;) {
@@ -43,7 +48,13 @@ function resourceOf({ id, name, description, type, attributes }: Charger): Resou
   return {
     id,
     ...(Object.keys(descriptor).length > 0 && { descriptor }),
-    resourceAttributes: { '@context': context, '@type': 'EnergyResourceEVCharger', id, type, attributes },
+    resourceAttributes: {
+      '@context': chargerContext,
+      '@type': 'EnergyResourceEVCharger',
+      id,
+      type,
+      attributes,
+    },
   };
 }
 

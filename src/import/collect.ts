@@ -26,6 +26,8 @@ export interface Collected {
   stationCount: number;
   chargerCount: number;
   offerCount: number;
+  /** The operators of all stations that were read, by the id of the station. */
+  operators: ReadonlyMap<string, string>;
   /** Ids of the stations that are held back, because their place looks wrong. */
   heldBack: readonly string[];
   /** The rows that chargers were made of: where they stand in the file. */
@@ -45,6 +47,7 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
   const heads = new Map<string, Head>();
   const chargerIds = new Set<string>();
   const taken = new Set<string>();
+  const operators = new Map<string, string>();
   const problems: Problem[] = [];
   const report = (problem: Problem) => void problems.push(problem);
 
@@ -56,6 +59,7 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
   }
 
   function add(station: Station): void {
+    operators.set(station.id, station.operator.id);
     const first = parts.get(station.id)?.station ?? station;
     if (first !== station && isElsewhere(station, first)) {
       const why = `is the id of the station at ${first.at} too, which is at another place`;
@@ -76,7 +80,8 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
     if (per !== 'station') reportUnsaid(station, catalogHead, report);
     const part: Part = parts.get(station.id) ?? {
       catalogId: head.id,
-      station,
+      // Its chargers and tariffs have become resources and offers, which are all that is needed from here on.
+      station: { ...station, chargers: [], tariffs: [] },
       resources: [],
       offers: new Map(),
     };
@@ -109,6 +114,7 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
     return {
       catalogs: [...catalogs.values()],
       ...counts,
+      operators,
       heldBack: heldBack.map(({ station }) => station.id),
       taken,
       problems,

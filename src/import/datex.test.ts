@@ -20,9 +20,9 @@ const options = {
   creator: { country: 'DE', nationalIdentifier: 'DE-NAP-ABC' },
 };
 
-async function catalogsOf(stations: Station[]): Promise<Catalog[]> {
+async function catalogsOf(stations: Iterable<Station>): Promise<Catalog[]> {
   const collector = createCollector({ per: 'station', checker: await bundledChecker(), keepDoubtful: true });
-  stations.forEach(collector.add);
+  for (const station of stations) collector.add(station);
   return collector.finish().catalogs;
 }
 

@@ -31,7 +31,12 @@ const location = {
 };
 
 function read(...locations: Json[]) {
-  return stationsOfOcpi(locations);
+  return readAll(locations);
+}
+
+function readAll(document: Json) {
+  const { stations, ...read } = stationsOfOcpi(document);
+  return { stations: [...stations], ...read };
 }
 
 describe('an OCPI location', () => {
@@ -75,7 +80,7 @@ describe('an OCPI location', () => {
     ['as the data of an answer', { status_code: 1000, data: location, timestamp: '2026-01-31T12:00:00Z' }],
     ['in the data of an answer', { status_code: 1000, data: [location] }],
   ])('is read %s', (_, document) => {
-    expect(stationsOfOcpi(document)).toMatchObject({ count: 1, stations: [{ id: 'BE*BEC*LOC1' }] });
+    expect(readAll(document)).toMatchObject({ count: 1, stations: [{ id: 'BE*BEC*LOC1' }] });
   });
 
   it.each([

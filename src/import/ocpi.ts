@@ -14,7 +14,9 @@ import type { Problem, Station, Tariff } from './station.ts';
  * has the table of fields. A Location that its owner does not want shown to the public (`publish` false) is left out.
  */
 export interface OcpiStations {
-  stations: Station[];
+  /** To be read once. */
+  stations: Iterable<Station>;
+  /** Complete when all stations were read. */
   problems: Problem[];
   /** Locations in the file. */
   count: number;
@@ -26,13 +28,19 @@ export interface OcpiStations {
  * @param tariffs the tariffs that connectors name
  */
 export function stationsOfOcpi(document: Json, tariffs: Json = []): OcpiStations {
-  const locations = objectsOf(document);
+  const locations = [...objectsOf(document)];
   const problems: Problem[] = [];
   const findTariff = createTariffs(objectsOf(tariffs), problems);
-  const stations = locations.flatMap(
-    (location, index) => stationOf(location, placeOf(location, index), findTariff, problems) ?? [],
-  );
-  return { stations, problems, count: locations.length };
+  return { stations: readStations(locations, findTariff, problems), problems, count: locations.length };
+}
+
+/** One by one: an operator with many stations has the document in memory, or what became of it, not both. */
+function* readStations(locations: Json[], findTariff: FindTariff, problems: Problem[]): Generator<Station> {
+  for (const [index, location] of locations.entries()) {
+    locations[index] = null;
+    const station = stationOf(location, placeOf(location, index), findTariff, problems);
+    if (station) yield station;
+  }
 }
 
 /** One object, an array of them, or the answer of an OCPI endpoint that holds either. Some operators page by `items` and `next`. */

@@ -15,6 +15,8 @@ export interface RememberedCatalog {
   digests: Record<string, string>;
   /** When the source first lacked it. */
   missingSince?: string;
+  /** At a catalog service it is inactive since, and can come back. */
+  isRetired?: boolean;
 }
 
 /** A catalog without its resources and offers. */
@@ -33,8 +35,11 @@ export interface CatalogDifference {
   catalog: Catalog;
   resources: Resource[];
   offers: Offer[];
-  /** Whether something went, or the head is another: then the catalog is published as a whole. */
-  isWhole: boolean;
+  hasOtherHead: boolean;
+  /** Whether a resource or offer is gone. */
+  isRemoving: boolean;
+  /** Whether it was inactive by the word of the source, and no longer is. */
+  isBack: boolean;
 }
 
 /** @param heldBack ids of catalogs whose station is there, and is not published now */
@@ -52,7 +57,7 @@ export function planSync(
     else if (difference) plan.changed.push(difference);
     else plan.unchanged += 1;
   }
-  plan.gone = Object.keys(known).filter((id) => !here.has(id) && !heldBack.has(id));
+  plan.gone = Object.keys(known).filter((id) => !known[id]?.isRetired && !here.has(id) && !heldBack.has(id));
   return plan;
 }
 
@@ -80,9 +85,10 @@ function findDifference(catalog: Catalog, before: RememberedCatalog): CatalogDif
   const resources = (catalog.resources ?? []).filter(({ id }) => isOther(`r:${id}`));
   const offers = (catalog.offers ?? []).filter(({ id }) => isOther(`o:${id}`));
   const isRemoving = Object.keys(before.digests).some((key) => !(key in digests));
-  const isWhole = isRemoving || JSON.stringify(head) !== JSON.stringify(before.head);
-  if (!isWhole && resources.length + offers.length === 0) return undefined;
-  return { catalog, resources, offers, isWhole };
+  const hasOtherHead = JSON.stringify(head) !== JSON.stringify(before.head);
+  if (!hasOtherHead && !isRemoving && resources.length + offers.length === 0) return undefined;
+  const isBack = before.head.isActive === false && head.isActive === undefined;
+  return { catalog, resources, offers, hasOtherHead, isRemoving, isBack };
 }
 
 /** A status that is reported again, unchanged, is no change. */

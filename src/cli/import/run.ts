@@ -47,14 +47,16 @@ export async function collect(
   context: CommandContext,
 ): Promise<Collected> {
   const collector = await startCollector(options, context);
-  problems.forEach(collector.report);
   await withProgress(context, 'Making catalogs', async () => {
-    for (const [index, station] of stations.entries()) {
+    let count = 0;
+    for (const station of stations) {
       // So that progress is shown.
-      if (index % stationsBetweenPauses === 0) await setImmediate();
+      if (count % stationsBetweenPauses === 0) await setImmediate();
       collector.add(station);
+      count += 1;
     }
   });
+  problems.forEach(collector.report);
   return collector.finish();
 }
 
@@ -112,7 +114,7 @@ async function finish(
 
 /** Says what was lost; throws where nothing is left, or where nothing may be lost. */
 export async function reportCollected(
-  { count, unit }: Reading,
+  { count, unit }: Pick<Reading, 'count' | 'unit'>,
   collected: Collected,
   { report, strict }: Pick<ImportOptions, 'report' | 'strict'>,
   context: CommandContext,

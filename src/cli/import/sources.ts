@@ -27,7 +27,11 @@ export interface ListSource {
 }
 
 export interface Reading {
-  stations: Station[];
+  /** To be read once. */
+  stations: Iterable<Station>;
+  /** How many there are, or a few less. */
+  stationCount: number;
+  /** Complete when all stations were read. */
   problems: Problem[];
   /** Of rows, features or locations, which `unit` names. */
   count: number;
@@ -47,7 +51,8 @@ export async function readList(
     return readLocations(await read(file), tariffs === undefined ? [] : await read(tariffs), file);
   if (kind === 'datex') {
     const documents = [await read(file), ...(status === undefined ? [] : [await read(status)])];
-    return { ...explaining(() => stationsOfDatex(documents), file), unit: 'site' };
+    const found = explaining(() => stationsOfDatex(documents), file);
+    return { ...found, stationCount: found.stations.length, unit: 'site' };
   }
   const known = await readMapping(mapping, context);
   const bytes = await open(file);
@@ -60,7 +65,8 @@ export async function readList(
 
 /** @param source as an error calls it */
 export function readLocations(document: Json, tariffs: Json, source: string): Reading {
-  return { ...explaining(() => stationsOfOcpi(document, tariffs), source), unit: 'location' };
+  const found = explaining(() => stationsOfOcpi(document, tariffs), source);
+  return { ...found, stationCount: found.count, unit: 'location' };
 }
 
 function explaining<T>(read: () => T, source: string): T {
@@ -87,7 +93,8 @@ async function readRows(source: RowSource, mapping: Mapping, unit: string): Prom
     problems.push(...mapped.problems);
     if (mapped.station) stations.push(mapped.station);
   }
-  return { stations, problems, count, unit, per: mapping.per };
+  const { size: stationCount } = new Set(stations.map(({ id }) => id));
+  return { stations, stationCount, problems, count, unit, per: mapping.per };
 }
 
 const rowsBetweenPauses = 1_000;

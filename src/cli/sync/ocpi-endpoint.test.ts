@@ -70,6 +70,20 @@ describe('an OCPI endpoint', () => {
     expect(pages).toBeGreaterThan(3);
   });
 
+  it('is read again where a location is skipped and nothing shows it but that it was there', async () => {
+    let pages = 0;
+    server.interfere = (request) => {
+      if (!request.url?.includes('/locations')) return false;
+      pages += 1;
+      // After the first page, one of its objects goes and another one comes: the next page lacks one, and the count is right.
+      if (pages === 2) server.locations = [...server.locations.slice(1), ocpiLocation('new')];
+      return false;
+    };
+    const known = server.locations.map(({ id }) => `DE*ABC*${id}`);
+    const reader = createOcpiReader({ url: server.url, token: 'secret', client, known });
+    expect(ids((await reader.read()).locations)).toEqual(expect.arrayContaining(all()));
+  });
+
   it('is refused where pages never have what it announces', async () => {
     server.interfere = (request, response) => {
       if (!request.url?.includes('/locations')) return false;

@@ -27,6 +27,8 @@ export interface OcpiReaderOptions {
   url: string;
   token?: string;
   client: GuardedClient;
+  /** Keys of locations that an earlier run has read, `DE*ABC*L1`. */
+  known?: Iterable<string>;
   now?: () => Date;
   /** How long to wait before a try again; tests do not wait. */
   pause?: (ms: number) => Promise<unknown>;
@@ -36,11 +38,12 @@ export function createOcpiReader({
   url,
   token,
   client,
+  known = [],
   now = () => new Date(),
   pause = delay,
 }: OcpiReaderOptions): OcpiReader {
   const fetch = createFetch(client, token, pause);
-  const modules = { locations: createModule(fetch), tariffs: createModule(fetch) };
+  const modules = { locations: createModule(fetch, known), tariffs: createModule(fetch) };
   let endpoints: Endpoints | undefined;
   let lastFull = Number.NEGATIVE_INFINITY;
   return {
@@ -102,16 +105,18 @@ async function findEndpoints(url: string, fetch: Fetch): Promise<Endpoints> {
 }
 
 /** All objects of one module. */
-function createModule(fetch: Fetch) {
+function createModule(fetch: Fetch, known: Iterable<string> = []) {
   let objects = new Map<string, JsonObject>();
+  let expected: ReadonlySet<string> = new Set(known);
   let newest = '';
 
   /** Whether anything has changed. */
   async function read(url: string, isFull: boolean): Promise<boolean> {
     const from = isFull || newest === '' ? undefined : new Date(Date.parse(newest) - overlapMs).toISOString();
-    const found = await readPages(url, from, fetch);
+    const found = await readPages(url, { from, expected: from === undefined ? expected : new Set() }, fetch);
     const before = objects;
     objects = from === undefined ? found : new Map([...before, ...found]);
+    expected = new Set(objects.keys());
     for (const { last_updated } of found.values()) {
       if (typeof last_updated === 'string' && last_updated > newest) newest = last_updated;
     }
@@ -122,39 +127,43 @@ function createModule(fetch: Fetch) {
   return { read, objects: () => [...objects.values()] };
 }
 
-/** Objects move between pages while these are read: so everything is read until two readings have the same ids, or the count is the one that was announced. */
+/**
+ * Objects move between pages while these are read. One reading is enough when it has as many objects as were announced, and all that are expected. Otherwise
+ * everything is read until a reading has nothing new, and an object is gone when the last two readings lack it.
+ */
 async function readPages(
   url: string,
-  from: string | undefined,
+  { from, expected }: { from: string | undefined; expected: ReadonlySet<string> },
   fetch: Fetch,
 ): Promise<Map<string, JsonObject>> {
-  const found = new Map<string, JsonObject>();
+  let before = new Map<string, JsonObject>();
   for (let reading = 1; ; reading += 1) {
-    const known = found.size;
-    const seen = new Set<string>();
-    const total = await readOnce(url, from, fetch, (key, object) => {
-      seen.add(key);
-      found.set(key, object);
-    });
-    // What an earlier reading had and this one lacks may be gone, or have moved: the last whole reading decides.
-    if (total === undefined || seen.size === total || (reading > 1 && seen.size === known)) {
-      for (const key of found.keys()) if (!seen.has(key)) found.delete(key);
-      return found;
+    const { found, total } = await readOnce(url, from, fetch);
+    const isWhole = total === undefined || found.size === total;
+    const both = new Map([...before, ...found]);
+    if (reading === 1 && isWhole && [...expected].every((key) => found.has(key))) return found;
+    const hasNothingNew = reading > 1 && both.size === before.size;
+    if (hasNothingNew && (isWhole || found.size === before.size)) return both;
+    if (reading === mostReadings) {
+      if (isWhole) return both;
+      throw new OcpiFailure(`${url} announces ${total} objects, and pages have ${found.size} of them`);
     }
-    if (reading === mostReadings)
-      throw new OcpiFailure(`${url} announces ${total} objects, and pages have ${seen.size} of them`);
+    before = found;
   }
 }
 
 const mostReadings = 5;
 
-/** The number of objects that the server announces, if it does. */
 async function readOnce(
   url: string,
   from: string | undefined,
   fetch: Fetch,
-  take: (key: string, object: JsonObject) => void,
-): Promise<number | undefined> {
+): Promise<{
+  found: Map<string, JsonObject>;
+  /** The number of objects that the server announces, if it does. */
+  total: number | undefined;
+}> {
+  const found = new Map<string, JsonObject>();
   let total: number | undefined;
   const first = new URL(url);
   first.searchParams.set('limit', String(pageSize));
@@ -167,13 +176,13 @@ async function readOnce(
     const { data, headers } = await fetch(next);
     for (const object of listOf(data)) {
       const { country_code, party_id, id } = object;
-      take([country_code, party_id, id].join('*'), object);
+      found.set([country_code, party_id, id].join('*'), object);
     }
     const announced = Number(headers['x-total-count'] ?? Number.NaN);
     if (Number.isInteger(announced)) total = announced;
     next = nextOf(headers.link, next);
   }
-  return total;
+  return { found, total };
 }
 
 /** Servers that send less say so by `X-Limit`, and link to the next page all the same. */

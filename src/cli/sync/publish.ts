@@ -5,17 +5,16 @@ import {
   type SyncPlan,
 } from '../../import/sync-plan.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
-import type { JsonObject } from '../../protocol/json.ts';
 import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
-import { type CommandContext, CommandError } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { keepOperatorsWork, readPublished, renderKept } from '../import/published.ts';
-import { splitRequest } from '../publish/input.ts';
 import { publishHere } from '../publish/self.ts';
 import type { PublishToOptions } from '../publish/to.ts';
+import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
 
-// Publishing the differences that a plan has. A catalog of which only resources and offers have changed is published as a MERGE of these; every other one
-// whole, with what its operator has done to it.
+// Publishing the differences that a plan has. A catalog of which only resources and offers have changed is published as a MERGE of these; a catalog that is
+// replaced keeps what its operator has done to it.
 
 export interface SyncTarget extends Omit<PublishToOptions, 'to'> {
   to?: string;
@@ -29,66 +28,71 @@ export interface Published {
   refused: { catalogId: string; why: string }[];
 }
 
+type Results = AsyncIterable<readonly (PublishResult | TriggerResult)[]>;
+
+/** @param isFirst nothing of this source is remembered: catalogs that are new to us may have been published before */
 export async function publishPlan(
   { added, changed }: SyncPlan,
   retiring: ReadonlyMap<string, RememberedCatalog>,
-  target: SyncTarget,
-  context: CommandContext,
+  { isFirst, target, context }: { isFirst: boolean; target: SyncTarget; context: CommandContext },
 ): Promise<Published> {
-  const wholes = [...added, ...changed.filter(({ isWhole }) => isWhole).map(({ catalog }) => catalog)];
-  const parts = changed.filter(({ isWhole }) => !isWhole);
-  const submissions = [
-    ...(await withOperatorsWork(wholes, changed, target, context)).map((catalog) =>
-      submission(catalog, 'FULL', target),
-    ),
-    ...parts.map((difference) => submission(mergeOf(difference), 'MERGE', target)),
-  ];
+  const { to, ...options } = target;
+  const service =
+    to === undefined ? undefined : (await import('./service.ts')).openService({ ...options, to }, context);
+  const submissions = service
+    ? await service.submissionsOf(added, changed, isFirst)
+    : await submissionsOf(added, changed, context);
+  const send = service?.send ?? ((some) => sendHere(some, target, context));
   const made = new Map([...added, ...changed.map(({ catalog }) => catalog)].map((one) => [one.id, one]));
   const published: Published = { accepted: new Map(), retired: [], refused: [] };
-  for (const batch of batchesOf(submissions)) {
-    for (const { catalogId, status, errors = [] } of await send(batch, target, context)) {
-      const catalog = made.get(catalogId);
-      if (status === 'ACCEPTED' && catalog) published.accepted.set(catalogId, remember(catalog));
-      else
-        published.refused.push({ catalogId, why: errors.map(({ message }) => message).join('; ') || status });
-    }
-  }
-  published.retired = await retire(retiring, target, context);
+  for await (const results of send(submissions)) take(results, made, published);
+  if (retiring.size > 0) published.retired = await (service?.retire ?? retireHere)(retiring, context);
   return published;
 }
 
-interface CatalogSubmission {
-  catalog: Catalog;
-  updateMode: 'FULL' | 'MERGE';
-  visibleTo?: string[];
+/** A catalog that was sent in parts is accepted when all of them are. */
+function take(
+  results: readonly (PublishResult | TriggerResult)[],
+  made: ReadonlyMap<string, Catalog>,
+  { accepted, refused }: Published,
+): void {
+  for (const { catalogId, status, errors = [] } of results) {
+    const catalog = made.get(catalogId);
+    const isRefused = refused.some((one) => one.catalogId === catalogId);
+    if (status === 'ACCEPTED' && catalog && !isRefused) accepted.set(catalogId, remember(catalog));
+    else if (!isRefused) {
+      accepted.delete(catalogId);
+      refused.push({ catalogId, why: errors.map(({ message }) => message).join('; ') || status });
+    }
+  }
 }
 
-function submission(
-  catalog: Catalog,
-  updateMode: 'FULL' | 'MERGE',
-  { network = [] }: SyncTarget,
-): CatalogSubmission {
-  return { catalog, updateMode, ...(network.length > 0 && { visibleTo: network }) };
+/** As files, what is published is there to be read. */
+async function submissionsOf(
+  added: readonly Catalog[],
+  changed: readonly CatalogDifference[],
+  context: CommandContext,
+): Promise<CatalogSubmission[]> {
+  const isWhole = ({ isRemoving, hasOtherHead }: CatalogDifference) => isRemoving || hasOtherHead;
+  const wholes = [...added, ...changed.filter(isWhole).map(({ catalog }) => catalog)];
+  return [
+    ...(await withOperatorsWork(wholes, changed, context)).map((catalog) => ({
+      catalog,
+      updateMode: 'FULL' as const,
+    })),
+    ...changed
+      .filter((one) => !isWhole(one))
+      .map((one) => ({ catalog: mergeOf(one), updateMode: 'MERGE' as const })),
+  ];
 }
 
-/** Whether the catalog is active is not said: it stays as it is. */
-function mergeOf({ catalog, resources, offers }: CatalogDifference): Catalog {
-  const { resources: _resources, offers: _offers, isActive: _isActive, ...head } = catalog;
-  return {
-    ...head,
-    ...(resources.length > 0 && { resources }),
-    ...(offers.length > 0 && { offers }),
-  };
-}
-
-/** As files, what is published is there to be read. Resources that have not changed stay as published, with the time at which their status was reported. */
+/** Resources that have not changed stay as published, with the time at which their status was reported. */
 async function withOperatorsWork(
   catalogs: readonly Catalog[],
   changed: readonly CatalogDifference[],
-  { to }: SyncTarget,
   context: CommandContext,
 ): Promise<readonly Catalog[]> {
-  if (to !== undefined || catalogs.length === 0) return catalogs;
+  if (catalogs.length === 0) return catalogs;
   const config = context.config();
   const published = await readPublished(config);
   const kept = await keepOperatorsWork(catalogs, published, config.WIRE_PROFILE);
@@ -109,8 +113,19 @@ async function withOperatorsWork(
   );
 }
 
-/** So many resources that a request stays far below what the publisher accepts. */
-const resourcesPerRequest = 20_000;
+async function* sendHere(
+  submissions: readonly CatalogSubmission[],
+  { network }: SyncTarget,
+  context: CommandContext,
+): Results {
+  for (const batch of batchesOf(submissions)) {
+    const message = messageOf(batch, network);
+    yield (await publishHere(context.config(), { message })).answer.results;
+  }
+}
+
+/** So many resources that a request stays far below what the publisher accepts, and takes little memory. */
+const resourcesPerRequest = 5_000;
 
 function* batchesOf(submissions: readonly CatalogSubmission[]): Generator<CatalogSubmission[]> {
   let batch: CatalogSubmission[] = [];
@@ -125,51 +140,11 @@ function* batchesOf(submissions: readonly CatalogSubmission[]): Generator<Catalo
   if (batch.length > 0) yield batch;
 }
 
-async function send(
-  batch: readonly CatalogSubmission[],
-  { to, ...options }: SyncTarget,
-  context: CommandContext,
-): Promise<readonly (PublishResult | TriggerResult)[]> {
-  const message = {
-    catalogs: batch.map(({ catalog }) => catalog),
-    publishDirectives: batch.map(({ catalog: { id: catalogId }, updateMode, visibleTo }) => ({
-      catalogId,
-      catalogType: 'REGULAR',
-      updateMode,
-      ...(visibleTo && { visibleTo }),
-    })),
-  };
-  if (to === undefined) return (await publishHere(context.config(), { message })).answer.results;
-  const { publishTo } = await import('../publish/to.ts');
-  const results: PublishResult[] = [];
-  const request = { context: { action: 'catalog/publish' }, message } as unknown as JsonObject;
-  for (const part of splitRequest(request, context.config().BODY_SIZE_LIMIT - envelopeBytes)) {
-    const answer = await publishTo(part, { ...options, to }, context);
-    if (!answer) throw new CommandError('The on_publish of the catalog service did not come.');
-    results.push(...(answer.results ?? []));
-  }
-  return results;
-}
-
-/** Room for the context of a request. */
-const envelopeBytes = 16 * 1024;
-
-/** As files, for ever. A catalog service knows no retirement: there the catalog becomes inactive. */
-async function retire(
+/** For ever. */
+async function retireHere(
   retiring: ReadonlyMap<string, RememberedCatalog>,
-  target: SyncTarget,
   context: CommandContext,
 ): Promise<string[]> {
-  if (retiring.size === 0) return [];
-  const results =
-    target.to === undefined
-      ? (await publishHere(context.config(), { retire: [...retiring.keys()] })).answer.results
-      : await send(
-          [...retiring.values()].map(({ head }) =>
-            submission({ ...head, isActive: false, resources: [] }, 'MERGE', target),
-          ),
-          target,
-          context,
-        );
-  return results.filter(({ status }) => status === 'ACCEPTED').map(({ catalogId }) => catalogId);
+  const { answer } = await publishHere(context.config(), { retire: [...retiring.keys()] });
+  return acceptedOf(answer.results);
 }

@@ -1,12 +1,15 @@
+import type { Collected } from '../../import/collect.ts';
 import { isLoss, type PerUnit } from '../../import/station.ts';
 import { missingShare, planSync, type RememberedCatalog, type SyncPlan } from '../../import/sync-plan.ts';
 import { LockNotFree, withFileLock } from '../../storage/file-lock.ts';
 import { type CommandContext, CommandError, counted, joinSome } from '../command.ts';
 import { collect, reportCollected } from '../import/run.ts';
+import type { ListenAddress } from '../send/callback.ts';
 import { lockOf, readMemory, readOthersCatalogs, type SourceMemory, writeMemory } from './memory.ts';
+import { startMetrics } from './metrics.ts';
 import { publishPlan, type SyncTarget } from './publish.ts';
 import { type MarkedReading, openSource, type SyncSource } from './source.ts';
-import { watch } from './watch.ts';
+import { type Round, watch } from './watch.ts';
 
 // `signpost sync`: read the source → catalogs → compare with what is remembered → the plan → publish the differences → remember them.
 
@@ -24,31 +27,36 @@ export interface SyncOptions extends SyncTarget {
   /** Percent. */
   maxMissing: number;
   watch?: boolean;
+  /** Where a watch serves its metrics. */
+  metrics?: ListenAddress;
   json?: boolean;
 }
 
 export async function sync(given: SyncSource, options: SyncOptions, context: CommandContext): Promise<void> {
   const config = context.config();
   const name = options.name ?? `${given.kind} ${given.file}`;
-  const { mark } = await readMemory(config, name, options.to);
+  const { mark, stations } = await readMemory(config, name, options.to);
   const { per, keepDoubtful, network } = options;
-  const published = { mark, salt: JSON.stringify([per, keepDoubtful, network]) };
+  const published = { mark, stations, salt: JSON.stringify([per, keepDoubtful, network]) };
   const source = openSource(given, published, context);
   try {
     await withFileLock(lockOf(config, name, options.to), lockWaitMs, async () => {
-      // A reading is needed until all of it is published: the source reports it once.
-      let waiting: MarkedReading | undefined;
+      // What was read is needed until all of it is published: the source reports it once.
+      let waiting: Made | undefined;
       const read = async () => {
-        waiting = (await source.read()) ?? waiting;
+        const reading = await source.read();
+        if (reading)
+          waiting = await make(reading, await readMemory(config, name, options.to), options, context);
         return waiting;
       };
       const round = async (isFirst: boolean) => {
-        const { status, isComplete } = await runOnce({ name, read, isFirst }, options, context);
-        if (isComplete) waiting = undefined;
-        return status;
+        const outcome = await runOnce({ name, read, isFirst }, options, context);
+        if (outcome.isComplete) waiting = undefined;
+        return outcome;
       };
-      if (options.watch) await watch(round, config.SYNC_SECONDS, context);
-      else await round(true);
+      if (!options.watch) return void (await round(true));
+      const metrics = options.metrics && (await startMetrics(options.metrics));
+      await watch(round, { seconds: config.SYNC_SECONDS, metrics }, context).finally(metrics?.close);
     });
   } catch (error) {
     if (error instanceof LockNotFree)
@@ -62,43 +70,55 @@ export async function sync(given: SyncSource, options: SyncOptions, context: Com
 /** A second sync of one source fails soon. */
 const lockWaitMs = 2_000;
 
-interface Round {
+interface Turn {
   name: string;
   /** Undefined: the source says that nothing has changed. */
-  read(): Promise<MarkedReading | undefined>;
+  read(): Promise<Made | undefined>;
   /** Later rounds of a watch do not repeat what could not be imported. */
   isFirst: boolean;
 }
 
-interface Outcome {
-  /** A line for the person who watches. */
-  status: string;
+interface Outcome extends Round {
   /** Nothing is left to be retired later. */
   isComplete: boolean;
 }
 
+/** What a source has, as catalogs. */
+interface Made extends Pick<MarkedReading, 'count' | 'unit' | 'mark'> {
+  collected: Collected;
+  per: PerUnit;
+}
+
+async function make(
+  reading: MarkedReading,
+  memory: SourceMemory,
+  options: SyncOptions,
+  context: CommandContext,
+): Promise<Made> {
+  const { count, unit, mark } = reading;
+  const usual = reading.stationCount > mostStationCatalogs ? 'region' : 'station';
+  const per = options.per ?? memory.per ?? reading.per ?? usual;
+  return { count, unit, mark, per, collected: await collect(reading, { ...options, per }, context) };
+}
+
 /** One comparison, and what follows from it. */
 async function runOnce(
-  { name, read, isFirst }: Round,
+  { name, read, isFirst }: Turn,
   options: SyncOptions,
   context: CommandContext,
 ): Promise<Outcome> {
   const config = context.config();
-  const reading = await read();
-  if (!reading) {
+  const made = await read();
+  if (!made) {
     if (!options.watch) context.print('The source has not changed since everything of it was published.');
     return { status: 'The source has not changed.', isComplete: true };
   }
+  const { collected, per, mark } = made;
   const memory = await readMemory(config, name, options.to);
-  const stationIds = new Set(reading.stations.map(({ id }) => id));
+  refuseTooMany(collected);
+  const stationIds = new Set(collected.operators.keys());
   refuseHalfRead(memory, stationIds, options.maxMissing);
-  const per =
-    options.per ??
-    memory.per ??
-    reading.per ??
-    (stationIds.size > mostStationCatalogs ? 'region' : 'station');
-  const collected = await collect(reading, { ...options, per }, context);
-  if (isFirst || options.strict) await reportCollected(reading, collected, options, context);
+  if (isFirst || options.strict) await reportCollected(made, collected, options, context);
   const others = await readOthersCatalogs(config, memory);
   const own = collected.catalogs.filter(({ id }) => !others.has(id));
   const taken = collected.catalogs
@@ -113,19 +133,46 @@ async function runOnce(
     return { status: '', isComplete: true };
   }
   if (plan.added.length + plan.changed.length + due.size > 0) await askFor(plan, due, options, context);
-  const { accepted, retired, refused } = await publishPlan(plan, due, options, context);
+  const isNew = Object.keys(memory.catalogs).length === 0;
+  const { accepted, retired, refused } = await publishPlan(plan, due, {
+    isFirst: isNew,
+    target: options,
+    context,
+  });
   const next = nextMemory({ ...memory, per }, { stationIds, plan, accepted, retired, now });
   const isLeft = plan.gone.length + refused.length + taken.length + collected.heldBack.length > 0;
   const isSettled = !isLeft && !collected.problems.some(isLoss);
-  await writeMemory(config, { ...next, mark: isSettled ? reading.mark : undefined });
+  await writeMemory(config, { ...next, mark: isSettled ? mark : undefined });
   for (const { catalogId, why } of refused) context.note(`Refused: ${catalogId}: ${why}`);
   if (refused.length > 0) context.setExitCode(1);
   printPlan(plan, due, options, context);
-  return { status: renderCounts(plan, due.size), isComplete: plan.gone.length === due.size };
+  return {
+    status: renderCounts(plan, due.size),
+    isComplete: plan.gone.length === due.size,
+    counts: {
+      added: plan.added.length,
+      changed: plan.changed.length,
+      ...{ retired: retired.length, refused: refused.length, unchanged: plan.unchanged },
+      waiting: plan.gone.length - due.size,
+    },
+  };
 }
 
 /** From here on, a catalog for each station is more than crawlers like to read one by one. */
 const mostStationCatalogs = 2_000;
+
+function refuseTooMany({ operators }: Collected): void {
+  const counts = new Map<string, number>();
+  for (const id of operators.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const [id, count] = [...counts].find(([, number]) => number > mostStationsOfOperator) ?? [];
+  if (count === undefined) return;
+  throw new CommandError(
+    `Operator ${id} has ${counted(count, 'station')}. A sync takes at most ${counted(mostStationsOfOperator, 'station')} of one operator: divide the source, and give each part a --name.`,
+  );
+}
+
+/** More than the largest operators have. It bounds the memory of a sync. */
+const mostStationsOfOperator = 50_000;
 
 /** A source that ends early must not retire what it did not get to. */
 function refuseHalfRead(memory: SourceMemory, stationIds: ReadonlySet<string>, maxMissing: number): void {
@@ -185,12 +232,15 @@ function nextMemory(
   },
 ): SourceMemory {
   const gone = new Set(done.plan.gone);
-  const catalogs = Object.entries(memory.catalogs)
-    .filter(([id]) => !done.retired.includes(id))
-    .map(([id, { missingSince, ...known }]) => [
-      id,
-      gone.has(id) ? { ...known, missingSince: missingSince ?? done.now.toISOString() } : known,
-    ]);
+  const retired = new Set(done.retired);
+  const catalogs = Object.entries(memory.catalogs).flatMap(([id, { missingSince, ...known }]) => {
+    // As files it is gone for ever. A catalog service still has it, inactive.
+    if (retired.has(id))
+      return memory.target === undefined
+        ? []
+        : [[id, { ...known, head: { ...known.head, isActive: false }, isRetired: true }]];
+    return [[id, gone.has(id) ? { ...known, missingSince: missingSince ?? done.now.toISOString() } : known]];
+  });
   return {
     ...memory,
     stations: [...done.stationIds],

@@ -30,6 +30,8 @@ interface PublishedMark {
   mark?: string;
   /** The options that decide what becomes of a source. */
   salt: string;
+  /** Ids of the stations that it had. */
+  stations: readonly string[];
 }
 
 export function openSource(source: SyncSource, known: PublishedMark, context: CommandContext): OpenSource {
@@ -43,7 +45,7 @@ export function openSource(source: SyncSource, known: PublishedMark, context: Co
     try {
       const token =
         tokenFile === undefined ? undefined : (await readInput(tokenFile, context)).toString().trim();
-      reader ??= createOcpiReader({ url: file, token, client });
+      reader ??= createOcpiReader({ url: file, token, client, known: known.stations });
       const { locations, tariffs, isChanged } = await reader.read();
       return isChanged ? readLocations(locations, tariffs, file) : undefined;
     } catch (error) {
@@ -69,30 +71,30 @@ function readChanged(
   published: PublishedMark,
   context: CommandContext,
 ): OpenSource['read'] {
-  const known = new Map<string, { bytes: Buffer; mark?: string }>();
+  const known = new Map<string, { bytes?: Buffer; digest: string; mark?: string }>();
   let last = published.mark;
   return async () => {
+    const fresh = new Map<string, Buffer>();
     for (const file of [source.file, source.tariffs, source.status].filter((one) => one !== undefined)) {
       const { bytes, mark } =
         file === '-' ? { bytes: await readInput(file, context) } : await open(file, known.get(file)?.mark);
-      if (bytes !== undefined) known.set(file, { bytes, ...(mark !== undefined && { mark }) });
+      if (bytes === undefined) continue;
+      fresh.set(file, bytes);
+      const digest = createHash('sha256').update(bytes).digest('base64url');
+      // A file can be read again, a document at an address is not sent again.
+      known.set(file, { digest, mark, ...((isAddress(file) || file === '-') && { bytes }) });
     }
-    const mark = await markOf(
-      source,
-      published.salt,
-      [...known.values()].map(({ bytes }) => bytes),
-    );
+    const mark = await markOf(source, [published.salt, ...[...known.values()].map(({ digest }) => digest)]);
     if (mark === last) return undefined;
     last = mark;
-    const reading = await readList(source, context, async (file) => known.get(file)?.bytes ?? Buffer.of());
-    return { ...reading, mark };
+    const openKnown = async (file: string) => fresh.get(file) ?? known.get(file)?.bytes ?? readFile(file);
+    return { ...(await readList(source, context, openKnown)), mark };
   };
 }
 
 /** Another version of the program may make something else of the same files. */
-async function markOf({ mapping }: ListSource, salt: string, files: readonly Buffer[]): Promise<string> {
-  const hash = createHash('sha256').update(programVersion()).update(salt);
-  for (const bytes of files) hash.update(bytes);
+async function markOf({ mapping }: ListSource, parts: readonly string[]): Promise<string> {
+  const hash = createHash('sha256').update(programVersion()).update(JSON.stringify(parts));
   if (mapping !== undefined) hash.update(await readFile(mapping).catch(() => mapping));
   return hash.digest('base64url');
 }

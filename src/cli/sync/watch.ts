@@ -1,13 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CommandContext, CommandError } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
+import type { RoundCounts, SyncMetrics } from './metrics.ts';
 
 // `signpost sync --watch`: a round every SYNC_SECONDS. One that fails is reported and tried again, later and later.
 
-/** @param round returns its status line */
+export interface Round {
+  /** A line for the person who watches. */
+  status: string;
+  /** Absent: the source had not changed. */
+  counts?: RoundCounts;
+}
+
 export async function watch(
-  round: (isFirst: boolean) => Promise<string>,
-  seconds: number,
+  round: (isFirst: boolean) => Promise<Round>,
+  { seconds, metrics }: { seconds: number; metrics?: SyncMetrics },
   context: CommandContext,
 ): Promise<void> {
   const interrupt = listenForInterrupt(() => context.note('Stopping after this round.'));
@@ -17,16 +24,17 @@ export async function watch(
     for (let isFirst = true; !interrupt.signal.aborted; isFirst = false) {
       const started = Date.now();
       try {
-        const status = await round(isFirst);
+        const { status, counts } = await round(isFirst);
+        metrics?.succeeded((Date.now() - started) / 1_000, counts);
         failures = 0;
         if (status !== last) context.note(`${new Date().toISOString()} ${status}`);
         last = status;
       } catch (error) {
+        metrics?.failed((Date.now() - started) / 1_000);
         failures += 1;
         last = '';
         const reason = error instanceof Error ? error.message : String(error);
         context.note(`${new Date().toISOString()} Failed, ${failures} in a row: ${reason}`);
-        if (!(error instanceof CommandError) && !(error instanceof Error)) throw error;
       }
       const pause =
         seconds * 1_000 * Math.min(2 ** failures, longestFactor) * (1 + jitter * (Math.random() - 0.5));

@@ -3,8 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../tests/support/free-port.ts';
+import { until } from '../../../tests/support/time.ts';
 import { readConfig } from '../../config.ts';
-import { publishHostedCatalogs } from './hosted-nodes.ts';
+import { publishHostedCatalogs, serveSecondPublisher } from './hosted-nodes.ts';
 
 const [port, otherPort] = ['4007', '4917'];
 
@@ -53,6 +55,26 @@ describe('the second self-hosted node of the demo', () => {
     expect(first).toMatchObject(stateAt(port));
     await start(port);
     expect(await readBaselines()).toEqual(first);
+  });
+
+  it('reports a status that moves, in small change files', async () => {
+    const DEMO_PORT = String(await freePort());
+    await start(DEMO_PORT);
+    const served = await serveSecondPublisher(
+      readConfig({ DATA_DIR: dataDir, DEMO_PORT, ROLES: 'publisher', ALLOW_PRIVATE_ADDRESSES: 'true' }),
+      10,
+    );
+    const change = await until(async () => {
+      const index = await fetch(`http://127.0.0.1:${DEMO_PORT}/index/catalogs.index.json`);
+      const { catalogs } = (await index.json()) as { catalogs: { changes: { url: string }[] }[] };
+      return catalogs.flatMap(({ changes }) => changes)[0]?.url;
+    });
+    expect(await (await fetch(change)).json()).toMatchObject({
+      resources: {
+        upserts: [{ resourceAttributes: { attributes: { availability: { status: 'CHARGING' } } } }],
+      },
+    });
+    await served.close();
   });
 
   it('has the same where a start was killed between publishing and changing the file', async () => {

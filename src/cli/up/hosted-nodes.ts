@@ -2,7 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { type Config, ownConsoleUrl } from '../../config.ts';
-import { publisherMessage, secondPublisherId, secondPublisherMessage } from '../../demo/network.ts';
+import {
+  nextStatus,
+  publisherMessage,
+  secondPublisherId,
+  secondPublisherMessage,
+} from '../../demo/network.ts';
 import { addHomePage } from '../../http/home-page.ts';
 import { createServer } from '../../http/server.ts';
 import { silentLogger } from '../../logger.ts';
@@ -74,7 +79,10 @@ async function tamper(tree: PublisherTree, catalogId: string): Promise<void> {
 }
 
 /** Serves the files of the second publisher. */
-export async function serveSecondPublisher(config: Config): Promise<{ close(): Promise<void> }> {
+export async function serveSecondPublisher(
+  config: Config,
+  statusMs = usualStatusMs,
+): Promise<{ close(): Promise<void> }> {
   const { root } = placesIn(secondPublisher(config).publisherDir);
   const server = createServer({
     role: 'publisher',
@@ -90,5 +98,35 @@ export async function serveSecondPublisher(config: Config): Promise<{ close(): P
   });
   addFileRoutes(server, { root });
   await server.listen({ host: secondHost, port: config.DEMO_PORT });
-  return { close: () => server.close() };
+  const moving = moveStatuses(config, statusMs);
+  return {
+    async close() {
+      await moving.close();
+      await server.close();
+    },
+  };
 }
+
+/** Chargers of the second node are taken and become free again. */
+function moveStatuses(config: Config, statusMs: number): { close(): Promise<void> } {
+  const second = secondPublisher(config);
+  let turn = 0;
+  let last = Promise.resolve();
+  const move = async () => {
+    const message = nextStatus(config.DEFAULT_NETWORK_ID, turn);
+    turn += 1;
+    await withPublisher(second, (publisher) => publish(publisher, { message }));
+  };
+  const timer = setInterval(() => {
+    last = last.then(move).catch(() => {});
+  }, statusMs);
+  return {
+    close() {
+      clearInterval(timer);
+      return last;
+    },
+  };
+}
+
+/** Often enough to be seen by somebody who looks around. */
+const usualStatusMs = 60_000;

@@ -9,7 +9,7 @@ import { AreaDrawing } from '../../map/draw.ts';
 import { viewOfBrowser } from '../../map/time-zone.ts';
 import type { FindQuery } from '../../search/query.ts';
 import { changeQuery } from './change-query.ts';
-import type { Found } from './results.ts';
+import { type Found, spellPrice } from './results.ts';
 
 export type Drawing = Area['kind'];
 
@@ -125,6 +125,7 @@ function showChosen(parts: MapParts | undefined, found: Found | undefined): void
   }
 }
 
-function pointsOf({ key, name, places }: Found): MapPoint[] {
-  return places.map((place) => ({ id: key, name, ...place }));
+function pointsOf({ key, name, places, prices: [price] }: Found): MapPoint[] {
+  const title = price ? `${name}, ${spellPrice(price)}` : name;
+  return places.map((place) => ({ id: key, name: title, ...place }));
 }

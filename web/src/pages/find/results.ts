@@ -27,6 +27,8 @@ export interface Place {
 export interface Price {
   value: number;
   currency?: string;
+  /** Such as kWh. */
+  unit?: string;
   offer: Offer;
 }
 
@@ -78,7 +80,7 @@ function toFound(catalog: Catalog, resource: Resource): Found {
     resource,
     catalog,
     offers,
-    prices: offers.flatMap(pricesOf).sort((one, other) => one.value - other.value),
+    prices: offers.flatMap(pricesOf).sort(byUnitAndValue),
     places: shapes.flatMap(placeOf),
     shapes: shapes.filter(({ type }) => type !== 'Point'),
   };
@@ -86,14 +88,28 @@ function toFound(catalog: Catalog, resource: Resource): Found {
 
 function pricesOf(offer: Offer): Price[] {
   return (offer.considerations ?? []).flatMap(({ considerationAttributes }) => {
-    const { value, currency }: Record<string, unknown> = considerationAttributes ?? {};
+    const { value, currency, unit }: Record<string, unknown> = considerationAttributes ?? {};
     const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
     if (typeof amount !== 'number' || !Number.isFinite(amount)) return [];
-    return [{ value: amount, ...(typeof currency === 'string' && { currency }), offer }];
+    const said = {
+      ...(typeof currency === 'string' && { currency }),
+      ...(typeof unit === 'string' && { unit }),
+    };
+    return [{ value: amount, ...said, offer }];
   });
 }
 
-export function spellPrice({ value, currency }: Price): string {
+/** What a kWh costs says more of a charger than what a minute or a session costs. */
+function byUnitAndValue(one: Price, other: Price): number {
+  const rank = ({ unit }: Price) => (unit === undefined || unit === 'kWh' ? 0 : 1);
+  return rank(one) - rank(other) || one.value - other.value;
+}
+
+export function spellPrice({ unit, ...amount }: Price): string {
+  return unit === undefined ? spellAmount(amount) : `${spellAmount(amount)} per ${unit}`;
+}
+
+function spellAmount({ value, currency }: Pick<Price, 'value' | 'currency'>): string {
   try {
     if (currency) return new Intl.NumberFormat('en', { style: 'currency', currency }).format(value);
   } catch {

@@ -1,0 +1,37 @@
+import type { CatalogDifference } from '../../import/sync-plan.ts';
+import type { Catalog } from '../../protocol/catalog.ts';
+import type { PublishResult } from '../../protocol/publish-messages.ts';
+import type { TriggerResult } from '../../protocol/trigger-messages.ts';
+
+// What a sync submits, whichever its target.
+
+export interface CatalogSubmission {
+  catalog: Catalog;
+  updateMode: 'FULL' | 'MERGE';
+}
+
+/** Whether the catalog is active is said only where the source says something else than before. */
+export function mergeOf({ catalog, resources, offers, hasOtherHead, isBack }: CatalogDifference): Catalog {
+  const { resources: _resources, offers: _offers, isActive, ...head } = catalog;
+  return {
+    ...head,
+    ...(hasOtherHead && isActive !== undefined && { isActive }),
+    ...(isBack && { isActive: true }),
+    resources,
+    ...(offers.length > 0 && { offers }),
+  };
+}
+
+export function messageOf(submissions: readonly CatalogSubmission[], network: readonly string[] = []) {
+  return {
+    catalogs: submissions.map(({ catalog }) => catalog),
+    publishDirectives: submissions.map(({ catalog: { id: catalogId }, updateMode }) => ({
+      ...{ catalogId, catalogType: 'REGULAR', updateMode },
+      ...(network.length > 0 && { visibleTo: network }),
+    })),
+  };
+}
+
+export function acceptedOf(results: readonly (PublishResult | TriggerResult)[]): string[] {
+  return results.filter(({ status }) => status === 'ACCEPTED').map(({ catalogId }) => catalogId);
+}
