@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 // makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2440, names: 105 },
-  src: { lines: 2500, names: 105 },
+  src: { lines: 2370, names: 99 },
   'src/catalog': { lines: 2500, names: 57 },
   'src/cli': { lines: 11250, names: 319 },
   'src/conform': { lines: 3750, names: 98 },
@@ -24,8 +24,8 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/schemas': { lines: 340, names: 13 },
   'src/search': { lines: 8780, names: 340 },
   'src/storage': { lines: 11800, names: 634 },
-  'src/telemetry': { lines: 330, names: 12 },
-  'src/workers': { lines: 600, names: 26 },
+  'src/telemetry': { lines: 320, names: 11 },
+  'src/workers': { lines: 590, names: 22 },
   'web/src': { lines: 6730, names: 182 },
 };
 /** A figure that is further from the truth than this is lowered. */
