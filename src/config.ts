@@ -3,7 +3,7 @@ import { read, SettingsError } from './settings.ts';
 
 // The checked settings of a process, with what follows from several of them. This is the only file that is handed the environment.
 
-export interface RoleIdentity {
+interface RoleIdentity {
   /** The subscriberId in the registry. */
   id: string;
   keyId: string;
@@ -14,12 +14,12 @@ export interface RoleIdentity {
 }
 
 /** Its key is the one named in the settings, otherwise the one that was made last. */
-export interface PublisherIdentity extends Omit<RoleIdentity, 'keyId'> {
+interface PublisherIdentity extends Omit<RoleIdentity, 'keyId'> {
   keyId: string | undefined;
 }
 
 /** A consumer only asks: it needs no address of its own. */
-export interface ConsumerIdentity extends Omit<RoleIdentity, 'url'> {
+interface ConsumerIdentity extends Omit<RoleIdentity, 'url'> {
   url: string | undefined;
 }
 
@@ -42,11 +42,9 @@ export interface Config extends Settings {
   };
   /** PUBLISHER_DIR; the published files are in its "public". */
   publisherDir: string;
-  /** CATALOG_BASE_URL. */
   catalogBaseUrl: string;
   /** Where programs of this machine reach the local trigger. */
   triggerUrl: string;
-  /** Where the operator reaches the console. */
   consoleUrl: string;
   /** Set by `signpost up`. */
   demo?: DemoNetwork;
@@ -64,36 +62,28 @@ export interface DemoNetwork {
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const values = read(settings, withUsualNames(env));
+  const identity = <Role extends 'CATALOG' | 'DISCOVERY' | 'PUBLISHER' | 'CONSUMER', Url>(
+    role: Role,
+    url: Url,
+  ) => ({
+    id: values[`${role}_ID`],
+    keyId: values[`${role}_KEY_ID`],
+    seed: values[`${role}_PRIVATE_KEY`],
+    url,
+  });
   const publisherUrl = values.PUBLISHER_URL ?? ownAddress(values.HOST, values.PUBLISHER_PORT);
   return {
     ...values,
     roles: parseRoles(values.ROLES),
     registryUrl: values.REGISTRY_URL ?? `${ownAddress(values.HOST, values.REGISTRY_PORT)}/dedi`,
     identities: {
-      catalog: {
-        id: values.CATALOG_ID,
-        keyId: values.CATALOG_KEY_ID,
-        seed: values.CATALOG_PRIVATE_KEY,
-        url: values.CATALOG_URL ?? ownAddress(values.HOST, values.CATALOG_PORT),
-      },
-      discovery: {
-        id: values.DISCOVERY_ID,
-        keyId: values.DISCOVERY_KEY_ID,
-        seed: values.DISCOVERY_PRIVATE_KEY,
-        url: values.DISCOVERY_URL ?? ownAddress(values.HOST, values.DISCOVERY_PORT),
-      },
-      publisher: {
-        id: values.PUBLISHER_ID,
-        keyId: values.PUBLISHER_KEY_ID,
-        seed: values.PUBLISHER_PRIVATE_KEY,
-        url: publisherUrl,
-      },
-      consumer: {
-        id: values.CONSUMER_ID,
-        keyId: values.CONSUMER_KEY_ID,
-        seed: values.CONSUMER_PRIVATE_KEY,
-        url: values.CONSUMER_URL,
-      },
+      catalog: identity('CATALOG', values.CATALOG_URL ?? ownAddress(values.HOST, values.CATALOG_PORT)),
+      discovery: identity(
+        'DISCOVERY',
+        values.DISCOVERY_URL ?? ownAddress(values.HOST, values.DISCOVERY_PORT),
+      ),
+      publisher: identity('PUBLISHER', publisherUrl),
+      consumer: identity('CONSUMER', values.CONSUMER_URL),
     },
     publisherDir: values.PUBLISHER_DIR ?? `${values.DATA_DIR}/publisher`,
     catalogBaseUrl: values.CATALOG_BASE_URL ?? publisherUrl,
@@ -120,16 +110,8 @@ export function ownConsoleUrl({ roles, consoleUrl }: Config): string | undefined
 
 /** Where a role listens, which need not be where others reach it. */
 export function listeningAddress(config: Config, role: Role): string {
-  const { HOST, CONSOLE_HOST, REGISTRY_PORT, CATALOG_PORT, DISCOVERY_PORT, PUBLISHER_PORT, CONSOLE_PORT } =
-    config;
-  const ports: Record<Role, number> = {
-    registry: REGISTRY_PORT,
-    catalog: CATALOG_PORT,
-    publisher: PUBLISHER_PORT,
-    discovery: DISCOVERY_PORT,
-    console: CONSOLE_PORT,
-  };
-  return originOf(role === 'console' ? CONSOLE_HOST : HOST, ports[role]);
+  const port = config[`${role.toUpperCase() as Uppercase<Role>}_PORT`];
+  return originOf(role === 'console' ? config.CONSOLE_HOST : config.HOST, port);
 }
 
 /** Who listens on every address of the machine is reached at its own. */

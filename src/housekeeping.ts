@@ -25,7 +25,7 @@ const lookEveryMs = 60_000;
 const claimMs = 0.9 * lookEveryMs;
 const dayMs = 24 * 3_600_000;
 
-export interface HousekeepingOptions {
+interface HousekeepingOptions {
   database: Database;
   config: Config;
   logger: Logger;

@@ -43,12 +43,10 @@ import { createThreadPool } from './thread-pool.ts';
 // The composition root: opens what the roles of this process share, starts them in the order in which they need each
 // other, and closes everything in the reverse order.
 
-export interface RunningRole {
+interface RunningRole {
   role: Role;
-  /** Its public base address. */
   url: string;
   listensOn: string;
-  /** Address of the publisher's trigger. */
   triggerUrl?: string;
   /** The operator token of the console, if this start created it; shown once. */
   newToken?: string;
@@ -75,7 +73,6 @@ export interface StartOptions {
   logger: Logger;
   /** Called once the database is there, before any role starts: the demo registers its participants. */
   prepare?: (database: Database) => Promise<void>;
-  /** The clock of its roles. */
   now?: () => Date;
   /** If aborted, the start stops, closes what was opened, and throws the reason. */
   signal?: AbortSignal;
@@ -145,6 +142,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
         metrics,
       });
     const registry = freshRegistry();
+    const shared = { config, client, registry, metrics, now };
 
     const registrations: RegistrationWatch[] = [];
     const { findKey } = freshRegistry(); // the services must not cache that a key is missing
@@ -195,40 +193,28 @@ export async function startProcess(config: Config, options: StartOptions): Promi
         }),
       catalog: async () =>
         startCatalogRole({
-          config,
-          database: needed(database),
+          ...shared,
           ...openIdentity('catalog'),
-          client,
-          registry,
+          database: needed(database),
           schemas: await openSchemas(),
-          metrics,
           logger: logger.child({ role: 'catalog' }),
-          now,
         }),
       publisher: async () =>
         startPublisherRole({
-          config,
+          ...shared,
           report: openIdentity('publisher').hosting.report,
-          registry,
           freshRegistry,
-          client,
-          metrics,
           operations,
           logger: logger.child({ role: 'publisher' }),
-          now,
         }),
       discovery: async () =>
         startDiscoveryRole(
           {
-            config,
-            database: needed(database),
+            ...shared,
             ...openIdentity('discovery'),
-            client,
-            registry,
+            database: needed(database),
             search: await openSearch(),
-            metrics,
             logger: logger.child({ role: 'discovery' }),
-            now,
           },
           { schemas: await openSchemas(), emptySearches },
         ),

@@ -26,7 +26,7 @@ export interface Metrics {
 
 export type { Counter, Gauge, Histogram } from 'prom-client';
 
-export interface GaugeOptions {
+interface GaugeOptions {
   /** How the values of several workers are added up. */
   aggregator?: 'max' | 'sum';
   /** Awaited before the gauge is read. */
@@ -36,7 +36,7 @@ export interface GaugeOptions {
 /** From a millisecond, a signed read, to ten seconds, where callers have given up. */
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** False leaves out memory, CPU, event loop and garbage collection, for registries that live only for a test. */
   process?: boolean;
   /** In a worker: asks for the metrics of all. */

@@ -9,10 +9,7 @@ export function findThreadName(): string | undefined {
   }
 }
 
-/**
- * Counts the milliseconds of processor time that a thread of this process takes from now on; where the system does not say, those that pass. A
- * thread that has ended keeps its last count.
- */
+/** Counts the processor time in ms that a thread takes from now on; elapsed time where the system does not say. It stays after the thread has ended. */
 export function meterThread(name: string | undefined): () => number {
   const before = findProcessorMs(name);
   if (before === undefined) {

@@ -10,6 +10,7 @@ import {
 import {
   choice,
   databaseAddresses,
+  days,
   decimal,
   flag,
   integer,
@@ -17,10 +18,12 @@ import {
   jsonObject,
   type Kind,
   list,
+  milliseconds,
   name,
   networkId,
   optional,
   port,
+  seconds,
   seed,
   size,
   subscriberId,
@@ -108,10 +111,7 @@ export const settings = {
     ),
   ),
   OTEL_SERVICE_NAME: text('signpost', 'service.name of the exported data'),
-  OTEL_METRIC_EXPORT_INTERVAL: integer(60_000, 'how often metrics are exported', {
-    unit: 'milliseconds',
-    min: 100,
-  }),
+  OTEL_METRIC_EXPORT_INTERVAL: milliseconds(60_000, 'how often metrics are exported', { min: 100 }),
   OTEL_SDK_DISABLED: flag(false, 'export nothing, whatever the other OTEL_… settings say'),
 
   REGISTRY_URL: optional(
@@ -138,8 +138,7 @@ export const settings = {
     'most connections to the database, and to each replica, of all WORKERS together, at least two for each worker; pushes and large publishes use a few more',
     { min: 2, max: 500 },
   ),
-  TRANSACTION_LIMIT_SECONDS: integer(300, 'longest time of a transaction; longer ones are rolled back', {
-    unit: 'seconds',
+  TRANSACTION_LIMIT_SECONDS: seconds(300, 'longest time of a transaction; longer ones are rolled back', {
     min: 10,
     max: 1_800,
   }),
@@ -175,24 +174,17 @@ export const settings = {
     'nodes that are crawled directly: ["subscriberId" or "base address"]',
     readNodeName,
   ),
-  CRAWL_INTERVAL_SECONDS: integer(
+  CRAWL_INTERVAL_SECONDS: seconds(
     300,
     'longest time between two polls of a catalog index, a manifest or a network',
-    {
-      unit: 'seconds',
-      min: 1,
-    },
+    { min: 1 },
   ),
-  SYNC_SECONDS: integer(
+  SYNC_SECONDS: seconds(
     15,
     'time between two rounds of signpost sync --watch: a catalog is published at most once in it',
-    {
-      unit: 'seconds',
-      min: 1,
-    },
+    { min: 1 },
   ),
-  CRAWL_MIN_INTERVAL_SECONDS: integer(30, 'shortest time between two polls, whatever next_update says', {
-    unit: 'seconds',
+  CRAWL_MIN_INTERVAL_SECONDS: seconds(30, 'shortest time between two polls, whatever next_update says', {
     min: 1,
   }),
   CUTOVER_FRACTION: decimal(
@@ -212,10 +204,7 @@ export const settings = {
     'serve',
     'what to do with a catalog that its node lists in no index any more, but has not retired',
   ),
-  CRAWL_FETCH_TIMEOUT_MS: integer(30_000, 'how long fetching one file may take', {
-    unit: 'milliseconds',
-    min: 10,
-  }),
+  CRAWL_FETCH_TIMEOUT_MS: milliseconds(30_000, 'how long fetching one file may take', { min: 10 }),
   CRAWL_FILE_LIMIT: size('10mb', 'largest baseline or change file, as it is served'),
   CRAWL_INDEX_LIMIT: size('64mb', 'largest catalog index, as it is served'),
   CRAWL_INFLATED_LIMIT: size('100mb', 'largest file when it is decompressed'),
@@ -229,24 +218,16 @@ export const settings = {
   CRAWL_MAX_CHANGES: integer(1000, 'most change files of one entry', { min: 1 }),
   CRAWL_MAX_MASTERS: integer(8, 'most master catalogs that one entry depends on', { min: 1 }),
   CRAWL_MAX_RESOURCES: integer(2_000_000, 'most resources of one node', { min: 1 }),
-  CRAWL_LOG_DAYS: integer(30, 'how long lines of the crawl log are kept', {
-    unit: 'days',
-    min: 1,
-    max: 36_500,
-  }),
-  DISCOVER_TIMEOUT_MS: integer(
+  CRAWL_LOG_DAYS: days(30, 'how long lines of the crawl log are kept'),
+  DISCOVER_TIMEOUT_MS: milliseconds(
     5000,
     'how long the evaluation of a discover may take; waiting for its turns may take as long again',
-    {
-      unit: 'milliseconds',
-      min: 10,
-      max: 600_000,
-    },
+    { min: 10, max: 600_000 },
   ),
-  DISCOVER_MAX_LAG_MS: integer(
+  DISCOVER_MAX_LAG_MS: milliseconds(
     0,
     'how long answers may lack a change that replicas (DATABASE_READ_URL) have not replayed; 0 means that a discover sees everything that was committed before it',
-    { unit: 'milliseconds', max: 30_000 },
+    { max: 30_000 },
   ),
   SEARCH_LANGUAGES: list(
     'en,hi',
@@ -295,14 +276,10 @@ export const settings = {
     'spec',
     'form of published files: digests, signatures and what they sign, pausing; nfh014 for networks whose crawlers are Beckn-ONIX nodes',
   ),
-  NEXT_UPDATE_SECONDS: integer(
+  NEXT_UPDATE_SECONDS: seconds(
     86_400,
     'how long after one update of index and manifest the next is announced',
-    {
-      unit: 'seconds',
-      min: 1,
-      max: 31_536_000,
-    },
+    { min: 1, max: 31_536_000 },
   ),
   COMPACTION_CHANGES: integer(20, 'number of change files at which a new baseline is written', { min: 1 }),
   COMPACTION_FRACTION: decimal(
@@ -350,36 +327,21 @@ export const settings = {
     'further addresses of domain schemas: {"prefix of addresses": "prefix that it stands for"}',
     readSchemaAliases,
   ),
-  HISTORY_DAYS: integer(
+  HISTORY_DAYS: days(
     30,
     'how long the change history, processed publishes, delivered callbacks and withdrawn pushes are kept; the latest change of a catalog is kept for ever',
-    { unit: 'days', min: 1, max: 36_500 },
   ),
-  PARKED_DAYS: integer(
+  PARKED_DAYS: days(
     90,
     'how long parked callbacks are kept, and parked pushes to discovery services that have cancelled their subscriptions',
-    { unit: 'days', min: 1, max: 36_500 },
   ),
-  REGISTRY_HISTORY_DAYS: integer(
+  REGISTRY_HISTORY_DAYS: days(
     1825,
     'how long past versions of registry records are kept; the current one is kept for ever',
-    { unit: 'days', min: 1, max: 36_500 },
   ),
-  AUDIT_LOG_DAYS: integer(365, 'how long entries of the audit log are kept', {
-    unit: 'days',
-    min: 1,
-    max: 36_500,
-  }),
-  HEALTH_DAYS: integer(7, "how long the console's numbers per minute are kept", {
-    unit: 'days',
-    min: 1,
-    max: 36_500,
-  }),
-  EMPTY_SEARCH_DAYS: integer(
-    7,
-    'how long the console keeps searches that found nothing, at most 1000 of them',
-    { unit: 'days', min: 1, max: 36_500 },
-  ),
+  AUDIT_LOG_DAYS: days(365, 'how long entries of the audit log are kept'),
+  HEALTH_DAYS: days(7, "how long the console's numbers per minute are kept"),
+  EMPTY_SEARCH_DAYS: days(7, 'how long the console keeps searches that found nothing, at most 1000 of them'),
 
   BODY_SIZE_LIMIT: size('5mb', 'largest body of a publish or another ordinary request'),
   INHERITED_RESOURCE_LIMIT: size('1mb', 'most that one resource inherits: the size of its template'),
@@ -390,12 +352,8 @@ export const settings = {
     'most that the resources of all catalogs of one publisher, or of one crawled node, inherit together',
   ),
   BULK_BODY_SIZE_LIMIT: size('16mb', 'largest body of a push, an on_pull or an on_discover'),
-  CLOCK_SKEW_SECONDS: integer(60, 'how far in the future a signature may have been created', {
-    unit: 'seconds',
-    max: 3_600,
-  }),
-  MAX_SIGNATURE_SECONDS: integer(7200, 'longest time between created and expires of a signature', {
-    unit: 'seconds',
+  CLOCK_SKEW_SECONDS: seconds(60, 'how far in the future a signature may have been created', { max: 3_600 }),
+  MAX_SIGNATURE_SECONDS: seconds(7200, 'longest time between created and expires of a signature', {
     min: 1,
     max: 604_800,
   }),
@@ -411,10 +369,9 @@ export const settings = {
     'most open connections per port and source address (IPv6: /64); behind TRUSTED_PROXIES, requests of one client at a time',
     { min: 1 },
   ),
-  TIME_LIMIT_MS_PER_SECOND: integer(
+  TIME_LIMIT_MS_PER_SECOND: milliseconds(
     500,
     'time of the main thread per second and identity, to read requests (burst: 30 times that); 0 means no limit',
-    { unit: 'milliseconds' },
   ),
   BYTE_LIMIT_PER_SECOND: size(
     '64mb',
@@ -425,8 +382,7 @@ export const settings = {
     'waiting requests for a database connection above which new requests get NET_OVERLOADED',
     { min: 1 },
   ),
-  OVERLOAD_EVENT_LOOP_MS: integer(1000, 'event-loop delay above which new requests get NET_OVERLOADED', {
-    unit: 'milliseconds',
+  OVERLOAD_EVENT_LOOP_MS: milliseconds(1000, 'event-loop delay above which new requests get NET_OVERLOADED', {
     min: 10,
     max: 600_000,
   }),
@@ -457,8 +413,7 @@ export const settings = {
     'refuse callback addresses whose origin is not that of the url in the registry record',
   ),
 
-  RETRY_BASE_MS: integer(1000, 'delay before the first retry of a delivery; doubles up to 5 minutes', {
-    unit: 'milliseconds',
+  RETRY_BASE_MS: milliseconds(1000, 'delay before the first retry of a delivery; doubles up to 5 minutes', {
     min: 1,
     max: 300_000,
   }),
@@ -467,11 +422,7 @@ export const settings = {
     max: 8_760,
   }),
   PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; a larger one becomes a download'),
-  DOWNLOAD_TTL_SECONDS: integer(3600, 'how long a download can be fetched', {
-    unit: 'seconds',
-    min: 1,
-    max: 2_592_000,
-  }),
+  DOWNLOAD_TTL_SECONDS: seconds(3600, 'how long a download can be fetched', { min: 1, max: 2_592_000 }),
 } as const satisfies Record<string, Kind<unknown>>;
 
 export type Settings = Values<typeof settings>;

@@ -54,8 +54,12 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
+function kind<T>(fallback: string, about: string, parse: (given: string) => T, unit?: string): Kind<T> {
+  return { fallback, about, unit, parse };
+}
+
 export function text(fallback: string, about: string): Kind<string> {
-  return { fallback, about, parse: (given) => given };
+  return kind(fallback, about, (given) => given);
 }
 
 export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
@@ -68,35 +72,29 @@ interface Range {
   unit?: string;
 }
 
-export function integer(
-  fallback: number,
-  about: string,
-  { min = 0, max = Number.MAX_SAFE_INTEGER, unit }: Range = {},
-): Kind<number> {
-  return {
-    fallback: String(fallback),
-    about,
-    unit,
-    parse: (given) => within(given, /^\d+$/, min, max, 'a whole number'),
-  };
+const numeric =
+  (pattern: RegExp, what: string, usualUnit?: string) =>
+  (
+    fallback: number,
+    about: string,
+    { min = 0, max = Number.MAX_SAFE_INTEGER, unit = usualUnit }: Range = {},
+  ) =>
+    kind(String(fallback), about, (given) => within(given, pattern, min, max, what), unit);
+
+const digits = /^\d+$/;
+export const integer = numeric(digits, 'a whole number');
+export const seconds = numeric(digits, 'a whole number', 'seconds');
+export const milliseconds = numeric(digits, 'a whole number', 'milliseconds');
+export const decimal = numeric(/^\d+(\.\d+)?$/, 'a number');
+
+/** How long something is kept. */
+export function days(fallback: number, about: string): Kind<number> {
+  return integer(fallback, about, { unit: 'days', min: 1, max: 36_500 });
 }
 
 /** Where a role is reached: not 0, because its own address, which others are told, is made from it. */
 export function port(fallback: number, about: string): Kind<number> {
   return integer(fallback, about, { min: 1, max: 65_535 });
-}
-
-export function decimal(
-  fallback: number,
-  about: string,
-  { min = 0, max = Number.MAX_SAFE_INTEGER, unit }: Range = {},
-): Kind<number> {
-  return {
-    fallback: String(fallback),
-    about,
-    unit,
-    parse: (given) => within(given, /^\d+(\.\d+)?$/, min, max, 'a number'),
-  };
 }
 
 function within(given: string, pattern: RegExp, min: number, max: number, what: string): number {
@@ -108,47 +106,35 @@ function within(given: string, pattern: RegExp, min: number, max: number, what: 
 }
 
 export function flag(fallback: boolean, about: string): Kind<boolean> {
-  return {
-    fallback: String(fallback),
-    about,
-    unit: 'true or false',
-    parse: (given) => {
-      if (/^(true|1|yes|on)$/i.test(given)) return true;
-      if (/^(false|0|no|off)$/i.test(given)) return false;
-      throw new Error('must be true or false');
-    },
+  const parse = (given: string) => {
+    if (/^(true|1|yes|on)$/i.test(given)) return true;
+    if (/^(false|0|no|off)$/i.test(given)) return false;
+    throw new Error('must be true or false');
   };
+  return kind(String(fallback), about, parse, 'true or false');
 }
 
 export function choice<const T extends string>(values: readonly T[], fallback: T, about: string): Kind<T> {
-  return {
-    fallback,
-    about,
-    unit: values.join(' | '),
-    parse: (given) => {
-      const chosen = values.find((value) => value === given);
-      if (chosen === undefined) throw new Error(`must be one of ${values.join(', ')}`);
-      return chosen;
-    },
+  const parse = (given: string) => {
+    const chosen = values.find((value) => value === given);
+    if (chosen === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+    return chosen;
   };
+  return kind(fallback, about, parse, values.join(' | '));
 }
 
 const sizeUnits: Record<string, number> = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
 /** Bytes; the units are binary: 1 kb is 1,024. */
 export function size(fallback: string, about: string): Kind<number> {
-  return {
-    fallback,
-    about,
-    unit: 'bytes, or with kb, mb, gb (binary)',
-    parse: (given) => {
-      const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?$/i.exec(given) ?? [];
-      const factor = sizeUnits[unit.toLowerCase()];
-      if (number === undefined || factor === undefined)
-        throw new Error('must be a size such as 5242880, 512kb or 5mb');
-      return Math.floor(Number(number) * factor);
-    },
+  const parse = (given: string) => {
+    const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?$/i.exec(given) ?? [];
+    const factor = sizeUnits[unit.toLowerCase()];
+    if (number === undefined || factor === undefined)
+      throw new Error('must be a size such as 5242880, 512kb or 5mb');
+    return Math.floor(Number(number) * factor);
   };
+  return kind(fallback, about, parse, 'bytes, or with kb, mb, gb (binary)');
 }
 
 export function list<T extends string = string>(
@@ -156,45 +142,31 @@ export function list<T extends string = string>(
   about: string,
   readItem = (item: string): T => item as T,
 ): Kind<T[]> {
-  return {
-    fallback,
-    about,
-    parse: (given) =>
-      given
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== '')
-        .map(readItem),
-  };
+  return kind(fallback, about, (given) => {
+    const items = given.split(',').map((item) => item.trim());
+    return items.filter((item) => item !== '').map(readItem);
+  });
 }
 
 /** A JSON array whose items a check reads one by one; it throws what is wrong with one. */
 export function jsonList<T>(fallback: string, about: string, readItem: (item: unknown) => T): Kind<T[]> {
-  return {
-    fallback,
-    about,
-    unit: 'JSON array',
-    parse: (given) => {
-      const items = parseJson(given);
-      if (!Array.isArray(items)) throw new Error('must be a JSON array');
-      return items.map(readItem);
-    },
+  const parse = (given: string) => {
+    const items = parseJson(given);
+    if (!Array.isArray(items)) throw new Error('must be a JSON array');
+    return items.map(readItem);
   };
+  return kind(fallback, about, parse, 'JSON array');
 }
 
 /** A JSON object whose members a check reads; it throws what is wrong with one. */
 export function jsonObject<T>(about: string, readMembers: (members: [string, unknown][]) => T): Kind<T> {
-  return {
-    fallback: '{}',
-    about,
-    unit: 'JSON object',
-    parse: (given) => {
-      const value = parseJson(given);
-      if (typeof value !== 'object' || value === null || Array.isArray(value))
-        throw new Error('must be a JSON object');
-      return readMembers(Object.entries(value));
-    },
+  const parse = (given: string) => {
+    const value = parseJson(given);
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new Error('must be a JSON object');
+    return readMembers(Object.entries(value));
   };
+  return kind('{}', about, parse, 'JSON object');
 }
 
 function parseJson(given: string): unknown {
@@ -206,19 +178,15 @@ function parseJson(given: string): unknown {
 }
 
 export function url(about: string): Kind<string> {
-  return {
-    fallback: '',
-    about,
-    unit: 'URL',
-    parse: (given) => {
-      if (!URL.canParse(given) || !/^https?:/.test(given)) throw new Error('must be an http or https URL');
-      const { username, password } = new URL(given);
-      // A path is put behind it, and others read what comes of that.
-      if (username !== '' || password !== '' || /[\s?#]/.test(given))
-        throw new Error('must be a base address: no user, query, fragment or space');
-      return given.replace(/\/+$/, '');
-    },
+  const parse = (given: string) => {
+    if (!URL.canParse(given) || !/^https?:/.test(given)) throw new Error('must be an http or https URL');
+    const { username, password } = new URL(given);
+    // A path is put behind it, and others read what comes of that.
+    if (username !== '' || password !== '' || /[\s?#]/.test(given))
+      throw new Error('must be a base address: no user, query, fragment or space');
+    return given.replace(/\/+$/, '');
   };
+  return kind('', about, parse, 'URL');
 }
 
 /** Connection strings, which have passwords in them. */
@@ -234,12 +202,8 @@ export function databaseAddresses(about: string): Kind<string[]> {
 const namePart = '(?!\\.\\.?(?:/|$))[A-Za-z0-9._:~-]{1,255}';
 
 export function name(fallback: string, about: string): Kind<string> {
-  return matching(
-    new RegExp(`^${namePart}$`),
-    'made of letters, digits and . _ : ~ - alone',
-    fallback,
-    about,
-  );
+  const pattern = new RegExp(`^${namePart}$`);
+  return matching(pattern, 'made of letters, digits and . _ : ~ - alone', fallback, about);
 }
 
 export function subscriberId(fallback: string, about: string): Kind<string> {
@@ -266,12 +230,8 @@ export function token(about: string, { off = false } = {}): Kind<string | undefi
 
 /** A text of one form, which `form` says in words. */
 function matching(pattern: RegExp, form: string, fallback: string, about: string): Kind<string> {
-  return {
-    fallback,
-    about,
-    parse: (given) => {
-      if (!pattern.test(given)) throw new Error(`must be ${form}`);
-      return given;
-    },
-  };
+  return kind(fallback, about, (given) => {
+    if (!pattern.test(given)) throw new Error(`must be ${form}`);
+    return given;
+  });
 }

@@ -12,7 +12,6 @@ export interface ThreadTask {
   input: unknown;
 }
 
-/** Common to all threads of a pool. */
 export interface ThreadData {
   givesWay: boolean;
 }
@@ -20,7 +19,7 @@ export interface ThreadData {
 /** A task has begun, with what the system calls the thread; then what came of it. */
 export type ThreadMessage = { number: number } & (ThreadStart | ThreadResult);
 type ThreadStart = { started: string | undefined };
-export type ThreadResult = { value: unknown } | { error: Record<string, unknown> };
+type ThreadResult = { value: unknown } | { error: Record<string, unknown> };
 
 // Everybody is served by the main thread, which goes first where there are not enough processors for all, unless what a thread does is as urgent. Only on Linux has each thread a
 // priority of its own.

@@ -45,8 +45,7 @@ export interface Task {
   turn?: Turn;
 }
 
-export interface ThreadPoolOptions
-  extends Pick<TurnsOptions, 'size' | 'perOwner' | 'maxWaiting' | 'shortMs'> {
+interface ThreadPoolOptions extends Pick<TurnsOptions, 'size' | 'perOwner' | 'maxWaiting' | 'shortMs'> {
   /** Tasks that a thread works on at a time, because they mostly wait; one unless given. With more, there are never more threads than `size`. */
   perThread?: number;
   /** Whether the main thread goes first where there are not enough processors for all; unless told otherwise, it does. */

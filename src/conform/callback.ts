@@ -1,3 +1,4 @@
+import { actions } from '../protocol/actions.ts';
 import { identityOf } from '../protocol/identity.ts';
 import {
   chainValues,
@@ -6,8 +7,8 @@ import {
   verifySignature,
 } from '../protocol/request-signature.ts';
 import { type RegistryClient, RegistryUnavailable } from '../registry/client.ts';
-import { CheckFailed, CheckSkipped } from './check.ts';
-import { at, describe, expectEqual } from './expect.ts';
+import { type Check, CheckFailed, CheckSkipped } from './check.ts';
+import { at, describe, expectEqual, expectThat, show } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
 
@@ -46,24 +47,60 @@ export function requireCallback({ answer, callback }: Asked): Received {
   throw new CheckSkipped(`no ${answer.action.callback} ${why}`);
 }
 
-/** The callback carries the action of its endpoint and the messageId of the request. */
-export function expectAnswersRequest(asked: Asked): void {
-  const { body } = requireCallback(asked);
-  expectEqual(at(body, 'context', 'action'), asked.answer.action.callback, 'context.action of the callback');
-}
-
-export function expectRequestDigest(asked: Asked): void {
-  const digest = at(requireCallback(asked).body, 'context', 'requestDigest', 'digest');
-  expectEqual(digest, asked.answer.digest, 'context.requestDigest.digest');
-}
-
-export interface Signer {
-  subscriberId: string;
-  header: SignatureHeader;
+/**
+ * The checks that every callback has.
+ *
+ * @param verb of the request, such as publish
+ * @param asked sends the request at the first call
+ */
+export function callbackChecks<Scene extends Pick<Asking, 'waitSeconds'> & { registry: RegistryClient }>(
+  verb: 'publish' | 'pull' | 'discover',
+  clause: string,
+  asked: (scene: Scene) => Promise<Asked>,
+): Check<Scene>[] {
+  const { callback: action } = actions[verb];
+  return [
+    {
+      name: `on-${verb}-comes`,
+      clause,
+      expects: `an on_${verb} with the messageId of the ${verb}`,
+      async run(scene) {
+        const { answer, callback } = await asked(scene);
+        if (answer.status !== 200) throw new CheckSkipped(`the ${verb} was not acknowledged with 200`);
+        expectThat(callback !== undefined, `none came within ${scene.waitSeconds} s`);
+      },
+    },
+    {
+      ...{ name: `on-${verb}-action`, clause, expects: `context.action ${action}` },
+      async run(scene) {
+        const { body } = requireCallback(await asked(scene));
+        expectEqual(at(body, 'context', 'action'), action, 'context.action of the callback');
+      },
+    },
+    {
+      name: `on-${verb}-digest`,
+      clause,
+      expects: 'the digest of the request in context.requestDigest',
+      async run(scene) {
+        const one = await asked(scene);
+        const digest = at(requireCallback(one).body, 'context', 'requestDigest', 'digest');
+        expectEqual(digest, one.answer.digest, 'context.requestDigest.digest');
+      },
+    },
+    {
+      name: `on-${verb}-signed`,
+      clause: 'Catalog spec: Authentication',
+      expects: 'a signature that verifies with a key of the registry',
+      async run(scene) {
+        const one = await asked(scene);
+        await verifySender(scene.registry, requireCallback(one), one.answer);
+      },
+    },
+  ];
 }
 
 /**
- * Who signed a message: verified with the key that the registry has under the keyId, for a callback over the chain too where it has one.
+ * The signature of a message: verified with the key that the registry has under the keyId, for a callback over the chain too where it has one.
  *
  * @param answered the request that it answers
  */
@@ -71,7 +108,7 @@ export async function verifySender(
   registry: RegistryClient,
   { authorization, raw }: Received,
   answered?: Answer,
-): Promise<Signer> {
+): Promise<SignatureHeader> {
   try {
     const header = parseSignatureHeader(authorization);
     const { subscriberId, recordId } = header;
@@ -80,7 +117,7 @@ export async function verifySender(
       throw new CheckFailed(`${subscriberId}, ${recordId} has no usable key in the registry: ${lookup.kind}`);
     const answering = answered ? chainValues(answered.authorization) : [];
     verifySignature(header, lookup.publicKey, raw, answering);
-    return { subscriberId, header };
+    return header;
   } catch (error) {
     if (error instanceof CheckFailed) throw error;
     if (error instanceof RegistryUnavailable)
@@ -88,6 +125,14 @@ export async function verifySender(
     const reason = error instanceof Error ? error.message : String(error);
     throw new CheckFailed(`its Authorization is "${authorization}": ${reason}`);
   }
+}
+
+/** The sender names itself in bppId and bppUri. */
+export function expectSender({ authorization, body }: Received, registryName: string): void {
+  const signer = /keyId="([^|"]*)/.exec(authorization)?.[1] ?? '';
+  const named = at(body, 'context', 'bppId');
+  expectThat(isSameNode(named, signer, registryName), `bppId is ${show(named)}, signed by ${signer}`);
+  expectThat(URL.canParse(String(at(body, 'context', 'bppUri'))), 'there is no bppUri');
 }
 
 export function isSameNode(one: unknown, other: string, registryName: string): boolean {

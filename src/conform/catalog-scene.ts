@@ -4,29 +4,32 @@ import type { Catalog } from '../protocol/catalog.ts';
 import type { Json } from '../protocol/json.ts';
 import type { PublishDirective, PublishMessage } from '../protocol/publish-messages.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import { type Asked, ask, requireCallback } from './callback.ts';
+import { type Asked, type Asking, ask, requireCallback } from './callback.ts';
 import { CheckFailed, CheckSkipped, memoize } from './check.ts';
 import { at, describe, listAt } from './expect.ts';
-import type { Inbox, Received } from './inbox.ts';
+import type { Received } from './inbox.ts';
 import type { RequestScene } from './request-checks.ts';
 import { chargerContext, createSamples, type Samples } from './sample-catalogs.ts';
-import type { Answer } from './sender.ts';
+import type { Answer, Sender } from './sender.ts';
 
 // One run against a catalog service: subscribe → publish → merge → replace → extend a master → search → pull → unsubscribe → withdraw what was published. Each
 // step is taken when the first check asks for it, and once.
 
-export interface CatalogScene extends RequestScene {
+export interface CatalogSceneOptions extends Asking {
+  other?: Sender;
   registry: RegistryClient;
   registryName: string;
-  inbox: Inbox;
   /** Where the registry has pushes to us sent; undefined where it has no address. */
   registeredUrl?: string;
-  waitSeconds: number;
   networkId: string;
   /** The largest body that the service takes, in bytes. */
   bodyLimit: number;
-  /** Fetches what a pull offers as a download. */
   download(url: string): Promise<Buffer>;
+  /** Begins all ids of this run. */
+  run: string;
+}
+
+export interface CatalogScene extends RequestScene, CatalogSceneOptions {
   samples: Samples;
   subscribed: () => Promise<Answer>;
   /** Of the subscription; throws CheckSkipped where there is none. */
@@ -49,24 +52,6 @@ export interface CatalogScene extends RequestScene {
   /** The catalog of this run as a search shows it; undefined where it is not found. */
   find(name: string, filters: object): Promise<Json | undefined>;
   push(name: string): (message: Received) => boolean;
-}
-
-export interface CatalogSceneOptions
-  extends Pick<
-    CatalogScene,
-    | 'self'
-    | 'other'
-    | 'registry'
-    | 'registryName'
-    | 'inbox'
-    | 'registeredUrl'
-    | 'waitSeconds'
-    | 'networkId'
-    | 'bodyLimit'
-    | 'download'
-  > {
-  /** Begins all ids of this run. */
-  run: string;
 }
 
 const pageSize = 100;

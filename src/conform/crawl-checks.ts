@@ -12,11 +12,7 @@ export interface CrawledScene extends DiscoveryScene {
   crawl: CrawlScene | string;
 }
 
-interface CrawlFacts {
-  name: string;
-  clause: string;
-  expects: string;
-  /** When it is looked at. */
+interface Seen {
   stage: number;
   /** Beside manifest and index, what the service must have read before it can have gone wrong. */
   reads?: string;
@@ -25,179 +21,155 @@ interface CrawlFacts {
   wanted: 'found' | 'gone' | 'never';
 }
 
+type CrawlFact = Omit<Check<CrawledScene>, 'run'> & Seen;
+
 const order = 'Self-hosted spec: Discovery crawl order';
 const errors = 'Self-hosted spec: Errors';
 const states = 'Self-hosted spec: States and transitions';
 const files = 'Self-hosted spec: Catalog file, baseline and change file';
 
-/** A catalog of the first stage that must not be indexed; `reads` is left out where not even its file should be read. */
-const unindexed = (
-  name: string,
-  clause: string,
-  when: string,
-  resource: string,
-  reads?: string,
-): CrawlFacts => ({
-  ...{ name, clause, expects: `nothing of a catalog ${when}`, stage: 1, resource, wanted: 'never' },
-  ...(reads !== undefined && { reads }),
+const fact = (name: string, clause: string, expects: string, rest: Seen): CrawlFact => ({
+  ...{ name: `crawl-${name}`, clause, expects, ...rest },
+});
+
+/** A catalog of the first stage that must not be indexed. */
+const unindexed = (name: string, clause: string, when: string): CrawlFact =>
+  fact(name, clause, `nothing of a catalog ${when}`, { stage: 1, resource: name, wanted: 'never' });
+
+/** The same, seen when the service has read its file. */
+const discarded = (name: string, clause: string, when: string): CrawlFact => ({
+  ...unindexed(name, clause, when),
+  reads: baselineName(name),
 });
 
 /** A further index that the way to it does not prove. */
-const misled = (name: string, clause: string, when: string, stage: number, resource: string): CrawlFacts => ({
-  ...{ name, clause, expects: `nothing of an index that is listed ${when}` },
-  ...{ stage, resource, wanted: 'never' },
-});
+const misled = (name: string, clause: string, when: string, stage: number, resource: string) =>
+  fact(name, clause, `nothing of an index that is listed ${when}`, { stage, resource, wanted: 'never' });
 
-const facts: readonly CrawlFacts[] = [
+const facts: readonly CrawlFact[] = [
+  unindexed('index-signed', `${order}, 4`, 'in an index that was changed after signing'),
+  unindexed('index-of-node', 'Self-hosted spec: Catalog index, nodeId', 'in an index of another node'),
   unindexed(
-    'crawl-index-signed',
-    `${order}, 4`,
-    'in an index that was changed after signing',
-    'index-signed',
-  ),
-  unindexed(
-    'crawl-index-of-node',
-    'Self-hosted spec: Catalog index, nodeId',
-    'in an index of another node',
-    'index-of-node',
-  ),
-  unindexed(
-    'crawl-entry-signed',
+    'entry-signed',
     `${errors}, an index entry's signature fails`,
     'whose entry was changed after signing',
-    'entry-signed',
   ),
-  unindexed(
-    'crawl-file-signed',
+  discarded(
+    'file-signed',
     `${errors}, a catalog file's own signature fails`,
     'whose file was changed after signing',
-    'file-signed',
-    baselineName('file-signed'),
   ),
-  unindexed(
-    'crawl-file-digest',
+  discarded(
+    'file-digest',
     `${errors}, file digest differs`,
     'whose file does not have the digest of its entry',
-    'file-digest',
-    baselineName('file-digest'),
   ),
-  unindexed(
-    'crawl-key-registered',
+  discarded(
+    'key-registered',
     'Self-hosted spec: Authentication, 1',
     'whose file is signed with a key that the manifest lists, and the registry does not have',
-    'stranger',
-    baselineName('stranger'),
   ),
-  unindexed(
-    'crawl-file-of-entry',
+  discarded(
+    'file-of-entry',
     'Self-hosted spec: Catalog index, matched to the catalog by catalogId',
     'whose file is that of another catalog',
-    'of-entry',
-    baselineName('of-entry'),
   ),
-  unindexed(
-    'crawl-file-version',
+  discarded(
+    'file-version',
     'Self-hosted spec: Catalog index, baseline.version',
     'whose file has another version than its entry declares',
-    'file-version',
-    baselineName('file-version'),
   ),
-  unindexed(
-    'crawl-attributes-checked',
+  discarded(
+    'attributes-checked',
     `${errors}, domain schema check`,
     'one of whose resources does not conform to its schema',
-    'attributes',
-    baselineName('attributes'),
   ),
-  unindexed('crawl-paused', `${states}, paused`, 'whose entry is not active', 'paused'),
-  {
-    name: 'crawl-gzip',
-    clause: 'Self-hosted spec: Endpoints, optionally gzip compressed',
-    expects: 'a catalog whose file is gzipped',
-    ...{ stage: 1, reads: gzippedName('gzipped'), resource: 'gzipped', wanted: 'found' },
-  },
-  {
-    name: 'crawl-change-applied',
-    clause: files,
-    expects: 'a resource that a change file adds',
-    ...{ stage: 2, reads: changeName('sound'), resource: 'sound-2', wanted: 'found' },
-  },
-  {
-    name: 'crawl-change-removes',
-    clause: files,
-    expects: 'no longer a resource that a change file removes',
-    ...{ stage: 2, reads: changeName('sound'), resource: 'removed', wanted: 'gone' },
-  },
-  {
-    name: 'crawl-change-digest',
-    clause: 'Self-hosted spec: Authentication, 3',
-    expects: 'nothing of a change file that does not have the digest of its entry',
-    ...{ stage: 2, reads: changeName('change-digest'), resource: 'change-digest-2', wanted: 'never' },
-  },
-  {
-    name: 'crawl-change-signed',
-    clause: 'Self-hosted spec: Authentication, 1',
-    expects: 'nothing of a change file that was changed after signing',
-    ...{ stage: 2, reads: changeName('change-signed'), resource: 'change-signed-2', wanted: 'never' },
-  },
-  {
-    name: 'crawl-entry-rollback',
-    clause: `${errors}, entryVersion lower than the stored cursor`,
-    expects: 'nothing of an entry whose entryVersion has regressed',
-    ...{ stage: 2, resource: 'entry-rollback-2', wanted: 'never' },
-  },
-  {
-    name: 'crawl-content-rollback',
-    clause: `${errors}, a content version lower than the stored cursor`,
-    expects: 'nothing of a baseline whose version has regressed',
-    ...{ stage: 2, resource: 'content-rollback-2', wanted: 'never' },
-  },
-  {
-    name: 'crawl-absent-kept',
-    clause: `${errors}, a previously indexed catalogId is absent`,
-    expects: 'a catalog that is in the index no more, and was not retired',
-    ...{ stage: 2, resource: 'absent', wanted: 'found' },
-  },
-  {
-    name: 'crawl-retired',
-    clause: `${states}, retired`,
-    expects: 'no longer a catalog whose entry has retiredAt',
-    ...{ stage: 2, resource: 'retired', wanted: 'gone' },
-  },
-  {
-    name: 'crawl-shared-kept',
-    clause: `${states}, retired`,
-    expects: 'a resource of a retired catalog that another catalog has too',
-    ...{ stage: 2, resource: 'shared', wanted: 'found' },
-  },
-  {
-    name: 'crawl-resumed',
-    clause: `${states}, active`,
-    expects: 'a catalog whose entry is active again',
-    ...{ stage: 3, resource: 'paused', wanted: 'found' },
-  },
-  {
-    name: 'crawl-retired-for-ever',
-    clause: `${states}, one-way: never unset`,
-    expects: 'nothing of a catalog that was retired, though its entry comes back without retiredAt',
-    ...{ stage: 3, resource: 'retired-2', wanted: 'never' },
-  },
+  unindexed('paused', `${states}, paused`, 'whose entry is not active'),
+  fact('gzip', 'Self-hosted spec: Endpoints, optionally gzip compressed', 'a catalog whose file is gzipped', {
+    stage: 1,
+    reads: gzippedName('gzipped'),
+    resource: 'gzipped',
+    wanted: 'found',
+  }),
+  fact('change-applied', files, 'a resource that a change file adds', {
+    stage: 2,
+    reads: changeName('sound'),
+    resource: 'sound-2',
+    wanted: 'found',
+  }),
+  fact('change-removes', files, 'no longer a resource that a change file removes', {
+    stage: 2,
+    reads: changeName('sound'),
+    resource: 'removed',
+    wanted: 'gone',
+  }),
+  fact(
+    'change-digest',
+    'Self-hosted spec: Authentication, 3',
+    'nothing of a change file that does not have the digest of its entry',
+    { stage: 2, reads: changeName('change-digest'), resource: 'change-digest-2', wanted: 'never' },
+  ),
+  fact(
+    'change-signed',
+    'Self-hosted spec: Authentication, 1',
+    'nothing of a change file that was changed after signing',
+    { stage: 2, reads: changeName('change-signed'), resource: 'change-signed-2', wanted: 'never' },
+  ),
+  fact(
+    'entry-rollback',
+    `${errors}, entryVersion lower than the stored cursor`,
+    'nothing of an entry whose entryVersion has regressed',
+    { stage: 2, resource: 'entry-rollback-2', wanted: 'never' },
+  ),
+  fact(
+    'content-rollback',
+    `${errors}, a content version lower than the stored cursor`,
+    'nothing of a baseline whose version has regressed',
+    { stage: 2, resource: 'content-rollback-2', wanted: 'never' },
+  ),
+  fact(
+    'absent-kept',
+    `${errors}, a previously indexed catalogId is absent`,
+    'a catalog that is in the index no more, and was not retired',
+    { stage: 2, resource: 'absent', wanted: 'found' },
+  ),
+  fact('retired', `${states}, retired`, 'no longer a catalog whose entry has retiredAt', {
+    stage: 2,
+    resource: 'retired',
+    wanted: 'gone',
+  }),
+  fact('shared-kept', `${states}, retired`, 'a resource of a retired catalog that another catalog has too', {
+    stage: 2,
+    resource: 'shared',
+    wanted: 'found',
+  }),
+  fact('resumed', `${states}, active`, 'a catalog whose entry is active again', {
+    stage: 3,
+    resource: 'paused',
+    wanted: 'found',
+  }),
+  fact(
+    'retired-for-ever',
+    `${states}, one-way: never unset`,
+    'nothing of a catalog that was retired, though its entry comes back without retiredAt',
+    { stage: 3, resource: 'retired-2', wanted: 'never' },
+  ),
   misled(
-    'crawl-record-digest',
+    'record-digest',
     `${order}, 3`,
     'by a Subscriber record without the digest of the manifest',
     4,
     'record-digest',
   ),
   misled(
-    'crawl-record-signed',
+    'record-signed',
     'Self-hosted spec: Authentication, 2',
     'by a Subscriber record that was changed after signing',
     5,
     'record-signature',
   ),
   misled(
-    'crawl-manifest-signed',
+    'manifest-signed',
     `${order}, 2`,
     'by way of a manifest that was changed after signing',
     6,
@@ -205,7 +177,6 @@ const facts: readonly CrawlFacts[] = [
   ),
 ];
 
-/** In the order of the stages. */
 export const crawlChecks: readonly Check<CrawledScene>[] = [
   {
     name: 'crawl-finds',
@@ -227,10 +198,7 @@ function started(crawl: CrawledScene['crawl']): CrawlScene {
   throw new CheckSkipped(crawl);
 }
 
-async function judge(
-  crawl: CrawlScene,
-  { stage, reads, resource, wanted }: Omit<CrawlFacts, 'name' | 'clause' | 'expects'>,
-): Promise<void> {
+async function judge(crawl: CrawlScene, { stage, reads, resource, wanted }: Seen): Promise<void> {
   // A service that indexes nothing at all would pass most of these.
   if ((await crawl.missing()).length > 0) throw new CheckSkipped('not even sound catalogs are found');
   await crawl.reach(stage);

@@ -15,7 +15,6 @@ export interface CrawlScene {
   reach(stage: number): Promise<void>;
   /** Waits until a crawler has read a file of the stage, and had the time to index it. Throws CheckSkipped likewise. */
   awaitRead(name: string): Promise<void>;
-  /** Whether a resource is found now. */
   isFound(name: string): Promise<boolean>;
   /** Asks again until a resource is found, or is found no more. Returns whether that came in time. */
   becomes(name: string, wanted: 'found' | 'gone'): Promise<boolean>;
@@ -28,7 +27,6 @@ export interface CrawlSceneOptions extends Omit<HostedTreeOptions, 'formerKeys'>
   networkId: string;
   /** How long to wait for a crawler, in each stage. */
   crawlWaitSeconds: number;
-  /** Whether the service finds a resource. */
   finds(resourceId: string): Promise<boolean>;
   /** Tells the service to look sooner. Returns false where it says that it does not crawl this node. */
   sendHint(): Promise<boolean>;

@@ -7,19 +7,19 @@ import type { Samples } from './sample-catalogs.ts';
 // What is hosted for a crawler, stage by stage. In the first stage there are sound catalogs and wrong ones. In the second they change. In the third, what was
 // paused and what was retired comes back. In the last three, the way to the indexes is wrong: each leads to a further index, whose catalog must not be indexed.
 
-export interface CrawlStage {
+interface CrawlStage {
   /** What a crawler reads before it judges anything else. */
   reads: readonly string[];
   write(): void;
 }
 
-export interface CrawlStages {
+interface CrawlStages {
   stages: readonly CrawlStage[];
   /** Writes the files anew, with every catalog of all stages retired. */
   retireCatalogs(): void;
 }
 
-export interface CrawlStagesOptions {
+interface CrawlStagesOptions {
   tree: HostedTree;
   samples: Samples;
   networkId: string;
@@ -101,7 +101,7 @@ export function createCrawlStages({
   }
 
   function writeFirst(): void {
-    const oneWrong = [charger('attributes'), charger('toaster', { type: 'TOASTER' })];
+    const oneWrong = [charger('attributes-checked'), charger('toaster', { type: 'TOASTER' })];
     const oneShared = [charger('retired'), charger('shared')];
     const main = tree.index(mainIndex, [
       sound(0),
@@ -111,10 +111,12 @@ export function createCrawlStages({
       entry('entry-signed', 0, {}, altered),
       entry('file-signed', 0, { baseline: baseline('file-signed', { finish: altered }) }),
       entry('file-digest', 0, { baseline: withOtherDigest(baseline('file-digest')) }),
-      entry('stranger', 0, { baseline: baseline('stranger', { finish: byStranger }) }),
-      entry('of-entry', 0, { baseline: baseline('of-entry', { catalogId: id('of-another-entry') }) }),
+      entry('key-registered', 0, { baseline: baseline('key-registered', { finish: byStranger }) }),
+      entry('file-of-entry', 0, {
+        baseline: baseline('file-of-entry', { catalogId: id('of-another-entry') }),
+      }),
       entry('file-version', 0, { baseline: { ...baseline('file-version'), version: firstVersion + 1 } }),
-      entry('attributes', 0, { baseline: baseline('attributes', { resources: oneWrong }) }),
+      entry('attributes-checked', 0, { baseline: baseline('attributes-checked', { resources: oneWrong }) }),
       entry('paused', 0, { isActive: false }),
     ]);
     const changed = tree.index(id('altered.json'), [entry('index-signed', 0)], { isAltered: true });

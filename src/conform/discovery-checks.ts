@@ -1,11 +1,5 @@
 import { actions } from '../protocol/actions.ts';
-import {
-  expectAnswersRequest,
-  expectRequestDigest,
-  isSameNode,
-  requireCallback,
-  verifySender,
-} from './callback.ts';
+import { callbackChecks, expectSender, requireCallback } from './callback.ts';
 import { type Check, CheckSkipped } from './check.ts';
 import { type CrawledScene, crawlChecks } from './crawl-checks.ts';
 import { type DiscoveryScene, resourceIdsIn, type Target } from './discovery-scene.ts';
@@ -41,48 +35,12 @@ const answerChecks: readonly DiscoveryCheck[] = [
       expectAck(answer);
     },
   },
-  {
-    name: 'on-discover-comes',
-    clause: answering,
-    expects: 'an on_discover with the messageId of the discover',
-    async run({ found, waitSeconds }) {
-      const { answer, callback } = await found();
-      if (answer.status !== 200) throw new CheckSkipped('the discover was not acknowledged with 200');
-      expectThat(callback !== undefined, `none came within ${waitSeconds} s`);
-    },
-  },
-  {
-    name: 'on-discover-action',
-    clause: answering,
-    expects: 'context.action on_discover',
-    run: async ({ found }) => expectAnswersRequest(await found()),
-  },
-  {
-    name: 'on-discover-digest',
-    clause: answering,
-    expects: 'the digest of the request in context.requestDigest',
-    run: async ({ found }) => expectRequestDigest(await found()),
-  },
-  {
-    name: 'on-discover-signed',
-    clause: 'Catalog spec: Authentication',
-    expects: 'a signature that verifies with a key of the registry',
-    async run({ found, registry }) {
-      const asked = await found();
-      await verifySender(registry, requireCallback(asked), asked.answer);
-    },
-  },
+  ...callbackChecks<DiscoveryScene>('discover', answering, ({ found }) => found()),
   {
     name: 'on-discover-sender',
     clause: `${answering}, bppId and bppUri identify the DS`,
     expects: 'context.bppId of the service that signs, and its bppUri',
-    async run({ found, registryName }) {
-      const { authorization, body } = requireCallback(await found());
-      const signer = /keyId="([^|"]*)/.exec(authorization)?.[1] ?? '';
-      const named = at(body, 'context', 'bppId');
-      expectThat(isSameNode(named, signer, registryName), `bppId is ${show(named)}, signed by ${signer}`);
-      expectThat(URL.canParse(String(at(body, 'context', 'bppUri'))), 'there is no bppUri');
-    },
+    run: async ({ found, registryName }) => expectSender(requireCallback(await found()), registryName),
   },
   {
     name: 'on-discover-catalogs',
@@ -126,20 +84,20 @@ const intentChecks: readonly DiscoveryCheck[] = [
     },
   },
   refusal(
-    {
-      ...{ name: 'filter-absolute', clause: `${discovering}, intent.filters.expression`, status: 400 },
-      ...{ when: 'the expression is no absolute path', codes: [] },
-    },
+    'filter-absolute',
+    `${discovering}, intent.filters.expression`,
+    'the expression is no absolute path',
+    400,
     ({ self }) =>
       self.send(actions.discover, {
         message: { intent: { filters: { type: 'jsonpath', expression: 'catalogs[*' } } },
       }),
   ),
   refusal(
-    {
-      ...{ name: 'filter-type', clause: `${discovering}, intent.filters.type`, status: 400 },
-      ...{ when: 'filters.type is not jsonpath', codes: [] },
-    },
+    'filter-type',
+    `${discovering}, intent.filters.type`,
+    'filters.type is not jsonpath',
+    400,
     ({ self }) =>
       self.send(actions.discover, {
         message: { intent: { filters: { type: 'xpath', expression: '$.catalogs[*]' } } },
@@ -212,10 +170,10 @@ const intentChecks: readonly DiscoveryCheck[] = [
     },
   },
   refusal(
-    {
-      ...{ name: 'spatial-distance', clause: `${discovering}, distanceMeters required for the radius` },
-      ...{ when: 'S_DWITHIN has no distanceMeters', status: 400, codes: [] },
-    },
+    'spatial-distance',
+    `${discovering}, distanceMeters required for the radius`,
+    'S_DWITHIN has no distanceMeters',
+    400,
     ({ self }) => {
       const { distanceMeters: _distance, ...entry } = near([0, 0]);
       return self.send(actions.discover, { message: { intent: { spatial: [entry] } } });
@@ -224,12 +182,8 @@ const intentChecks: readonly DiscoveryCheck[] = [
 ];
 
 const receivingChecks: readonly DiscoveryCheck[] = [
-  refusal(
-    {
-      ...{ name: 'push-malformed', clause: pushing, status: 400, codes: [] },
-      when: 'a push has no catalogs',
-    },
-    ({ self }) => self.send(actions.push, { message: { publishDirectives: [] } }),
+  refusal('push-malformed', pushing, 'a push has no catalogs', 400, ({ self }) =>
+    self.send(actions.push, { message: { publishDirectives: [] } }),
   ),
   {
     name: 'push-answered',

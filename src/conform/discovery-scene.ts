@@ -1,30 +1,32 @@
 import { actions } from '../protocol/actions.ts';
 import type { Json } from '../protocol/json.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import { type Asked, ask, requireCallback } from './callback.ts';
+import { type Asked, type Asking, ask, requireCallback } from './callback.ts';
 import { CheckSkipped, memoize } from './check.ts';
 import { at, describe, expectThat, listAt } from './expect.ts';
-import type { Inbox } from './inbox.ts';
 import type { RequestScene } from './request-checks.ts';
 import { createSamples, type Samples } from './sample-catalogs.ts';
 
 // One run against a discovery service. It asks for what is there, takes one resource of the answer, and asks for that in every way that the specification has.
 // What the service finds by crawling is the matter of crawl-scene.ts.
 
-export interface DiscoveryScene extends RequestScene {
+interface DiscoverySceneOptions extends Asking {
   registry: RegistryClient;
   registryName: string;
-  inbox: Inbox;
-  waitSeconds: number;
-  samples: Samples;
   networkId: string;
+  run: string;
+  /** Words that find something; every resource is asked for without them. */
+  text?: string;
+}
+
+export interface DiscoveryScene extends RequestScene, DiscoverySceneOptions {
+  samples: Samples;
   /** An intent that should find something. */
   found: () => Promise<Asked>;
   /** The resource that the other questions are about. */
   target: () => Promise<Target>;
   /** What an intent finds; nothing where the service says so, or sends no answer. */
   discover(intent: object): Promise<Json[]>;
-  /** Whether a resource is found by its id. */
   finds(resourceId: string): Promise<boolean>;
 }
 
@@ -36,13 +38,6 @@ export interface Target {
   place?: [number, number];
   /** A filter that selects it, and no other. */
   filters: { type: 'jsonpath'; expression: string };
-}
-
-export interface DiscoverySceneOptions
-  extends Pick<DiscoveryScene, 'self' | 'registry' | 'registryName' | 'inbox' | 'waitSeconds' | 'networkId'> {
-  run: string;
-  /** Words that find something; every resource is asked for without them. */
-  text?: string;
 }
 
 export const everything = { type: 'jsonpath', expression: '$.catalogs[*].resources[*]' };
@@ -109,7 +104,6 @@ function selecting(resourceId: string): string {
   return `$.catalogs[*].resources[?@.id == '${resourceId}']`;
 }
 
-/** The ids of all resources in an answer. */
 export function resourceIdsIn(catalogs: readonly Json[]): unknown[] {
   return catalogs.flatMap((catalog) => listAt(catalog, 'resources').map((resource) => at(resource, 'id')));
 }

@@ -211,18 +211,14 @@ export const searchChecks: readonly CatalogCheck[] = [
       expectThat(length <= 1, `there are ${length}`);
     },
   },
-  refusal(
-    {
-      ...{ name: 'search-limit-range', clause: 'Catalog spec: Limits', status: 400, codes: [] },
-      when: 'limit is 101',
-    },
-    ({ search }) => search({ limit: 101 }),
+  refusal('search-limit-range', 'Catalog spec: Limits', 'limit is 101', 400, ({ search }) =>
+    search({ limit: 101 }),
   ),
   refusal(
-    {
-      ...{ name: 'enum-invalid', clause: 'Catalog spec: Errors, SCH_INVALID_ENUM' },
-      ...{ when: 'filters.type is OTHER', codes: ['SCH_INVALID_ENUM'] },
-    },
+    'enum-invalid',
+    'Catalog spec: Errors, SCH_INVALID_ENUM',
+    'filters.type is OTHER',
+    'SCH_INVALID_ENUM',
     ({ search }) => search({ filters: { type: 'OTHER' } }),
   ),
 ];

@@ -34,7 +34,7 @@ export interface HostedTree {
   readAt(name: string): number | undefined;
 }
 
-export interface HostedFile {
+interface HostedFile {
   /** Empty where the reader has it already. */
   bytes: Buffer;
   etag: string;
@@ -42,7 +42,7 @@ export interface HostedFile {
 }
 
 /** What is wrong on purpose with an index. */
-export interface IndexBend {
+interface IndexBend {
   nodeId?: string;
   isAltered?: boolean;
 }
@@ -53,7 +53,6 @@ export type NodeBend = 'record-digest' | 'record-signature' | 'manifest-signatur
 export interface HostedTreeOptions
   extends Pick<NodeDescription, 'registryName' | 'url' | 'profile' | 'formerKeys'> {
   key: SigningKey;
-  /** Base address under which files are read. */
   baseUrl: string;
 }
 

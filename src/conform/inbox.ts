@@ -12,7 +12,6 @@ import { parseIfJson } from './sender.ts';
 // would only bring it again.
 
 export interface Inbox {
-  /** The base address under which it is reached. */
   url: string;
   received: readonly Received[];
   /** The first message that fits, which may still be on its way; undefined when none came in time. */
@@ -30,7 +29,7 @@ export interface Received {
   body: Json;
 }
 
-export interface InboxAddress {
+interface InboxAddress {
   host: string;
   port: number;
   /** Where it is reached, when that is not host and port. */

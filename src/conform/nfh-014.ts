@@ -117,7 +117,6 @@ export const draftClauses: readonly DraftClause[] = [
   ofDiscovery('40', 'who reads latest still reads the index again', noLatest),
 ];
 
-/** The checks that the clauses of a role need. */
 export function checksOfClauses(role: Role): string[] {
   return draftClauses.flatMap(({ seen }) => namesIn(seen[role]));
 }

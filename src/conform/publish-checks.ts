@@ -1,12 +1,8 @@
 import { actions } from '../protocol/actions.ts';
+import type { Catalog } from '../protocol/catalog.ts';
+import type { ErrorCode } from '../protocol/errors.ts';
 import { OnPublishMessage } from '../protocol/publish-messages.ts';
-import {
-  type Asked,
-  expectAnswersRequest,
-  expectRequestDigest,
-  requireCallback,
-  verifySender,
-} from './callback.ts';
+import { type Asked, callbackChecks, requireCallback } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
 import { type Check, CheckSkipped } from './check.ts';
 import {
@@ -28,15 +24,22 @@ type CatalogCheck = Check<CatalogScene>;
 const publishing = 'Catalog spec: POST /catalog/publish';
 const answering = 'Catalog spec: POST /catalog/on_publish';
 
+const refusedPublish = (
+  name: string,
+  clause: string,
+  when: string,
+  refused: ErrorCode | number,
+  message: (samples: Samples) => object,
+): CatalogCheck =>
+  refusal(name, clause, when, refused, ({ self, samples }) =>
+    self.send(actions.publish, { message: message(samples) }),
+  );
+
 /** Requests that must be refused at once. They are wrong as a whole, so a service that accepts them publishes nothing. */
 const refusedAtOnce: readonly CatalogCheck[] = [
-  refusal(
-    {
-      ...{ name: 'publish-without-catalogs', clause: publishing, status: 400, codes: [] },
-      when: 'message.catalogs is empty',
-    },
-    ({ self }) => self.send(actions.publish, { message: { catalogs: [] } }),
-  ),
+  refusedPublish('publish-without-catalogs', publishing, 'message.catalogs is empty', 400, () => ({
+    catalogs: [],
+  })),
   {
     name: 'required-field-missing',
     clause: 'Catalog spec: Errors, SCH_REQUIRED_FIELD_MISSING',
@@ -46,87 +49,56 @@ const refusedAtOnce: readonly CatalogCheck[] = [
         expectRefusal(await self.send(actions.publish, { message }), 400, 'SCH_REQUIRED_FIELD_MISSING');
     },
   },
-  refusal(
-    {
-      ...{ name: 'catalog-needs-content', clause: 'Catalog spec: Catalog', status: 400, codes: [] },
-      when: 'a catalog has neither resources nor offers',
-    },
-    ({ self, samples }) =>
-      self.send(actions.publish, { message: { catalogs: [samples.catalog('none', {})] } }),
+  refusedPublish(
+    'catalog-needs-content',
+    'Catalog spec: Catalog',
+    'a catalog has neither resources nor offers',
+    400,
+    ({ catalog }) => ({ catalogs: [catalog('none', {})] }),
   ),
-  refusal(
-    {
-      ...{ name: 'schema-violated', clause: 'Catalog spec: Errors, SCH_SCHEMA_VALIDATION_FAILED' },
-      ...{ when: 'message.catalogs is no array', codes: ['SCH_SCHEMA_VALIDATION_FAILED'] },
-    },
-    ({ self }) => self.send(actions.publish, { message: { catalogs: 'none' } }),
+  refusedPublish(
+    'schema-violated',
+    'Catalog spec: Errors, SCH_SCHEMA_VALIDATION_FAILED',
+    'message.catalogs is no array',
+    'SCH_SCHEMA_VALIDATION_FAILED',
+    () => ({ catalogs: 'none' }),
   ),
-  refusal(
-    {
-      ...{ name: 'format-invalid', clause: 'Catalog spec: Errors, SCH_INVALID_FORMAT' },
-      ...{ when: 'validity.startDate is no date', codes: ['SCH_INVALID_FORMAT'] },
-    },
-    ({ self, samples }) => {
-      const catalog = samples.catalog('none', { resources: [{ id: 'r' }] });
-      const validity = { startDate: 'soon' };
-      return self.send(actions.publish, { message: { catalogs: [{ ...catalog, validity }] } });
-    },
+  refusedPublish(
+    'format-invalid',
+    'Catalog spec: Errors, SCH_INVALID_FORMAT',
+    'validity.startDate is no date',
+    'SCH_INVALID_FORMAT',
+    ({ catalog, plain }) => ({
+      catalogs: [{ ...catalog('none', { resources: [plain('r')] }), validity: { startDate: 'soon' } }],
+    }),
   ),
-  refusal(
-    {
-      ...{ name: 'directive-names-catalog', clause: publishing, codes: ['SCH_SCHEMA_VALIDATION_FAILED'] },
-      when: 'a directive names no catalog of the request',
-    },
-    ({ self, samples }) => {
-      const { catalog, directive, plain } = samples;
-      const catalogs = [catalog('none', { resources: [plain('r')] })];
-      return self.send(actions.publish, { message: { catalogs, publishDirectives: [directive('other')] } });
-    },
+  refusedPublish(
+    'directive-names-catalog',
+    publishing,
+    'a directive names no catalog of the request',
+    'SCH_SCHEMA_VALIDATION_FAILED',
+    (samples) => directed(samples, samples.directive('other')),
   ),
-  refusal(
-    {
-      ...{ name: 'directive-names-resource', clause: 'Catalog spec: publishDirectives, resourceId' },
-      ...{ status: 400, codes: [], when: 'a resource directive names no resource of the request' },
-    },
-    ({ self, samples }) => {
-      const { catalog, directive, plain, id } = samples;
-      const extending = { resourceId: id('absent'), extends: { masterResourceId: id('template') } };
-      return self.send(actions.publish, {
-        message: {
-          catalogs: [catalog('none', { resources: [plain('r')] })],
-          publishDirectives: [directive('none', { resourceDirectives: [extending] })],
-        },
-      });
-    },
+  refusedPublish(
+    'directive-names-resource',
+    'Catalog spec: publishDirectives, resourceId',
+    'a resource directive names no resource of the request',
+    400,
+    (samples) => directed(samples, extending(samples, 'absent')),
   ),
-  refusal(
-    {
-      ...{ name: 'directive-type', clause: 'Catalog spec: publishDirectives, catalogType' },
-      ...{ when: 'catalogType is OTHER', codes: ['SCH_INVALID_ENUM'] },
-    },
-    ({ self, samples }) => {
-      const { catalog, directive, plain } = samples;
-      const publishDirectives = [{ ...directive('none'), catalogType: 'OTHER' }];
-      const catalogs = [catalog('none', { resources: [plain('r')] })];
-      return self.send(actions.publish, { message: { catalogs, publishDirectives } });
-    },
+  refusedPublish(
+    'directive-type',
+    'Catalog spec: publishDirectives, catalogType',
+    'catalogType is OTHER',
+    'SCH_INVALID_ENUM',
+    (samples) => directed(samples, { ...samples.directive('none'), catalogType: 'OTHER' }),
   ),
-  refusal(
-    {
-      ...{ name: 'directives-regular-only', clause: 'Catalog spec: publishDirectives, resourceDirectives' },
-      ...{ status: 400, codes: [], when: 'the directive of a MASTER catalog has resourceDirectives' },
-    },
-    ({ self, samples }) => {
-      const { catalog, directive, plain, id } = samples;
-      const extending = { resourceId: id('r'), extends: { masterResourceId: id('template') } };
-      const master = { catalogType: 'MASTER' as const, resourceDirectives: [extending] };
-      return self.send(actions.publish, {
-        message: {
-          catalogs: [catalog('none', { resources: [plain('r')] })],
-          publishDirectives: [directive('none', master)],
-        },
-      });
-    },
+  refusedPublish(
+    'directives-regular-only',
+    'Catalog spec: publishDirectives, resourceDirectives',
+    'the directive of a MASTER catalog has resourceDirectives',
+    400,
+    (samples) => directed(samples, { ...extending(samples, 'r'), catalogType: 'MASTER' }),
   ),
   {
     name: 'body-too-large',
@@ -141,13 +113,23 @@ const refusedAtOnce: readonly CatalogCheck[] = [
   },
 ];
 
-/** For each required field of the specification, a correct publish without it. */
-function withoutRequired({ catalog, directive, plain, id }: Samples): object[] {
-  const extending = { resourceId: id('r'), extends: { masterResourceId: id('template') } };
-  const whole = {
-    catalogs: [catalog('none', { resources: [plain('r')], offers: [{ id: id('none-offer') }] })],
-    publishDirectives: [directive('none', { resourceDirectives: [extending] })],
+/** A sound catalog with this directive. */
+function directed({ catalog, plain }: Samples, directive: object, content: Pick<Catalog, 'offers'> = {}) {
+  return {
+    catalogs: [catalog('none', { resources: [plain('r')], ...content })],
+    publishDirectives: [directive],
   };
+}
+
+function extending({ directive, id }: Samples, resource: string) {
+  const one = { resourceId: id(resource), extends: { masterResourceId: id('template') } };
+  return directive('none', { resourceDirectives: [one] });
+}
+
+/** For each required field of the specification, a correct publish without it. */
+function withoutRequired(samples: Samples): object[] {
+  const offers = [{ id: samples.id('none-offer') }];
+  const whole = directed(samples, extending(samples, 'r'), { offers });
   const inCatalog = ['id', 'descriptor', 'provider', 'provider.id', 'provider.descriptor'];
   const inContent = ['resources.0.id', 'offers.0.id'];
   const inDirective = ['catalogId', 'catalogType'];
@@ -173,37 +155,7 @@ export const publishChecks: readonly CatalogCheck[] = [
     expects: '200 with status ACK and the messageId of the request, and nothing beside message',
     run: async ({ published }) => expectAck((await published()).answer),
   },
-  {
-    name: 'on-publish-comes',
-    clause: answering,
-    expects: 'an on_publish with the messageId of the publish',
-    async run({ published, waitSeconds }) {
-      const { answer, callback } = await published();
-      if (answer.status !== 200) throw new CheckSkipped('the publish was refused');
-      expectThat(callback !== undefined, `none came within ${waitSeconds} s`);
-    },
-  },
-  {
-    name: 'on-publish-action',
-    clause: answering,
-    expects: 'context.action catalog/on_publish',
-    run: async ({ published }) => expectAnswersRequest(await published()),
-  },
-  {
-    name: 'on-publish-digest',
-    clause: answering,
-    expects: 'the digest of the request in context.requestDigest',
-    run: async ({ published }) => expectRequestDigest(await published()),
-  },
-  {
-    name: 'on-publish-signed',
-    clause: 'Catalog spec: Authentication',
-    expects: 'a signature that verifies with a key of the registry',
-    async run({ published, registry }) {
-      const asked = await published();
-      await verifySender(registry, requireCallback(asked), asked.answer);
-    },
-  },
+  ...callbackChecks<CatalogScene>('publish', answering, ({ published }) => published()),
   {
     name: 'on-publish-shape',
     clause: 'Catalog spec: Other shapes, publish result entry',
@@ -275,7 +227,7 @@ export const onPublishOnce: CatalogCheck = {
   },
 };
 
-export function resultsOf(asked: Asked) {
+function resultsOf(asked: Asked) {
   return listAt(requireCallback(asked).body, 'message', 'results');
 }
 

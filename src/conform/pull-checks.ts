@@ -1,16 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { actions } from '../protocol/actions.ts';
 import { sha256Digest } from '../protocol/digest.ts';
 import type { Json } from '../protocol/json.ts';
 import { DownloadManifest } from '../protocol/pull-messages.ts';
 import { Pagination } from '../protocol/shapes.ts';
-import { ask, expectAnswersRequest, expectRequestDigest, requireCallback, verifySender } from './callback.ts';
+import { ask, callbackChecks, requireCallback } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
 import { type Check, CheckFailed, CheckSkipped } from './check.ts';
 import { at, expectAck, expectEqual, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import { refusal } from './request-checks.ts';
 import { parseIfJson } from './sender.ts';
-import { another, nobodysId } from './subscription-checks.ts';
+import { another } from './subscription-checks.ts';
 
 type CatalogCheck = Check<CatalogScene>;
 
@@ -18,49 +19,24 @@ const pulling = 'Catalog spec: POST /catalog/pull';
 const answering = 'Catalog spec: POST /catalog/on_pull';
 
 export const pullChecks: readonly CatalogCheck[] = [
-  refusal(
-    {
-      name: 'pull-incremental',
-      clause: pulling,
-      when: 'mode is INCREMENTAL',
-      codes: ['NET_NOT_IMPLEMENTED'],
-    },
-    async (scene) =>
-      scene.self.send(actions.pull, {
-        message: { subscriptionId: await scene.subscriptionId(), mode: 'INCREMENTAL' },
-      }),
+  refusal('pull-incremental', pulling, 'mode is INCREMENTAL', 'NET_NOT_IMPLEMENTED', async (scene) =>
+    scene.self.send(actions.pull, {
+      message: { subscriptionId: await scene.subscriptionId(), mode: 'INCREMENTAL' },
+    }),
   ),
-  refusal(
-    {
-      ...{ name: 'pull-invalid-subscription', clause: pulling, status: 400, codes: [] },
-      when: 'subscriptionId is no UUID',
-    },
-    ({ self }) => self.send(actions.pull, { message: { subscriptionId: 'none' } }),
+  refusal('pull-invalid-subscription', pulling, 'subscriptionId is no UUID', 400, ({ self }) =>
+    self.send(actions.pull, { message: { subscriptionId: 'none' } }),
   ),
-  refusal(
-    {
-      ...{ name: 'pull-unknown-subscription', clause: pulling, status: 404, codes: [] },
-      when: 'there is no such subscription',
-    },
-    ({ self }) => self.send(actions.pull, { message: { subscriptionId: nobodysId() } }),
+  refusal('pull-unknown-subscription', pulling, 'there is no such subscription', 404, ({ self }) =>
+    self.send(actions.pull, { message: { subscriptionId: randomUUID() } }),
   ),
-  refusal(
-    {
-      ...{ name: 'pull-own-only', clause: pulling, status: 403, codes: [] },
-      when: 'the subscription is that of another caller',
-    },
-    async (scene) =>
-      another(scene).send(actions.pull, { message: { subscriptionId: await scene.subscriptionId() } }),
+  refusal('pull-own-only', pulling, 'the subscription is that of another caller', 403, async (scene) =>
+    another(scene).send(actions.pull, { message: { subscriptionId: await scene.subscriptionId() } }),
   ),
-  refusal(
-    {
-      ...{ name: 'pull-limit', clause: 'Catalog spec: Limits', status: 400, codes: [] },
-      when: 'limit is 101',
-    },
-    async (scene) =>
-      scene.self.send(actions.pull, {
-        message: { subscriptionId: await scene.subscriptionId(), limit: 101 },
-      }),
+  refusal('pull-limit', 'Catalog spec: Limits', 'limit is 101', 400, async (scene) =>
+    scene.self.send(actions.pull, {
+      message: { subscriptionId: await scene.subscriptionId(), limit: 101 },
+    }),
   ),
   {
     name: 'pull-dates-ignored',
@@ -81,37 +57,7 @@ export const pullChecks: readonly CatalogCheck[] = [
     expects: '200 with status ACK and the messageId of the request, and nothing beside message',
     run: async ({ pulled }) => expectAck((await pulled()).answer),
   },
-  {
-    name: 'on-pull-comes',
-    clause: answering,
-    expects: 'an on_pull with the messageId of the pull',
-    async run({ pulled, waitSeconds }) {
-      const { answer, callback } = await pulled();
-      if (answer.status !== 200) throw new CheckSkipped('the pull was refused');
-      expectThat(callback !== undefined, `none came within ${waitSeconds} s`);
-    },
-  },
-  {
-    name: 'on-pull-action',
-    clause: answering,
-    expects: 'context.action catalog/on_pull',
-    run: async ({ pulled }) => expectAnswersRequest(await pulled()),
-  },
-  {
-    name: 'on-pull-digest',
-    clause: answering,
-    expects: 'the digest of the request in context.requestDigest',
-    run: async ({ pulled }) => expectRequestDigest(await pulled()),
-  },
-  {
-    name: 'on-pull-signed',
-    clause: 'Catalog spec: Authentication',
-    expects: 'a signature that verifies with a key of the registry',
-    async run({ pulled, registry }) {
-      const asked = await pulled();
-      await verifySender(registry, requireCallback(asked), asked.answer);
-    },
-  },
+  ...callbackChecks<CatalogScene>('pull', answering, ({ pulled }) => pulled()),
   {
     name: 'on-pull-status',
     clause: answering,
@@ -210,7 +156,6 @@ async function manifestOf(scene: CatalogScene): Promise<Json> {
 const pageSize = 100;
 const maxPages = 50;
 
-/** Turns pages until the catalog is found. */
 async function findPulled(scene: CatalogScene, catalogId: string): Promise<Json | undefined> {
   const subscriptionId = await scene.subscriptionId();
   let message = await requireCompleted(scene);

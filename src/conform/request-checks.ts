@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Action } from '../protocol/actions.ts';
-import { errorStatus } from '../protocol/errors.ts';
+import { type ErrorCode, errorStatus } from '../protocol/errors.ts';
 import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { type Check, CheckSkipped } from './check.ts';
@@ -21,16 +21,17 @@ export interface RequestScene {
 
 type RequestCheck = Check<RequestScene>;
 
-/** A request that must be refused with a status and a code. */
+/** A request that must be refused, with a code or with a status and any code. */
 export function refusal<Scene extends { self: Sender }>(
-  check: Pick<Check<Scene>, 'name' | 'clause'> & { when: string; status?: number; codes: readonly string[] },
+  name: string,
+  clause: string,
+  when: string,
+  refused: ErrorCode | number,
   send: (scene: Scene) => Promise<Answer>,
 ): Check<Scene> {
-  const { name, clause, when, codes } = check;
-  const [first = 'NET_INTERNAL_ERROR'] = codes;
-  const status = check.status ?? (errorStatus as Record<string, number>)[first] ?? 400;
+  const [status, ...codes] = typeof refused === 'number' ? [refused] : [errorStatus[refused], refused];
   return {
-    ...{ name, clause, expects: `${[status, codes.join(' or ')].join(' ').trim()} when ${when}` },
+    ...{ name, clause, expects: `${[status, ...codes].join(' ')} when ${when}` },
     run: async (scene) => expectRefusal(await send(scene), status, ...codes),
   };
 }
@@ -38,8 +39,8 @@ export function refusal<Scene extends { self: Sender }>(
 /** Checks of a request that would be accepted but for one change, and must be refused for it. */
 const changedRequest =
   (clauseOf: (code: string) => string) =>
-  (name: string, when: string, code: string, change: (scene: RequestScene) => Sending): RequestCheck =>
-    refusal({ name, clause: clauseOf(code), when, codes: [code] }, (scene) => {
+  (name: string, when: string, code: ErrorCode, change: (scene: RequestScene) => Sending): RequestCheck =>
+    refusal(name, clauseOf(code), when, code, (scene) => {
       const { action, message } = scene.probe;
       return scene.self.send(action, { message, ...change(scene) });
     });

@@ -14,7 +14,6 @@ import { CheckFailed } from './check.ts';
 export interface Sender {
   id: string;
   key: SigningKey;
-  /** Every answer that came. */
   answers: readonly Answer[];
   send(action: Action, sending?: Sending): Promise<Answer>;
 }
@@ -28,7 +27,6 @@ export interface Sending {
   raw?: Buffer;
   /** Another key than that of the identity. */
   key?: SigningKey;
-  /** When it is signed. */
   now?: Date;
   /** Changes the Authorization header; undefined leaves it out. */
   authorization?(usual: string): string | undefined;
@@ -50,7 +48,7 @@ export interface Answer {
   authorization: string;
 }
 
-export interface SenderOptions {
+interface SenderOptions {
   client: GuardedClient;
   /** Base address of the node that is checked. */
   target: string;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { actions } from '../protocol/actions.ts';
 import { protocolVersion } from '../protocol/endpoints.ts';
 import { Pagination } from '../protocol/shapes.ts';
@@ -72,10 +71,10 @@ export const subscriptionChecks: readonly CatalogCheck[] = [
     },
   },
   refusal(
-    {
-      ...{ name: 'subscription-needs-interest', clause: creating, status: 400, codes: [] },
-      when: 'there are neither networkIds nor schemaTypes',
-    },
+    'subscription-needs-interest',
+    creating,
+    'there are neither networkIds nor schemaTypes',
+    400,
     ({ self }) => self.send(actions.subscribe, { message: { subscription: {} } }),
   ),
   {
@@ -115,12 +114,8 @@ export const subscriptionChecks: readonly CatalogCheck[] = [
       );
     },
   },
-  refusal(
-    {
-      ...{ name: 'list-limit', clause: 'Catalog spec: Limits', status: 400, codes: [] },
-      when: 'limit is 101',
-    },
-    ({ self }) => self.send(actions.listSubscriptions, { query: { limit: '101' } }),
+  refusal('list-limit', 'Catalog spec: Limits', 'limit is 101', 400, ({ self }) =>
+    self.send(actions.listSubscriptions, { query: { limit: '101' } }),
   ),
   {
     name: 'list-own-only',
@@ -134,10 +129,10 @@ export const subscriptionChecks: readonly CatalogCheck[] = [
     },
   },
   refusal(
-    {
-      ...{ name: 'delete-own-only', clause: ending, codes: ['AUT_UNAUTHORIZED_ACTION'] },
-      when: 'somebody else deactivates it',
-    },
+    'delete-own-only',
+    ending,
+    'somebody else deactivates it',
+    'AUT_UNAUTHORIZED_ACTION',
     async (scene) =>
       another(scene).send(actions.unsubscribe, { query: { subscriptionId: await scene.subscriptionId() } }),
   ),
@@ -207,9 +202,4 @@ export const endingChecks: readonly CatalogCheck[] = [
 export function another({ other }: CatalogScene): Sender {
   if (other) return other;
   throw new CheckSkipped('it takes a second identity: give --other');
-}
-
-/** An id that nobody has. */
-export function nobodysId(): string {
-  return randomUUID();
 }

@@ -40,188 +40,111 @@ export interface Link {
   codes: readonly Code[];
 }
 
+const link = (
+  name: string,
+  clause: string,
+  expects: string,
+  documents: Document | readonly Document[],
+  codes: readonly Code[],
+): Link => ({ name, clause, expects, documents: [documents].flat(), codes });
+
+const served = (document: Document, what: string, where: string) =>
+  link(`${document}-served`, `${endpoints}, ${what}`, `a JSON document${where}`, document, notServed);
+
+const digested = (document: Document, clause: string, expects: string) =>
+  link(`${document}-digest`, clause, expects, document, ['digest-mismatch']);
+
+const signed = (document: Document, clause: string, signed = 'a signature', ...more: Code[]) => {
+  const expects = `${signed} by a key that the registry has of the node`;
+  return link(`${document}-signed`, clause, expects, document, [...badSignature, ...more]);
+};
+
 /** What hangs on a broken link is not reached. */
 export const links: readonly Link[] = [
-  {
-    name: 'manifest-served',
-    clause: `${endpoints}, registry manifest`,
-    expects: 'a JSON document at /.well-known/dedi.index.json or dedi.json',
-    documents: ['manifest'],
-    codes: notServed,
-  },
-  {
-    name: 'manifest-signed',
-    clause: `${crawlOrder}, 2`,
-    expects: 'a signature by a key that the registry has of the node',
-    documents: ['manifest'],
-    codes: [...badSignature, 'node-unknown'],
-  },
-  {
-    name: 'manifest-names-record',
-    clause: `${endpoints}, refers to the Subscriber record by digest`,
-    expects: 'a manifest that names the file of the Subscriber record, with its digest',
-    documents: ['manifest', 'record'],
-    codes: ['malformed', 'record-missing', 'domain-mismatch'],
-  },
-  {
-    name: 'record-served',
-    clause: `${endpoints}, Subscriber record`,
-    expects: 'a JSON document at the location that the manifest names',
-    documents: ['record'],
-    codes: notServed,
-  },
-  {
-    name: 'record-digest',
-    clause: `${crawlOrder}, 3`,
-    expects: 'a Subscriber record whose bytes have the digest of the manifest',
-    documents: ['record'],
-    codes: ['digest-mismatch'],
-  },
-  {
-    name: 'record-signed',
-    clause: `${authentication}, 2`,
-    expects: 'a signature by a key that the registry has of the node',
-    documents: ['record'],
-    codes: badSignature,
-  },
-  {
-    name: 'record-lists-indexes',
-    clause: 'Self-hosted spec: Subscriber record pointer',
-    expects: 'meta.catalog_index_urls with at least one index',
-    documents: ['record'],
-    codes: ['no-index-urls', 'record-inactive', 'too-many-indexes'],
-  },
-  {
-    name: 'index-served',
-    clause: `${endpoints}, catalog index`,
-    expects: 'a JSON document at each address in meta.catalog_index_urls',
-    documents: ['index'],
-    codes: notServed,
-  },
-  {
-    name: 'index-signed',
-    clause: `${crawlOrder}, 4`,
-    expects: 'a signature by a key that the registry has of the node',
-    documents: ['index'],
-    codes: badSignature,
-  },
-  {
-    name: 'index-shape',
-    clause: indexFields,
-    expects: 'nodeId, next_update and catalogs',
-    documents: ['index'],
-    codes: ['malformed'],
-  },
-  {
-    name: 'index-of-node',
-    clause: `${indexFields}, nodeId`,
-    expects: 'the identity of the node whose record lists the index',
-    documents: ['index'],
-    codes: ['node-mismatch'],
-  },
-  {
-    name: 'entry-signed',
-    clause: `${authentication}, 1`,
-    expects: 'each entry signed by a key that the registry has of the node',
-    documents: ['entry'],
-    codes: badSignature,
-  },
-  {
-    name: 'entry-shape',
-    clause: `${indexFields}, entry`,
-    expects: 'catalogId, entryVersion, catalogType, baseline and changes of each entry',
-    documents: ['entry'],
-    codes: ['malformed'],
-  },
-  {
-    name: 'entry-once',
-    clause: `${indexFields}, one entry per catalog`,
-    expects: 'one entry of each catalog',
-    documents: ['entry'],
-    codes: ['entry-twice', 'in-two-indexes'],
-  },
-  {
-    name: 'baseline-served',
-    clause: `${endpoints}, baseline and change files`,
-    expects: 'a JSON document, gzipped or not, at the url of each baseline',
-    documents: ['baseline'],
-    codes: notServed,
-  },
-  {
-    name: 'baseline-digest',
-    clause: `${authentication}, 3`,
-    expects: 'bytes with the digest that the entry declares',
-    documents: ['baseline'],
-    codes: ['digest-mismatch'],
-  },
-  {
-    name: 'baseline-signed',
-    clause: `${authentication}, 1`,
-    expects: 'a signature by a key that the registry has of the node',
-    documents: ['baseline'],
-    codes: badSignature,
-  },
-  {
-    name: 'baseline-of-entry',
-    clause: `${indexFields}, baseline`,
-    expects: 'the catalogId and the version of the entry in the file',
-    documents: ['baseline'],
-    codes: ['catalog-mismatch', 'version-mismatch'],
-  },
-  {
-    name: 'change-served',
-    clause: `${endpoints}, baseline and change files`,
-    expects: 'a JSON document, gzipped or not, at the url of each change file',
-    documents: ['change'],
-    codes: notServed,
-  },
-  {
-    name: 'change-digest',
-    clause: `${authentication}, 3`,
-    expects: 'bytes with the digest that the entry declares',
-    documents: ['change'],
-    codes: ['digest-mismatch'],
-  },
-  {
-    name: 'change-signed',
-    clause: `${authentication}, 1`,
-    expects: 'a signature by a key that the registry has of the node',
-    documents: ['change'],
-    codes: badSignature,
-  },
-  {
-    name: 'change-of-entry',
-    clause: `${indexFields}, changes`,
-    expects: 'the catalogId and the versions of the entry in the file',
-    documents: ['change'],
-    codes: ['catalog-mismatch', 'version-mismatch'],
-  },
-  {
-    name: 'versions-lead',
-    clause: 'Self-hosted spec: Versioning',
-    expects: 'a baseline and changes that lead to the version that the entry announces',
-    documents: ['catalog'],
-    codes: ['gap'],
-  },
-  {
-    name: 'catalog-content',
-    clause: content,
-    expects: 'at least one resource or offer, each with an id of its own',
-    documents: ['baseline', 'change', 'catalog'],
-    codes: ['malformed', 'empty-catalog', 'duplicate-id', 'bad-directive', 'foreign-owner'],
-  },
-  {
-    name: 'master-without-offers',
-    clause: content,
-    expects: 'no offers in MASTER catalogs',
-    documents: ['baseline', 'change'],
-    codes: ['master-with-offers'],
-  },
-  {
-    name: 'attributes-conform',
-    clause: 'Self-hosted spec: Errors, domain schema check',
-    expects: 'attributes that conform to the schema that their @context names',
-    documents: ['baseline', 'change'],
-    codes: ['schema-violation'],
-  },
+  served('manifest', 'registry manifest', ' at /.well-known/dedi.index.json or dedi.json'),
+  signed('manifest', `${crawlOrder}, 2`, undefined, 'node-unknown'),
+  link(
+    'manifest-names-record',
+    `${endpoints}, refers to the Subscriber record by digest`,
+    'a manifest that names the file of the Subscriber record, with its digest',
+    ['manifest', 'record'],
+    ['malformed', 'record-missing', 'domain-mismatch'],
+  ),
+  served('record', 'Subscriber record', ' at the location that the manifest names'),
+  digested('record', `${crawlOrder}, 3`, 'a Subscriber record whose bytes have the digest of the manifest'),
+  signed('record', `${authentication}, 2`),
+  link(
+    'record-lists-indexes',
+    'Self-hosted spec: Subscriber record pointer',
+    'meta.catalog_index_urls with at least one index',
+    'record',
+    ['no-index-urls', 'record-inactive', 'too-many-indexes'],
+  ),
+  served('index', 'catalog index', ' at each address in meta.catalog_index_urls'),
+  signed('index', `${crawlOrder}, 4`),
+  link('index-shape', indexFields, 'nodeId, next_update and catalogs', 'index', ['malformed']),
+  link(
+    'index-of-node',
+    `${indexFields}, nodeId`,
+    'the identity of the node whose record lists the index',
+    'index',
+    ['node-mismatch'],
+  ),
+  signed('entry', `${authentication}, 1`, 'each entry signed'),
+  link(
+    'entry-shape',
+    `${indexFields}, entry`,
+    'catalogId, entryVersion, catalogType, baseline and changes of each entry',
+    'entry',
+    ['malformed'],
+  ),
+  link('entry-once', `${indexFields}, one entry per catalog`, 'one entry of each catalog', 'entry', [
+    'entry-twice',
+    'in-two-indexes',
+  ]),
+  ...linksOfFiles('baseline', 'baseline', 'version', 'each baseline'),
+  ...linksOfFiles('change', 'changes', 'versions', 'each change file'),
+  link(
+    'versions-lead',
+    'Self-hosted spec: Versioning',
+    'a baseline and changes that lead to the version that the entry announces',
+    'catalog',
+    ['gap'],
+  ),
+  link(
+    'catalog-content',
+    content,
+    'at least one resource or offer, each with an id of its own',
+    ['baseline', 'change', 'catalog'],
+    ['malformed', 'empty-catalog', 'duplicate-id', 'bad-directive', 'foreign-owner'],
+  ),
+  link(
+    'master-without-offers',
+    content,
+    'no offers in MASTER catalogs',
+    ['baseline', 'change'],
+    ['master-with-offers'],
+  ),
+  link(
+    'attributes-conform',
+    'Self-hosted spec: Errors, domain schema check',
+    'attributes that conform to the schema that their @context names',
+    ['baseline', 'change'],
+    ['schema-violation'],
+  ),
 ];
+
+function linksOfFiles(document: Document, member: string, versions: string, each: string): Link[] {
+  return [
+    served(document, 'baseline and change files', `, gzipped or not, at the url of ${each}`),
+    digested(document, `${authentication}, 3`, 'bytes with the digest that the entry declares'),
+    signed(document, `${authentication}, 1`),
+    link(
+      `${document}-of-entry`,
+      `${indexFields}, ${member}`,
+      `the catalogId and the ${versions} of the entry in the file`,
+      document,
+      ['catalog-mismatch', 'version-mismatch'],
+    ),
+  ];
+}

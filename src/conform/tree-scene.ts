@@ -14,7 +14,6 @@ export interface TreeScene {
   findings: () => Promise<readonly Finding[]>;
   /** Every index that was read, as it was served then. */
   indexes: () => Promise<readonly ReadIndex[]>;
-  /** The same, read again. */
   readAgain(url: string): Promise<JsonObject | undefined>;
 }
 

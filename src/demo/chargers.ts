@@ -20,22 +20,20 @@ interface Bay {
   isBidirectional?: boolean;
 }
 
-const rapid: Bay = {
-  ...{ kind: 'DC rapid charger', kilowatts: 120, connectorType: 'CCS2', controlProtocol: 'OCPP_2.0.1' },
-};
-const fast: Bay = {
-  ...{ kind: 'DC fast charger', kilowatts: 60, connectorType: 'CCS2', controlProtocol: 'OCPP_2.0.1' },
-};
+export const ccs2 = { connectorType: 'CCS2', controlProtocol: 'OCPP_2.0.1' };
+const rapid: Bay = { ...ccs2, kind: 'DC rapid charger', kilowatts: 120 };
+const fast: Bay = { ...ccs2, kind: 'DC fast charger', kilowatts: 60 };
 const chademo: Bay = { ...fast, kilowatts: 50, connectorType: 'CHAdeMO', controlProtocol: 'OCPP_1.6' };
 const gbt: Bay = { ...fast, kilowatts: 30, connectorType: 'GB_T', controlProtocol: 'OCPP_1.6' };
 const bus: Bay = { ...rapid, kind: 'DC bus charger', kilowatts: 240, controlProtocol: 'OCPP_2.1' };
-const ac: Bay = {
-  ...{ kind: 'AC charger', kilowatts: 22, connectorType: 'Type2', controlProtocol: 'OCPP_2.0.1' },
-};
+const ac: Bay = { ...ccs2, kind: 'AC charger', kilowatts: 22, connectorType: 'Type2' };
 const slow: Bay = { ...ac, kilowatts: 7.4, controlProtocol: 'OCPP_1.6' };
 const scooter: Bay = { ...slow, kind: 'Two-wheeler socket', kilowatts: 3.3, connectorType: 'Other' };
 const v2g: Bay = {
-  ...{ kind: 'Vehicle to grid', kilowatts: 22, connectorType: 'CCS2', controlProtocol: 'ISO_15118_20' },
+  ...ac,
+  kind: 'Vehicle to grid',
+  connectorType: 'CCS2',
+  controlProtocol: 'ISO_15118_20',
   isBidirectional: true,
 };
 
@@ -59,45 +57,47 @@ export function chargersOf(operator: Operator, hub: Hub): Resource[] {
   return arrangements[hub.arrangement].map((bay, index) => chargerAt(operator, hub, place, bay, index));
 }
 
-function chargerAt(
-  { id: operatorId, make }: Operator,
-  { at, opens }: Hub,
-  place: Place,
-  { kind, kilowatts, connectorType, controlProtocol, isBidirectional = false }: Bay,
-  index: number,
-): Resource {
+function chargerAt(operator: Operator, { at, opens }: Hub, place: Place, bay: Bay, index: number): Resource {
+  const { kind, kilowatts, connectorType } = bay;
   const number = index + 1;
-  const id = `${place.code}-${number}`;
+  const descriptor = {
+    name: `${place.neighbourhood}, bay ${number}: ${kind}`,
+    shortDesc: `${kilowatts} kW, ${connectorType === 'Other' ? '16 A socket' : connectorType}; ${at}`,
+  };
+  const geo = pointNear(place, bayMetres * index, -bayMetres * (index % 2));
+  const location = { geo, address: addressOf(place) };
+  const availability = { status: index % 3 === 2 ? 'CHARGING' : 'AVAILABLE' };
+  const more = { openingHours: opens, availability, location };
+  return charger(operator, `${place.code}-${number}`, descriptor, bay, more);
+}
+
+export function charger(
+  { id: operatorId, make }: Operator,
+  id: string,
+  descriptor: Resource['descriptor'],
+  { kilowatts, connectorType, controlProtocol, isBidirectional = false }: Omit<Bay, 'kind'>,
+  more: object = {},
+): Resource {
   return {
     id: `${operatorId}:${id}`,
-    descriptor: {
-      name: `${place.neighbourhood}, bay ${number}: ${kind}`,
-      shortDesc: `${kilowatts} kW, ${connectorType === 'Other' ? '16 A socket' : connectorType}; ${at}`,
-    },
+    descriptor,
     resourceAttributes: {
       '@context': 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
       '@type': 'EnergyResourceEVCharger',
       id,
       type: isBidirectional ? 'EV_V2G' : 'EV_CHARGER',
       attributes: {
-        make,
-        ratedPower: { value: kilowatts, unit: 'kW' },
-        connectorType,
-        controlProtocol,
+        ...{ make, ratedPower: { value: kilowatts, unit: 'kW' }, connectorType, controlProtocol },
         ...(isBidirectional && { v2xProtocol: 'ISO_15118_20_AC_BPT' }),
-        openingHours: opens,
-        availability: { status: index % 3 === 2 ? 'CHARGING' : 'AVAILABLE' },
-        location: {
-          geo: pointNear(place, bayMetres * index, -bayMetres * (index % 2)),
-          address: addressOf(place),
-        },
+        ...more,
       },
     },
   };
 }
 
-/** The distance from one bay to the next. */
 const bayMetres = 4;
+
+const [morning, evening] = ['06:00:00+05:30', '22:00:00+05:30'];
 
 /** Prices by the speed of the charger, and a lower one at night. */
 export function tariffsOf(operator: Operator, chargers: readonly Resource[]): Offer[] {
@@ -105,13 +105,9 @@ export function tariffsOf(operator: Operator, chargers: readonly Resource[]): Of
   const [quick, gentle] = [chargers.filter(isFast), chargers.filter((charger) => !isFast(charger))];
   const { fast: day, slow: gently, night } = operator.rupeesPerKilowattHour;
   return [
-    tariff(operator, 'day', 'Fast charging by day', quick, day, {
-      startTime: '06:00:00+05:30',
-      endTime: '22:00:00+05:30',
-    }),
+    tariff(operator, 'day', 'Fast charging by day', quick, day, { startTime: morning, endTime: evening }),
     tariff(operator, 'night', 'Fast charging by night', quick, night, {
-      startTime: '22:00:00+05:30',
-      endTime: '06:00:00+05:30',
+      ...{ startTime: evening, endTime: morning },
     }),
     tariff(operator, 'slow', 'Slow charging', gentle, gently),
   ];
@@ -130,14 +126,21 @@ function tariff(
     id: `${id}:${place}:${kind}`,
     descriptor: { name, shortDesc: `₹${rupees} per kWh` },
     resourceIds: chargers.map((charger) => charger.id),
-    considerations: [priceOf(rupees, { type: 'ENERGY', unit: 'kWh' })],
+    considerations: [perKilowattHour(rupees)],
     ...(validity && { validity }),
   };
 }
 
-export function priceOf(rupees: number, more: { type?: string; unit?: string } = {}) {
+/** The price of a kilowatt hour. */
+export const perKilowattHour = (rupees: number, id?: string) =>
+  priceOf(rupees, { id, type: 'ENERGY', unit: 'kWh' });
+
+export function priceOf(
+  rupees: number,
+  { id = 'price', ...more }: { id?: string; type?: string; unit?: string } = {},
+) {
   return {
-    id: 'price',
+    id,
     considerationAttributes: {
       '@context': 'https://schema.beckn.io/PriceSpecification/v1/context.jsonld',
       '@type': 'PriceSpecification',

@@ -1,5 +1,13 @@
 import type { Catalog, Resource } from '../protocol/catalog.ts';
-import { chargersOf, type Hub, type Operator, tariffsOf } from './chargers.ts';
+import {
+  ccs2,
+  charger,
+  chargersOf,
+  type Hub,
+  type Operator,
+  perKilowattHour,
+  tariffsOf,
+} from './chargers.ts';
 import { addressOf, areaAround, placeOf, pointNear } from './places.ts';
 
 // Three charging operators: Voltpath publishes through the catalog service, a catalog for each of its hubs; Kaveri and Minchu host signed files.
@@ -53,11 +61,11 @@ function hubCatalog(hub: Hub): Catalog {
 }
 
 /** A usual mistake: the schema spells it CCS2. */
-function misspellFirst(charger: Resource, index: number): Resource {
-  if (index > 0 || !charger.resourceAttributes) return charger;
-  const { attributes, ...rest } = charger.resourceAttributes;
+function misspellFirst(one: Resource, index: number): Resource {
+  if (index > 0 || !one.resourceAttributes) return one;
+  const { attributes, ...rest } = one.resourceAttributes;
   return {
-    ...charger,
+    ...one,
     resourceAttributes: { ...rest, attributes: { ...(attributes as object), connectorType: 'CCS-2' } },
   };
 }
@@ -69,24 +77,14 @@ function vanCatalog(): Catalog {
     id: 'voltpath-vans',
     descriptor: { name: 'Voltpath Vans', shortDesc: 'A charger comes to you, in the east of the city' },
     provider: { ...providerOf(voltpath), availableAt: [{ geo: area }] },
-    resources: ['Van 1', 'Van 2'].map((name, index) => ({
-      id: `voltpath:VAN-${index + 1}`,
-      descriptor: { name: `${name}: mobile DC charger`, shortDesc: '30 kW, CCS2; there within the hour' },
-      resourceAttributes: {
-        '@context': 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
-        '@type': 'EnergyResourceEVCharger',
-        id: `VAN-${index + 1}`,
-        type: 'EV_CHARGER',
-        attributes: {
-          make: voltpath.make,
-          ratedPower: { value: 30, unit: 'kW' },
-          connectorType: 'CCS2',
-          controlProtocol: 'OCPP_2.0.1',
-          openingHours: longDay,
-          location: { geo: area },
-        },
-      },
-    })),
+    resources: [1, 2].map((number) => {
+      const shown = {
+        name: `Van ${number}: mobile DC charger`,
+        shortDesc: '30 kW, CCS2; there within the hour',
+      };
+      const where = { openingHours: longDay, location: { geo: area } };
+      return charger(voltpath, `VAN-${number}`, shown, { ...ccs2, kilowatts: 30 }, where);
+    }),
     offers: tariffsOf({ ...voltpath, rupeesPerKilowattHour: { fast: 32, slow: 32, night: 38 } }, [
       { id: 'voltpath:VAN-1', descriptor: { name: 'Van 1: DC charger' } },
       { id: 'voltpath:VAN-2', descriptor: { name: 'Van 2: DC charger' } },
@@ -95,18 +93,15 @@ function vanCatalog(): Catalog {
 }
 
 const kaveri: Operator = {
-  ...{
-    id: 'kaveri',
-    name: 'Kaveri Charge',
-    about: 'Chargers in the west and the south of Bengaluru',
-    make: 'Kaveri',
-  },
+  ...{ id: 'kaveri', name: 'Kaveri Charge', make: 'Kaveri' },
+  about: 'Chargers in the west and the south of Bengaluru',
   rupeesPerKilowattHour: { fast: 16, slow: 9.5, night: 12.5 },
 };
 
 /** Published as signed files of its own node. */
 export function kaveriCatalogs(): Catalog[] {
   return [
+    cityStationCatalog(),
     hostedCatalog(kaveri, 'kaveri-west', 'Kaveri West', 'Charging in the west of Bengaluru', [
       { place: 'RAJ', arrangement: 'street', at: 'beside the temple tank', opens: allDay },
       { place: 'VIJ', arrangement: 'mall', at: 'metro car park', opens: longDay },
@@ -120,13 +115,40 @@ export function kaveriCatalogs(): Catalog[] {
   ];
 }
 
+/** A catalog with one location, that of its provider: three chargers at KSR Bengaluru, the main railway station. */
+function cityStationCatalog(): Catalog {
+  const station = placeOf('SBC');
+  const bays = [
+    ['Forecourt, left: DC fast charger', 60, 'CCS2'],
+    ['Forecourt, right: DC fast charger', 60, 'CHAdeMO'],
+    ['Car park: AC charger', 11, 'Type2'],
+  ] as const;
+  const resources = bays.map(([name, kilowatts, connectorType], index) => {
+    const shown = { name, shortDesc: `${kilowatts} kW, ${connectorType}` };
+    return charger(kaveri, `SBC-${index + 1}`, shown, { ...ccs2, kilowatts, connectorType });
+  });
+  return {
+    id: 'kaveri-city-station',
+    descriptor: { name: 'Kaveri City Station', shortDesc: 'Charging at KSR Bengaluru railway station' },
+    provider: {
+      ...providerOf(kaveri),
+      availableAt: [{ geo: pointNear(station, 0, 0), address: addressOf(station) }],
+    },
+    resources,
+    offers: [
+      {
+        id: 'kaveri:per-kwh',
+        descriptor: { name: 'By energy' },
+        resourceIds: resources.map(({ id }) => id),
+        considerations: [perKilowattHour(kaveri.rupeesPerKilowattHour.fast, 'per-kwh')],
+      },
+    ],
+  };
+}
+
 const minchu: Operator = {
-  ...{
-    id: 'minchu',
-    name: 'Minchu Charge',
-    about: 'Lightning for the north and the east of Bengaluru',
-    make: 'Minchu',
-  },
+  ...{ id: 'minchu', name: 'Minchu Charge', make: 'Minchu' },
+  about: 'Lightning for the north and the east of Bengaluru',
   rupeesPerKilowattHour: { fast: 17.25, slow: 10, night: 13 },
 };
 

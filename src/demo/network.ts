@@ -1,7 +1,6 @@
 import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { kaveriCatalogs, minchuCatalogs, voltpathCatalogs } from './charging.ts';
-import { cityStationCatalog } from './city-station.ts';
 import { masterCatalog, shopCatalogs } from './groceries.ts';
 
 // The participants of the demo network beside the roles, and the catalogs that they publish. Three things are wrong on purpose: a bay in the catalog of
@@ -35,9 +34,8 @@ export function servicePublishes(networkId: string): SignedPublish[] {
   ];
 }
 
-/** The catalogs of the publisher role. */
 export function publisherMessage(networkId: string): PublishMessage {
-  return regular([cityStationCatalog, ...kaveriCatalogs()], networkId);
+  return regular(kaveriCatalogs(), networkId);
 }
 
 /** The catalogs of the second self-hosted node, and the one whose file is changed after it was signed. */

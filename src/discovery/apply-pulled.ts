@@ -28,11 +28,9 @@ const removalsAtOnce = 500;
 export interface PulledPage {
   feedId: number;
   run: string;
-  /** Identity of the catalog service. */
   service: string;
   /** '' where the feed is for every network: then the networks of what it brings are not known. */
   networkId: string;
-  /** When the pull was sent. */
   sentAt: Date;
   typeOf(catalogId: string): CatalogType;
 }

@@ -26,9 +26,8 @@ export class StepFailed extends Error {
   }
 }
 
-export interface ServiceQuestion {
+interface ServiceQuestion {
   action: Action;
-  /** Base address of the service. */
   catalogUrl: string;
   /** The message of the envelope; GET and DELETE have none. */
   message?: object;

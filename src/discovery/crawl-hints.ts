@@ -1,7 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
-import { changedExample, refusalExample } from '../http/refusal-examples.ts';
+import {
+  empty,
+  invalid,
+  invalidJson,
+  lacking,
+  refusalExample,
+  unknownMember,
+} from '../http/refusal-examples.ts';
 import { sourceOf } from '../http/source.ts';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { CrawlHint } from '../protocol/crawl-messages.ts';
@@ -94,31 +101,11 @@ export const operation: PlainOperation = {
     429: 'AUT_RATE_LIMITED: a hint came less than a minute ago; Retry-After says when to come again.',
   },
   refusals: [
-    refusalExample(
-      'json',
-      'The body is no JSON',
-      ['SCH_INVALID_JSON', 'the text ends where a value is expected, at line 1, column 11'],
-      {
-        at: [],
-        value: '{"nodeId":',
-      },
-    ),
-    changedExample('missing', 'No node is named', { at: ['nodeId'] }, [
-      'SCH_REQUIRED_FIELD_MISSING',
-      'is missing',
-    ]),
-    changedExample('format', 'The node is named by nothing', { at: ['nodeId'], value: '' }, [
-      'SCH_INVALID_FORMAT',
-      'must not be empty',
-    ]),
-    changedExample('type', 'The node is a number', { at: ['nodeId'], value: 7 }, [
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      'must be a string, not a number',
-    ]),
-    changedExample('unknownMember', 'A member that nobody knows', { at: ['since'], value: '2026-01-31' }, [
-      'SCH_FIELD_NOT_ALLOWED',
-      'is not allowed here',
-    ]),
+    invalidJson('{"nodeId":'),
+    lacking('No node is named', 'nodeId'),
+    empty('The node is named by nothing', 'nodeId', ''),
+    invalid('type', 'The node is a number', 'nodeId', 7, 'must be a string, not a number'),
+    unknownMember('since', '2026-01-31'),
     refusalExample(
       'unknownNode',
       'No network that is crawled has such a node',

@@ -21,7 +21,7 @@ const maxInflatedBytes = 64 * 1024 ** 3;
 const maxDownloadMs = 30 * 60_000;
 
 /** A verified download. It is a file without a name, which is gone with `close` or with the process. */
-export interface VerifiedDownload {
+interface VerifiedDownload {
   /** The JSON, from its beginning; may be read several times. */
   read(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;

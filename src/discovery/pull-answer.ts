@@ -14,7 +14,7 @@ import { readHeads } from './split-catalogs.ts';
 
 const maxPages = 100_000;
 
-export interface AppliedPage {
+interface AppliedPage {
   outcome: PageOutcome;
   /** The offset of the next page; undefined when this was the last. */
   next?: number;

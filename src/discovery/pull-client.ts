@@ -36,26 +36,10 @@ async function takeStep(context: DiscoveryContext, claim: Claim<Feed>, signal: A
   const answer = feed.message_id === null ? undefined : await findAnswer(database, feed.id, feed.message_id);
   const step = nextStep(feed, answer !== undefined, claim.at);
   try {
-    switch (step) {
-      case 'cancel':
-        return await cancel(context, claim, signal);
-      case 'subscribe':
-        return await subscribeFeed(context, claim, signal);
-      case 'tidy':
-        return await tidy(context, claim, signal);
-      case 'check':
-        return await check(context, claim, signal);
-      case 'begin':
-        return await begin(context, claim);
-      case 'send':
-        return await sendPage(context, claim, signal);
-      case 'apply':
-        return await applyPage(context, claim, answer ?? Buffer.alloc(0), signal);
-      case 'give up waiting':
-        throw new StepFailed('no on_pull came in time; the pull is issued again');
-      default:
-        return await rest(database, claim, step);
-    }
+    if (step instanceof Date) return await rest(database, claim, step);
+    if (step === 'apply') return await applyPage(context, claim, answer ?? Buffer.alloc(0), signal);
+    if (step === 'give up waiting') throw new StepFailed('no on_pull came in time; the pull is issued again');
+    return await steps[step](context, claim, signal);
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     await recordFailure(context, claim, step, error);
@@ -67,17 +51,10 @@ async function rest(database: Database, claim: Claim<Feed>, until: Date): Promis
   await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs }));
 }
 
+const steps = { cancel, subscribe: subscribeFeed, tidy, check, begin, send: sendPage };
+
 /** The next step of a feed, or how long it can wait. */
-export type Step =
-  | 'cancel'
-  | 'subscribe'
-  | 'tidy'
-  | 'check'
-  | 'begin'
-  | 'send'
-  | 'apply'
-  | 'give up waiting'
-  | Date;
+export type Step = keyof typeof steps | 'apply' | 'give up waiting' | Date;
 
 /** By the database's clock. Times further ahead than any is set are from before it was set back. */
 export function nextStep(feed: Feed, hasAnswer: boolean, now: Date): Step {
@@ -126,9 +103,6 @@ async function recordFailure(
       ...{ failures: attempts, last_error: error, last_status: status ?? null, ...outOfStep(claim) },
       ...{ message_id: null, sent_at: null, check_at: null },
     };
-    await settle(tx, feedTable, claim, {
-      dueInMs,
-      set: isLost ? { ...set, subscription_id: null } : set,
-    });
+    await settle(tx, feedTable, claim, { dueInMs, set: isLost ? { ...set, subscription_id: null } : set });
   });
 }

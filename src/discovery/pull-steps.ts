@@ -13,6 +13,8 @@ import { applyAnswer } from './pull-answer.ts';
 
 // The steps of one pull of everything (pull-client.ts drives them). Each settles the feed.
 
+export type FeedStep = (context: DiscoveryContext, claim: Claim<Feed>, signal: AbortSignal) => Promise<void>;
+
 const catalogsPerPage = 100;
 /** Everything is pulled again this often: drift is found and mended. */
 export const pullEveryMs = 24 * 3_600_000;
@@ -35,7 +37,7 @@ export function outOfStep({ row, at }: Claim<Feed>): { out_of_step_since: Date }
 }
 
 /** From here on every request for a pull means another one after this. */
-export async function begin({ database }: DiscoveryContext, claim: Claim<Feed>): Promise<void> {
+export const begin: FeedStep = async ({ database }, claim) => {
   const { at: startedAt } = claim;
   const set = {
     ...noRun,
@@ -45,13 +47,9 @@ export async function begin({ database }: DiscoveryContext, claim: Claim<Feed>):
     pull_at: after(startedAt, pullEveryMs),
   };
   await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs: 0, set }));
-}
+};
 
-export async function sendPage(
-  context: DiscoveryContext,
-  claim: Claim<Feed>,
-  signal: AbortSignal,
-): Promise<void> {
+export const sendPage: FeedStep = async (context, claim, signal) => {
   const { database, now } = context;
   const { catalog_url: catalogUrl, subscription_id: subscriptionId, page_offset: offset } = claim.row;
   const expires = after(now(), answerExpiryMs);
@@ -70,7 +68,7 @@ export async function sendPage(
   });
   const set = { last_status: null };
   await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs: answerMs, set }));
-}
+};
 
 export async function applyPage(
   context: DiscoveryContext,

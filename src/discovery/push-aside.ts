@@ -3,7 +3,7 @@ import { asProtocolError } from '../http/error-answer.ts';
 import { largeBodyBytes } from '../http/large-bodies.ts';
 import type { Answer, VerifiedRequest } from '../http/signed-route.ts';
 import { actions } from '../protocol/actions.ts';
-import { AlreadyRemembered, type ErrorCode, ProtocolError } from '../protocol/errors.ts';
+import { AlreadyRemembered, type ErrorCode, overloaded, ProtocolError } from '../protocol/errors.ts';
 import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../storage/thread-database.ts';
 import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
 import type { DiscoveryContext } from './context.ts';
@@ -15,7 +15,7 @@ import { receivePush } from './receive-push.ts';
 
 type PushRequest = VerifiedRequest<typeof actions.push>;
 
-export interface PushAside {
+interface PushAside {
   /** As `receivePush`. */
   receive(request: PushRequest): Promise<Answer>;
   close(): Promise<void>;
@@ -28,7 +28,6 @@ const small = { size: 1, ofAllWorkers: 8, least: 2 };
 const deadlineMs = 5 * 60_000;
 /** A thread is waited for no longer than this. */
 const waitMs = 20_000;
-const retryAfterSeconds = 5;
 
 export function createPushAside({ config, database, logger }: DiscoveryContext): PushAside {
   const forLarge = createThreadPool({ ...large, logger });
@@ -43,7 +42,9 @@ export function createPushAside({ config, database, logger }: DiscoveryContext):
       const input: ThreadInput = { config, thread, request };
       const task = { module: import.meta.url, name: receiveHere.name, input, owner, deadlineMs, waitMs };
       const outcome = await threads.run<Outcome>(task).catch((error) => {
-        throw error instanceof DeadlineExceeded ? overloaded(error) : error;
+        if (!(error instanceof DeadlineExceeded)) throw error;
+        const options = { retryAfterSeconds: 5, cause: error };
+        throw overloaded('Too many pushes are being applied. Try again later.', options);
       });
       if ('answer' in outcome) return outcome.answer;
       if ('isRepeat' in outcome) throw new AlreadyRemembered();
@@ -87,11 +88,4 @@ export async function receiveHere({ config, thread, request }: ThreadInput): Pro
     if (code === 'NET_INTERNAL_ERROR') logger.error({ err: error }, 'a push failed');
     return { refused: { code, says, path, status, retryAfterSeconds } };
   }
-}
-
-function overloaded(cause: Error): ProtocolError {
-  return new ProtocolError('NET_OVERLOADED', 'Too many pushes are being applied. Try again later.', {
-    retryAfterSeconds,
-    cause,
-  });
 }

@@ -11,7 +11,7 @@ export type CatalogPart =
   | { kind: 'resources' | 'offers'; value: Json; bytes: number }
   | { kind: 'end' };
 
-export interface SplitOptions {
+interface SplitOptions {
   /** The members that lead to the list of catalogs: `catalogs` of a download, `message` and `catalogs` of an answer. */
   path: readonly string[];
   /** Whether resources and offers are read; otherwise they are passed over. */

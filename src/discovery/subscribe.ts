@@ -123,14 +123,10 @@ export async function unsubscribe(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await askService(context, {
-      action: actions.unsubscribe,
-      catalogUrl,
-      query: { subscriptionId },
-      signal,
-    });
+    const query = { subscriptionId };
+    await askService(context, { action: actions.unsubscribe, catalogUrl, query, signal });
   } catch (error) {
-    if (error instanceof StepFailed && [400, 403, 404].includes(error.status ?? 0)) return;
+    if (error instanceof StepFailed && unknownTo.includes(error.status ?? 0)) return;
     throw error;
   }
 }

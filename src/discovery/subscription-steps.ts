@@ -3,8 +3,7 @@ import { dropFeed, type Feed, feedsChannel, feedTable } from '../storage/feeds/f
 import { type Claim, settle } from '../storage/work/due-work.ts';
 import { leaveInParts, sourceOf } from './apply-copies.ts';
 import { StepFailed } from './ask-service.ts';
-import type { DiscoveryContext } from './context.ts';
-import { inStep, noRun, outOfStep } from './pull-steps.ts';
+import { type FeedStep, inStep, noRun, outOfStep } from './pull-steps.ts';
 import { isSubscribed, subscribe, unsubscribe } from './subscribe.ts';
 
 // The steps of a feed that make and end its subscription (pull-client.ts drives them). Each settles the feed.
@@ -14,11 +13,7 @@ export const checkEveryMs = 15 * 60_000;
 /** Attempts to unsubscribe before an unwanted feed is dropped: the service may be gone. */
 const maxCancelAttempts = 8;
 
-export async function subscribeFeed(
-  context: DiscoveryContext,
-  claim: Claim<Feed>,
-  signal: AbortSignal,
-): Promise<void> {
+export const subscribeFeed: FeedStep = async (context, claim, signal) => {
   const { database, logger } = context;
   const { catalog_url: catalogUrl, network_id: networkId } = claim.row;
   const { subscriptionId, service } = await subscribe(context, claim.row, signal);
@@ -36,14 +31,10 @@ export async function subscribeFeed(
     tx.hint(feedsChannel);
     return settle(tx, feedTable, claim, { dueInMs: 0, set });
   });
-}
+};
 
 /** Makes a subscription anew that is not ACTIVE any more: creating it again costs nothing where it is. */
-export async function check(
-  context: DiscoveryContext,
-  claim: Claim<Feed>,
-  signal: AbortSignal,
-): Promise<void> {
+export const check: FeedStep = async (context, claim, signal) => {
   const { database, logger } = context;
   const { catalog_url: catalogUrl, network_id: networkId, subscription_id: subscriptionId } = claim.row;
   const isThere = await isSubscribed(context, claim.row, signal);
@@ -59,31 +50,23 @@ export async function check(
       ? { subscription_id: null, ...outOfStep(claim) }
       : { check_at: nextCheck(claim), ...(isPulled && inStep) };
   await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs: 0, set }));
-}
+};
 
 function nextCheck({ at }: Claim<Feed>): Date {
   return new Date(at.getTime() + checkEveryMs);
 }
 
 /** Deactivates subscriptions that were replaced. */
-export async function tidy(
-  context: DiscoveryContext,
-  claim: Claim<Feed>,
-  signal: AbortSignal,
-): Promise<void> {
+export const tidy: FeedStep = async (context, claim, signal) => {
   const { catalog_url: catalogUrl, cancelled_ids: ids, subscription_id: current } = claim.row;
   for (const id of ids) if (id !== current) await unsubscribe(context, catalogUrl, id, signal);
   await context.database.transaction((tx) =>
     settle(tx, feedTable, claim, { dueInMs: 0, set: { cancelled_ids: [] } }),
   );
-}
+};
 
 /** Deactivates the subscription, and takes out what came by it alone. */
-export async function cancel(
-  context: DiscoveryContext,
-  claim: Claim<Feed>,
-  signal: AbortSignal,
-): Promise<void> {
+export const cancel: FeedStep = async (context, claim, signal) => {
   const { database, logger } = context;
   const { id: feedId, catalog_url: catalogUrl, network_id: networkId, service, failures } = claim.row;
   const ids = [...claim.row.cancelled_ids, claim.row.subscription_id].filter((id) => id !== null);
@@ -103,4 +86,4 @@ export async function cancel(
     await dropFeed(tx, feedId);
   });
   logger.info({ catalogUrl, networkId }, 'unsubscribed');
-}
+};

@@ -16,7 +16,7 @@ import { configureSubscriptions } from './subscribe.ts';
 
 // Staying in step with the catalog services of the settings: subscriptions, pushes, pulls.
 
-export interface Sync {
+interface Sync {
   /** Pushes of services that we subscribed to are not counted. */
   isExempt: NonNullable<RateLimits['exempt']>;
   findSentRequest: NonNullable<SignedService['findSentRequest']>;

@@ -1,8 +1,17 @@
 import type { Action, actions } from '../protocol/actions.ts';
 import { nothingMatches, spatialOperators } from '../protocol/discover-messages.ts';
 import { exampleIds } from '../protocol/example-catalog.ts';
-import type { Segments } from '../protocol/fault.ts';
-import { bodyRefusals, changedExample, type RefusalExample, refusalExample } from './refusal-examples.ts';
+import {
+  bodyRefusals,
+  changed,
+  empty,
+  invalid,
+  lacking,
+  noSuch,
+  type RefusalExample,
+  refusalExample,
+  segments,
+} from './refusal-examples.ts';
 
 /** Examples of refusals: first those common to all actions, then those of this action. */
 export function refusalExamplesOf(id: string | undefined, action: Action): RefusalExample[] {
@@ -10,106 +19,85 @@ export function refusalExamplesOf(id: string | undefined, action: Action): Refus
   return [...(action.body ? bodyRefusals(action) : []), ...own];
 }
 
-const missing = ['SCH_REQUIRED_FIELD_MISSING', 'is missing'] as const;
-const noUuid = ['CTX_INVALID_FIELD', 'must be a UUID'] as const;
-
-const inCatalog = (...rest: Segments) => ['message', 'catalogs', 0, ...rest];
-const inDirective = (member: string) => ['message', 'publishDirectives', 0, member];
-const inSpatial = (member: string) => ['message', 'intent', 'spatial', 0, member];
-
-const noDate = changedExample(
-  'format',
-  'A date is none',
-  { at: inCatalog('validity'), value: { startDate: 'soon' } },
-  [
-    'SCH_INVALID_FORMAT',
-    'must be a date such as 2026-01-31 or a date-time such as 2026-01-31T12:00:00Z',
-    inCatalog('validity', 'startDate'),
-  ],
-);
+const noDate = changed('format', 'A date is none', 'message.catalogs.0.validity', { startDate: 'soon' }, [
+  'SCH_INVALID_FORMAT',
+  'must be a date such as 2026-01-31 or a date-time such as 2026-01-31T12:00:00Z',
+  segments('message.catalogs.0.validity.startDate'),
+]);
 
 /** Networks in a list, one of which has no name. */
-function namelessNetwork(...list: Segments): RefusalExample {
-  return changedExample('format', 'A network without a name', { at: list, value: [''] }, [
-    'SCH_INVALID_FORMAT',
-    'must not be empty',
-    [...list, 0],
-  ]);
-}
+const namelessNetwork = (list: string) => empty('A network without a name', list, [''], `${list}.0`);
 
 /** publish, and push, which has the same message. */
 const publishRefusals: RefusalExample[] = [
-  changedExample('missing', 'A catalog has no id', { at: inCatalog('id') }, missing),
-  changedExample(
-    'untyped',
+  lacking('A catalog has no id', 'message.catalogs.0.id'),
+  lacking(
     'Attributes do not name their schema',
-    { at: inCatalog('resources', 0, 'resourceAttributes', '@context') },
-    missing,
+    'message.catalogs.0.resources.0.resourceAttributes.@context',
+    'untyped',
   ),
-  changedExample('enum', 'There is no such type', { at: inDirective('catalogType'), value: 'BASIC' }, [
-    'SCH_INVALID_ENUM',
-    'must be one of MASTER, REGULAR',
-  ]),
+  noSuch('There is no such type', 'message.publishDirectives.0.catalogType', 'BASIC', 'MASTER, REGULAR'),
   noDate,
-  changedExample(
+  invalid(
     'directive',
     'A directive names no catalog of the request',
-    { at: inDirective('catalogId'), value: 'voltpath-koramangala' },
-    ['SCH_SCHEMA_VALIDATION_FAILED', 'names no catalog of this request'],
+    'message.publishDirectives.0.catalogId',
+    'voltpath-koramangala',
+    'names no catalog of this request',
   ),
 ];
 
-const inQuery = ['query', 'subscriptionId'];
-const inMessage = ['message', 'subscriptionId'];
-const limitTooSmall = changedExample('limit', 'A page of nothing', { at: ['query', 'limit'], value: '0' }, [
-  'SCH_SCHEMA_VALIDATION_FAILED',
-  'must be at least 1',
+const inQuery = 'query.subscriptionId';
+const inMessage = 'message.subscriptionId';
+const limitTooSmall = invalid('limit', 'A page of nothing', 'query.limit', '0', 'must be at least 1');
+const limitTooLarge = invalid('limit', 'Too large a page', 'message.limit', 101, 'must be at most 100');
+const answersNothing = refusalExample('unasked', 'It answers no request', [
+  'CTX_INVALID_FIELD',
+  'This answers no request of ours.',
+  { path: '$.context.messageId' },
 ]);
 
+const noUuid = (path: string) =>
+  changed('noUuid', 'No id of a subscription', path, 'mine', ['CTX_INVALID_FIELD', 'must be a UUID']);
+
 /** An unknown subscription, and one of another owner. */
-function subscriptionRefusals(at: Segments): RefusalExample[] {
-  const path = `$.${at.join('.')}`;
+function subscriptionRefusals(path: string): RefusalExample[] {
   return [
     refusalExample(
       'unknown',
       'An id that the service never gave out',
-      ['CTX_INVALID_FIELD', 'There is no such subscription.', { path, status: 404 }],
-      { at, value: exampleIds.unknownSubscription },
+      ['CTX_INVALID_FIELD', 'There is no such subscription.', { path: `$.${path}`, status: 404 }],
+      { at: segments(path), value: exampleIds.unknownSubscription },
     ),
-    othersSubscription(at),
+    othersSubscription(path),
   ];
 }
 
-function othersSubscription(at: Segments): RefusalExample {
-  const path = `$.${at.join('.')}`;
+function othersSubscription(path: string): RefusalExample {
   return refusalExample(
     'othersSubscription',
     'The subscription is that of another participant',
-    ['AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to somebody else.', { path }],
-    { at, value: exampleIds.othersSubscription },
+    ['AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to somebody else.', { path: `$.${path}` }],
+    { at: segments(path), value: exampleIds.othersSubscription },
   );
 }
 
 const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
   subscribe: [
-    changedExample(
-      'missing',
-      'Neither networks nor schema types',
-      { at: ['message', 'subscription', 'networkIds'] },
-      [
-        'SCH_REQUIRED_FIELD_MISSING',
-        'must have at least one of networkIds, schemaTypes',
-        ['message', 'subscription'],
-      ],
-    ),
-    changedExample(
+    changed('missing', 'Neither networks nor schema types', 'message.subscription.networkIds', undefined, [
+      'SCH_REQUIRED_FIELD_MISSING',
+      'must have at least one of networkIds, schemaTypes',
+      ['message', 'subscription'],
+    ]),
+    invalid(
       'type',
       'One network instead of a list',
-      { at: ['message', 'subscription', 'networkIds'], value: 'nfh.global/beckn-nodes' },
-      ['SCH_SCHEMA_VALIDATION_FAILED', 'must be an array, not a string'],
+      'message.subscription.networkIds',
+      'nfh.global/beckn-nodes',
+      'must be an array, not a string',
     ),
-    namelessNetwork('message', 'subscription', 'networkIds'),
-    changedExample('noUuid', 'No id of a subscription', { at: inQuery, value: 'mine' }, noUuid),
+    namelessNetwork('message.subscription.networkIds'),
+    noUuid(inQuery),
     ...subscriptionRefusals(inQuery),
     refusalExample('capacity', 'Too many subscriptions', [
       'POL_NP_CAPACITY_EXCEEDED',
@@ -117,17 +105,14 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     ]),
   ],
   listSubscriptions: [
-    changedExample('enum', 'There is no such status', { at: ['query', 'status'], value: 'OPEN' }, [
-      'SCH_INVALID_ENUM',
-      'must be one of ACTIVE, INACTIVE',
-    ]),
+    noSuch('There is no such status', 'query.status', 'OPEN', 'ACTIVE, INACTIVE'),
     limitTooSmall,
-    changedExample('noUuid', 'No id of a subscription', { at: inQuery, value: 'mine' }, noUuid),
+    noUuid(inQuery),
     othersSubscription(inQuery),
   ],
   unsubscribe: [
-    changedExample('missing', 'The subscription is not named', { at: inQuery }, missing),
-    changedExample('noUuid', 'No id of a subscription', { at: inQuery, value: 'mine' }, noUuid),
+    lacking('The subscription is not named', inQuery),
+    noUuid(inQuery),
     ...subscriptionRefusals(inQuery),
   ],
   publish: [
@@ -140,7 +125,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
         'message.publishDirectives[0].visibleTo includes grocers.example.org/members, of which provider.example.org/subscribers.beckn.one is no member',
         { path: '$.message.publishDirectives[0].visibleTo' },
       ],
-      { at: inDirective('visibleTo'), value: ['grocers.example.org/members'] },
+      { at: segments('message.publishDirectives.0.visibleTo'), value: ['grocers.example.org/members'] },
     ),
   ],
   push: [
@@ -151,52 +136,38 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     ]),
   ],
   pull: [
-    changedExample('missing', 'The subscription is not named', { at: inMessage }, missing),
-    changedExample('noUuid', 'No id of a subscription', { at: inMessage, value: 'mine' }, noUuid),
+    lacking('The subscription is not named', inMessage),
+    noUuid(inMessage),
     refusalExample(
       'inactive',
       'The subscription was deactivated',
       ['CTX_INVALID_FIELD', 'The subscription is INACTIVE.', { path: '$.message.subscriptionId' }],
-      { at: inMessage, value: exampleIds.inactiveSubscription },
+      { at: segments(inMessage), value: exampleIds.inactiveSubscription },
     ),
-    changedExample(
-      'incremental',
-      'A mode that is not enabled',
-      { at: ['message', 'mode'], value: 'INCREMENTAL' },
-      ['NET_NOT_IMPLEMENTED', 'INCREMENTAL is not enabled; use FULL'],
-    ),
-    changedExample('enum', 'There is no such mode', { at: ['message', 'mode'], value: 'ALL' }, [
-      'SCH_INVALID_ENUM',
-      'must be one of FULL, INCREMENTAL',
+    changed('incremental', 'A mode that is not enabled', 'message.mode', 'INCREMENTAL', [
+      'NET_NOT_IMPLEMENTED',
+      'INCREMENTAL is not enabled; use FULL',
     ]),
-    changedExample('limit', 'Too large a page', { at: ['message', 'limit'], value: 101 }, [
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      'must be at most 100',
-    ]),
+    noSuch('There is no such mode', 'message.mode', 'ALL', 'FULL, INCREMENTAL'),
+    limitTooLarge,
     ...subscriptionRefusals(inMessage),
   ],
   search: [
-    changedExample('missing', 'There is no message', { at: ['message'] }, missing),
-    changedExample('enum', 'There is no such type', { at: ['message', 'filters', 'type'], value: 'ANY' }, [
-      'SCH_INVALID_ENUM',
-      'must be one of MASTER, REGULAR',
-    ]),
-    namelessNetwork('message', 'filters', 'networkIds'),
-    changedExample('limit', 'Too large a page', { at: ['message', 'limit'], value: 101 }, [
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      'must be at most 100',
-    ]),
+    lacking('There is no message', 'message'),
+    noSuch('There is no such type', 'message.filters.type', 'ANY', 'MASTER, REGULAR'),
+    namelessNetwork('message.filters.networkIds'),
+    limitTooLarge,
   ],
   discover: [
-    changedExample('missing', 'The radius has no distance', { at: inSpatial('distanceMeters') }, missing),
-    changedExample('operator', 'There is no such operator', { at: inSpatial('op'), value: 'NEAR' }, [
-      'SCH_INVALID_ENUM',
-      `must be one of ${spatialOperators.join(', ')}`,
-    ]),
-    changedExample('type', 'The text is a list', { at: ['message', 'intent', 'textSearch'], value: [] }, [
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      'must be a string, not an array',
-    ]),
+    lacking('The radius has no distance', 'message.intent.spatial.0.distanceMeters'),
+    noSuch(
+      'There is no such operator',
+      'message.intent.spatial.0.op',
+      'NEAR',
+      spatialOperators.join(', '),
+      'operator',
+    ),
+    invalid('type', 'The text is a list', 'message.intent.textSearch', [], 'must be a string, not an array'),
     refusalExample(
       'expression',
       'The filter does not begin at the root',
@@ -210,7 +181,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
         value: { type: 'jsonpath', expression: 'catalogs[*].resources[*]' },
       },
     ),
-    changedExample('media', 'Search by a picture', { at: ['message', 'intent', 'mediaSearch'], value: {} }, [
+    changed('media', 'Search by a picture', 'message.intent.mediaSearch', {}, [
       'NET_NOT_IMPLEMENTED',
       'is not supported',
     ]),
@@ -224,58 +195,36 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     }),
   ],
   onPublish: [
-    changedExample('missing', 'There are no results', { at: ['message', 'results'] }, missing),
-    changedExample(
-      'enum',
-      'There is no such status',
-      { at: ['message', 'results', 0, 'status'], value: 'DONE' },
-      ['SCH_INVALID_ENUM', 'must be one of ACCEPTED, REJECTED, PARTIAL'],
-    ),
-    changedExample(
-      'type',
-      'A number is negative',
-      { at: ['message', 'results', 0, 'stats', 'itemCount'], value: -1 },
-      ['SCH_SCHEMA_VALIDATION_FAILED', 'must be at least 0'],
-    ),
-    answersNothing(),
+    lacking('There are no results', 'message.results'),
+    noSuch('There is no such status', 'message.results.0.status', 'DONE', 'ACCEPTED, REJECTED, PARTIAL'),
+    invalid('type', 'A number is negative', 'message.results.0.stats.itemCount', -1, 'must be at least 0'),
+    answersNothing,
   ],
   onPull: [
-    changedExample('missing', 'There is no status', { at: ['message', 'status'] }, missing),
-    changedExample('enum', 'There is no such status', { at: ['message', 'status'], value: 'DONE' }, [
-      'SCH_INVALID_ENUM',
-      'must be one of COMPLETED, FAILED',
-    ]),
-    changedExample('both', 'FAILED with catalogs', { at: ['message', 'status'], value: 'FAILED' }, [
+    lacking('There is no status', 'message.status'),
+    noSuch('There is no such status', 'message.status', 'DONE', 'COMPLETED, FAILED'),
+    changed('both', 'FAILED with catalogs', 'message.status', 'FAILED', [
       'SCH_REQUIRED_FIELD_MISSING',
       'is missing',
       ['message', 'error'],
     ]),
-    changedExample('type', 'Catalogs are no list', { at: ['message', 'catalogs'], value: {} }, [
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      'must be an array, not an object',
-    ]),
+    invalid('type', 'Catalogs are no list', 'message.catalogs', {}, 'must be an array, not an object'),
     noDate,
-    answersNothing(),
+    answersNothing,
     refusalExample('stranger', 'Another service answers than was asked', [
       'AUT_UNAUTHORIZED_ACTION',
       'stranger.example.org/subscribers.beckn.one was not asked for this pull.',
     ]),
   ],
   onDiscover: [
-    changedExample('missing', 'There are no catalogs', { at: ['message', 'catalogs'] }, missing),
-    changedExample('empty', 'The list is empty', { at: ['message', 'catalogs'], value: [] }, [
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      'must not be empty',
-    ]),
+    lacking('There are no catalogs', 'message.catalogs'),
+    invalid('empty', 'The list is empty', 'message.catalogs', [], 'must not be empty'),
     noDate,
-    answersNothing(),
+    answersNothing,
   ],
   crawlLog: [
-    changedExample('missing', 'The node is not named', { at: ['query', 'nodeId'] }, missing),
-    changedExample('format', 'The node is named by nothing', { at: ['query', 'nodeId'], value: '' }, [
-      'SCH_INVALID_FORMAT',
-      'must not be empty',
-    ]),
+    lacking('The node is not named', 'query.nodeId'),
+    empty('The node is named by nothing', 'query.nodeId', ''),
     limitTooSmall,
     refusalExample(
       'others',
@@ -289,12 +238,3 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     ),
   ],
 };
-
-function answersNothing(): RefusalExample {
-  const path = '$.context.messageId';
-  return refusalExample('unasked', 'It answers no request', [
-    'CTX_INVALID_FIELD',
-    'This answers no request of ours.',
-    { path },
-  ]);
-}

@@ -1,24 +1,16 @@
-import { ProtocolError } from '../protocol/errors.ts';
+import { overloaded } from '../protocol/errors.ts';
 
-/**
- * Turns requests away while there is more work than we can do, before their bodies are read: whoever waits anyway had better
- * wait at the caller's side, where waiting costs us nothing.
- */
+/** Turns requests away before their bodies are read while there is too much work: waiting costs us nothing at the caller's side. */
 export interface Admission {
   /** Throws NET_OVERLOADED. */
   admit(): void;
   close(): void;
 }
 
-export interface AdmissionOptions {
-  limits: AdmissionLimits;
+interface AdmissionOptions {
+  limits: Load;
   /** Requests that wait for a database connection. */
   waitingConnections?: () => number;
-}
-
-export interface AdmissionLimits {
-  waitingConnections: number;
-  eventLoopDelayMs: number;
 }
 
 export interface Load {
@@ -26,7 +18,6 @@ export interface Load {
   eventLoopDelayMs: number;
 }
 
-const retryAfterSeconds = 2;
 const tickMs = 20;
 const sampleEveryMs = 500;
 
@@ -51,9 +42,7 @@ export function createAdmission({ limits, waitingConnections }: AdmissionOptions
     admit() {
       const reason = overload({ waitingConnections: waitingConnections?.() ?? 0, eventLoopDelayMs }, limits);
       if (reason === undefined) return;
-      throw new ProtocolError('NET_OVERLOADED', `The service is overloaded: ${reason}. Try again later.`, {
-        retryAfterSeconds,
-      });
+      throw overloaded(`The service is overloaded: ${reason}. Try again later.`);
     },
     close() {
       clearInterval(timer);
@@ -62,7 +51,7 @@ export function createAdmission({ limits, waitingConnections }: AdmissionOptions
 }
 
 /** Which limit is passed, in words; undefined when none is. */
-export function overload(load: Load, limits: AdmissionLimits): string | undefined {
+export function overload(load: Load, limits: Load): string | undefined {
   if (load.waitingConnections > limits.waitingConnections) return 'too many requests wait for the database';
   if (load.eventLoopDelayMs > limits.eventLoopDelayMs) return 'it is too busy to answer in time';
   return undefined;

@@ -1,5 +1,5 @@
 import { truncatedHeaders } from '../protocol/discover-messages.ts';
-import { AlreadyRemembered, ProtocolError } from '../protocol/errors.ts';
+import { AlreadyRemembered, overloaded, ProtocolError } from '../protocol/errors.ts';
 import type { Answer } from './error-answer.ts';
 
 /**
@@ -29,9 +29,8 @@ export async function answerOnce(
     const remembered = await findEarlier();
     if (remembered) return remembered;
     if (!isRemembered) throw error;
-    throw new ProtocolError('NET_OVERLOADED', 'The same request is being worked on. Try again later.', {
-      retryAfterSeconds: 1,
-    });
+    const says = 'The same request is being worked on. Try again later.';
+    throw overloaded(says, { retryAfterSeconds: 1 });
   }
 }
 

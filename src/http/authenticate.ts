@@ -98,14 +98,14 @@ export interface LargeCallbacks {
   scan(body: Buffer): Promise<string | undefined>;
 }
 
-export interface SignedMessage {
+interface SignedMessage {
   body: Buffer;
   /** Whether other requests can be worked on while the signature of this one is verified. */
   amongOthers?: boolean;
 }
 
 /** Who the header says that it is, with the key that must have signed. */
-export interface ClaimedSigner {
+interface ClaimedSigner {
   header: SignatureHeader;
   identity: string;
   record: ParticipantRecord;

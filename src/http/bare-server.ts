@@ -11,13 +11,13 @@ import type { RouteServer, SignedRouteOptions } from './signed-route.ts';
  * Signed routes on Node's own server, for commands that receive a few messages: they start in a fraction of the time that Fastify takes to load. What a
  * message must be is decided by signed-route.ts alone, as on every other server of ours.
  */
-export interface BareServer extends RouteServer {
+interface BareServer extends RouteServer {
   /** Rejects with the error of the socket where it cannot listen. */
   listen(address: { host: string; port: number }): Promise<AddressInfo>;
   close(): Promise<void>;
 }
 
-export type AnsweredRequest = Pick<FastifyRequest, 'method' | 'url' | 'refusal'>;
+type AnsweredRequest = Pick<FastifyRequest, 'method' | 'url' | 'refusal'>;
 
 const requestTimeout = 60_000;
 const headersTimeout = 10_000;

@@ -8,7 +8,7 @@ import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
 import { joinPath } from '../rules/base-address.ts';
 
 /** A request that is answered later, at an address that its context names. */
-export interface CallbackRequest {
+interface CallbackRequest {
   action: Action;
   context: Context;
   record: Pick<ParticipantRecord, 'url'>;

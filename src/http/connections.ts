@@ -1,10 +1,9 @@
 import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { ProtocolError } from '../protocol/errors.ts';
+import { overloaded } from '../protocol/errors.ts';
 import { type Account, createShares } from './shares.ts';
 import { sourceOf } from './source.ts';
 
-/** How many connections may be open at once. */
 export interface ConnectionLimits {
   /** All connections; as many again from trusted proxies, each of which may serve many clients. */
   all: number;
@@ -12,12 +11,7 @@ export interface ConnectionLimits {
   perSource: number;
 }
 
-const retryAfterSeconds = 2;
-
-/**
- * Closes connections beyond the limits as soon as they are accepted: nobody can hold so many that others find no place. `onRefused` is
- * told of each.
- */
+/** Closes connections beyond the limits as soon as they are accepted, so that nobody can hold all of them. */
 export function limitConnections(
   server: Server,
   { all, perSource }: ConnectionLimits,
@@ -62,7 +56,7 @@ export function limitProxiedRequests(
     if (shares.take(accounts, 1)) {
       reply.header('connection', 'close');
       const message = `Too many requests from ${client} are under way. Try again later.`;
-      return done(new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds }));
+      return done(overloaded(message));
     }
     reply.raw.once('close', () => shares.giveBack(accounts, 1));
     done();

@@ -14,18 +14,13 @@ export interface CostLimits {
   spendAnswer(identity: string, bytes: number): void;
 }
 
-export interface CostShares {
-  msPerSecond: number;
-  bytesPerSecond: number;
-}
-
 /** A bucket holds what comes back in this time. */
 const burstSeconds = 30;
 /** An answer is asked for by a few bytes, and a megabyte of it takes about 60 ms of the main thread, ten times as long as one that is received. */
 const answers = { share: 1 / 8, burstSeconds: 2 };
 
 export function createCostLimits(
-  { msPerSecond, bytesPerSecond }: CostShares,
+  { msPerSecond, bytesPerSecond }: Record<'msPerSecond' | 'bytesPerSecond', number>,
   share: ShareLimit = ofThisProcess,
 ): CostLimits {
   const bucket = (name: string, perSecond: number, seconds = burstSeconds) =>
@@ -36,11 +31,8 @@ export function createCostLimits(
     check(identity) {
       charge(time, identity, 'The requests of this caller took more than its share of time.');
       charge(bytes, identity, 'This caller has sent more than its share of bytes.');
-      charge(
-        answered,
-        identity,
-        'The answers to this caller were more than its share of bytes. Ask for pages.',
-      );
+      const says = 'The answers to this caller were more than its share of bytes. Ask for pages.';
+      charge(answered, identity, says);
     },
     spendMs: (identity, ms) => time.spend(identity, ms, performance.now()),
     spendBytes: (identity, count) => bytes.spend(identity, count, performance.now()),

@@ -23,7 +23,6 @@ export interface DocsPage {
   tryUrl?: string;
 }
 
-/** The script and the style sheets of the page. */
 export function addViewerRoute(server: FastifyInstance): void {
   server.get<{ Params: { file: string } }>(
     '/docs/:file',

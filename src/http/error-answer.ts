@@ -8,7 +8,7 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-export interface RefusedRequest {
+interface RefusedRequest {
   /** Repeated in the NACK where it could be read. */
   messageId?: string;
   /** Our subscriberId, for the challenge of a 401. */

@@ -10,13 +10,13 @@ export interface WholeAnswer {
   body: Buffer;
 }
 
-export interface ExchangeLimits {
+interface ExchangeLimits {
   deadline: Deadline;
   /** Told status and headers as soon as they are there; says how much of the body is read. Without a limit there is none to wait for. */
   limitBody(answer: Omit<WholeAnswer, 'body'>): BodyLimit | undefined;
 }
 
-export interface BodyLimit {
+interface BodyLimit {
   maxBytes: number;
   /** What happens when more comes; without it, the rest is left unread. */
   fail?(): Error;

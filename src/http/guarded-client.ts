@@ -55,7 +55,7 @@ export interface FetchedAnswer extends AnswerHead {
   url: string;
 }
 
-export interface StreamedAnswer {
+interface StreamedAnswer {
   status: number;
   headers: Record<string, string>;
   body: Readable;
@@ -78,7 +78,6 @@ const maxRedirectBytes = 65_536;
 const connectionsPerOrigin = 64;
 const keepAliveMs = 10_000;
 
-/** As the settings say. */
 export function createConfiguredClient(
   config: Pick<Config, 'ALLOW_PRIVATE_ADDRESSES' | 'DNS_SERVERS'>,
 ): GuardedClient {
@@ -258,7 +257,6 @@ function withoutCredentials(headers: Record<string, string>): Record<string, str
   );
 }
 
-/** The bytes of the body, up to the limit. */
 async function* limited(answer: Streamed, url: URL, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   try {

@@ -3,7 +3,7 @@ import { Html, html } from './html.ts';
 import { isThisMachine } from './local-only.ts';
 
 /** The page at `/` of a role, for people who open its address in a browser. */
-export interface HomePage {
+interface HomePage {
   role: string;
   /** The job of the role, in a sentence. */
   about: string;

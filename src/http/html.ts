@@ -7,7 +7,7 @@ export class Html {
   }
 }
 
-export type HtmlValue = Html | string | number | undefined | false | readonly HtmlValue[];
+type HtmlValue = Html | string | number | undefined | false | readonly HtmlValue[];
 
 export function html(texts: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(texts.reduce((page, text, index) => page + render(values[index - 1]) + text));

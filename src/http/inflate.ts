@@ -1,5 +1,6 @@
 import { pipeline, type Readable } from 'node:stream';
-import { createGunzip, gunzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { createGunzip, gunzip, type ZlibOptions } from 'node:zlib';
 import { hasCode } from '../error-code.ts';
 import { FetchFailure } from './fetch-failure.ts';
 
@@ -14,18 +15,14 @@ export async function decodeBody(
 ): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity' || wire.length === 0) return wire;
-  if (name === 'gzip' || name === 'x-gzip') return await inflate(wire, maxInflatedBytes, what);
+  if (name === 'gzip' || name === 'x-gzip')
+    return gunzipped(wire, { maxOutputLength: maxInflatedBytes }).catch((error) => {
+      throw inflateFailure(error, maxInflatedBytes, what);
+    });
   throw new FetchFailure('bad-encoding', `${what} answers in the encoding "${encoding}", which is not gzip.`);
 }
 
-async function inflate(bytes: Uint8Array, maxInflatedBytes: number, what: string): Promise<Buffer> {
-  return await new Promise((resolve, reject) => {
-    gunzip(bytes, { maxOutputLength: maxInflatedBytes }, (error, inflated) => {
-      if (error) reject(inflateFailure(error, maxInflatedBytes, what));
-      else resolve(inflated);
-    });
-  });
-}
+const gunzipped = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
 /** The same for a download that is read piece by piece. */
 export async function* inflateStream(

@@ -3,7 +3,7 @@ import { DeadlineExceeded } from '../fair-turns.ts';
 import type { Logger } from '../logger.ts';
 import type { Action } from '../protocol/actions.ts';
 import type { Envelope } from '../protocol/envelope.ts';
-import { ProtocolError } from '../protocol/errors.ts';
+import { overloaded, ProtocolError } from '../protocol/errors.ts';
 import { joinJson } from '../protocol/json-pieces.ts';
 import { type AsideResult, type AsideTask, readAside, readAsideUrl } from '../protocol/read-aside.ts';
 import { createThreadPool } from '../thread-pool.ts';
@@ -21,14 +21,13 @@ const threadsAtOnce = { size: 2, perOwner: 1 };
 const deadlineMs = 60_000;
 /** A thread is waited for no longer than this. */
 const waitMs = 10_000;
-const retryAfterSeconds = 2;
 
 export interface LargeBodies {
   read(body: Buffer, options: { action: Action; now: Date; owner: string }): Promise<ReadBody>;
   close(): Promise<void>;
 }
 
-export interface ReadBody {
+interface ReadBody {
   messageId?: string;
   /** Throws what is wrong with the body. */
   envelope(): Envelope;
@@ -43,7 +42,8 @@ export function createLargeBodies(logger: Logger): LargeBodies {
       const input: AsideTask = { body, method, path, now };
       const task = { module: readAsideUrl, name: readAside.name, input, deadlineMs, waitMs, owner };
       const { messageId, outcome } = await threads.run<AsideResult>(task).catch((error) => {
-        throw error instanceof DeadlineExceeded ? overloaded(error) : error;
+        if (!(error instanceof DeadlineExceeded)) throw error;
+        throw overloaded('Too many large bodies are being read. Try again later.', { cause: error });
       });
       if ('refused' in outcome) {
         const { code, message, ...options } = outcome.refused;
@@ -71,11 +71,4 @@ async function join(pieces: readonly string[]): Promise<{ envelope: Envelope; sp
   }
   spentMs += performance.now() - began;
   return { envelope: joined.value() as unknown as Envelope, spentMs };
-}
-
-function overloaded(cause: Error): ProtocolError {
-  return new ProtocolError('NET_OVERLOADED', 'Too many large bodies are being read. Try again later.', {
-    retryAfterSeconds,
-    cause,
-  });
 }

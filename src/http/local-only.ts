@@ -7,8 +7,7 @@ import { specialRangeOf } from '../rules/addresses.ts';
 // The local trigger, a server without signatures. It listens where only this machine gets to; whatever was sent by a page in a browser, or came
 // through a proxy, is not the operator's. The console has pages of its own, and judges by the same signs (console/guard.ts).
 
-export interface LocalServer {
-  /** The address that it listens on. */
+interface LocalServer {
   host: string;
   /** What a refusal calls it. */
   what: string;

@@ -21,7 +21,7 @@ export interface NameLookupOptions {
   limits?: Partial<NameLookupLimits>;
 }
 
-export interface NameLookupLimits {
+interface NameLookupLimits {
   /** For one lookup, the wait for its turn included. */
   deadlineMs: number;
   /** Lookups under way, given out per zone (see fair-turns.ts). Each asks twice; common forwarders take no more than 100 or 150 questions at once. */

@@ -3,7 +3,6 @@ import { exampleIds } from '../protocol/example-catalog.ts';
 import type { Example } from '../protocol/example-messages.ts';
 import { jsonPath } from '../protocol/json.ts';
 import { settings } from '../setting-table.ts';
-import type { Kind } from '../settings.ts';
 import { refusalExamplesOf } from './action-refusals.ts';
 import { errorAnswer } from './error-answer.ts';
 import { tooLarge } from './read-body.ts';
@@ -68,18 +67,12 @@ const sharedExamples: readonly RefusalExample[] = [
 ];
 
 /** The body is larger than the setting allows by default. */
-const tooLargeFor: Record<Action['bodyLimit'], RefusalExample> = {
-  request: {
-    name: 'large',
-    summary: 'Larger than BODY_SIZE_LIMIT (its default)',
-    error: tooLarge(defaultOf(settings.BODY_SIZE_LIMIT)),
-  },
-  bulk: {
-    name: 'large',
-    summary: 'Larger than BULK_BODY_SIZE_LIMIT (its default)',
-    error: tooLarge(defaultOf(settings.BULK_BODY_SIZE_LIMIT)),
-  },
-};
+function tooLargeFor(limit: Action['bodyLimit']): RefusalExample {
+  const setting = limit === 'bulk' ? 'BULK_BODY_SIZE_LIMIT' : 'BODY_SIZE_LIMIT';
+  const { parse, fallback } = settings[setting];
+  const error = tooLarge(parse(fallback));
+  return { name: 'large', summary: `Larger than ${setting} (its default)`, error };
+}
 
 /** What the parser of HTTP answers before the operation is known: with 431, and not signed. */
 export const tooLongRefusal: DescribedRefusal = {
@@ -100,7 +93,7 @@ export function allRefusalExamples(id: string | undefined, action: Action): Refu
 }
 
 function ownExamples(id: string | undefined, action: Action): RefusalExample[] {
-  return [...refusalExamplesOf(id, action), ...(action.body ? [tooLargeFor[action.bodyLimit]] : [])];
+  return [...refusalExamplesOf(id, action), ...(action.body ? [tooLargeFor(action.bodyLimit)] : [])];
 }
 
 function groupByStatus(examples: readonly RefusalExample[]): Record<string, DescribedRefusal> {
@@ -140,8 +133,4 @@ function describeChange({ at, value }: Change): string {
   if (at.length === 0) return `The body is ${value}`;
   const place = jsonPath(at);
   return value === undefined ? `${place} is left out.` : `${place} is ${JSON.stringify(value)}.`;
-}
-
-function defaultOf<T>({ parse, fallback }: Kind<T>): T {
-  return parse(fallback);
 }

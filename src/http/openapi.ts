@@ -13,10 +13,7 @@ import {
 import { signatureHeader, signatureScheme, signingGuide } from './openapi-signing.ts';
 import type { RefusalExample } from './refusal-examples.ts';
 
-/**
- * The OpenAPI 3.1 document of a role, from the table of actions and the schemas that the requests are checked with. A schema
- * with a title becomes a component of that name.
- */
+/** The OpenAPI 3.1 document of a role, from the table of actions and their schemas; a schema with a title becomes a component. */
 export function buildOpenApi({ role, actions, plain = [] }: Described): OpenApiDocument {
   const components = new Components();
   const paths: OpenApiDocument['paths'] = {};

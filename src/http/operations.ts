@@ -53,10 +53,7 @@ export function addOperations(
   addViewerRoute(server);
 }
 
-/**
- * The operator's pages of all roles of a process at one address of their own (OPERATIONS_PORT). Given to `createServer`, each role
- * shows itself here and not at its own address.
- */
+/** The operator's pages of all roles of a process at one address (OPERATIONS_PORT), instead of at the address of each role. */
 export interface OperationsServer {
   add(role: OperatedRole): void;
   /** Until this is called, /ready answers that the process is starting. */
@@ -93,7 +90,6 @@ export function createOperationsServer(logger: Logger, consoleUrl?: string): Ope
   };
 }
 
-/** A role as its operator sees it. */
 export interface OperatedRole {
   role: string;
   ready: () => Promise<unknown>;

@@ -16,12 +16,11 @@ export interface RateLimit {
   giveBack(key: string): void;
 }
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   /** Tokens that come back per second; 0 lifts the limit. */
   perSecond: number;
   /** Tokens of a full bucket. */
   burst: number;
-  /** Buckets that are remembered. */
   maxKeys?: number;
 }
 

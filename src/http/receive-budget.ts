@@ -1,5 +1,5 @@
 import { LruCache } from '../lru-cache.ts';
-import { ProtocolError } from '../protocol/errors.ts';
+import { overloaded } from '../protocol/errors.ts';
 import { type Account, createShares } from './shares.ts';
 
 /**
@@ -34,10 +34,6 @@ export interface Receipt {
   close(): void;
 }
 
-export interface ReceiveBudgetOptions {
-  wholeBytes?: number;
-}
-
 const defaultWholeBytes = 512 * 1024 * 1024;
 const strangersPart = 1 / 2;
 /** Room for a few of the largest bodies at once: a catalog service pushes four catalogs at a time. */
@@ -45,11 +41,8 @@ const senderPart = 1 / 8;
 const maxKnownIdentities = 10_000;
 /** Known sources per identity; the least recently seen one is dropped. */
 const maxKnownSources = 8;
-const retryAfterSeconds = 2;
 
-export function createReceiveBudget({
-  wholeBytes = defaultWholeBytes,
-}: ReceiveBudgetOptions = {}): ReceiveBudget {
+export function createReceiveBudget({ wholeBytes = defaultWholeBytes } = {}): ReceiveBudget {
   const shares = createShares();
   const whole: Account = { name: 'whole', limit: wholeBytes };
   const strangers: Account = { name: 'strangers', limit: wholeBytes * strangersPart };
@@ -70,7 +63,8 @@ export function createReceiveBudget({
       return {
         isOfStranger: accounts.includes(strangers),
         take(bytes) {
-          if (shares.take(accounts, bytes)) throw tooMuchAtOnce();
+          if (shares.take(accounts, bytes))
+            throw overloaded('Too much is being received at once. Try again later.');
           taken += bytes;
         },
         close() {
@@ -90,9 +84,3 @@ export function createReceiveBudget({
 
 /** Memory is the process's: its signed services share one budget. */
 export const processReceiveBudget = createReceiveBudget();
-
-function tooMuchAtOnce(): ProtocolError {
-  return new ProtocolError('NET_OVERLOADED', 'Too much is being received at once. Try again later.', {
-    retryAfterSeconds,
-  });
-}

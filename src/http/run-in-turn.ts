@@ -1,14 +1,12 @@
 import { NoTurn, type Turns } from '../fair-turns.ts';
-import { ProtocolError } from '../protocol/errors.ts';
+import { overloaded } from '../protocol/errors.ts';
 
-export interface TurnOptions {
+interface TurnOptions {
   turns: Turns;
   /** Who asks: an identity, or a source address. */
   owner: string;
   waitMs: number;
 }
-
-const retryAfterSeconds = 2;
 
 /** Does the work when it is its owner's turn; throws NET_OVERLOADED when that does not come in time, or too much of the owner waits already. */
 export async function runInTurn<T>(
@@ -25,8 +23,5 @@ export async function runInTurn<T>(
 
 function refuse(error: unknown): never {
   if (!(error instanceof NoTurn)) throw error;
-  throw new ProtocolError('NET_OVERLOADED', 'Too much that you have asked for is waiting. Try again later.', {
-    retryAfterSeconds,
-    cause: error,
-  });
+  throw overloaded('Too much that you have asked for is waiting. Try again later.', { cause: error });
 }

@@ -53,7 +53,7 @@ export async function openFile(root: string, path: string | undefined): Promise<
 
 const absences = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO'];
 
-export interface FileForm {
+interface FileForm {
   contentType: string;
   /** Another content has another name: it is never asked for again. */
   isVersioned: boolean;
@@ -84,7 +84,6 @@ const pieceBytes = 256 * 1024;
 interface FileAnswer {
   status: 200 | 206 | 304 | 416;
   headers: Record<string, string | number>;
-  /** The sent part of the file. */
   part?: ByteRange;
 }
 

@@ -66,7 +66,6 @@ declare module 'fastify' {
     refusal: string;
   }
   interface FastifyContextConfig {
-    /** The action of a signed route. */
     action?: Action;
     /** Describes a route that is not signed in the OpenAPI document. */
     operation?: PlainOperation;

@@ -7,7 +7,6 @@ import { type RateLimit, type ShareLimit, unlimited } from './rate-limit.ts';
 /** Tokens that were taken from the bucket of a key; negative where they were given back. */
 export type Spent = readonly [limit: string, key: string, tokens: number];
 
-/** The other workers. */
 export interface SpendingPeers {
   tell(spent: readonly Spent[]): void;
   onTold(listener: (spent: readonly Spent[]) => void): void;

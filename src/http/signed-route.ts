@@ -33,9 +33,9 @@ import {
   readBody,
 } from './read-body.ts';
 import { processReceiveBudget, type Receipt, type ReceiveBudget } from './receive-budget.ts';
-import { renderAnswer } from './render-answer.ts';
 import { runInTurn } from './run-in-turn.ts';
 import { sourceOf } from './source.ts';
+import { renderAnswer } from './spooled-body.ts';
 import { traceRequest } from './trace-request.ts';
 import { type ReceivedRequest, readRequest, type VerifiedRequest } from './verified-request.ts';
 

@@ -3,8 +3,9 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { createBodyDigest } from '../protocol/digest.ts';
-import { ProtocolError } from '../protocol/errors.ts';
+import { bodyDigest, createBodyDigest } from '../protocol/digest.ts';
+import { overloaded } from '../protocol/errors.ts';
+import type { Answer } from './error-answer.ts';
 
 // The signature of an answer stands in a header, before the answer, and covers all of it: an answer of any length must be rendered before
 // its first byte is sent. A small one is kept in memory, a large one in a temporary file that has no name any more when the first byte is
@@ -20,18 +21,31 @@ export class SpooledBody {
   readonly size: number;
   /** As `bodyDigest` gives it. */
   readonly digest: string;
-  readonly #read: () => Readable;
+  /** Read to its end or destroyed, it frees what it holds. */
+  readonly stream: () => Readable;
 
-  constructor(size: number, digest: string, read: () => Readable) {
+  constructor(size: number, digest: string, stream: () => Readable) {
     this.size = size;
     this.digest = digest;
-    this.#read = read;
+    this.stream = stream;
   }
+}
 
-  /** Read to its end or destroyed, it frees what it holds. */
-  stream(): Readable {
-    return this.#read();
-  }
+interface RenderedAnswer {
+  payload: Buffer | Readable;
+  bytes: number;
+  /** Computed when it is called: an answer that is not signed needs none. */
+  digest: () => string;
+}
+
+/** The bytes of an answer's body: in memory, or a stream of a body that was spooled to a file. */
+export function renderAnswer({ body }: Pick<Answer, 'body'>): RenderedAnswer {
+  if (body instanceof SpooledBody)
+    return { payload: body.stream(), bytes: body.size, digest: () => body.digest };
+  const payload = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return { payload, bytes: payload.length, digest: () => bodyDigest(payload) };
 }
 
 export async function spoolBody(
@@ -77,9 +91,8 @@ async function openSpoolFile(): Promise<SpoolFile> {
   return {
     async write(bytes) {
       if (spooledBytes + bytes.length > maxSpooledBytes) {
-        throw new ProtocolError('NET_OVERLOADED', 'Too many large answers are being sent. Try again later.', {
-          retryAfterSeconds: 5,
-        });
+        const says = 'Too many large answers are being sent. Try again later.';
+        throw overloaded(says, { retryAfterSeconds: 5 });
       }
       spooledBytes += bytes.length;
       held += bytes.length;

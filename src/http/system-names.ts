@@ -57,7 +57,7 @@ export function parseHosts(text: string): Map<string, string[]> {
   return names;
 }
 
-export interface SearchRules {
+interface SearchRules {
   domains: string[];
   /** A name with fewer dots is asked for in the search domains first. */
   ndots: number;

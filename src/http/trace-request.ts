@@ -4,10 +4,7 @@ import { traced } from '../telemetry/tracing.ts';
 import type { Answer } from './error-answer.ts';
 import type { VerifiedRequest } from './verified-request.ts';
 
-/**
- * Answers a request within a span, which goes on with the trace that its header names. Only what verified gets here: nobody else can have this process trace, or join a
- * trace of others.
- */
+/** Answers a request within a span that continues the trace of its header. Only verified requests get here. */
 export function traceRequest(
   { role, self }: { role: string; self: SigningKey },
   request: VerifiedRequest,

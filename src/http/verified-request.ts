@@ -28,7 +28,6 @@ export interface VerifiedRequest<A extends Action = Action> {
   chained: boolean;
   /** Of the raw body. */
   digest: string;
-  /** When the signature was made. */
   created: Date;
   /** When the signature expires; until then the same bytes may come again. */
   expires: Date;
@@ -149,10 +148,7 @@ async function readEnvelope(
   return envelope;
 }
 
-/**
- * The caller that the context names must be the one that signed: bppId or bapId where the action says which, otherwise one of
- * those that are there.
- */
+/** The caller that the context names must be the signer: bppId or bapId as the action says, otherwise one of those that are there. */
 function checkCaller(
   action: Action,
   { bppId, bapId }: Context,

@@ -1,7 +1,4 @@
-/**
- * Every action of the protocol in one table: its endpoint, and the shapes of what is sent and answered. Read by server, client,
- * command line and documentation.
- */
+/** Every action of the protocol in one table, for server, client, command line and documentation. */
 
 import { Acknowledgement } from './acknowledgement.ts';
 import { CrawlLogAnswer, CrawlLogQuery } from './crawl-messages.ts';
@@ -21,7 +18,6 @@ import type { TObject, TSchema } from './type.ts';
 
 export interface Action extends Endpoint {
   summary: string;
-  /** The whole body. */
   body?: TObject<{ context: TObject; message: TObject }>;
   /** What the parts of a message must have in common, beyond its schema; throws. */
   check?(message: object): void;

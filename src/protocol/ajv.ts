@@ -9,10 +9,7 @@ import type { Ajv2020, CodeOptions } from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';
 import { checkGeometry, formats, isOneOfAnyCase } from './keywords.ts';
 
-/**
- * `everyFault` goes on after the first one; without it, bad input costs no more than good input. `code` is for who writes down what
- * Ajv compiles.
- */
+/** `everyFault` goes on after the first fault; `code` is for the build, which writes down what Ajv compiles. */
 export function createAjv(options: { everyFault: boolean; code?: CodeOptions }): Ajv2020 {
   const { Ajv, addFormats } = loadAjv();
   const ajv = new Ajv({

@@ -4,7 +4,6 @@ import type { ParticipantRecord } from './registry-record.ts';
 export interface AskedService {
   /** `namespace/registry`; undefined where only the address is known. */
   identity?: string;
-  /** Base address. */
   url: string;
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { Geometry } from './geojson.ts';
-import { closed, Id } from './shapes.ts';
+import { closed, Id, titled } from './shapes.ts';
 import { type Static, type TObjectOptions, Type } from './type.ts';
 
 /** Both together are what a catalog is searched by; their lengths are our limit, the specification names none. */
@@ -20,10 +20,7 @@ const SchemaTypeName = Type.String({
   description: 'Type within that schema.',
 });
 
-/**
- * Domain-specific attributes: an open object that names its schema. resourceAttributes, offerAttributes and
- * considerationAttributes must carry both names.
- */
+/** Domain-specific attributes: an open object that names its schema by @context and @type. */
 export const Attributes = Type.Unsafe<TypedAttributes>(
   Type.Object(
     {
@@ -62,15 +59,12 @@ const timeOfDay = Type.String({
   examples: ['22:00:00Z'],
 });
 
-export const TimePeriod = Type.Object(
-  {
-    startDate: Type.Optional(dayOrInstant),
-    endDate: Type.Optional(dayOrInstant),
-    startTime: Type.Optional(timeOfDay),
-    endTime: Type.Optional(timeOfDay),
-  },
-  { title: 'TimePeriod' },
-);
+export const TimePeriod = titled('TimePeriod', {
+  startDate: Type.Optional(dayOrInstant),
+  endDate: Type.Optional(dayOrInstant),
+  startTime: Type.Optional(timeOfDay),
+  endTime: Type.Optional(timeOfDay),
+});
 export type TimePeriod = Static<typeof TimePeriod>;
 
 const descriptorMembers = {
@@ -83,24 +77,18 @@ const descriptorMembers = {
   mediaFile: Type.Optional(Type.Array(Type.Unknown())),
 };
 
-export const Descriptor = Type.Object(descriptorMembers, { title: 'Descriptor' });
+export const Descriptor = titled('Descriptor', descriptorMembers);
 export type Descriptor = Static<typeof Descriptor>;
 
-const ProviderDescriptor = Type.Object(
-  { ...descriptorMembers, name: Type.String() },
-  { title: 'ProviderDescriptor' },
-);
+const ProviderDescriptor = titled('ProviderDescriptor', { ...descriptorMembers, name: Type.String() });
 
-export const Address = Type.Object(
-  {
-    streetAddress: Type.Optional(Type.String()),
-    addressLocality: Type.Optional(Type.String()),
-    addressRegion: Type.Optional(Type.String()),
-    postalCode: Type.Optional(Type.String()),
-    addressCountry: Type.Optional(Type.String()),
-  },
-  { title: 'Address' },
-);
+export const Address = titled('Address', {
+  streetAddress: Type.Optional(Type.String()),
+  addressLocality: Type.Optional(Type.String()),
+  addressRegion: Type.Optional(Type.String()),
+  postalCode: Type.Optional(Type.String()),
+  addressCountry: Type.Optional(Type.String()),
+});
 export type Address = Static<typeof Address>;
 
 export const Location = Type.Object(
@@ -119,37 +107,29 @@ const providerMembers = {
   rating: Type.Optional(Type.Unknown({ description: 'Aggregate rating.' })),
 };
 
-export const Provider = Type.Object(
-  {
-    id: Type.String({ ...Id, description: "Stable identifier in the publisher's namespace." }),
-    descriptor: ProviderDescriptor,
-    ...providerMembers,
-  },
-  { title: 'Provider' },
-);
+export const Provider = titled('Provider', {
+  id: Type.String({ ...Id, description: "Stable identifier in the publisher's namespace." }),
+  descriptor: ProviderDescriptor,
+  ...providerMembers,
+});
 export type Provider = Static<typeof Provider>;
 
 /** An offer may name its provider by id alone: the provider is described where the catalog has it. */
-export const OfferProvider = Type.Object(
-  { id: Id, descriptor: Type.Optional(Descriptor), ...providerMembers },
-  { title: 'OfferProvider' },
-);
+export const OfferProvider = titled('OfferProvider', {
+  id: Id,
+  descriptor: Type.Optional(Descriptor),
+  ...providerMembers,
+});
 export type OfferProvider = Static<typeof OfferProvider>;
 
-export const Resource = Type.Object(
-  {
-    id: Type.String({ ...Id, description: 'Globally unique resource identifier.' }),
-    descriptor: Type.Optional(Descriptor),
-    resourceAttributes: Type.Optional(Attributes),
-  },
-  { title: 'Resource' },
-);
+export const Resource = titled('Resource', {
+  id: Type.String({ ...Id, description: 'Globally unique resource identifier.' }),
+  descriptor: Type.Optional(Descriptor),
+  resourceAttributes: Type.Optional(Attributes),
+});
 export type Resource = Static<typeof Resource>;
 
-const Consideration = Type.Object(
-  { id: Id, considerationAttributes: Type.Optional(Attributes) },
-  { title: 'Consideration' },
-);
+const Consideration = titled('Consideration', { id: Id, considerationAttributes: Type.Optional(Attributes) });
 
 /** The specification shows no structure of add-ons. */
 const AddOn = Type.Unsafe<Record<string, unknown>>(
@@ -159,23 +139,20 @@ const AddOn = Type.Unsafe<Record<string, unknown>>(
   ),
 );
 
-export const Offer = Type.Object(
-  {
-    id: Type.String({ ...Id, description: 'Unique offer identifier.' }),
-    descriptor: Type.Optional(Descriptor),
-    provider: Type.Optional(OfferProvider),
-    resourceIds: Type.Optional(
-      Type.Array(Id, {
-        description: 'Resources covered; omitted, the offer applies to all resources of the provider.',
-      }),
-    ),
-    addOns: Type.Optional(Type.Array(AddOn)),
-    considerations: Type.Optional(Type.Array(Consideration)),
-    validity: Type.Optional(TimePeriod),
-    offerAttributes: Type.Optional(Attributes),
-  },
-  { title: 'Offer' },
-);
+export const Offer = titled('Offer', {
+  id: Type.String({ ...Id, description: 'Unique offer identifier.' }),
+  descriptor: Type.Optional(Descriptor),
+  provider: Type.Optional(OfferProvider),
+  resourceIds: Type.Optional(
+    Type.Array(Id, {
+      description: 'Resources covered; omitted, the offer applies to all resources of the provider.',
+    }),
+  ),
+  addOns: Type.Optional(Type.Array(AddOn)),
+  considerations: Type.Optional(Type.Array(Consideration)),
+  validity: Type.Optional(TimePeriod),
+  offerAttributes: Type.Optional(Attributes),
+});
 export type Offer = Static<typeof Offer>;
 
 const catalogMembers = {

@@ -9,7 +9,7 @@ import { precompiled } from './precompiled.ts';
 import type { TSchema } from './type.ts';
 
 /** `firstFault` stops there; `everyFault` has no bound. */
-export type FaultMode = 'firstFault' | 'everyFault';
+type FaultMode = 'firstFault' | 'everyFault';
 
 export function compiled(schema: TSchema, mode: FaultMode): ValidateFunction {
   const known = validators[mode].get(schema);

@@ -6,7 +6,7 @@
  */
 
 import { protocolVersion } from './endpoints.ts';
-import { DateTime, NetworkId, oneOfTexts } from './shapes.ts';
+import { DateTime, NetworkId, oneOfTexts, titled } from './shapes.ts';
 import { type Static, type TObject, Type } from './type.ts';
 
 const messageId = Type.String({
@@ -27,56 +27,46 @@ const baseUri = Type.String({
   description: "The caller's own may be omitted; it defaults to the url of its registry record.",
 });
 
-export const Context = Type.Object(
-  {
-    version: Type.String({ description: 'Protocol version of the message.', examples: [protocolVersion] }),
-    action: Type.String({ description: "Must equal the endpoint's action." }),
-    messageId,
-    transactionId,
-    timestamp: DateTime,
-    ttl: Type.Optional(
-      Type.String({
-        format: 'duration',
-        description:
-          'ISO 8601; the message is refused when timestamp plus ttl has elapsed before processing.',
-        examples: ['PT30S'],
-      }),
+export const Context = titled('Context', {
+  version: Type.String({ description: 'Protocol version of the message.', examples: [protocolVersion] }),
+  action: Type.String({ description: "Must equal the endpoint's action." }),
+  messageId,
+  transactionId,
+  timestamp: DateTime,
+  ttl: Type.Optional(
+    Type.String({
+      format: 'duration',
+      description: 'ISO 8601; the message is refused when timestamp plus ttl has elapsed before processing.',
+      examples: ['PT30S'],
+    }),
+  ),
+  bapId: Type.Optional(nodeId),
+  bapUri: Type.Optional(baseUri),
+  bppId: Type.Optional(nodeId),
+  bppUri: Type.Optional(baseUri),
+  networkId: Type.Optional(NetworkId),
+  schemaContext: Type.Optional(Type.Array(Type.String(), { description: 'Schema context URIs.' })),
+  key: Type.Optional(Type.String()),
+  try: Type.Optional(Type.Boolean()),
+  senderId: Type.Optional(Type.String()),
+  receiverId: Type.Optional(Type.String()),
+  requestDigest: Type.Optional(
+    Type.Object(
+      { digest: Type.String({ pattern: '^BLAKE(2b)?-512=[A-Za-z0-9+/]+=*$' }) },
+      { description: 'On callbacks: binds the callback to the originating request.' },
     ),
-    bapId: Type.Optional(nodeId),
-    bapUri: Type.Optional(baseUri),
-    bppId: Type.Optional(nodeId),
-    bppUri: Type.Optional(baseUri),
-    networkId: Type.Optional(NetworkId),
-    schemaContext: Type.Optional(Type.Array(Type.String(), { description: 'Schema context URIs.' })),
-    key: Type.Optional(Type.String()),
-    try: Type.Optional(Type.Boolean()),
-    senderId: Type.Optional(Type.String()),
-    receiverId: Type.Optional(Type.String()),
-    requestDigest: Type.Optional(
-      Type.Object(
-        { digest: Type.String({ pattern: '^BLAKE(2b)?-512=[A-Za-z0-9+/]+=*$' }) },
-        { description: 'On callbacks: binds the callback to the originating request.' },
-      ),
-    ),
-  },
-  { title: 'Context' },
-);
+  ),
+});
 export type Context = Static<typeof Context>;
 
-/**
- * Synchronous answers echo version, messageId, transactionId and timestamp of the request under an action of
- * their own.
- */
-export const AnswerContext = Type.Object(
-  {
-    version: oneOfTexts([protocolVersion]),
-    action: Type.String(),
-    messageId,
-    transactionId,
-    timestamp: DateTime,
-  },
-  { title: 'AnswerContext' },
-);
+/** Synchronous answers echo the context of the request under an action of their own. */
+export const AnswerContext = titled('AnswerContext', {
+  version: oneOfTexts([protocolVersion]),
+  action: Type.String(),
+  messageId,
+  transactionId,
+  timestamp: DateTime,
+});
 export type AnswerContext = Static<typeof AnswerContext>;
 
 export function answerContext(
@@ -106,10 +96,7 @@ export function callbackContext(
   };
 }
 
-/**
- * A request or callback body: exactly `context` and `message` in what we accept as a request, both open in
- * callbacks.
- */
+/** The body of a request has exactly these two members; the body of a callback is open. */
 export function envelope<C extends TObject, M extends TObject>(title: string, context: C, message: M) {
   return Type.Object({ context, message }, { title, additionalProperties: false });
 }

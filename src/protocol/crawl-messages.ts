@@ -3,7 +3,7 @@
  * they appear"; Events, "an optional out-of-band change signal"). The forms are ours.
  */
 
-import { closed, DateTime, Limit, Offset, Pagination } from './shapes.ts';
+import { closedTitled, DateTime, Limit, Offset, Pagination, titled } from './shapes.ts';
 import { type Static, Type } from './type.ts';
 
 const NodeId = Type.String({
@@ -18,28 +18,23 @@ export const CrawlLogQuery = Type.Object({
   limit: Type.Optional(Limit),
   offset: Type.Optional(Offset),
 });
-export type CrawlLogQuery = Static<typeof CrawlLogQuery>;
 
-export const CrawlLogEntry = Type.Object(
-  {
-    at: Type.String({ ...DateTime, description: 'When it was seen last.' }),
-    nodeId: NodeId,
-    indexUrl: Type.Optional(Type.String()),
-    catalogId: Type.Optional(Type.String()),
-    url: Type.Optional(Type.String({ description: 'What was asked for.' })),
-    code: Type.String({ description: 'The reason, for a program.', examples: ['digest-mismatch'] }),
-    message: Type.String({ description: 'The reason, for a person.' }),
-    hint: Type.String({ description: 'What to do about it.' }),
-  },
-  { title: 'CrawlLogEntry' },
-);
+export const CrawlLogEntry = titled('CrawlLogEntry', {
+  at: Type.String({ ...DateTime, description: 'When it was seen last.' }),
+  nodeId: NodeId,
+  indexUrl: Type.Optional(Type.String()),
+  catalogId: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String({ description: 'What was asked for.' })),
+  code: Type.String({ description: 'The reason, for a program.', examples: ['digest-mismatch'] }),
+  message: Type.String({ description: 'The reason, for a person.' }),
+  hint: Type.String({ description: 'What to do about it.' }),
+});
 export type CrawlLogEntry = Static<typeof CrawlLogEntry>;
 
-export const CrawlLogAnswer = Type.Object(
-  { entries: Type.Array(CrawlLogEntry, { description: 'The latest first.' }), pagination: Pagination },
-  { title: 'CrawlLogAnswer' },
-);
+export const CrawlLogAnswer = titled('CrawlLogAnswer', {
+  entries: Type.Array(CrawlLogEntry, { description: 'The latest first.' }),
+  pagination: Pagination,
+});
 export type CrawlLogAnswer = Static<typeof CrawlLogAnswer>;
 
-export const CrawlHint = closed({ nodeId: NodeId }, { title: 'CrawlHint' });
-export type CrawlHint = Static<typeof CrawlHint>;
+export const CrawlHint = closedTitled('CrawlHint', { nodeId: NodeId });

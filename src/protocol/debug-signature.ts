@@ -25,7 +25,7 @@ export interface SignatureQuestion {
   requestAuthorization?: string;
 }
 
-export interface DebugStep {
+interface DebugStep {
   step: 'header' | 'algorithm' | 'window' | 'digest' | 'key' | 'signature';
   ok: boolean;
   expected?: string;
@@ -180,29 +180,11 @@ function windowStep(header: SignatureHeader, { now, limits }: SignatureQuestion)
 }
 
 function digestStep(got: string, expected: string | undefined, change: string | undefined): DebugStep {
-  if (change !== undefined)
-    return {
-      step: 'digest',
-      ok: false,
-      expected,
-      got,
-      detail: `The body is not the one that was signed: ${change}.`,
-    };
+  const step = { step: 'digest', ok: false, got, ...(expected !== undefined && { expected }) } as const;
+  if (change !== undefined) return { ...step, detail: `The body is not the one that was signed: ${change}.` };
   if (expected !== undefined && expected !== got)
-    return {
-      step: 'digest',
-      ok: false,
-      expected,
-      got,
-      detail: 'The body does not have the digest that the Digest header names.',
-    };
-  return {
-    step: 'digest',
-    ok: true,
-    got,
-    ...(expected && { expected }),
-    detail: 'BLAKE2b-512 of the body, in Base64.',
-  };
+    return { ...step, detail: 'The body does not have the digest that the Digest header names.' };
+  return { ...step, ok: true, detail: 'BLAKE2b-512 of the body, in Base64.' };
 }
 
 function keyStep({ subscriberId, recordId }: SignatureHeader, lookup: KnownKeys['lookup']): DebugStep {

@@ -76,7 +76,7 @@ function signingInput(encodedHeader: string, payload: readonly Uint8Array[]): Bu
 
 const signatureBytes = 64;
 
-export interface DetachedJws {
+interface DetachedJws {
   encodedHeader: string;
   signature: Buffer;
   kid: string | undefined;

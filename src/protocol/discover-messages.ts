@@ -8,7 +8,7 @@ import { Context, envelope, openEnvelope } from './context.ts';
 import type { ErrorCode, ProtocolError } from './errors.ts';
 import { faultAt, type Segments } from './fault.ts';
 import { Geometry } from './geojson.ts';
-import { closed, Offset, oneOfTexts, oneOfTextsAnyCase, Pagination } from './shapes.ts';
+import { closed, closedTitled, Offset, oneOfTexts, oneOfTextsAnyCase, Pagination } from './shapes.ts';
 import { type Static, Type } from './type.ts';
 
 export const spatialOperators = [
@@ -33,44 +33,38 @@ const operation = oneOfTextsAnyCase(spatialOperators, {
   examples: ['S_DWITHIN'],
 });
 
-export const SpatialEntry = closed(
-  {
-    op: Type.Optional(operation),
-    operation: Type.Optional(operation),
-    targets: Type.Unsafe<string | string[]>({
-      type: ['string', 'array'],
-      items: { type: 'string' },
-      minItems: 1,
-      description: 'Absolute JSONPath to the geo field, exactly as it was indexed; or several of them.',
-      examples: ['$.catalogs[*].provider.availableAt[*].geo'],
+export const SpatialEntry = closedTitled('SpatialEntry', {
+  op: Type.Optional(operation),
+  operation: Type.Optional(operation),
+  targets: Type.Unsafe<string | string[]>({
+    type: ['string', 'array'],
+    items: { type: 'string' },
+    minItems: 1,
+    description: 'Absolute JSONPath to the geo field, exactly as it was indexed; or several of them.',
+    examples: ['$.catalogs[*].provider.availableAt[*].geo'],
+  }),
+  geometry: Geometry,
+  distanceMeters: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Required for S_DWITHIN, ignored for the others.' }),
+  ),
+  quantifier: Type.Optional(
+    oneOfTextsAnyCase(spatialQuantifiers, {
+      default: 'ANY',
+      description: 'How many of the geometries under the target must satisfy the predicate.',
     }),
-    geometry: Geometry,
-    distanceMeters: Type.Optional(
-      Type.Number({ minimum: 0, description: 'Required for S_DWITHIN, ignored for the others.' }),
-    ),
-    quantifier: Type.Optional(
-      oneOfTextsAnyCase(spatialQuantifiers, {
-        default: 'ANY',
-        description: 'How many of the geometries under the target must satisfy the predicate.',
-      }),
-    ),
-    srid: Type.Optional(oneOfTexts(['EPSG:4326'])),
-  },
-  { title: 'SpatialEntry' },
-);
+  ),
+  srid: Type.Optional(oneOfTexts(['EPSG:4326'])),
+});
 export type SpatialEntry = Static<typeof SpatialEntry>;
 
-const IntentFilters = closed(
-  {
-    type: oneOfTexts(['jsonpath']),
-    expression: Type.String({
-      description:
-        'RFC 9535, absolute; $ is the payload root, so that resources are $.catalogs[*].resources[*].',
-      examples: ["$.catalogs[*].resources[?@.resourceAttributes.attributes.connectorType == 'CCS2']"],
-    }),
-  },
-  { title: 'IntentFilters' },
-);
+const IntentFilters = closedTitled('IntentFilters', {
+  type: oneOfTexts(['jsonpath']),
+  expression: Type.String({
+    description:
+      'RFC 9535, absolute; $ is the payload root, so that resources are $.catalogs[*].resources[*].',
+    examples: ["$.catalogs[*].resources[?@.resourceAttributes.attributes.connectorType == 'CCS2']"],
+  }),
+});
 
 export const Intent = closed(
   {
@@ -83,26 +77,22 @@ export const Intent = closed(
 );
 export type Intent = Static<typeof Intent>;
 
-export const DiscoverMessage = closed(
-  {
-    intent: Intent,
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1000,
-        description:
-          'Counts resources. With limit or offset, on_discover says in message.pagination which page it is. Without both it has no ' +
-          'pagination, and up to 1,000 resources. Either ends, between two resources, before it has 8 MiB.',
-      }),
-    ),
-    offset: Type.Optional(Offset),
-  },
-  { title: 'DiscoverMessage' },
-);
+export const DiscoverMessage = closedTitled('DiscoverMessage', {
+  intent: Intent,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description:
+        'Counts resources. With limit or offset, on_discover says in message.pagination which page it is. Without both it has no ' +
+        'pagination, and up to 1,000 resources. Either ends, between two resources, before it has 8 MiB.',
+    }),
+  ),
+  offset: Type.Optional(Offset),
+});
 export type DiscoverMessage = Static<typeof DiscoverMessage>;
 
 export const DiscoverRequest = envelope('DiscoverRequest', Context, DiscoverMessage);
-export type DiscoverRequest = Static<typeof DiscoverRequest>;
 
 const RankedResource = Type.Object({
   catalogId: Type.String(),
@@ -134,7 +124,6 @@ export const OnDiscoverMessage = Type.Object(
 export type OnDiscoverMessage = Static<typeof OnDiscoverMessage>;
 
 export const OnDiscoverCallback = openEnvelope('OnDiscoverCallback', Context, OnDiscoverMessage);
-export type OnDiscoverCallback = Static<typeof OnDiscoverCallback>;
 
 /** How the message of BIZ_NO_RESULTS_FOUND begins; what came close follows. */
 export const nothingMatches = 'Nothing matches the intent.';

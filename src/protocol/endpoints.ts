@@ -17,50 +17,27 @@ export interface Endpoint {
 /** The only version there is (catalog spec: Versioning). */
 export const protocolVersion = '2.0.0';
 
-const subscription = {
-  name: 'catalog/subscription',
-  path: '/catalog/subscription',
-  kind: 'request',
-} as const;
+/** A POST, whose path is the name of its action. */
+const post = <N extends string, K extends Endpoint['kind'], const R extends object = object>(
+  kind: K,
+  name: N,
+  rest?: R,
+) => ({ name, method: 'POST', path: `/${name}` as const, kind, ...(rest as R) }) as const;
+
+const subscription = post('request', 'catalog/subscription');
 
 export const endpoints = {
-  subscribe: { ...subscription, method: 'POST' },
+  subscribe: subscription,
   listSubscriptions: { ...subscription, method: 'GET' },
   unsubscribe: { ...subscription, method: 'DELETE' },
-  publish: {
-    name: 'catalog/publish',
-    method: 'POST',
-    path: '/catalog/publish',
-    kind: 'request',
-    caller: 'bpp',
-    callback: 'catalog/on_publish',
-  },
-  onPublish: {
-    name: 'catalog/on_publish',
-    method: 'POST',
-    path: '/catalog/on_publish',
-    kind: 'callback',
-  },
-  push: { name: 'catalog/push', method: 'POST', path: '/catalog/push', kind: 'request', caller: 'bpp' },
-  pull: {
-    name: 'catalog/pull',
-    method: 'POST',
-    path: '/catalog/pull',
-    kind: 'request',
-    caller: 'bap',
-    callback: 'catalog/on_pull',
-  },
-  onPull: { name: 'catalog/on_pull', method: 'POST', path: '/catalog/on_pull', kind: 'callback' },
-  search: { name: 'catalog/search', method: 'POST', path: '/catalog/search', kind: 'request' },
-  discover: {
-    name: 'discover',
-    method: 'POST',
-    path: '/discover',
-    kind: 'request',
-    caller: 'bap',
-    callback: 'on_discover',
-  },
-  onDiscover: { name: 'on_discover', method: 'POST', path: '/on_discover', kind: 'callback' },
+  publish: post('request', 'catalog/publish', { caller: 'bpp', callback: 'catalog/on_publish' }),
+  onPublish: post('callback', 'catalog/on_publish'),
+  push: post('request', 'catalog/push', { caller: 'bpp' }),
+  pull: post('request', 'catalog/pull', { caller: 'bap', callback: 'catalog/on_pull' }),
+  onPull: post('callback', 'catalog/on_pull'),
+  search: post('request', 'catalog/search'),
+  discover: post('request', 'discover', { caller: 'bap', callback: 'on_discover' }),
+  onDiscover: post('callback', 'on_discover'),
   crawlLog: { name: 'crawl-log', method: 'GET', path: '/crawl-log', kind: 'request' },
 } as const satisfies Record<string, Endpoint>;
 

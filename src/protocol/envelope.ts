@@ -56,10 +56,7 @@ export function prepareToRead({ body, query }: Action): void {
   if (query) prepareValidator(query);
 }
 
-/**
- * Query parameters are texts: numbers are read where the schema asks for one. Parameters that nobody knows
- * are ignored.
- */
+/** Query parameters are texts: numbers are read where the schema asks for one, and unknown parameters are ignored. */
 export function parseQuery<S extends TObject>(schema: S, query: Record<string, unknown>): Static<S> {
   const entries = Object.entries(query).map(([name, value]) => [
     name,

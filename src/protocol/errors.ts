@@ -22,10 +22,12 @@ export class ProtocolError extends Error {
   }
 }
 
-/**
- * A concurrent request with the same key was remembered first. Storage throws it inside the handler's transaction;
- * the signed route then answers with what the other one stored.
- */
+/** The caller may try again later. */
+export function overloaded(message: string, options: ProtocolErrorOptions = {}): ProtocolError {
+  return new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds: 2, ...options });
+}
+
+/** Thrown inside the handler's transaction: a concurrent request with the same key was remembered first, and its answer counts. */
 export class AlreadyRemembered extends Error {
   override readonly name = 'AlreadyRemembered';
 

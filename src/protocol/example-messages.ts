@@ -32,7 +32,6 @@ export interface Example {
 }
 
 export interface ActionExamples {
-  /** Values of the query string. */
   query?: Readonly<Record<string, string | number>>;
   /** The bodies of a request or callback, by name; none for GET and DELETE. */
   bodies: Readonly<Record<string, Example>>;
@@ -212,10 +211,10 @@ export const actionExamples = {
   crawlLog: { query: { nodeId: provider.bppId, limit: 20, offset: 0 }, bodies: {}, answer: crawlLog },
 } satisfies Record<keyof typeof actions, ActionExamples>;
 
-function context({ name }: Endpoint, parties: Partial<Context> = {}): Context {
+function context(action: string, parties: Partial<Context> = {}): Context {
   return {
     version: protocolVersion,
-    action: name,
+    action,
     messageId: ids.message,
     transactionId: ids.transaction,
     timestamp: asked,
@@ -224,27 +223,15 @@ function context({ name }: Endpoint, parties: Partial<Context> = {}): Context {
 }
 
 function body(endpoint: Endpoint, summary: string, message: object, parties?: Partial<Context>): Example {
-  return { summary, value: { context: context(endpoint, parties), message } };
+  return { summary, value: { context: context(endpoint.name, parties), message } };
 }
 
-function callback(endpoint: Endpoint, summary: string, message: object, parties: Partial<Context>): Example {
+function callback({ name }: Endpoint, summary: string, message: object, parties: Partial<Context>): Example {
   const requestDigest = bodyDigest(Buffer.from('the body of the request'));
-  const answering = callbackContext(endpoint.name, context(endpoint, parties), {
-    now: answered,
-    requestDigest,
-  });
+  const answering = callbackContext(name, context(name, parties), { now: answered, requestDigest });
   return { summary, value: { context: answering, message } };
 }
 
 function answer(action: string, message: object): object {
-  return {
-    context: {
-      version: protocolVersion,
-      action,
-      messageId: ids.message,
-      transactionId: ids.transaction,
-      timestamp: asked,
-    },
-    message,
-  };
+  return { context: context(action), message };
 }

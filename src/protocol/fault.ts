@@ -7,10 +7,7 @@ export type Segments = readonly (string | number)[];
 /** A member name may be as long as a body. Names that anybody gave on purpose are shorter than this. */
 const maxNameLength = 512;
 
-/**
- * The error about one value of a document: `message.catalogs[0].id is missing`, with the JSONPath of that
- * value; of what is named absurdly, the path of what it stands in.
- */
+/** The error about one value: `message.catalogs[0].id is missing`, with its JSONPath, or the path of its parent if its name is too long. */
 export function faultAt(code: ErrorCode, segments: Segments, problem: string): ProtocolError {
   const firstLong = segments.findIndex((segment) => String(segment).length > maxNameLength);
   const path = jsonPath(firstLong === -1 ? segments : segments.slice(0, firstLong));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Endpoint, protocolVersion } from './endpoints.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 
-export interface Filling {
+interface Filling {
   action: Endpoint;
   /** The subscriberId that signs. */
   id: string;

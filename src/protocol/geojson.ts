@@ -8,6 +8,7 @@
  */
 
 import type { ErrorCode } from './errors.ts';
+import { isJsonObject } from './json.ts';
 import { Type } from './type.ts';
 
 /** [longitude, latitude] and an optional altitude, in degrees and metres (WGS 84). */
@@ -60,12 +61,9 @@ export interface GeometryFault {
   message: string;
 }
 
-/**
- * The first thing that is wrong with the positions of a geometry, or undefined. The outline has been checked
- * by the schema.
- */
+/** The first fault in the positions of a geometry, or undefined. The schema has checked the outline. */
 export function findGeometryFault(geometry: unknown): GeometryFault | undefined {
-  if (!isObject(geometry)) return invalid([], 'must be a GeoJSON geometry');
+  if (!isJsonObject(geometry)) return invalid([], 'must be a GeoJSON geometry');
   if (geometry.type === 'GeometryCollection') return findCollectionFault(geometry.geometries);
   const check = typeof geometry.type === 'string' ? coordinateChecks.get(geometry.type) : undefined;
   if (!check) return { code: 'SCH_INVALID_ENUM', at: ['type'], message: 'must be a GeoJSON geometry type' };
@@ -139,8 +137,4 @@ function missing(at: (string | number)[]): GeometryFault {
 
 function invalid(at: (string | number)[], message: string): GeometryFault {
   return { code: 'SCH_SCHEMA_VALIDATION_FAILED', at, message };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,7 @@ import { Catalog, CatalogType } from './catalog.ts';
 import { Context, envelope, openEnvelope } from './context.ts';
 import type { ProtocolError } from './errors.ts';
 import { faultAt, type Segments } from './fault.ts';
-import { closed, ErrorReport, Id, NetworkId, oneOfTexts } from './shapes.ts';
+import { closed, closedTitled, ErrorReport, Id, NetworkId, oneOfTexts, titled } from './shapes.ts';
 import { type Static, Type } from './type.ts';
 
 export const Variant = Type.Object(
@@ -23,111 +23,89 @@ export const Variant = Type.Object(
 );
 export type Variant = Static<typeof Variant>;
 
-export const ResourceDirective = closed(
-  {
-    resourceId: Type.String({
+export const ResourceDirective = closedTitled('ResourceDirective', {
+  resourceId: Type.String({
+    ...Id,
+    description: "A resource of the directive's catalog in the same request.",
+  }),
+  extends: closed({
+    masterResourceId: Type.String({
       ...Id,
-      description: "A resource of the directive's catalog in the same request.",
+      description: 'A resource of a MASTER catalog of the same network, whose attributes are inherited.',
     }),
-    extends: closed({
-      masterResourceId: Type.String({
-        ...Id,
-        description: 'A resource of a MASTER catalog of the same network, whose attributes are inherited.',
-      }),
-    }),
-    variant: Type.Optional(Variant),
-  },
-  { title: 'ResourceDirective' },
-);
+  }),
+  variant: Type.Optional(Variant),
+});
 export type ResourceDirective = Static<typeof ResourceDirective>;
 
-export const PublishDirective = closed(
-  {
-    catalogId: Type.String({ ...Id, description: 'A catalog of the same request.' }),
-    catalogType: CatalogType,
-    updateMode: Type.Optional(
-      oneOfTexts(['MERGE', 'FULL'], {
-        default: 'MERGE',
-        description:
-          'MERGE upserts by id and keeps what the request does not name; FULL replaces the whole catalog.',
-      }),
-    ),
-    visibleTo: Type.Optional(
-      Type.Array(NetworkId, { minItems: 1, description: 'Omitted: the default global network.' }),
-    ),
-    resourceDirectives: Type.Optional(
-      Type.Array(ResourceDirective, { description: 'Only for REGULAR catalogs.' }),
-    ),
-  },
-  { title: 'PublishDirective' },
-);
+export const PublishDirective = closedTitled('PublishDirective', {
+  catalogId: Type.String({ ...Id, description: 'A catalog of the same request.' }),
+  catalogType: CatalogType,
+  updateMode: Type.Optional(
+    oneOfTexts(['MERGE', 'FULL'], {
+      default: 'MERGE',
+      description:
+        'MERGE upserts by id and keeps what the request does not name; FULL replaces the whole catalog.',
+    }),
+  ),
+  visibleTo: Type.Optional(
+    Type.Array(NetworkId, { minItems: 1, description: 'Omitted: the default global network.' }),
+  ),
+  resourceDirectives: Type.Optional(
+    Type.Array(ResourceDirective, { description: 'Only for REGULAR catalogs.' }),
+  ),
+});
 export type PublishDirective = Static<typeof PublishDirective>;
 
-export const PublishMessage = closed(
-  {
-    catalogs: Type.Array(Catalog, { minItems: 1 }),
-    publishDirectives: Type.Optional(
-      Type.Array(PublishDirective, {
-        description:
-          'At most one per catalog; a catalog without one is REGULAR, merged, for the default network.',
-      }),
-    ),
-  },
-  { title: 'PublishMessage' },
-);
+export const PublishMessage = closedTitled('PublishMessage', {
+  catalogs: Type.Array(Catalog, { minItems: 1 }),
+  publishDirectives: Type.Optional(
+    Type.Array(PublishDirective, {
+      description:
+        'At most one per catalog; a catalog without one is REGULAR, merged, for the default network.',
+    }),
+  ),
+});
 export type PublishMessage = Static<typeof PublishMessage>;
 
 export const PublishRequest = envelope('PublishRequest', Context, PublishMessage);
-export type PublishRequest = Static<typeof PublishRequest>;
 
-/**
- * The same shape as a publish; on a push, bppId and bppUri of the context name the catalog service that sends
- * it.
- */
+/** On a push, bppId and bppUri of the context name the catalog service that sends it. */
 export const PushRequest = envelope('PushRequest', Context, PublishMessage);
-export type PushRequest = Static<typeof PushRequest>;
 
-export const PublishWarning = Type.Object(
-  {
-    message: Type.String({ description: 'For a person.' }),
-    details: Type.Optional(
-      Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the culprit.' })) }),
-    ),
-  },
-  { title: 'PublishWarning' },
-);
+export const PublishWarning = titled('PublishWarning', {
+  message: Type.String({ description: 'For a person.' }),
+  details: Type.Optional(
+    Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the culprit.' })) }),
+  ),
+});
 export type PublishWarning = Static<typeof PublishWarning>;
 
-export const PublishResult = Type.Object(
-  {
-    catalogId: Type.String(),
-    status: oneOfTexts(['ACCEPTED', 'REJECTED', 'PARTIAL']),
-    stats: Type.Optional(
-      Type.Object({
-        itemCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Resources accepted.' })),
-        providerCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Distinct provider ids.' })),
-        categoryCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Distinct @type values.' })),
-      }),
-    ),
-    errors: Type.Optional(Type.Array(ErrorReport, { description: 'Present when REJECTED or PARTIAL.' })),
-    warnings: Type.Optional(
-      Type.Array(PublishWarning, {
-        description: 'What is no error, but probably a mistake.',
-      }),
-    ),
-  },
-  { title: 'PublishResult' },
-);
+export const PublishResult = titled('PublishResult', {
+  catalogId: Type.String(),
+  status: oneOfTexts(['ACCEPTED', 'REJECTED', 'PARTIAL']),
+  stats: Type.Optional(
+    Type.Object({
+      itemCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Resources accepted.' })),
+      providerCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Distinct provider ids.' })),
+      categoryCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Distinct @type values.' })),
+    }),
+  ),
+  errors: Type.Optional(Type.Array(ErrorReport, { description: 'Present when REJECTED or PARTIAL.' })),
+  warnings: Type.Optional(
+    Type.Array(PublishWarning, {
+      description: 'What is no error, but probably a mistake.',
+    }),
+  ),
+});
 export type PublishResult = Static<typeof PublishResult>;
 
-export const OnPublishMessage = Type.Object(
-  { results: Type.Array(PublishResult, { description: 'One entry per submitted catalog.' }) },
-  { title: 'OnPublishMessage' },
-);
+export const OnPublishMessage = titled('OnPublishMessage', {
+  results: Type.Array(PublishResult, { description: 'One entry per submitted catalog.' }),
+});
 export type OnPublishMessage = Static<typeof OnPublishMessage>;
 
 export const OnPublishCallback = openEnvelope('OnPublishCallback', Context, OnPublishMessage);
-export type OnPublishCallback = Static<typeof OnPublishCallback>;
 
 /** Throws at the first catalog or directive that does not agree with the rest of the message. */
 export function checkPublishMessage(message: PublishMessage): void {

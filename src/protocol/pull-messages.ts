@@ -5,7 +5,7 @@ import { Context, envelope, openEnvelope } from './context.ts';
 import type { ProtocolError } from './errors.ts';
 import { faultAt } from './fault.ts';
 import {
-  closed,
+  closedTitled,
   DateTime,
   ErrorReport,
   Limit,
@@ -13,41 +13,35 @@ import {
   oneOfTexts,
   Pagination,
   SubscriptionId,
+  titled,
   Uri,
 } from './shapes.ts';
 import { type Static, Type } from './type.ts';
 
-export const PullMessage = closed(
-  {
-    subscriptionId: SubscriptionId,
-    mode: Type.Optional(
-      oneOfTexts(['FULL', 'INCREMENTAL'], {
-        default: 'FULL',
-        description: 'INCREMENTAL is defined but disabled.',
-      }),
-    ),
-    fromDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; ignored, whatever it holds.' })),
-    toDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; ignored, whatever it holds.' })),
-    limit: Type.Optional(Limit),
-    offset: Type.Optional(Offset),
-  },
-  { title: 'PullMessage' },
-);
+export const PullMessage = closedTitled('PullMessage', {
+  subscriptionId: SubscriptionId,
+  mode: Type.Optional(
+    oneOfTexts(['FULL', 'INCREMENTAL'], {
+      default: 'FULL',
+      description: 'INCREMENTAL is defined but disabled.',
+    }),
+  ),
+  fromDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; ignored, whatever it holds.' })),
+  toDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; ignored, whatever it holds.' })),
+  limit: Type.Optional(Limit),
+  offset: Type.Optional(Offset),
+});
 export type PullMessage = Static<typeof PullMessage>;
 
 export const PullRequest = envelope('PullRequest', Context, PullMessage);
-export type PullRequest = Static<typeof PullRequest>;
 
-export const DownloadManifest = Type.Object(
-  {
-    url: Uri,
-    expiresAt: DateTime,
-    format: oneOfTexts(['json.gz']),
-    sizeBytes: Type.Integer({ minimum: 0 }),
-    checksum: Type.String({ pattern: '^sha256:[0-9A-Fa-f]{64}$', description: 'Over the bytes at the url.' }),
-  },
-  { title: 'DownloadManifest' },
-);
+export const DownloadManifest = titled('DownloadManifest', {
+  url: Uri,
+  expiresAt: DateTime,
+  format: oneOfTexts(['json.gz']),
+  sizeBytes: Type.Integer({ minimum: 0 }),
+  checksum: Type.String({ pattern: '^sha256:[0-9A-Fa-f]{64}$', description: 'Over the bytes at the url.' }),
+});
 export type DownloadManifest = Static<typeof DownloadManifest>;
 
 export const OnPullMessage = Type.Object(
@@ -67,7 +61,6 @@ export const OnPullMessage = Type.Object(
 export type OnPullMessage = Static<typeof OnPullMessage>;
 
 export const OnPullCallback = openEnvelope('OnPullCallback', Context, OnPullMessage);
-export type OnPullCallback = Static<typeof OnPullCallback>;
 
 export function checkPullMessage(message: PullMessage): void {
   if (message.mode === 'INCREMENTAL') {

@@ -9,7 +9,7 @@
 import { faultAt, type Segments } from './fault.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { findParticipantRecord, type ParticipantRecord } from './registry-record.ts';
-import { maxNetworkIdLength } from './shapes.ts';
+import { maxNetworkIdLength, titled } from './shapes.ts';
 import {
   BaselineFile,
   CatalogIndex,
@@ -23,28 +23,22 @@ import {
 import { type Static, type TSchema, Type } from './type.ts';
 import { validator } from './validate.ts';
 
-const ListedFile = Type.Object(
-  {
-    registry: Type.String(),
-    url: Type.Optional(ManifestFile.properties.url),
-    digest: Type.Optional(ManifestFile.properties.digest),
-    /** A whole DeDi file in the place of its address. */
-    inline: Type.Optional(Type.Unsafe<JsonObject>(Type.Unknown())),
-  },
-  { title: 'ListedFile' },
-);
+const ListedFile = titled('ListedFile', {
+  registry: Type.String(),
+  url: Type.Optional(ManifestFile.properties.url),
+  digest: Type.Optional(ManifestFile.properties.digest),
+  /** A whole DeDi file in the place of its address. */
+  inline: Type.Optional(Type.Unsafe<JsonObject>(Type.Unknown())),
+});
 export type ListedFile = Static<typeof ListedFile>;
 
-export const ManifestOutline = Type.Object(
-  {
-    ...Manifest.properties,
-    type: Type.Optional(Manifest.properties.type),
-    /** Address of a `DigestsFile`. */
-    digests: Type.Optional(ManifestFile.properties.url),
-    files: Type.Array(ListedFile),
-  },
-  { title: 'ManifestOutline' },
-);
+export const ManifestOutline = titled('ManifestOutline', {
+  ...Manifest.properties,
+  type: Type.Optional(Manifest.properties.type),
+  /** Address of a `DigestsFile`. */
+  digests: Type.Optional(ManifestFile.properties.url),
+  files: Type.Array(ListedFile),
+});
 export type ManifestOutline = Static<typeof ManifestOutline>;
 
 /** In the older form, which we write, and in the newer ones: a digests document, entries without a digest, inline files. */
@@ -71,10 +65,7 @@ export function parseDigests(document: unknown): DigestsFile {
   return validator(DigestsFile)(document);
 }
 
-/**
- * What a subscriber record file, or a bare record in its place, says about participants. Its keys are not the
- * registry's word.
- */
+/** The participants that a subscriber record file, or a bare record in its place, names. Its keys are not the word of the registry. */
 export type HostedRecord = Pick<
   ParticipantRecord,
   'recordId' | 'subscriberId' | 'url' | 'type' | 'catalogIndexUrls'
@@ -90,16 +81,13 @@ export function parseSubscriberRecords(document: unknown): HostedRecord[] {
   });
 }
 
-export const IndexOutline = Type.Object(
-  {
-    nodeId: CatalogIndex.properties.nodeId,
-    /** Deployed publishers leave it out. */
-    next_update: Type.Optional(CatalogIndex.properties.next_update),
-    catalogs: Type.Array(Type.Unknown()),
-    signature: Type.Optional(FileSignature),
-  },
-  { title: 'IndexOutline' },
-);
+export const IndexOutline = titled('IndexOutline', {
+  nodeId: CatalogIndex.properties.nodeId,
+  /** Deployed publishers leave it out. */
+  next_update: Type.Optional(CatalogIndex.properties.next_update),
+  catalogs: Type.Array(Type.Unknown()),
+  signature: Type.Optional(FileSignature),
+});
 export type IndexOutline = Static<typeof IndexOutline>;
 
 /** The index without judging its entries, as received: one of them may be bad and the others still count. */

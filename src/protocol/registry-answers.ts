@@ -1,4 +1,5 @@
 import { recordStates } from './registry-record.ts';
+import { titled } from './shapes.ts';
 import { type Static, Type } from './type.ts';
 
 // Answers of a DeDi registry, as our registry role writes them: `{message, data}`, and `{message, code}` where it refuses.
@@ -9,33 +10,28 @@ const RecordState = Type.Enum([...recordStates], {
 });
 
 /** self-hosted spec: Subscriber record pointer. */
-export const CatalogIndexPointer = Type.Object(
-  { url: Type.String({ format: 'uri', description: 'HTTPS address of one signed catalog index.' }) },
-  { title: 'CatalogIndexPointer' },
-);
-export type CatalogIndexPointer = Static<typeof CatalogIndexPointer>;
+export const CatalogIndexPointer = titled('CatalogIndexPointer', {
+  url: Type.String({ format: 'uri', description: 'HTTPS address of one signed catalog index.' }),
+});
 
-const RegistryRecordDetails = Type.Object(
-  {
-    subscriber_id: Type.String({ description: 'Identity of the participant, a domain name.' }),
-    url: Type.Optional(
-      Type.String({ description: 'Base address of the participant; callbacks and pushes go there.' }),
-    ),
-    type: Type.Optional(Type.String({ description: 'Role in the network, for example BPP or BAP.' })),
-    domain: Type.Optional(Type.String()),
-    countries: Type.Optional(Type.Array(Type.String({ examples: ['IND'] }))),
-    signing_public_key: Type.Optional(
-      Type.String({
-        description:
-          'Ed25519 public key: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, or PEM. Only in records in state live.',
-      }),
-    ),
-    encr_public_key: Type.Optional(Type.String()),
-    valid_from: Type.Optional(Type.String({ format: 'date-time' })),
-    valid_until: Type.Optional(Type.String({ format: 'date-time' })),
-  },
-  { title: 'RegistryRecordDetails' },
-);
+const RegistryRecordDetails = titled('RegistryRecordDetails', {
+  subscriber_id: Type.String({ description: 'Identity of the participant, a domain name.' }),
+  url: Type.Optional(
+    Type.String({ description: 'Base address of the participant; callbacks and pushes go there.' }),
+  ),
+  type: Type.Optional(Type.String({ description: 'Role in the network, for example BPP or BAP.' })),
+  domain: Type.Optional(Type.String()),
+  countries: Type.Optional(Type.Array(Type.String({ examples: ['IND'] }))),
+  signing_public_key: Type.Optional(
+    Type.String({
+      description:
+        'Ed25519 public key: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, or PEM. Only in records in state live.',
+    }),
+  ),
+  encr_public_key: Type.Optional(Type.String()),
+  valid_from: Type.Optional(Type.String({ format: 'date-time' })),
+  valid_until: Type.Optional(Type.String({ format: 'date-time' })),
+});
 
 export const RegistryRecord = Type.Object(
   {
@@ -94,26 +90,22 @@ export const RegistrySummary = Type.Object(
 );
 export type RegistrySummary = Static<typeof RegistrySummary>;
 
-export const VersionList = Type.Object(
-  {
-    namespace: Type.String(),
-    registry_name: Type.Optional(Type.String()),
-    record_name: Type.Optional(Type.String()),
-    total_versions: Type.Integer({ minimum: 1 }),
-    versions: Type.Array(Type.String(), {
-      description: 'The newest first. Each is a version_id of a lookup.',
-    }),
-    ...{ ttl, created_at: time, updated_at: time },
-  },
-  { title: 'VersionList' },
-);
+export const VersionList = titled('VersionList', {
+  namespace: Type.String(),
+  registry_name: Type.Optional(Type.String()),
+  record_name: Type.Optional(Type.String()),
+  total_versions: Type.Integer({ minimum: 1 }),
+  versions: Type.Array(Type.String(), {
+    description: 'The newest first. Each is a version_id of a lookup.',
+  }),
+  ...{ ttl, created_at: time, updated_at: time },
+});
 export type VersionList = Static<typeof VersionList>;
 
 const answerOf = <T extends Parameters<typeof Type.Object>[0][string]>(title: string, data: T) =>
   Type.Object({ message: Type.String(), data }, { title });
 
 export const LookupAnswer = answerOf('LookupAnswer', RegistryRecord);
-export type LookupAnswer = Static<typeof LookupAnswer>;
 export const RegistryAnswer = answerOf('RegistryAnswer', RegistrySummary);
 export const NamespaceAnswer = answerOf('NamespaceAnswer', NamespaceSummary);
 export const VersionsAnswer = answerOf('VersionsAnswer', VersionList);

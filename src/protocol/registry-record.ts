@@ -18,9 +18,7 @@ export interface ParticipantRecord {
   recordId: string;
   /** The other name of the record, where the registry gives it two: lookups and signatures may use either. */
   recordName?: string;
-  /**
-   * `details.subscriber_id`; names the participant, but is not by itself the identity that a keyId proves.
-   */
+  /** `details.subscriber_id`; names the participant, but is not by itself the identity that a keyId proves. */
   subscriberId: string;
   url?: string;
   type?: string;
@@ -49,10 +47,7 @@ export type KeyLookup =
   | { kind: 'unknown-key'; reason?: string }
   | { kind: 'unknown-subscriber' };
 
-/**
- * Reads the answer of a lookup; undefined where its record is that of another participant. An answer that holds no record is no answer: the
- * registry counts as unavailable.
- */
+/** Undefined for the record of another participant. An answer without a record counts as an unavailable registry. */
 export function parseLookupAnswer(answer: unknown, identity: string): ParticipantRecord | undefined {
   const record = findLookedUp(answer);
   if (!record) throw unreadable('the lookup answer holds no record');
@@ -172,10 +167,7 @@ function instantOf(text: string): number {
   return /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-/**
- * Met as an array of `{url}` (the specification's form), as bare strings, as JSON text, and under details
- * instead of meta.
- */
+/** Met as an array of `{url}` (as specified), as bare strings, as JSON text, and under details instead of meta. */
 function catalogIndexUrls(record: unknown): string[] {
   const listed =
     member(readIfJson(member(record, 'meta')), 'catalog_index_urls') ??

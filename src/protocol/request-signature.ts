@@ -166,7 +166,6 @@ export function signingString(parts: {
   return Buffer.from(lines.join('\n'), 'utf8');
 }
 
-/** The default lifetime of our signatures. */
 const signatureLifetimeSeconds = 300;
 const signatureBytes = 64;
 
@@ -220,7 +219,7 @@ interface Claim {
   verified: VerifiedSignature;
 }
 
-export interface VerifiedSignature {
+interface VerifiedSignature {
   subscriberId: string;
   recordId: string;
   /** Digest of the body, in the spelling of `bodyDigest`. */

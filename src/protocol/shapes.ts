@@ -17,23 +17,26 @@ export function closed<P extends TProperties>(properties: P, options: TObjectOpt
   return Type.Object(properties, { ...options, additionalProperties: false });
 }
 
+/** Objects with a title, under which the OpenAPI documents list them: open, and closed. */
+export function titled<P extends TProperties>(title: string, properties: P): TObject<P> {
+  return Type.Object(properties, { title });
+}
+
+export function closedTitled<P extends TProperties>(title: string, properties: P): TObject<P> {
+  return closed(properties, { title });
+}
+
 /** One of some texts, spelled exactly so. */
 export function oneOfTexts<const V extends string[]>(values: readonly [...V], options: TSchemaOptions = {}) {
   return Type.Enum<V>(values, { type: 'string', ...options });
 }
 
-/**
- * One of some texts in upper or lower case; the keyword stands beside `type` because JSON Schema has none for
- * it.
- */
+/** One of some texts in any case, by a keyword of our own: JSON Schema has none. */
 export function oneOfTextsAnyCase(values: readonly string[], options: TSchemaOptions = {}) {
   return Type.String({ ...options, 'x-enum-any-case': values });
 }
 
-/**
- * Ids of catalogs, resources, offers and providers have 1 to 512 characters; that is our limit, the
- * specification names none.
- */
+/** 1 to 512 characters is our limit; the specification names none. */
 export const Id = Type.String({ minLength: 1, maxLength: 512 });
 
 export const Uri = Type.String({ format: 'uri' });
@@ -55,10 +58,7 @@ export const SchemaType = Type.String({
   examples: ['https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld'],
 });
 
-/**
- * An id that is no UUID is a bad routing field wherever it stands, in a body or in a query string:
- * CTX_INVALID_FIELD.
- */
+/** An id that is no UUID is CTX_INVALID_FIELD, in a body and in a query string. */
 export const SubscriptionId = Type.String({
   format: 'uuid',
   description: 'Assigned by the service.',
@@ -69,31 +69,21 @@ export const SubscriptionId = Type.String({
 export const Limit = Type.Integer({ minimum: 1, maximum: 100, default: 20 });
 export const Offset = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 });
 
-export const Pagination = Type.Object(
-  {
-    total: Type.Integer({ minimum: 0 }),
-    limit: Type.Integer({ minimum: 0 }),
-    offset: Type.Integer({ minimum: 0 }),
-  },
-  { title: 'Pagination' },
-);
+export const Pagination = titled('Pagination', {
+  total: Type.Integer({ minimum: 0 }),
+  limit: Type.Integer({ minimum: 0 }),
+  offset: Type.Integer({ minimum: 0 }),
+});
 export type Pagination = Static<typeof Pagination>;
 
-/**
- * The code is any text on reading: a peer may know codes that we do not. What we write is an ErrorBody of
- * errors.ts.
- */
-export const ErrorReport = Type.Object(
-  {
-    code: Type.String({
-      description: 'Value of the canonical ErrorCode enumeration.',
-      examples: ['SCH_INVALID_ENUM'],
-    }),
-    message: Type.String({ description: 'For a person.' }),
-    details: Type.Optional(
-      Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the culprit.' })) }),
-    ),
-  },
-  { title: 'Error' },
-);
-export type ErrorReport = Static<typeof ErrorReport>;
+/** On reading, the code is any text: a peer may know codes that we do not. */
+export const ErrorReport = titled('Error', {
+  code: Type.String({
+    description: 'Value of the canonical ErrorCode enumeration.',
+    examples: ['SCH_INVALID_ENUM'],
+  }),
+  message: Type.String({ description: 'For a person.' }),
+  details: Type.Optional(
+    Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the culprit.' })) }),
+  ),
+});

@@ -150,7 +150,7 @@ export interface Signed {
   signature: string | { keyId: string; canonicalization: string; value: string };
 }
 
-export interface Proven {
+interface Proven {
   proof: { verification_method: string; canonicalization: 'JCS'; jws: string };
 }
 

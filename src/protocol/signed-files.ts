@@ -17,7 +17,7 @@ import {
 } from './catalog.ts';
 import { Variant } from './publish-messages.ts';
 import { CatalogIndexPointer } from './registry-answers.ts';
-import { DateTime, Id, NetworkId, oneOfTexts, SchemaType, Uri } from './shapes.ts';
+import { DateTime, Id, NetworkId, oneOfTexts, SchemaType, titled, Uri } from './shapes.ts';
 import { type Static, Type } from './type.ts';
 
 const Version = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -44,14 +44,11 @@ export const FileSignature = Type.Unsafe<FileSignature>({
     'A detached JWS with unencoded payload (RFC 7797), as text; or an object with the bare signature.',
 });
 
-export const Proof = Type.Object(
-  {
-    verification_method: Type.String({ description: 'kid of the key.' }),
-    canonicalization: Type.Optional(Type.String({ examples: ['JCS'] })),
-    jws: Type.String({ description: 'Detached JWS with unencoded payload (RFC 7797).' }),
-  },
-  { title: 'Proof' },
-);
+export const Proof = titled('Proof', {
+  verification_method: Type.String({ description: 'kid of the key.' }),
+  canonicalization: Type.Optional(Type.String({ examples: ['JCS'] })),
+  jws: Type.String({ description: 'Detached JWS with unencoded payload (RFC 7797).' }),
+});
 export type Proof = Static<typeof Proof>;
 
 export const ManifestKey = Type.Object(
@@ -72,102 +69,86 @@ export const ManifestFile = Type.Object(
 export type ManifestFile = Static<typeof ManifestFile>;
 
 /** A signed document that a manifest may name: digests by name of registry, which count more than those of its files. */
-export const DigestsFile = Type.Object(
-  {
-    dedi_version: Type.String({ examples: ['0.1'] }),
-    type: oneOfTexts(['dedi-digests']),
-    domain: Type.String(),
-    updated_at: DateTime,
-    next_update: NextUpdate,
-    digests: Type.Record(Type.String(), Type.String()),
-    proof: Proof,
-  },
-  { title: 'DigestsFile' },
-);
+export const DigestsFile = titled('DigestsFile', {
+  dedi_version: Type.String({ examples: ['0.1'] }),
+  type: oneOfTexts(['dedi-digests']),
+  domain: Type.String(),
+  updated_at: DateTime,
+  next_update: NextUpdate,
+  digests: Type.Record(Type.String(), Type.String()),
+  proof: Proof,
+});
 export type DigestsFile = Static<typeof DigestsFile>;
 
-export const Manifest = Type.Object(
-  {
-    dedi_version: Type.String({ examples: ['0.1'] }),
-    type: oneOfTexts(['dedi-manifest']),
-    domain: Type.String(),
-    name: Type.Optional(Type.String()),
-    keys: Type.Array(ManifestKey),
-    updated_at: Type.Optional(DateTime),
-    next_update: NextUpdate,
-    files: Type.Array(ManifestFile),
-    proof: Proof,
-  },
-  { title: 'Manifest' },
-);
+export const Manifest = titled('Manifest', {
+  dedi_version: Type.String({ examples: ['0.1'] }),
+  type: oneOfTexts(['dedi-manifest']),
+  domain: Type.String(),
+  name: Type.Optional(Type.String()),
+  keys: Type.Array(ManifestKey),
+  updated_at: Type.Optional(DateTime),
+  next_update: NextUpdate,
+  files: Type.Array(ManifestFile),
+  proof: Proof,
+});
 export type Manifest = Static<typeof Manifest>;
 
-export const SubscriberRecord = Type.Object(
-  {
-    record_name: Type.String(),
-    details: Type.Object({
-      subscriber_id: Type.String(),
-      url: Type.Optional(Type.String()),
-      type: Type.Optional(Type.String({ examples: ['BPP'] })),
-      domain: Type.Optional(Type.String()),
-      countries: Type.Optional(Type.Array(Type.String({ examples: ['IND'] }))),
-    }),
-    meta: Type.Object({
-      catalog_index_urls: Type.Array(CatalogIndexPointer, { description: 'The only pointer a crawler has.' }),
-    }),
-  },
-  { title: 'SubscriberRecord' },
-);
+export const SubscriberRecord = titled('SubscriberRecord', {
+  record_name: Type.String(),
+  details: Type.Object({
+    subscriber_id: Type.String(),
+    url: Type.Optional(Type.String()),
+    type: Type.Optional(Type.String({ examples: ['BPP'] })),
+    domain: Type.Optional(Type.String()),
+    countries: Type.Optional(Type.Array(Type.String({ examples: ['IND'] }))),
+  }),
+  meta: Type.Object({
+    catalog_index_urls: Type.Array(CatalogIndexPointer, { description: 'The only pointer a crawler has.' }),
+  }),
+});
 export type SubscriberRecord = Static<typeof SubscriberRecord>;
 
-export const SubscriberRecordFile = Type.Object(
-  {
-    dedi_version: Type.String({ examples: ['0.1'] }),
-    type: oneOfTexts(['dedi-file']),
-    source_url: Uri,
-    next_update: NextUpdate,
-    publisher: Type.Object({ domain: Type.String(), key: ManifestKey }),
-    namespace: Type.String(),
-    registry: Type.Object({
-      name: Type.String({ examples: ['beckn_subscriber'] }),
-      schema: Type.Optional(Type.Unknown()),
-      state: Type.String(),
-      updated_at: DateTime,
-    }),
-    records: Type.Array(SubscriberRecord),
-    proof: Proof,
-  },
-  { title: 'SubscriberRecordFile' },
-);
+export const SubscriberRecordFile = titled('SubscriberRecordFile', {
+  dedi_version: Type.String({ examples: ['0.1'] }),
+  type: oneOfTexts(['dedi-file']),
+  source_url: Uri,
+  next_update: NextUpdate,
+  publisher: Type.Object({ domain: Type.String(), key: ManifestKey }),
+  namespace: Type.String(),
+  registry: Type.Object({
+    name: Type.String({ examples: ['beckn_subscriber'] }),
+    schema: Type.Optional(Type.Unknown()),
+    state: Type.String(),
+    updated_at: DateTime,
+  }),
+  records: Type.Array(SubscriberRecord),
+  proof: Proof,
+});
 export type SubscriberRecordFile = Static<typeof SubscriberRecordFile>;
 
-export const BaselineReference = Type.Object(
-  { version: Version, url: Uri, size: Size, digest: Digest },
-  { title: 'BaselineReference' },
-);
+export const BaselineReference = titled('BaselineReference', {
+  version: Version,
+  url: Uri,
+  size: Size,
+  digest: Digest,
+});
 export type BaselineReference = Static<typeof BaselineReference>;
 
-export const ChangeReference = Type.Object(
-  {
-    version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Equals toVersion.' }),
-    fromVersion: Version,
-    toVersion: Version,
-    url: Uri,
-    size: Type.Optional(Size),
-    digest: Digest,
-  },
-  { title: 'ChangeReference' },
-);
+export const ChangeReference = titled('ChangeReference', {
+  version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Equals toVersion.' }),
+  fromVersion: Version,
+  toVersion: Version,
+  url: Uri,
+  size: Type.Optional(Size),
+  digest: Digest,
+});
 export type ChangeReference = Static<typeof ChangeReference>;
 
-export const MasterDependency = Type.Object(
-  {
-    catalogId: Id,
-    version: Type.Optional(Version),
-    indexUrl: Type.Optional(Type.String({ description: 'A hint, not a delegation of trust.' })),
-  },
-  { title: 'MasterDependency' },
-);
+export const MasterDependency = titled('MasterDependency', {
+  catalogId: Id,
+  version: Type.Optional(Version),
+  indexUrl: Type.Optional(Type.String({ description: 'A hint, not a delegation of trust.' })),
+});
 export type MasterDependency = Static<typeof MasterDependency>;
 
 export const IndexEntry = Type.Object(
@@ -197,22 +178,20 @@ export const IndexEntry = Type.Object(
 );
 export type IndexEntry = Static<typeof IndexEntry>;
 
-export const CatalogIndex = Type.Object(
-  {
-    nodeId: Type.String({ minLength: 1 }),
-    next_update: NextUpdate,
-    catalogs: Type.Array(IndexEntry),
-    signature: FileSignature,
-  },
-  { title: 'CatalogIndex' },
-);
+export const CatalogIndex = titled('CatalogIndex', {
+  nodeId: Type.String({ minLength: 1 }),
+  next_update: NextUpdate,
+  catalogs: Type.Array(IndexEntry),
+  signature: FileSignature,
+});
 export type CatalogIndex = Static<typeof CatalogIndex>;
 
 /** As in publishDirectives, for the resources of the file; a resource without one extends nothing. */
-export const FileDirective = Type.Object(
-  { resourceId: Id, extends: Type.Object({ masterResourceId: Id }), variant: Type.Optional(Variant) },
-  { title: 'FileDirective' },
-);
+export const FileDirective = titled('FileDirective', {
+  resourceId: Id,
+  extends: Type.Object({ masterResourceId: Id }),
+  variant: Type.Optional(Variant),
+});
 export type FileDirective = Static<typeof FileDirective>;
 
 export const BaselineFile = Type.Object(

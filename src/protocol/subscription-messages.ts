@@ -1,11 +1,9 @@
-/**
- * The three operations on /catalog/subscription and their one answer (catalog spec: Subscription; POST, GET,
- * DELETE).
- */
+/** The operations on /catalog/subscription and their one answer (catalog spec: Subscription). */
 
 import { AnswerContext, Context, envelope } from './context.ts';
 import {
   closed,
+  closedTitled,
   DateTime,
   Limit,
   NetworkId,
@@ -14,23 +12,21 @@ import {
   Pagination,
   SchemaType,
   SubscriptionId,
+  titled,
 } from './shapes.ts';
 import { type Static, Type } from './type.ts';
 
 export const SubscriptionStatus = oneOfTexts(['ACTIVE', 'INACTIVE'], { title: 'SubscriptionStatus' });
 export type SubscriptionStatus = Static<typeof SubscriptionStatus>;
 
-export const Subscription = Type.Object(
-  {
-    subscriptionId: SubscriptionId,
-    status: SubscriptionStatus,
-    networkIds: Type.Array(NetworkId, { description: 'Empty: every network.' }),
-    schemaTypes: Type.Array(SchemaType, { description: 'Empty: every schema type on those networks.' }),
-    createdAt: DateTime,
-    updatedAt: DateTime,
-  },
-  { title: 'Subscription' },
-);
+export const Subscription = titled('Subscription', {
+  subscriptionId: SubscriptionId,
+  status: SubscriptionStatus,
+  networkIds: Type.Array(NetworkId, { description: 'Empty: every network.' }),
+  schemaTypes: Type.Array(SchemaType, { description: 'Empty: every schema type on those networks.' }),
+  createdAt: DateTime,
+  updatedAt: DateTime,
+});
 export type Subscription = Static<typeof Subscription>;
 
 /** Every change of every catalog is held against every subscription: nobody may make that dear for all. */
@@ -53,18 +49,13 @@ export const SubscriptionSelection = closed(
 );
 export type SubscriptionSelection = Static<typeof SubscriptionSelection>;
 
-export const SubscribeMessage = closed(
-  { subscription: SubscriptionSelection },
-  { title: 'SubscribeMessage' },
-);
+export const SubscribeMessage = closedTitled('SubscribeMessage', { subscription: SubscriptionSelection });
 export type SubscribeMessage = Static<typeof SubscribeMessage>;
 
 export const SubscribeRequest = envelope('SubscribeRequest', Context, SubscribeMessage);
-export type SubscribeRequest = Static<typeof SubscribeRequest>;
 
 /** With a subscriptionId, POST updates that subscription, and reactivates it when it is INACTIVE. */
 export const SubscribeQuery = Type.Object({ subscriptionId: Type.Optional(SubscriptionId) });
-export type SubscribeQuery = Static<typeof SubscribeQuery>;
 
 export const ListSubscriptionsQuery = Type.Object({
   status: Type.Optional(SubscriptionStatus),
@@ -75,7 +66,6 @@ export const ListSubscriptionsQuery = Type.Object({
 export type ListSubscriptionsQuery = Static<typeof ListSubscriptionsQuery>;
 
 export const UnsubscribeQuery = Type.Object({ subscriptionId: SubscriptionId });
-export type UnsubscribeQuery = Static<typeof UnsubscribeQuery>;
 
 export const SubscriptionsAnswer = Type.Object(
   {

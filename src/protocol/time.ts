@@ -1,12 +1,6 @@
-/**
- * The date, time and duration texts of the protocol, read in one place: what a schema accepts is exactly what
- * can be computed with.
- */
+/** The date, time and duration texts of the protocol: a schema accepts exactly what can be computed with. */
 
-/**
- * The instant that an RFC 3339 date-time names, or undefined when the text is none. A leap second is the
- * second after it.
- */
+/** The instant of an RFC 3339 date-time; undefined for other texts. A leap second is the second after it. */
 export function parseInstant(text: string): Date | undefined {
   const match = dateTime.exec(text);
   if (!match) return undefined;

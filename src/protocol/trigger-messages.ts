@@ -6,7 +6,7 @@
 
 import { Catalog } from './catalog.ts';
 import { PublishDirective } from './publish-messages.ts';
-import { closed, ErrorReport, Id, NetworkId, oneOfTexts } from './shapes.ts';
+import { closed, closedTitled, ErrorReport, Id, NetworkId, oneOfTexts, titled } from './shapes.ts';
 import { MasterDependency } from './signed-files.ts';
 import { type Static, Type } from './type.ts';
 
@@ -21,48 +21,41 @@ const TriggerCatalog = {
   },
 };
 
-const TriggerDirective = closed(
-  {
-    ...PublishDirective.properties,
-    updateMode: Type.Optional(
-      oneOfTexts(['MERGE', 'FULL'], {
-        default: 'FULL',
+const TriggerDirective = closedTitled('TriggerDirective', {
+  ...PublishDirective.properties,
+  updateMode: Type.Optional(
+    oneOfTexts(['MERGE', 'FULL'], {
+      default: 'FULL',
+      description:
+        'FULL: the catalog of the request is the whole catalog. If updateMode is omitted, warnings name what this removes. MERGE upserts by id and keeps what the request does not name.',
+    }),
+  ),
+  visibleTo: Type.Optional(
+    Type.Array(NetworkId, {
+      minItems: 1,
+      description: 'Omitted: every discovery service that crawls the index; a MERGE keeps what is published.',
+    }),
+  ),
+  dependencies: Type.Optional(
+    closed(
+      { masters: Type.Array(MasterDependency) },
+      {
         description:
-          'FULL: the catalog of the request is the whole catalog. If updateMode is omitted, warnings name what this removes. MERGE upserts by id and keeps what the request does not name.',
-      }),
+          'Only for REGULAR catalogs: the MASTER catalogs of other nodes whose resources this one extends. Written into the entry as given; those of the same node are added.',
+      },
     ),
-    visibleTo: Type.Optional(
-      Type.Array(NetworkId, {
-        minItems: 1,
-        description:
-          'Omitted: every discovery service that crawls the index; a MERGE keeps what is published.',
-      }),
-    ),
-    dependencies: Type.Optional(
-      closed(
-        { masters: Type.Array(MasterDependency) },
-        {
-          description:
-            'Only for REGULAR catalogs: the MASTER catalogs of other nodes whose resources this one extends. Written into the entry as given; those of the same node are added.',
-        },
-      ),
-    ),
-  },
-  { title: 'TriggerDirective' },
-);
+  ),
+});
 
-const TriggerMessage = closed(
-  {
-    catalogs: Type.Array(TriggerCatalog, { minItems: 1 }),
-    publishDirectives: Type.Optional(
-      Type.Array(TriggerDirective, {
-        description:
-          'At most one per catalog; a catalog without one is REGULAR, whole (FULL), for every discovery service.',
-      }),
-    ),
-  },
-  { title: 'TriggerMessage' },
-);
+const TriggerMessage = closedTitled('TriggerMessage', {
+  catalogs: Type.Array(TriggerCatalog, { minItems: 1 }),
+  publishDirectives: Type.Optional(
+    Type.Array(TriggerDirective, {
+      description:
+        'At most one per catalog; a catalog without one is REGULAR, whole (FULL), for every discovery service.',
+    }),
+  ),
+});
 
 export const TriggerRequest = closed(
   {
@@ -89,26 +82,20 @@ export const TriggerRequest = closed(
 );
 export type TriggerRequest = Static<typeof TriggerRequest>;
 
-export const TriggerResult = Type.Object(
-  {
-    catalogId: Type.String(),
-    status: oneOfTexts(['ACCEPTED', 'REJECTED']),
-    version: Type.Optional(Type.Integer({ description: 'Content version that is published now.' })),
-    unchanged: Type.Optional(
-      Type.Boolean({ description: 'True where it was so already, and nothing was written.' }),
-    ),
-    errors: Type.Optional(Type.Array(ErrorReport)),
-  },
-  { title: 'TriggerResult' },
-);
+export const TriggerResult = titled('TriggerResult', {
+  catalogId: Type.String(),
+  status: oneOfTexts(['ACCEPTED', 'REJECTED']),
+  version: Type.Optional(Type.Integer({ description: 'Content version that is published now.' })),
+  unchanged: Type.Optional(
+    Type.Boolean({ description: 'True where it was so already, and nothing was written.' }),
+  ),
+  errors: Type.Optional(Type.Array(ErrorReport)),
+});
 export type TriggerResult = Static<typeof TriggerResult>;
 
-export const TriggerAnswer = Type.Object(
-  {
-    status: oneOfTexts(['COMPLETED', 'FAILED']),
-    results: Type.Array(TriggerResult),
-    warnings: Type.Optional(Type.Array(Type.String())),
-  },
-  { title: 'TriggerAnswer' },
-);
+export const TriggerAnswer = titled('TriggerAnswer', {
+  status: oneOfTexts(['COMPLETED', 'FAILED']),
+  results: Type.Array(TriggerResult),
+  warnings: Type.Optional(Type.Array(Type.String())),
+});
 export type TriggerAnswer = Static<typeof TriggerAnswer>;

@@ -11,10 +11,7 @@ import { type ErrorBody, type ErrorCode, errorBody, type ProtocolError } from '.
 import { faultAt, type Segments } from './fault.ts';
 import type { Static, TSchema } from './type.ts';
 
-/**
- * Checks a value against a schema; `at` is where the value stands in the document that a path has to point
- * into.
- */
+/** `at` is where the value stands in the document that a path points into. */
 export function validator<S extends TSchema>(schema: S): (value: unknown, at?: Segments) => Static<S> {
   return (value, at = []) => {
     const validate = compiled(schema, 'firstFault');
@@ -29,10 +26,7 @@ export function prepareValidator(schema: TSchema): void {
   compiled(schema, 'firstFault');
 }
 
-/**
- * Every fault of a value, for documents whose author wants them all at once. Not for bodies of strangers: it
- * has no bound.
- */
+/** Every fault of a value. Not for bodies of strangers: it has no bound. */
 export function findFaults(schema: TSchema): (value: unknown, at?: Segments) => ErrorBody[] {
   return (value, at = []) => {
     const validate = compiled(schema, 'everyFault');
@@ -43,10 +37,7 @@ export function findFaults(schema: TSchema): (value: unknown, at?: Segments) => 
   };
 }
 
-/**
- * The protocol error that an error of Ajv stands for; also for validators of domain schemas made by
- * `createAjv`.
- */
+/** The protocol error for an error of Ajv, also of validators of domain schemas made by `createAjv`. */
 export function explain(error: ErrorObject | undefined, value: unknown, at: Segments): ProtocolError {
   if (!error) return faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'does not match the schema');
   const holder = [...at, ...segmentsOf(error.instancePath, value)];
@@ -87,10 +78,7 @@ function missing(member: string): Fault {
   return { code: 'SCH_REQUIRED_FIELD_MISSING', member, problem: 'is missing' };
 }
 
-/**
- * We write alternatives only as "at least one of these members". Ajv looks at them before it looks at the
- * required members.
- */
+/** We write alternatives only as "at least one of these members", which Ajv checks before required members. */
 function faultOfAlternatives({ data, parentSchema = {} }: ErrorObject): Fault {
   const present = new Set(Object.keys(data as object));
   const absent = (parentSchema.required as string[] | undefined)?.find((member) => !present.has(member));
@@ -119,32 +107,30 @@ function codeAt(segments: Segments, code: ErrorCode): ErrorCode {
   return code === 'SCH_REQUIRED_FIELD_MISSING' ? 'CTX_MISSING_FIELD' : 'CTX_INVALID_FIELD';
 }
 
-function problemOf({ keyword, params, schema, data, message, instancePath }: ErrorObject): string {
+function problemOf(error: ErrorObject): string {
+  const { keyword, instancePath } = error;
   if (keyword !== 'type' && /^(?:\/context)?\/b(?:ap|pp)Uri$/.test(instancePath)) return noBaseAddress;
-  switch (keyword) {
-    case 'type':
-      return `must be ${[params.type].flat().map(typeName).join(' or ')}, not ${typeName(jsonType(data))}`;
-    case 'enum':
-    case 'x-enum-any-case':
-      return `must be one of ${(schema as unknown[]).join(', ')}`;
-    case 'const':
-      return `must be ${params.allowedValue}`;
-    case 'format':
-      return `must be ${formatNames[params.format] ?? params.format}`;
-    case 'minLength':
-      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`;
-    case 'maxLength':
-      return `must have at most ${params.limit} characters`;
-    case 'minItems':
-      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} items`;
-    case 'minimum':
-      return `must be at least ${params.limit}`;
-    case 'maximum':
-      return `must be at most ${params.limit}`;
-    default:
-      return message ?? 'does not match the schema';
-  }
+  return problems[keyword]?.(error) ?? error.message ?? 'does not match the schema';
 }
+
+const oneOf = ({ schema }: ErrorObject) => `must be one of ${(schema as unknown[]).join(', ')}`;
+const atLeast = (limit: number, what: string) =>
+  limit === 1 ? 'must not be empty' : `must have at least ${limit} ${what}`;
+
+/** By the keyword that fails. */
+const problems: Readonly<Record<string, (error: ErrorObject) => string>> = {
+  type: ({ params, data }) =>
+    `must be ${[params.type].flat().map(typeName).join(' or ')}, not ${typeName(jsonType(data))}`,
+  enum: oneOf,
+  'x-enum-any-case': oneOf,
+  const: ({ params }) => `must be ${params.allowedValue}`,
+  format: ({ params }) => `must be ${formatNames[params.format] ?? params.format}`,
+  minLength: ({ params }) => atLeast(params.limit, 'characters'),
+  maxLength: ({ params }) => `must have at most ${params.limit} characters`,
+  minItems: ({ params }) => atLeast(params.limit, 'items'),
+  minimum: ({ params }) => `must be at least ${params.limit}`,
+  maximum: ({ params }) => `must be at most ${params.limit}`,
+};
 
 const noBaseAddress =
   'must be an http or https address; your own may be omitted, and defaults to the url of your registry record';

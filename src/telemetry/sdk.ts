@@ -26,7 +26,7 @@ import { type OpenSpan, type SpanOptions, type Tracer, useTracer } from './traci
 // The SDK of OpenTelemetry: OTLP over HTTP in JSON. Exporters, sampler, limits and resource read the usual OTEL_… variables of the environment themselves. Nothing waits for
 // a collector: what it does not take in time is dropped.
 
-export interface SdkOptions {
+interface SdkOptions {
   /** Unless OTEL_RESOURCE_ATTRIBUTES names another. */
   serviceName: string;
   exportEveryMs: number;
@@ -137,14 +137,8 @@ function known(attributes: NonNullable<SpanOptions['attributes']>): OtelAttribut
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
-const severities: Record<number, { severityNumber: SeverityNumber; severityText: string }> = {
-  10: { severityNumber: SeverityNumber.TRACE, severityText: 'TRACE' },
-  20: { severityNumber: SeverityNumber.DEBUG, severityText: 'DEBUG' },
-  30: { severityNumber: SeverityNumber.INFO, severityText: 'INFO' },
-  40: { severityNumber: SeverityNumber.WARN, severityText: 'WARN' },
-  50: { severityNumber: SeverityNumber.ERROR, severityText: 'ERROR' },
-  60: { severityNumber: SeverityNumber.FATAL, severityText: 'FATAL' },
-};
+/** Of the levels 10, 20 … 60 of pino. */
+const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'] as const;
 
 /** A line of the log as a record of OpenTelemetry. `line` is what pino writes. */
 function logRecordOf(line: string): LogRecord {
@@ -153,8 +147,9 @@ function logRecordOf(line: string): LogRecord {
     name,
     typeof value === 'object' ? JSON.stringify(value) : value,
   ]);
+  const severity = severities[Number(level) / 10 - 1];
   return {
-    ...severities[Number(level)],
+    ...(severity && { severityNumber: SeverityNumber[severity], severityText: severity }),
     timestamp: new Date(String(time)),
     body: String(msg ?? ''),
     attributes: Object.fromEntries(attributes),

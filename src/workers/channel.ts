@@ -12,7 +12,6 @@ export interface SupervisorChannel {
   peers: SpendingPeers;
   /** Answers the supervisor's questions for the metrics of this worker. */
   offerMetrics(collect: () => Promise<Families>): void;
-  /** The metrics of all workers. */
   renderAll(): Promise<string>;
   started(started: Started): void;
   failed(reason: string): void;

@@ -9,12 +9,11 @@ import type { Families, FromSupervisor } from './messages.ts';
 /** A worker that does not answer within this time counts with what it said last. */
 const answerWithinMs = 2_000;
 
-/** A worker as its metrics are asked for. */
-export interface AskedWorker {
+interface AskedWorker {
   send(message: FromSupervisor): void;
 }
 
-export interface GatheredMetrics<W extends AskedWorker> {
+interface GatheredMetrics<W extends AskedWorker> {
   /** The text of /metrics. */
   gather(workers: readonly W[]): Promise<string>;
   answered(worker: W, question: number, families: Families): void;

@@ -8,13 +8,11 @@ const stableMs = 60_000;
 const adviseAfter = 3;
 
 export interface End {
-  /** How long the worker lived. */
   livedMs: number;
   /** Ends in a row before this one, each soon after a start. */
   before: number;
 }
 
-/** How many ends in a row it is now. */
 export function countEnds({ livedMs, before }: End): number {
   return livedMs >= stableMs ? 1 : before + 1;
 }

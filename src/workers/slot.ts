@@ -17,7 +17,7 @@ export interface Slot {
 
 export type Outcome = { started: Started } | { failed: string };
 
-export interface SlotOptions {
+interface SlotOptions {
   /** Of the worker, from 1. */
   number: number;
   /** Asked for each process anew. */
@@ -26,7 +26,6 @@ export interface SlotOptions {
   isRequired: boolean;
   logger: Logger;
   heard(message: FromWorker): void;
-  /** Told when the worker has ended. */
   ended(isReplaced: boolean): void;
 }
 

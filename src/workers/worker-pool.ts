@@ -11,7 +11,7 @@ import { createSlot, type Slot } from './slot.ts';
 // The workers of a supervisor. The first one starts alone: it makes what is missing (keys, tables), and why it cannot start is told as if there were one
 // process. The others follow. Node's cluster accepts connections in the supervisor and gives them to the workers that listen, in turns.
 
-export interface WorkerPool {
+interface WorkerPool {
   /** Resolves with what the first worker has started, when the others have had their try. Throws WorkerFailed where the first one cannot start. */
   start(signal?: AbortSignal): Promise<Started>;
   /** Has all workers finish what they have begun, and waits until they have ended. */

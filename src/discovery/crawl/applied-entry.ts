@@ -106,9 +106,3 @@ function reachedBy(
       return { version, content_keys, reread: false };
   }
 }
-
-/** Of the resources that a reading brings. */
-export function resourceIdsOf(reading: Applicable): Iterable<string> {
-  if (reading.kind === 'nothing') return [];
-  return (reading.kind === 'full' ? reading.content.resources : reading.patch.resources.upserts).keys();
-}

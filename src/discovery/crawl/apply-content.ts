@@ -16,10 +16,9 @@ import { countOtherResources, lockTargets, recordApplied } from '../../storage/c
 import type { Database, Transaction } from '../../storage/database.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/feeds/precedence.ts';
 import { LeaseLost } from '../../storage/work/due-work.ts';
-import { cursorOf, incomingOf, laterOf, resourceIdsOf } from './applied-entry.ts';
+import { cursorOf, incomingOf, laterOf } from './applied-entry.ts';
 import {
   type Applicable,
-  type Assembly,
   assembleBatches,
   findTemplates,
   type Inheriting,
@@ -29,6 +28,7 @@ import {
   recordExtensions,
   sumBytes,
   withAssembled,
+  writtenBy,
 } from './assemble.ts';
 import type { EntryWork } from './entry-work.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
@@ -48,11 +48,9 @@ export interface ApplyingContext {
   maxResources: number;
   /** Where a catalog inherits more bytes, or several together more than is assembled at a time, it throws TooMuchHere. */
   maxInherited: number;
-  /** A line of the crawl log. */
   tell(about: About, fault: ReadingFault): LogLine;
 }
 
-/** A catalog that was read. */
 export interface ReadCatalog {
   work: Pick<EntryWork, 'lease' | 'row'>;
   trusted: TrustedEntry;
@@ -66,17 +64,23 @@ export type Applied = { missing: string[] } | { error: LeaseLost };
 
 /** All of them, or none. */
 export function applyContent(context: ApplyingContext, reads: readonly ReadCatalog[]): Promise<Applied[]> {
+  return inWriting(context, (writing) => applyTogether(writing, reads));
+}
+
+/** The unit of work in which the index is written. */
+export interface Writing extends ApplyingContext {
+  tx: Transaction;
+  writer: IndexWriter;
+}
+
+export function inWriting<T>(context: ApplyingContext, work: (writing: Writing) => Promise<T>): Promise<T> {
   return context.database.transaction((tx) =>
-    writeIndex(tx, context.now(), (writer) => applyTogether(tx, writer, context, reads)),
+    writeIndex(tx, context.now(), (writer) => work({ ...context, tx, writer })),
   );
 }
 
-async function applyTogether(
-  tx: Transaction,
-  writer: IndexWriter,
-  context: ApplyingContext,
-  reads: readonly ReadCatalog[],
-): Promise<Applied[]> {
+async function applyTogether(writing: Writing, reads: readonly ReadCatalog[]): Promise<Applied[]> {
+  const { tx, limits, maxInherited } = writing;
   const held = await keepLeases(
     tx,
     reads.map(({ work }) => work.lease),
@@ -96,7 +100,9 @@ async function applyTogether(
       continue;
     }
     const before = grown.get(row.node_id) ?? 0;
-    const assembly = await prepare(tx, context, read, before);
+    const { networkIds = [] } = read.trusted.entry;
+    const extender: Extender = { node: row.node, networkIds, declared: read.declared };
+    const assembly = await findTemplates(tx, row, read.reading, { extender, limits, grown: before });
     outcomes.push({ missing: assembly.kind === 'waiting' ? assembly.missing : [] });
     if (assembly.kind === 'waiting') continue;
     grown.set(row.node_id, before + assembly.growth);
@@ -104,33 +110,18 @@ async function applyTogether(
   }
   const sizes = ready.map(({ inheriting }) => sumBytes(inheriting.extending.map(({ template }) => template)));
   const together = sizes.length > 1 ? bytesAtOnce : Number.POSITIVE_INFINITY;
-  const isTooMuch = sizes.some((bytes) => bytes > context.maxInherited);
+  const isTooMuch = sizes.some((bytes) => bytes > maxInherited);
   if (isTooMuch || sizes.reduce((sum, bytes) => sum + bytes, 0) > together) throw new TooMuchHere();
-  if (ready.length > 0) await write(tx, writer, context, ready);
+  if (ready.length > 0) await write(writing, ready);
   return outcomes;
 }
 
 type Ready = ReadCatalog & { inheriting: Inheriting };
 
-function prepare(
-  tx: Transaction,
-  { limits }: ApplyingContext,
-  { work: { row }, trusted, reading, declared }: ReadCatalog,
-  grown: number,
-): Promise<Assembly> {
-  const { networkIds = [] } = trusted.entry;
-  const extender: Extender = { node: row.node, networkIds, declared };
-  return findTemplates(tx, row, reading, { extender, limits, grown });
-}
-
-async function write(
-  tx: Transaction,
-  writer: IndexWriter,
-  context: ApplyingContext,
-  ready: readonly Ready[],
-): Promise<void> {
-  const now = context.now();
-  const { applied, overriding } = await writeContent(tx, writer, context, ready);
+async function write(writing: Writing, ready: readonly Ready[]): Promise<void> {
+  const { tx, writer, maxResources, tell } = writing;
+  const now = writing.now();
+  const { applied, overriding } = await writeContent(writing, ready);
   const rows = ready.map(({ work }) => work.row);
   const others = await countOtherResources(tx, rows);
   await lockTargets(
@@ -143,7 +134,7 @@ async function write(
   const keys = new Map(applied.map(({ owner, id, key }) => [refText({ owner, id }), key]));
   const keyOf = ({ work }: Ready) => keys.get(refText(refOf(work))) ?? 0;
 
-  const resources = await judgeSizes(writer, ready, keyOf, others, context.maxResources);
+  const resources = await judgeSizes(writer, ready, keyOf, others, maxResources);
   await recordApplied(
     tx,
     ready.map(({ work: { row }, trusted, reading }, index) => {
@@ -154,23 +145,21 @@ async function write(
   await settlePrecedence(tx, applied);
   const lines = ready.flatMap(({ work: { row }, reading }, index) =>
     [...reading.faults, ...overriddenFault(row.catalog_id, overriding[index] ?? [])].map((fault) =>
-      context.tell({ node: row.node, indexUrl: row.index_url, catalogId: row.catalog_id }, fault),
+      tell({ node: row.node, indexUrl: row.index_url, catalogId: row.catalog_id }, fault),
     ),
   );
   await writeLog(tx, lines, now);
 
   for (const master of ready.filter(isMaster)) {
     const { work, reading } = master;
-    const names = [work.row.catalog_id, ...resourceIdsOf(reading)];
+    const names = [work.row.catalog_id, ...writtenBy(reading).resources.keys()];
     await announceMaster(tx, { key: keyOf(master), names, isChanged: true }, work.lease);
   }
 }
 
 /** All of them together; what some inherit beyond what is assembled at a time follows, part by part. */
 async function writeContent(
-  tx: Transaction,
-  writer: IndexWriter,
-  { checker }: ApplyingContext,
+  { tx, writer, checker }: Writing,
   ready: readonly Ready[],
 ): Promise<{ applied: AppliedCatalog[]; overriding: Overriding[][] }> {
   const batches = ready.map(({ work, reading, inheriting }) =>

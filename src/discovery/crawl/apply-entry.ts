@@ -8,7 +8,7 @@ import {
   isMaster,
   type ReadCatalog,
 } from './apply-content.ts';
-import type { Applicable } from './assemble.ts';
+import { writtenBy } from './assemble.ts';
 import type { CrawlContext } from './context.ts';
 import { endsWork } from './reasons.ts';
 import { lineOf } from './tell.ts';
@@ -105,13 +105,8 @@ function partsOf(reads: readonly ReadCatalog[]): ReadCatalog[][] {
 
 /** At least one, so that nothing comes after a MASTER catalog. */
 function documentsOf({ reading }: ReadCatalog): number {
-  if (reading.kind === 'nothing') return 1;
-  const { resources, offers } = reading.kind === 'full' ? reading.content : upsertsOf(reading);
+  const { resources, offers } = writtenBy(reading);
   return Math.max(1, resources.size + offers.size);
-}
-
-function upsertsOf({ patch }: Extract<Applicable, { kind: 'patch' }>) {
-  return { resources: patch.resources.upserts, offers: patch.offers.upserts };
 }
 
 /** The context for applying content in the process itself. */

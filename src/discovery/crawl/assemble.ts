@@ -1,9 +1,9 @@
 import { createBreaks } from '../../breaks.ts';
 import type { Resource } from '../../protocol/catalog.ts';
-import type { FileDirective } from '../../protocol/signed-files.ts';
 import { type Check, checkResource } from '../../rules/check-attributes.ts';
 import { contentOf, type StoredExtension, type Template } from '../../rules/extends.ts';
 import { batchesOf, createInheritanceBudget, type InheritanceLimits } from '../../rules/inherited-bytes.ts';
+import type { CatalogContent } from '../../rules/self-hosted/content.ts';
 import {
   boundTemplates,
   type ExtendedResource,
@@ -32,10 +32,12 @@ import { CrawlFault } from './reasons.ts';
 
 export type Applicable = Exclude<ContentReading, { kind: 'rollback' }>;
 
-/** The resources of a reading that extend others, by their ids. */
-export function extendingOf(reading: Applicable): ReadonlyMap<string, FileDirective> {
-  if (reading.kind === 'nothing') return new Map();
-  return (reading.kind === 'full' ? reading.content : reading.patch).directives;
+/** The resources and offers that a reading writes, and the directives of resources that extend others, by their ids. */
+export function writtenBy(reading: Applicable): Pick<CatalogContent, 'resources' | 'offers' | 'directives'> {
+  if (reading.kind === 'nothing') return { resources: new Map(), offers: new Map(), directives: new Map() };
+  if (reading.kind === 'full') return reading.content;
+  const { resources, offers, directives } = reading.patch;
+  return { resources: resources.upserts, offers: offers.upserts, directives };
 }
 
 export type Assembly =
@@ -64,19 +66,17 @@ export async function findTemplates(
   reading: Applicable,
   { extender, limits, grown }: { extender: Extender; limits: InheritanceLimits; grown: number },
 ): Promise<Assembly> {
-  const directives = extendingOf(reading);
+  const { directives, resources } = writtenBy(reading);
   const changed = changedBy(reading);
   const before = changed ?? [...directives.keys()];
   const hasInherited = row.inherited_bytes > 0 && before.length > 0;
   const stored = hasInherited ? await findExtensions(tx, row.id, before) : new Map<string, StoredExtension>();
   const former = changed ? [...stored.values()].map(({ template }) => template) : [];
-  if (directives.size === 0 || reading.kind === 'nothing')
-    return { kind: 'inheriting', extending: [], former, growth: 0 };
+  if (directives.size === 0) return { kind: 'inheriting', extending: [], former, growth: 0 };
   const masterIds = new Set([...directives.values()].map((directive) => directive.extends.masterResourceId));
   const formerKeys = new Set([...stored.values()].map(({ template }) => template.catalogKey));
   const templates = await holdTemplates(tx, [...masterIds], [...formerKeys]);
 
-  const resources = reading.kind === 'full' ? reading.content.resources : reading.patch.resources.upserts;
   const extending: ExtendingResource[] = [];
   const missing = new Set<string>();
   for (const [id, { resourceId: _id, ...extension }] of directives) {

@@ -13,7 +13,6 @@ import { policyOf, readerOf } from './settings.ts';
 import { createSparedHosts, type SparedHosts } from './spared-hosts.ts';
 import type { Aside } from './verify-aside.ts';
 
-/** The context of the crawler. */
 export interface CrawlContext
   extends Pick<DiscoveryContext, 'config' | 'database' | 'registry' | 'metrics' | 'logger' | 'now'> {
   hosts: Hosts;
@@ -23,9 +22,7 @@ export interface CrawlContext
   hints: LookupCache<HintedIndex | ReadingFault>;
 }
 
-/** Work at hosts. */
 interface Hosts {
-  /** Due work, and its results. */
   work: HostWork;
   /** Other hosts than the one that is worked at. */
   spared: SparedHosts;

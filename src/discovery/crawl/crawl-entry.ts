@@ -6,7 +6,7 @@ import { type TrustedEntry, trustEntry } from '../../rules/self-hosted/trust-ind
 import { letArrivalsPass } from '../../storage/crawl/masters.ts';
 import type { TargetRow } from '../../storage/crawl/targets.ts';
 import type { ApplyCatalog } from './apply-entry.ts';
-import { extendingOf } from './assemble.ts';
+import { writtenBy } from './assemble.ts';
 import { findDeclaredMasters } from './declared-masters.ts';
 import { type EntryWork, postpone, settle } from './entry-work.ts';
 import { readContent } from './read-content.ts';
@@ -67,7 +67,7 @@ async function followEntry(work: EntryWork, received: TrustedEntry, apply: Apply
   const reading = await readContent(reader, crawledNode(reader, row), trusted, cursor, signal);
   if (reading.kind === 'rollback') return flagRollback(work, reading.plan);
   if (reading.kind === 'nothing' && !reading.complete) return postpone(work, reading.faults);
-  const isEarly = masters.coming.length > 0 && extendingOf(reading).size > 0;
+  const isEarly = masters.coming.length > 0 && writtenBy(reading).directives.size > 0;
   if (isEarly) return waitForMasters(work, entry, masters);
   const faults = [...reading.faults, ...masters.faults];
   const { owners: declared } = masters;

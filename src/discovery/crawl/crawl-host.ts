@@ -20,39 +20,30 @@ import { restMs } from './schedule.ts';
 /** Then others get their turn. */
 const sliceMs = 30_000;
 
+/** Round after round, until nothing is due, the host is in trouble, or others have waited long enough. */
 export async function crawlHost(
   context: CrawlContext,
   apply: ApplyCatalog,
   claim: Claim<HostRow>,
   signal: AbortSignal,
 ): Promise<void> {
-  const end = context.hosts.work.begin();
-  try {
-    await workInTurn(context, apply, claim, signal);
-  } finally {
-    end();
-  }
-}
-
-/** Round after round, until nothing is due, the host is in trouble, or others have waited long enough. */
-async function workInTurn(
-  context: CrawlContext,
-  apply: ApplyCatalog,
-  claim: Claim<HostRow>,
-  signal: AbortSignal,
-): Promise<void> {
   const { work: hosts } = context.hosts;
+  const finish = hosts.begin();
   const end = performance.now() + sliceMs;
   let { failures } = claim.row;
-  for (let isOver = false; !isOver; ) {
-    const { hasMore, fault, worked, ...result } = await workOnce(context, apply, claim, signal);
-    signal.throwIfAborted();
-    if (fault) failures += 1;
-    else if (worked) failures = 0;
-    isOver = !hasMore || fault !== undefined || performance.now() >= end;
-    const resting = fault ? restMs(failures, Math.random(), fault.retryAfterMs) : null;
-    if (!isOver && result.unchanged.length + result.fetched.length === 0) continue;
-    await hosts.record({ claim, ...result, ...(isOver && { release: { failures, restMs: resting } }) });
+  try {
+    for (let isOver = false; !isOver; ) {
+      const { hasMore, fault, worked, ...result } = await workOnce(context, apply, claim, signal);
+      signal.throwIfAborted();
+      if (fault) failures += 1;
+      else if (worked) failures = 0;
+      isOver = !hasMore || fault !== undefined || performance.now() >= end;
+      const resting = fault ? restMs(failures, Math.random(), fault.retryAfterMs) : null;
+      if (!isOver && result.unchanged.length + result.fetched.length === 0) continue;
+      await hosts.record({ claim, ...result, ...(isOver && { release: { failures, restMs: resting } }) });
+    }
+  } finally {
+    finish();
   }
 }
 
@@ -74,25 +65,23 @@ async function workOnce(
   const { work: hosts, spared } = context.hosts;
   const { nodes, indexes, hasTargets } = await hosts.take(claim.id);
   const { host } = claim.row;
+  const work = { lease: claim, signal };
   const fetcher = spared.forWorkAt(host);
   if (nodes.length > 0) {
     // What a node says decides which of its indexes count, and whether this is still its host.
     const items = nodes.map(
-      (row) => () => withRoom(context, fetcher, (own) => crawlNode(own, claim, row, signal)),
+      (row) => () => withRoom(context, fetcher, (own) => crawlNode({ ...work, context: own, row })),
     );
-    return {
-      unchanged: [],
-      fetched: [],
-      worked: true,
-      hasMore: true,
-      fault: await performAll(items, host, signal),
-    };
+    const fault = await performAll(items, host, signal);
+    return { unchanged: [], fetched: [], worked: true, hasMore: true, fault };
   }
   const meters = createMeters(fetcher, config.CRAWL_DAILY_LIMIT);
 
   const unchanged: PolledIndex[] = [];
   const polls = indexes.map((row) => async () => {
-    const outcome = await withRoom(context, meters.of(row), (own) => crawlIndex(own, claim, row, signal));
+    const outcome = await withRoom(context, meters.of(row), (own) =>
+      crawlIndex({ ...work, context: own, row }),
+    );
     if (outcome.kind === 'unchanged') unchanged.push({ row, dueInMs: outcome.dueInMs });
     return outcome.kind === 'failed' ? outcome.fault : undefined;
   });
@@ -106,15 +95,13 @@ async function workOnce(
       .filter((row) => row.is_master === isMaster)
       .map(
         (row) => () =>
-          withRoom(context, meters.of(row), (own) =>
-            crawlEntry({ context: own, lease: claim, row, signal }, apply),
-          ),
+          withRoom(context, meters.of(row), (own) => crawlEntry({ ...work, context: own, row }, apply)),
       );
     fault ??= await performAll(entries, host, signal);
   }
   return {
     ...{ unchanged, fetched: meters.fetched(), worked: indexes.length + targets.length > 0, fault },
-    hasMore: isRead || [indexes, targets].some(fillsRound),
+    hasMore: isRead || [indexes, targets].some(({ length }) => length === itemsPerRound),
   };
 }
 
@@ -130,10 +117,6 @@ async function withRoom<T>(
   } finally {
     share.close();
   }
-}
-
-function fillsRound({ length }: readonly unknown[]): boolean {
-  return length === itemsPerRound;
 }
 
 /** Stops at the first fault of the host: what is left had better wait. */

@@ -1,8 +1,7 @@
 import { sha256Digest } from '../../protocol/digest.ts';
 import { parseInstant } from '../../protocol/time.ts';
 import type { Steps } from '../../rules/self-hosted/check-file.ts';
-import { TrustFault, type TrustFaultCode } from '../../rules/self-hosted/faults.ts';
-import type { HostLease } from '../../storage/crawl/hosts.ts';
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import {
   countEntries,
   type IndexEffects,
@@ -18,6 +17,7 @@ import { judgeKeys } from '../../storage/crawl/targets.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { settlePrecedence } from '../../storage/feeds/precedence.ts';
 import type { CrawlContext } from './context.ts';
+import type { HostedWork } from './entry-work.ts';
 import { catalogIdOf, inTurns } from './packed-files.ts';
 import { type IndexReading, readIndex } from './read-index.ts';
 import { crawledNode } from './read-node.ts';
@@ -30,35 +30,30 @@ import { lineOf } from './tell.ts';
 // The index stage: an index is fetched and verified, and its entries recorded as targets together with its ETag. What the entries lead to
 // is the work of the entry stage, which has due times of its own: an index that has not changed hides nothing.
 
-export type IndexOutcome =
+type IndexWork = HostedWork<IndexRow>;
+
+type IndexOutcome =
   | { kind: 'unchanged'; dueInMs: number }
   | { kind: 'read' }
   | { kind: 'failed'; fault: ReadingFault };
 
-export async function crawlIndex(
-  context: CrawlContext,
-  lease: HostLease,
-  row: IndexRow,
-  signal: AbortSignal,
-): Promise<IndexOutcome> {
+export async function crawlIndex(work: IndexWork): Promise<IndexOutcome> {
+  const { context, row, signal } = work;
   const { reader, now } = context;
   try {
-    const unasked = await checkKeys(context, lease, row);
+    const unasked = await checkKeys(work);
     const isStale = row.next_update !== null && row.next_update <= now();
     const node = crawledNode(reader, row);
-    const read = await readIndex(reader, node, row.url, {
-      ...(!isStale && { known: row }),
-      signal,
-    });
+    const read = await readIndex(reader, node, row.url, { ...(!isStale && { known: row }), signal });
     if (read.kind === 'unchanged') {
       if (unasked) throw unasked;
       return { kind: 'unchanged', dueInMs: pollAfterMs(context, row.next_update ?? undefined) };
     }
-    await record(context, lease, row, read, unasked);
+    await record(work, read, unasked);
     return { kind: 'read' };
   } catch (error) {
     const fault = asReadingFault(error, signal);
-    await postpone(context, lease, row, fault);
+    await postpone(work, fault);
     return { kind: 'failed', fault };
   }
 }
@@ -68,11 +63,7 @@ export async function crawlIndex(
  * rotated key hides nothing that was verified before. Where the registry could not be asked about one, what it signed stays as it is, and the
  * fault is returned: it holds up nothing that others signed.
  */
-async function checkKeys(
-  context: CrawlContext,
-  lease: HostLease,
-  row: IndexRow,
-): Promise<CrawlFault | undefined> {
+async function checkKeys({ context, lease, row }: IndexWork): Promise<CrawlFault | undefined> {
   const { database, registry, now } = context;
   const answers = await Promise.allSettled(
     row.keys.map((key) => askRegistry(() => registry.lookup(row.node, key))),
@@ -113,9 +104,7 @@ async function checkKeys(
 }
 
 async function record(
-  context: CrawlContext,
-  lease: HostLease,
-  row: IndexRow,
+  { context, lease, row }: IndexWork,
   read: IndexReading,
   unasked: CrawlFault | undefined,
 ): Promise<void> {
@@ -182,12 +171,7 @@ function* readIndexOf(read: IndexReading, nextUpdate: Date | undefined): Steps<R
 }
 
 const entriesPerStep = 500;
-const keyFaults: readonly TrustFaultCode[] = [
-  'key-unknown',
-  'key-unusable',
-  'node-unknown',
-  'registry-unavailable',
-];
+const keyFaults = ['key-unknown', 'key-unusable', 'node-unknown', 'registry-unavailable'];
 
 function linesOf(
   context: CrawlContext,
@@ -219,12 +203,7 @@ function pollAfterMs({ config, now }: CrawlContext, nextUpdate: Date | undefined
   return nextPollMs(nextUpdate, pollingOf(config), { now: now(), random: Math.random() });
 }
 
-async function postpone(
-  context: CrawlContext,
-  lease: HostLease,
-  row: IndexRow,
-  fault: ReadingFault,
-): Promise<void> {
+async function postpone({ context, lease, row }: IndexWork, fault: ReadingFault): Promise<void> {
   const { database, now } = context;
   const at = now();
   const retryAfterMs = fault instanceof CrawlFault ? fault.retryAfterMs : undefined;

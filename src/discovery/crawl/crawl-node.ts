@@ -1,4 +1,3 @@
-import type { HostLease } from '../../storage/crawl/hosts.ts';
 import { chooseEntries } from '../../storage/crawl/indexes.ts';
 import { writeLog } from '../../storage/crawl/log.ts';
 import {
@@ -10,7 +9,7 @@ import {
 } from '../../storage/crawl/nodes.ts';
 import { judgeEntriesAgain } from '../../storage/crawl/targets.ts';
 import { settlePrecedence } from '../../storage/feeds/precedence.ts';
-import type { CrawlContext } from './context.ts';
+import type { HostedWork } from './entry-work.ts';
 import { hostOf } from './fetch.ts';
 import { findNodeRecord, manifestUrlsAt, type NodeQuestion, type NodeRecord, readNode } from './read-node.ts';
 import { asReadingFault, CrawlFault, passes, type ReadingFault } from './reasons.ts';
@@ -19,12 +18,8 @@ import { pollingOf } from './settings.ts';
 import { lineOf } from './tell.ts';
 
 /** Finds the indexes of a node: manifest and record, polled as indexes are, and sooner when something did not verify. */
-export async function crawlNode(
-  context: CrawlContext,
-  lease: HostLease,
-  row: NodeRow,
-  signal: AbortSignal,
-): Promise<ReadingFault | undefined> {
+export async function crawlNode(work: HostedWork<NodeRow>): Promise<ReadingFault | undefined> {
+  const { context, lease, row, signal } = work;
   const { database, config, reader, now } = context;
   const polling = pollingOf(config);
   let found: NodeRecord | undefined;
@@ -39,7 +34,7 @@ export async function crawlNode(
     const read = await readNode(reader, question, found);
     const isUnchanged = read.indexUrls === undefined;
     const nextUpdate = isUnchanged ? (row.next_update ?? undefined) : read.nextUpdate;
-    await record(context, lease, row, { ...read, nextUpdate });
+    await record(work, { ...read, nextUpdate });
     return undefined;
   } catch (error) {
     const fault = asReadingFault(error, signal);
@@ -92,9 +87,7 @@ function questionOf(row: NodeRow, now: Date, signal: AbortSignal): NodeQuestion 
 }
 
 async function record(
-  context: CrawlContext,
-  lease: HostLease,
-  row: NodeRow,
+  { context, lease, row }: HostedWork<NodeRow>,
   read: Parameters<typeof recordNode>[3],
 ): Promise<void> {
   const { database, config, policy, now } = context;
@@ -104,15 +97,12 @@ async function record(
   await database.transaction(async (tx) => {
     const unlisted = await recordNode(tx, lease, row, read, dueInMs);
     const faults = unlisted.map((url) => {
-      return new CrawlFault('index-unlisted', `The record of ${row.node} does not list ${url} any more.`, {
-        url,
-      });
+      const message = `The record of ${row.node} does not list ${url} any more.`;
+      return new CrawlFault('index-unlisted', message, { url });
     });
     if (read.nextUpdate && read.nextUpdate <= at) {
-      const since = read.nextUpdate.toISOString();
-      faults.push(
-        new CrawlFault('stale', `The manifest or the record of ${row.node} is stale since ${since}.`),
-      );
+      const message = `The manifest or the record of ${row.node} is stale since ${read.nextUpdate.toISOString()}.`;
+      faults.push(new CrawlFault('stale', message));
     }
     if (policy.enforceMembership && !haveSame(row.network_memberships, read.networkMemberships))
       await judgeEntriesAgain(tx, row.id);

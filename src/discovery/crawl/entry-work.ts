@@ -10,12 +10,15 @@ import { lineOf } from './tell.ts';
 
 // One entry that is in work, and how the work ends where nothing of it is applied: it is dealt with, or tried again.
 
-export interface EntryWork {
+/** Work on one thing of a host: a node, an index or an entry. */
+export interface HostedWork<Row> {
   context: CrawlContext;
   lease: HostLease;
-  row: TargetRow;
+  row: Row;
   signal: AbortSignal;
 }
+
+export type EntryWork = HostedWork<TargetRow>;
 
 /** The entry is dealt with: nothing more is to do until there is another one. */
 export async function settle(

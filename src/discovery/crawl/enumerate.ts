@@ -134,10 +134,7 @@ async function findNodes(
   }
 }
 
-/**
- * Participants write their own records. One whose name no registry can look up could not be read anyway, and a name that is too long for the
- * database must not hide the others.
- */
+/** Participants write their own records: a name that no registry can look up, or the database cannot store, must not hide the others. */
 function splitByName(
   records: readonly ParticipantRecord[],
 ): [lookedUp: ParticipantRecord[], others: ParticipantRecord[]] {

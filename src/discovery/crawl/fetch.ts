@@ -19,7 +19,6 @@ export interface FetchOptions {
   /** Validators of the last answer, for a conditional request. */
   condition?: { etag?: string | null; modified?: string | null };
   operatorConfigured?: boolean;
-  /** The share of memory for fetched files. */
   share?: Share;
   signal: AbortSignal;
 }
@@ -32,7 +31,7 @@ export type Fetched =
 const requestsPerHost = 2;
 const requestsAtOnce = 64;
 
-export interface FetcherParts {
+interface FetcherParts {
   client: GuardedClient;
   /** Without it, nothing is counted. */
   metrics?: Pick<Metrics, 'counter'>;

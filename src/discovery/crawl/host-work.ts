@@ -28,7 +28,7 @@ export interface HostWork {
   record(round: RoundResult): Promise<void>;
 }
 
-export interface DueWork {
+interface DueWork {
   nodes: NodeRow[];
   indexes: IndexRow[];
   hasTargets: boolean;

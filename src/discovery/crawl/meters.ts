@@ -8,7 +8,7 @@ export interface Meters {
   fetched(): { nodeId: number; bytes: number }[];
 }
 
-export interface MeteredNode {
+interface MeteredNode {
   node_id: number;
   node: string;
   /** Bytes received earlier today. */

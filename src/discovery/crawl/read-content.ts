@@ -49,21 +49,20 @@ export async function readContent(
   const { cutoverFraction } = reader;
   const fetchedSizes = new Map<string, number>();
   const unreadable = new Set<string>();
-  const baselines = new Map<BaselineReference, TrustedBaseline>();
-  const changes = new Map<ChangeReference, TrustedChange>();
+  const files: ReadFiles = { baselines: new Map(), changes: new Map() };
   const faults: ReadingFault[] = [];
   for (;;) {
     const plan = planReading(entry.entry, cursor, { cutoverFraction, fetchedSizes, unreadable });
     if (plan.kind === 'rollback') return { kind: 'rollback', plan, faults };
     const reading = plan.kind === 'gap' ? plan.readable : plan;
-    const next = missingFile(reading, baselines, changes);
+    const next = missingFile(reading, files);
     if (next === undefined) {
       const complete = plan.kind !== 'gap';
       if (!complete) faults.push(gapOf(entry, plan));
-      return { ...combine(reading, baselines, changes), complete, faults };
+      return { ...combine(reading, files), complete, faults };
     }
     try {
-      await fetchFile(reader, node, entry, next, signal, { fetchedSizes, baselines, changes });
+      await fetchFile(reader, node, entry, next, signal, { ...files, fetchedSizes });
     } catch (error) {
       // To take another file instead because a host is down would be rash.
       if (!isReadingFault(error) || passes(error)) throw error;
@@ -78,16 +77,11 @@ type NextFile =
   | { kind: 'change'; reference: ChangeReference };
 
 interface ReadFiles {
-  fetchedSizes: Map<string, number>;
   baselines: Map<BaselineReference, TrustedBaseline>;
   changes: Map<ChangeReference, TrustedChange>;
 }
 
-function missingFile(
-  reading: Reading,
-  baselines: ReadFiles['baselines'],
-  changes: ReadFiles['changes'],
-): NextFile | undefined {
+function missingFile(reading: Reading, { baselines, changes }: ReadFiles): NextFile | undefined {
   if (reading.kind === 'nothing') return undefined;
   if (reading.kind === 'baseline' && !baselines.has(reading.baseline)) {
     return { kind: 'baseline', reference: reading.baseline };
@@ -102,7 +96,7 @@ async function fetchFile(
   entry: TrustedEntry,
   next: NextFile,
   signal: AbortSignal,
-  { fetchedSizes, baselines, changes }: ReadFiles,
+  { fetchedSizes, baselines, changes }: ReadFiles & { fetchedSizes: Map<string, number> },
 ): Promise<void> {
   const { kind, reference } = next;
   const { url } = reference;
@@ -139,7 +133,7 @@ export async function readFile(
     : trustChange(opened, reference as ChangeReference, parts);
 }
 
-function combine(reading: Reading, baselines: ReadFiles['baselines'], changes: ReadFiles['changes']) {
+function combine(reading: Reading, { baselines, changes }: ReadFiles) {
   if (reading.kind === 'nothing') return { kind: 'nothing' as const };
   const read = reading.changes.map((change) => changes.get(change)).filter((change) => change !== undefined);
   const files = read.map(({ file }) => file);

@@ -8,9 +8,7 @@ import { findNodeRecord, hostingNode, readNode } from './read-node.ts';
 import { fetchServed, inRoom, mayBeLarge, type Reader } from './reader.ts';
 import { CrawlFault } from './reasons.ts';
 
-/** The index that a hint leads to, and its node. */
 export interface HintedIndex {
-  /** Identity of the node. */
   node: string;
   networkMemberships: readonly string[];
   /** Where its manifest is. */

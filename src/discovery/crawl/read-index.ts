@@ -22,11 +22,7 @@ export interface IndexReading extends JudgedEntries {
 }
 
 /** An index that was read before and fully verified: the same index again is nothing new. */
-export interface KnownIndex {
-  etag: string | null;
-  modified: string | null;
-  digest: string | null;
-}
+type KnownIndex = Record<'etag' | 'modified' | 'digest', string | null>;
 
 /** An index with its entries, each trusted or not (self-hosted spec: Discovery crawl order, 4). */
 export async function readIndex(

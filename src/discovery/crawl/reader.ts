@@ -36,7 +36,7 @@ export interface Reader {
   share?: Share;
 }
 
-export interface ReadLimits extends IndexLimits {
+interface ReadLimits extends IndexLimits {
   maxFileBytes: number;
   maxIndexBytes: number;
   maxInflatedBytes: number;
@@ -44,7 +44,7 @@ export interface ReadLimits extends IndexLimits {
   inherited: InheritanceLimits;
 }
 
-export type OpenedAnswer = Exclude<Fetched, { kind: 'file' }> | OpenedFile;
+type OpenedAnswer = Exclude<Fetched, { kind: 'file' }> | OpenedFile;
 
 export interface OpenedFile {
   kind: 'opened';

@@ -69,7 +69,6 @@ export type CrawlCode = TrustFaultCode | keyof typeof driverHints;
 
 const hints = { ...trustHints, ...driverHints };
 
-/** The closed list of reasons. */
 export const crawlCodes = Object.keys(hints) as CrawlCode[];
 
 export function hintOf(code: CrawlCode): string {

@@ -3,7 +3,6 @@ import type { ReceivedCatalog } from '../../protocol/catalog.ts';
 import { contentOf, networksMeet, type Template } from '../../rules/extends.ts';
 import { batchesOf, createInheritanceBudget, TooMuchHere } from '../../rules/inherited-bytes.ts';
 import { type ExtendedResource, extendTemplate } from '../../rules/self-hosted/extend.ts';
-import { type IndexWriter, writeIndex } from '../../search/port.ts';
 import { inheritedTable, sumInherited } from '../../storage/crawl/extensions.ts';
 import { writeLog } from '../../storage/crawl/log.ts';
 import {
@@ -19,7 +18,7 @@ import type { Transaction } from '../../storage/database.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/feeds/precedence.ts';
 import { changeUses, readTemplates, sumUses } from '../../storage/inherited.ts';
 import { nodeSource } from './applied-entry.ts';
-import type { ApplyingContext } from './apply-content.ts';
+import { type ApplyingContext, inWriting, type Writing } from './apply-content.ts';
 import { overriddenFault, overridingOf, sumBytes } from './assemble.ts';
 
 // The template's values stand, also where the publisher had set others before; what the master dropped, its dependents keep as they inherited it last.
@@ -33,15 +32,11 @@ export function rebuildBatch(
   dependent: Dependent,
   masterKey: number,
 ): Promise<void> {
-  return context.database.transaction((tx) =>
-    writeIndex(tx, context.now(), (writer) => rebuildSome(tx, writer, context, dependent, masterKey)),
-  );
+  return inWriting(context, (writing) => rebuildSome(writing, dependent, masterKey));
 }
 
 async function rebuildSome(
-  tx: Transaction,
-  writer: IndexWriter,
-  context: ApplyingContext,
+  { tx, writer, limits, maxInherited, tell, now }: Writing,
   { targetId, node: owner, catalogId: id }: Dependent,
   masterKey: number,
 ): Promise<void> {
@@ -61,12 +56,12 @@ async function rebuildSome(
   /** What is gone, the same as before, or too large for any resource is not assembled again. */
   const templateOf = ({ masterResourceId, edition }: LaggingResource) => {
     const template = templates.get(masterResourceId);
-    const isMoving = template && template.edition !== edition && template.bytes <= context.limits.resource;
+    const isMoving = template && template.edition !== edition && template.bytes <= limits.resource;
     return isMoving ? template : undefined;
   };
   const [batch = []] = batchesOf(lagging, (row) => templateOf(row)?.bytes ?? 0);
   const sums = await sumInherited(tx, targetId);
-  const budget = createInheritanceBudget(context.limits, { ...sums, publish: 0 });
+  const budget = createInheritanceBudget(limits, { ...sums, publish: 0 });
   const moving = new Map<string, Template>();
   const former: Template[] = [];
   for (const row of batch) {
@@ -76,7 +71,7 @@ async function rebuildSome(
     moving.set(row.id, template);
     former.push({ ...template, edition: row.edition });
   }
-  if (sumBytes([...moving.values()]) > context.maxInherited) throw new TooMuchHere();
+  if (sumBytes([...moving.values()]) > maxInherited) throw new TooMuchHere();
   const extended = await assembleAgain(tx, targetId, moving);
   const changed = { id, resources: extended.map(({ assembled }) => assembled) } as ReceivedCatalog;
   if (extended.length > 0)
@@ -86,9 +81,9 @@ async function rebuildSome(
   await noteRebuilt(tx, targetId, rebuilt, version);
   await settlePrecedence(tx, [{ owner, id }]);
   const lines = overriddenFault(id, overridingOf(extended)).map((fault) =>
-    context.tell({ node: owner, catalogId: id }, fault),
+    tell({ node: owner, catalogId: id }, fault),
   );
-  await writeLog(tx, lines, context.now());
+  await writeLog(tx, lines, now());
 }
 
 async function assembleAgain(

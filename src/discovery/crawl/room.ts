@@ -14,7 +14,6 @@ export interface Share {
   mayFetch(): boolean;
   /** Waits until those who wait now have got theirs. */
   pass(signal: AbortSignal): Promise<void>;
-  /** Gives back all that was taken. */
   close(): void;
 }
 

@@ -10,17 +10,13 @@ export const maxRetryAfterMs = 3_600_000;
 /** How much later than reckoned, so that what began together does not stay together. */
 const jitter = 0.1;
 
-/** How often what is well is polled. */
 export interface Polling {
   /** CRAWL_MIN_INTERVAL_SECONDS and CRAWL_INTERVAL_SECONDS. */
   shortestMs: number;
   longestMs: number;
 }
 
-/**
- * The next poll of an index, of a manifest with its record, or of a node that hosts nothing yet: at the next_update that is announced, if any, but
- * neither all the time nor less often than the interval says.
- */
+/** The next poll of something that is well: at the announced next_update, but within the shortest and the longest interval. */
 export function nextPollMs(
   nextUpdate: Date | undefined,
   { shortestMs, longestMs }: Polling,
@@ -36,10 +32,7 @@ export function longestPollMs({ shortestMs, longestMs }: Polling): number {
   return Math.max(shortestMs, longestMs) * (1 + jitter);
 }
 
-/**
- * The next attempt at a node that could not be read: soon, because its files may just be on their way, at once where the trouble may well pass, and
- * never later than it would be polled.
- */
+/** The next attempt at a node that could not be read: soon, because its files may be on their way, and never later than a poll. */
 export function nextNodeAttemptMs(
   failures: number,
   passes: boolean,

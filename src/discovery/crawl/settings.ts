@@ -6,7 +6,6 @@ import type { Polling } from './schedule.ts';
 
 // The settings for reading and accepting hosted catalogs, for the crawler and for commands, which load no database for it.
 
-/** What the settings accept. */
 export function policyOf(config: Config): AcceptancePolicy {
   return {
     networkIds: config.DISCOVERY_NETWORKS,
@@ -16,7 +15,6 @@ export function policyOf(config: Config): AcceptancePolicy {
   };
 }
 
-/** How often nodes and indexes are looked at. */
 export function pollingOf(config: Config): Polling {
   return {
     shortestMs: config.CRAWL_MIN_INTERVAL_SECONDS * 1000,
@@ -24,7 +22,6 @@ export function pollingOf(config: Config): Polling {
   };
 }
 
-/** A reader with the limits of the settings. */
 export function readerOf(config: Config, parts: Pick<Reader, 'fetcher' | 'registry' | 'checker'>): Reader {
   return {
     ...parts,

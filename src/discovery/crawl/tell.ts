@@ -4,7 +4,6 @@ import type { LogLine } from '../../storage/crawl/log.ts';
 import type { CrawlContext } from './context.ts';
 import { CrawlFault, crawlCodes, hintOf, type ReadingFault } from './reasons.ts';
 
-/** The subject of a line in the crawl log. */
 export type About = Pick<LogLine, 'node' | 'indexUrl' | 'catalogId'>;
 
 /** Every reason is counted from zero, so that the first fault shows as an increase. */

@@ -72,7 +72,6 @@ export function verifyIndexHere(task: IndexTask): Verdict<PackedIndex> {
   });
 }
 
-/** Whose an index claims to be. */
 export function readNodeIdHere({ file, maxInflatedBytes }: OpenTask): Verdict<unknown> {
   return judged(() => ({ value: openDocument('index', file, { maxInflatedBytes }).document.nodeId }));
 }

@@ -22,7 +22,6 @@ export interface Complaint {
   kind: 'fault' | 'warning' | 'hidden';
   code: CrawlCode | OwnCode;
   message: string;
-  /** What to do about it. */
   hint: string;
   /** Where two values should be the same. */
   compared?: Compared;

@@ -22,7 +22,7 @@ export interface MasterSearch {
   find(entry: IndexEntry, content: CatalogContent): Promise<FoundMasters>;
 }
 
-export interface FoundMasters {
+interface FoundMasters {
   /** By the id of the master resource. */
   found: Map<string, Resource>;
   missing: string[];
