@@ -10,8 +10,8 @@ import { purgeEmptySearches } from './storage/console/empty-searches.ts';
 import { purgeMinutes } from './storage/console/minutes.ts';
 import { purgeLog } from './storage/crawl/log.ts';
 import type { Database } from './storage/database.ts';
-import { purgeVersions } from './storage/registry/purge-versions.ts';
-import { purgeCallbacks, purgeParked } from './storage/work/callbacks.ts';
+import { purgeVersions } from './storage/registry/records.ts';
+import { purgeCallbacks } from './storage/work/callbacks.ts';
 import { claimHousekeeping } from './storage/work/housekeeping.ts';
 import { purgeForms } from './storage/work/receiver-forms.ts';
 import { purgeRequests } from './storage/work/request-memory.ts';
@@ -54,11 +54,11 @@ export async function purgeExpired(
     sentRequests: () => purgeSent(database, at),
     receiverForms: () => purgeForms(database, at),
     downloads: () => purgeDownloads(database, at),
-    callbacks: () => purgeCallbacks(database, longAgo),
+    callbacks: () => purgeCallbacks(database, ['delivered', 'skipped'], longAgo),
     submissions: () => purgeSubmissions(database, longAgo),
     changes: () => purgeChanges(database, longAgo),
     withdrawnPushes: () => purgeWithdrawn(database, longAgo),
-    parkedCallbacks: () => purgeParked(database, daysAgo(config.PARKED_DAYS)),
+    parkedCallbacks: () => purgeCallbacks(database, ['refused', 'parked'], daysAgo(config.PARKED_DAYS)),
     parkedPushes: () => purgeParkedPushes(database, daysAgo(config.PARKED_DAYS)),
     crawlLog: () => purgeLog(database, daysAgo(config.CRAWL_LOG_DAYS)),
     recordVersions: () => purgeVersions(database, daysAgo(config.REGISTRY_HISTORY_DAYS)),

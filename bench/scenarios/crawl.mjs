@@ -95,7 +95,7 @@ async function pollAll(database) {
   const { rowCount } = await database.transaction(async (tx) => {
     await tx.query('update discovery.crawl_index set due_at = now()');
     const woken = await tx.query('update discovery.crawl_host set due_at = now()');
-    tx.hint('crawl');
+    tx.hint('discovery.crawl_host');
     return woken;
   });
   await untilCounted(

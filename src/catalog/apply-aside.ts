@@ -16,13 +16,7 @@ import type { CatalogContext } from './context.ts';
 // its documents takes seconds, in which nobody else would be served. A thread reads the publish from the database and writes to it over a
 // connection of its own, so that nothing large passes between it and the process.
 
-export interface Aside {
-  /** As `applySubmission`; rejects as a thread pool does. */
-  apply(submission: OpenSubmission, turn: AsideTurn): Promise<boolean>;
-  /** The same for a publish during which a process or a thread ended: one at a time, and with as much memory as a publish can need. */
-  applyAlone(submission: OpenSubmission, turn: AsideTurn): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type Aside = ReturnType<typeof createAside>;
 
 interface AsideTurn {
   attempts: number;
@@ -33,7 +27,7 @@ interface AsideTurn {
 /** Each publisher has one publish in work at a time, so the large ones of two publishers do not wait for each other. */
 const threadsAtOnce = 2;
 
-export function createAside({ config, database, logger }: CatalogContext): Aside {
+export function createAside({ config, database, logger }: CatalogContext) {
   const threads = createThreadPool({ size: threadsAtOnce, logger });
   const alone = createThreadPool({ size: 1, heapMb: heapMbOf(config), logger });
   const where = { config, thread: threadDatabase(database, logger, config) };
@@ -42,8 +36,10 @@ export function createAside({ config, database, logger }: CatalogContext): Aside
     deadlineMs: stuckAfterMs(config),
   });
   return {
-    apply: (submission, turn) => threads.run<boolean>(taskOf(submission, turn)),
-    applyAlone: (submission, turn) => alone.run<boolean>(taskOf(submission, turn)),
+    /** As `applySubmission`; rejects as a thread pool does. */
+    apply: (submission: OpenSubmission, turn: AsideTurn) => threads.run<boolean>(taskOf(submission, turn)),
+    /** The same for a publish during which a process or a thread ended: one at a time, and with as much memory as a publish can need. */
+    applyAlone: (submission: OpenSubmission, turn: AsideTurn) => alone.run<boolean>(taskOf(submission, turn)),
     async close() {
       await Promise.all([threads.close(), alone.close()]);
     },
@@ -88,13 +84,7 @@ function openHere({ config, thread }: Omit<ThreadInput, keyof AsideTurn | 'submi
 
   async function open(): Promise<ApplyingContext> {
     const { database, logger } = await openThreadDatabase(thread);
-    const client = createConfiguredClient(config);
-    return {
-      config,
-      database,
-      schemas: await openConfiguredSchemas(config, client, logger),
-      logger,
-      now: () => new Date(),
-    };
+    const schemas = await openConfiguredSchemas(config, createConfiguredClient(config), logger);
+    return { config, database, schemas, logger, now: () => new Date() };
   }
 }

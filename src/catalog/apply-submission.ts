@@ -209,5 +209,5 @@ export async function readMessage(
   submissionId: number,
 ): Promise<{ message: PublishMessage; bytes: number } | undefined> {
   const body = await readSubmissionBody(database, submissionId);
-  return body && { message: JSON.parse(body.toString('utf8')).message, bytes: body.length };
+  return body ? { message: JSON.parse(body.toString('utf8')).message, bytes: body.length } : undefined;
 }

@@ -20,10 +20,7 @@ export interface PullResult {
   expiresAt?: Date;
 }
 
-/**
- * Reads the catalogs of a pull from one snapshot: a small result inline, a larger one into a download that is written while it is read, so
- * that neither is ever in memory as a whole. Read and written in one transaction: a crash leaves nothing half-written.
- */
+/** Reads the catalogs of a pull in one transaction: a small result inline, a larger one into a download that is written while it is read, so that memory never holds all of it. */
 export async function assemblePull(
   context: CatalogContext,
   pull: DuePull,

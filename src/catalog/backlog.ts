@@ -9,17 +9,9 @@ import type { CatalogContext } from './context.ts';
 const sampleEveryMs = 2_000;
 const retryAfterSeconds = 2;
 
-export interface Backlog {
-  /** Throws NET_OVERLOADED for a publisher that was told a moment ago to wait: its body need not be parsed to tell it again. */
-  admit(publisher: string): void;
-  /** The current share of one publisher. */
-  share(): BacklogShare;
-  /** The refusal of a publish that does not fit into its publisher's share. */
-  refuse(publisher: string): ProtocolError;
-  close(): void;
-}
+export type Backlog = ReturnType<typeof watchBacklog>;
 
-export function watchBacklog({ config, database, metrics, logger }: CatalogContext): Backlog {
+export function watchBacklog({ config, database, metrics, logger }: CatalogContext) {
   const gauge = metrics.gauge(
     'signpost_submissions_open',
     'Accepted publishes that are not processed yet',
@@ -44,14 +36,17 @@ export function watchBacklog({ config, database, metrics, logger }: CatalogConte
       { retryAfterSeconds },
     );
   return {
-    admit(publisher) {
+    /** Throws NET_OVERLOADED for a publisher that was told a moment ago to wait: its body need not be parsed to tell it again. */
+    admit(publisher: string) {
       if ((waiting.get(publisher) ?? 0) > performance.now()) throw overloaded(publisher);
     },
-    share: () => ({
+    /** The current share of one publisher. */
+    share: (): BacklogShare => ({
       rows: Math.min(config.PUBLISHER_BACKLOG, level),
       bytes: config.PUBLISHER_BACKLOG_BYTES,
     }),
-    refuse(publisher) {
+    /** The refusal of a publish that does not fit into its publisher's share. */
+    refuse(publisher: string) {
       waiting.set(publisher, performance.now() + retryAfterSeconds * 1_000);
       return overloaded(publisher);
     },
@@ -59,10 +54,7 @@ export function watchBacklog({ config, database, metrics, logger }: CatalogConte
   };
 }
 
-/**
- * The largest number of waiting submissions per publisher with which all fit into the limit (max-min fairness); Infinity while they fit as they
- * are. Never below one: nobody is refused for what others have waiting.
- */
+/** The largest number of waiting submissions per publisher with which all fit into the limit (max-min fairness); Infinity while all fit. At least one: nobody is refused for the backlog of others. */
 export function fairLevel(open: readonly number[], limit: number): number {
   let left = limit;
   const ascending = [...open].sort((a, b) => a - b);

@@ -31,19 +31,17 @@ const maxPushesInParts = 8;
 
 export type Said = { kind: 'nothing' } | { kind: 'no endpoint' } | ({ kind: 'catalog' } & SaidCatalog);
 
-export type ComposePush = (push: DuePush, send: SendPart, lane: Lane) => Promise<Said>;
-
-export function createComposer(context: CatalogContext, strict: StrictRenderer): ComposePush {
+export function createComposer(context: CatalogContext, strict: StrictRenderer) {
   const { database, registry, config } = context;
   const renderPush = createPushRenderer(context, strict);
-  const contents = createPushContents(database);
+  const findContent = createPushContents(database);
   const inParts = Math.max(1, Math.min(maxPushesInParts, Math.floor(config.DATABASE_CONNECTIONS / 4)));
   const slots = createSlots({ total: inParts, perParty: Math.ceil(inParts / 4) });
   const retakeTogether = createBatch(retaking, (waited: { push: DuePush; lane: HeldLane }[]) =>
     retakePushes(database, waited),
   );
 
-  return async (taken, send, lane) => {
+  return async (taken: DuePush, send: SendPart, lane: Lane): Promise<Said> => {
     const { subscriber, catalogKey } = taken;
     const partBytes = taken.record.partBytes ?? maxPartBytes;
     const retake = async () => {
@@ -67,7 +65,7 @@ export function createComposer(context: CatalogContext, strict: StrictRenderer):
         const { version } = basis.catalog;
         const withdrawn = plan.kind === 'withdrawal';
         const said: Said = { kind: 'catalog', version, networks: plan.visibleTo, withdrawn };
-        const content = await contents.find(catalogKey, version, plan);
+        const content = await findContent(catalogKey, version, plan);
         if (content.version !== version) continue;
         const body = content.catalog && renderPush(push, plan, content.catalog);
         if (body !== undefined && (body.bytes <= partBytes || withdrawn)) {

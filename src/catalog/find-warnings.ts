@@ -41,6 +41,7 @@ export async function findWarnings(
     networkMemberships: submission.networkMemberships,
   });
   const subscribed = strange.length > 0 ? await findSubscribedNetworks(tx, strange) : [];
+  const unsubscribed = strange.filter((networkId) => !subscribed.includes(networkId));
   const isMerged = stored?.owner === submission.publisher && part.updateMode === 'MERGE';
   const foreign = offeredElsewhere(part, []);
   // What a FULL does not repeat is gone.
@@ -56,10 +57,7 @@ export async function findWarnings(
     ...findContextWarnings(part, schemas.checker()),
     ...findOfferWarnings(part, unknownIds),
     ...findCoverWarnings(part, { foreignIds, unknownIds, isWhole: !isMerged }),
-    ...findNetworkWarnings(
-      part,
-      strange.filter((networkId) => !subscribed.includes(networkId)),
-    ),
+    ...findNetworkWarnings(part, unsubscribed),
     ...findConsiderationWarnings(part),
     ...findStrictWarnings(part),
   ]);

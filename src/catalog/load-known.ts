@@ -11,7 +11,6 @@ import { type CatalogRow, findCatalog, lockCatalogId } from '../storage/catalog/
 import { findResourceIds } from '../storage/catalog/documents.ts';
 import {
   findContestedId,
-  findExtensions,
   findMasters,
   findVariants,
   holdMasters,
@@ -20,7 +19,7 @@ import {
   sumInherited,
 } from '../storage/catalog/masters.ts';
 import type { Transaction } from '../storage/database.ts';
-import { readTemplates } from '../storage/inherited.ts';
+import { findExtensions, readTemplates } from '../storage/inherited.ts';
 
 export interface LoadOptions {
   publisher: string;
@@ -46,7 +45,7 @@ export async function loadKnown(
   const stored = await readCatalog(tx, submission.catalog.id);
   const extensions =
     stored && submission.catalogType === 'REGULAR'
-      ? await findExtensions(tx, stored.key, resourceIdsOf(submission))
+      ? await findExtensions(tx, inheritedTable, stored.key, resourceIdsOf(submission))
       : new Map();
   const isWidened =
     stored && submission.networkIds.some((networkId) => !stored.visibleTo.includes(networkId));
@@ -97,10 +96,7 @@ export async function supplyTemplates<T>(
   return step.value;
 }
 
-/**
- * It will be refused, whatever it extends. A REGULAR catalog with the id of a MASTER holds that one, and must not wait for another: the next
- * could hold the other and wait for the first.
- */
+/** Then it is refused anyway, and must not lock masters: a REGULAR catalog with the id of a MASTER holds that one, and two of them could wait for each other. */
 function changesType(stored: CatalogRow | undefined, { catalogType }: Submission): boolean {
   return stored !== undefined && stored.owner !== null && stored.type !== catalogType;
 }

@@ -3,7 +3,6 @@ import { TooMuchHere } from '../rules/inherited-bytes.ts';
 import {
   type DueLane,
   findOpenSubmission,
-  lanesChannel,
   laneTable,
   type OpenSubmission,
 } from '../storage/catalog/submissions.ts';
@@ -34,7 +33,6 @@ export function startSubmissionLoop(context: CatalogContext, fresh: FreshMessage
   const loop = startWorkLoop<DueLane>({
     database: context.database,
     table: laneTable,
-    channel: lanesChannel,
     concurrency: lanesAtOnce,
     aside: lanesAside,
     logger: context.logger,
@@ -78,7 +76,8 @@ async function drainLane(
       slot.stepAside();
       await traceProcessing(submission, (given) => aside.apply(given, { attempts, turnMs }));
     } else {
-      const accepted = fresh.take(submission.id) ?? (await readMessage(database, submission.id));
+      const accepted = fresh.find(submission.id) ?? (await readMessage(database, submission.id));
+      fresh.forget(submission.id);
       const turn = { signal, attempts, endsAt, maxInherited: largeBodyBytes };
       const apply = async (given: OpenSubmission) => {
         if (accepted === undefined) return true;

@@ -9,14 +9,7 @@ import { type Context, callbackContext } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { pageOf } from '../protocol/page.ts';
 import { sumDownloads } from '../storage/catalog/downloads.ts';
-import {
-  countPulls,
-  type DuePull,
-  finishPull,
-  insertPull,
-  pullsChannel,
-  pullTable,
-} from '../storage/catalog/pulls.ts';
+import { countPulls, type DuePull, finishPull, insertPull, pullTable } from '../storage/catalog/pulls.ts';
 import { findSubscription } from '../storage/catalog/subscriptions.ts';
 import type { Transaction } from '../storage/database.ts';
 import { queueCallback } from '../storage/work/callbacks.ts';
@@ -94,7 +87,6 @@ export function startPullLoop(context: CatalogContext, tools: FormTools): WorkLo
   return startWorkLoop<DuePull>({
     database,
     table: pullTable,
-    channel: pullsChannel,
     concurrency: pullsAtOnce,
     perGroup: { column: 'owner', limit: pullsOfOwner },
     logger,
@@ -143,10 +135,8 @@ async function assembleOrFail(
   } catch (error) {
     // Thrown, it is tried again after a pause.
     if (signal.aborted || attempts < maxAttempts) throw error;
-    logger.error(
-      { err: error, owner: row.owner, attempts },
-      'a pull cannot be assembled; it is answered FAILED',
-    );
+    const about = { err: error, owner: row.owner, attempts };
+    logger.error(about, 'a pull cannot be assembled; it is answered FAILED');
     return failPull(context, row);
   }
 }

@@ -1,3 +1,4 @@
+import { LruCache } from '../lru-cache.ts';
 import type { Part, PushPlan, Withdrawal } from '../rules/push-message.ts';
 import { bareDocument, withdrawnHead } from '../rules/withdrawal.ts';
 import { readHead, readOldest, readWhole } from '../storage/catalog/push-content.ts';
@@ -10,6 +11,7 @@ import type { Database } from '../storage/database.ts';
 /** Catalogs up to this size are sent in one piece from memory; larger ones are read while they are sent. */
 const maxWholeBytes = 1024 * 1024;
 const maxCachedBytes = 32 * 1024 * 1024;
+const maxCachedEntries = 1_000;
 
 export interface PushContent {
   version: number;
@@ -20,51 +22,29 @@ export interface PushContent {
 /** A plan that says something. */
 export type SayingPlan = Exclude<PushPlan, { kind: 'nothing' }>;
 
-export interface PushContents {
-  /** The content for a plan, of this version or of a later one if the catalog has changed since. */
-  find(catalogKey: number, version: number, plan: SayingPlan): Promise<PushContent>;
-}
-
-export function createPushContents(database: Database): PushContents {
-  const cache = new Map<string, { content: Promise<PushContent>; bytes: number }>();
-  let cachedBytes = 0;
-
-  function forget(key: string): void {
-    cachedBytes -= cache.get(key)?.bytes ?? 0;
-    cache.delete(key);
-  }
-
-  function remember(key: string, version: number, content: Promise<PushContent>): void {
-    const entry = { content, bytes: 0 };
-    cache.set(key, entry);
+/** The content for a plan, of this version or of a later one if the catalog has changed since. */
+export function createPushContents(database: Database) {
+  const cache = new LruCache<string, { content: Promise<PushContent>; bytes: number }>(
+    maxCachedBytes,
+    ({ bytes }) => Math.max(bytes, maxCachedBytes / maxCachedEntries),
+  );
+  return (catalogKey: number, version: number, plan: SayingPlan): Promise<PushContent> => {
+    const key = [catalogKey, version, ...whatIsAskedFor(plan)].join(' ');
+    const known = cache.find(key);
+    if (known) return known.content;
+    const content = readContent(database, catalogKey, plan);
+    cache.keep(key, { content, bytes: 0 });
     content.then(
-      (found) => {
-        if (cache.get(key) !== entry) return;
-        if (found.version !== version) return forget(key);
-        entry.bytes = found.catalog?.length ?? 0;
-        cachedBytes += entry.bytes;
-        for (const oldest of cache.keys()) {
-          if (cachedBytes <= maxCachedBytes && cache.size <= maxCachedEntries) break;
-          forget(oldest);
-        }
+      ({ version: found, catalog }) => {
+        if (cache.find(key)?.content !== content) return;
+        if (found === version) cache.keep(key, { content, bytes: catalog?.length ?? 0 });
+        else cache.forget(key);
       },
-      () => forget(key),
+      () => cache.forget(key),
     );
-  }
-
-  return {
-    find(catalogKey, version, plan) {
-      const key = [catalogKey, version, ...whatIsAskedFor(plan)].join(' ');
-      const known = cache.get(key);
-      if (known) return known.content;
-      const content = readContent(database, catalogKey, plan);
-      remember(key, version, content);
-      return content;
-    },
+    return content;
   };
 }
-
-const maxCachedEntries = 1_000;
 
 /** The inputs of the content besides catalog and version. The networks are not part of it. */
 function whatIsAskedFor(plan: SayingPlan): unknown[] {

@@ -19,13 +19,11 @@ import {
   inheritedTable,
   type LaggingResource,
   noteInLine,
-  readDependents,
-  rebuildsChannel,
   rebuildTable,
   sumInherited,
 } from '../storage/catalog/masters.ts';
 import type { Transaction } from '../storage/database.ts';
-import { changeUses, readTemplates, sumUses } from '../storage/inherited.ts';
+import { changeUses, readDependents, readTemplates, sumUses } from '../storage/inherited.ts';
 import type { WorkLoop } from '../storage/work/due-work.ts';
 import { startRebuildLoop } from '../storage/work/rebuild-loop.ts';
 import type { CatalogContext } from './context.ts';
@@ -39,7 +37,7 @@ import { addUses, extensionRow, subtractUses } from './write-catalog.ts';
 const resourcesAtOnce = 500;
 
 export function startRebuilds({ config, database, logger, now }: CatalogContext): WorkLoop {
-  const where = { database, table: rebuildTable, channel: rebuildsChannel, logger };
+  const where = { database, table: rebuildTable, logger };
   return startRebuildLoop(where, async (masterKey) => {
     const catalogKey = await findLaggingCatalog(database, masterKey);
     if (catalogKey === undefined) return false;
@@ -58,12 +56,8 @@ async function rebuildBatch(
   const catalog = await lockCatalog(tx, catalogKey);
   const masterVersion = await holdMaster(tx, masterKey);
   if (catalog === undefined || masterVersion === undefined) return;
-  const lagging = await findLaggingResources(tx, {
-    catalogKey,
-    masterKey,
-    masterVersion,
-    limit: resourcesAtOnce,
-  });
+  const wanted = { catalogKey, masterKey, masterVersion, limit: resourcesAtOnce };
+  const lagging = await findLaggingResources(tx, wanted);
   const limits = withoutPublish(inheritanceLimitsOf(config));
   const [batch = []] = batchesOf(lagging, (row) => bytesToAssemble(row, limits));
   const budget = createInheritanceBudget(limits, {
@@ -116,19 +110,17 @@ async function assembleAgain(
   const types: string[] = [];
   const rows: ResourceRow[] = [];
   const takeBreak = createBreaks();
-  for (const { id, own, directive } of await readDependents(tx, catalog.key, ids)) {
+  for (const { id, own, directive } of await readDependents(tx, inheritedTable, catalog.key, ids)) {
     const template = templates.get(id);
     if (template === undefined) continue;
     const { assembled } = inherit(JSON.parse(own), contentOf(template, contents));
     types.push(...schemaTypesOfResource(assembled));
-    rows.push({
-      ...{ id, own, assembled: JSON.stringify(assembled), extension: extensionRow(directive, template) },
-    });
+    const extension = extensionRow(directive, template);
+    rows.push({ id, own, assembled: JSON.stringify(assembled), extension });
     await takeBreak();
   }
-  await changeUses(tx, inheritedTable, catalog.key, sumUses([...templates.values()], former), {
-    isWhole: false,
-  });
+  const uses = sumUses([...templates.values()], former);
+  await changeUses(tx, inheritedTable, catalog.key, uses, { isWhole: false });
   const target = { key: catalog.key, version: catalog.version + 1, isTemplate: false };
   const { updated } = await writeResources(tx, target, rows);
   if (updated === 0) return;

@@ -14,13 +14,7 @@ import type { CatalogContext } from './context.ts';
 /** No receiver waits for its result to be written; its next push of the same catalog does. */
 const batchLimits = { maxItems: 500, gatherMs: 10 };
 
-export interface PushRecorder {
-  record(push: DuePush, lane: Lane, pushed: Pushed<Said>): Promise<void>;
-  /** Nothing was tried: the push is due as before. */
-  putBack(push: DuePush, lane: Lane): Promise<void>;
-}
-
-export function createPushRecorder({ database, logger }: CatalogContext): PushRecorder {
+export function createPushRecorder({ database, logger }: CatalogContext) {
   const writeBatch = createBatch(batchLimits, (results: PushResult[]) => writePushResults(database, results));
 
   async function write(result: PushResult): Promise<void> {
@@ -28,16 +22,11 @@ export function createPushRecorder({ database, logger }: CatalogContext): PushRe
   }
 
   return {
-    async record(push, lane, { verdict, said, exchanges }) {
+    async record(push: DuePush, lane: Lane, { verdict, said, exchanges }: Pushed<Said>) {
       const outcome = outcomeOf(verdict, said);
-      const {
-        record: next,
-        dueInMs,
-        restMs,
-      } = applyOutcome(push.record, outcome, {
-        ...{ maxPartBytes, at: push.takenAt },
-      });
-      const record = { ...next, form: verdict.form ?? next.form };
+      const applied = applyOutcome(push.record, outcome, { maxPartBytes, at: push.takenAt });
+      const { dueInMs, restMs } = applied;
+      const record = { ...applied.record, form: verdict.form ?? applied.record.form };
       const { version } = outcome.kind === 'acknowledged' ? outcome.said : push.basis.catalog;
       const history = exchangesToKeep(exchanges, {
         isDelivered: outcome.kind === 'acknowledged',
@@ -54,7 +43,8 @@ export function createPushRecorder({ database, logger }: CatalogContext): PushRe
       );
     },
 
-    putBack: (push, lane) =>
+    /** Nothing was tried: the push is due as before. */
+    putBack: (push: DuePush, lane: Lane) =>
       write({ push, lane, record: push.record, seenVersion: push.basis.catalog.version, dueInMs: 0 }),
   };
 }

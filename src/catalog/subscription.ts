@@ -88,10 +88,7 @@ async function updateOwn(
   return updated;
 }
 
-/**
- * What all ACTIVE subscriptions of a caller may be together. Every change of every catalog is held against every name in every one of them: nobody
- * may make that dear for all.
- */
+/** The ACTIVE subscriptions of one caller together: each change of a catalog is compared with every name in them, so nobody may make that expensive for all. */
 export const maxActive: SubscriptionTotals = { count: 1_000, names: 10_000, characters: 1_000_000 };
 
 /** A write beyond the limit is rolled back. */
@@ -153,10 +150,7 @@ async function unsubscribe(
 /** How long after it was made a signature counts for another subscription: peers send both at about the same time. */
 const twinsMs = 5_000;
 
-/**
- * Nothing signs the address of a DELETE: a signature counts for one (protocol decision: replay). Peers sign two DELETEs of one second alike, so it counts for other
- * subscriptions of its signer too, but only for seconds, and not where it was that of a GET.
- */
+/** No signature covers the address of a DELETE (protocol decision: replay). Peers sign two DELETEs of one second alike, so a signature counts for other subscriptions of its signer, but only for seconds, and not after a GET. */
 async function checkSignatureCounts(
   tx: Transaction,
   { key, created, receivedAt }: VerifiedRequest<typeof actions.unsubscribe>,

@@ -114,22 +114,12 @@ async function writeDocuments(
   version: number,
 ) {
   const isReplaced = stored !== undefined && change.removesOthers;
-  const resourcesRemoved = isReplaced
-    ? await removeOthers(
-        tx,
-        'resource',
-        key,
-        change.resources.map(({ id }) => id),
-      )
-    : 0;
-  const offersRemoved = isReplaced
-    ? await removeOthers(
-        tx,
-        'offer',
-        key,
-        change.offers.map(({ id }) => id),
-      )
-    : 0;
+  const remove = (kind: 'resource' | 'offer', kept: readonly { id: string }[]) => {
+    const ids = kept.map(({ id }) => id);
+    return isReplaced ? removeOthers(tx, kind, key, ids) : 0;
+  };
+  const resourcesRemoved = await remove('resource', change.resources);
+  const offersRemoved = await remove('offer', change.offers);
   const target = { key, version, isNew: stored === undefined, isTemplate: change.catalogType === 'MASTER' };
   const resources = { inserted: 0, updated: 0 };
   for (const batch of batchesOf(change.resources, ({ assembled }) => assembled?.length ?? 0)) {
@@ -137,19 +127,11 @@ async function writeDocuments(
     resources.inserted += inserted;
     resources.updated += updated;
   }
-  const offers = await writeOffers(
-    tx,
-    target,
-    change.offers.map((offer) => ({ id: offer.id, own: JSON.stringify(offer) })),
-  );
+  const offerRows = change.offers.map((offer) => ({ id: offer.id, own: JSON.stringify(offer) }));
+  const offers = await writeOffers(tx, target, offerRows);
   const written = [resources, offers].reduce((sum, { inserted, updated }) => sum + inserted + updated, 0);
-  return {
-    resources,
-    offers,
-    resourcesRemoved,
-    offersRemoved,
-    changed: written + resourcesRemoved + offersRemoved > 0,
-  };
+  const changed = written + resourcesRemoved + offersRemoved > 0;
+  return { resources, offers, resourcesRemoved, offersRemoved, changed };
 }
 
 function resourceRow({ id, own, assembled, extension, template }: ResourceUpsert): ResourceRow {

@@ -7,13 +7,7 @@ import { repeat } from './repeat.ts';
 // How many callbacks one caller may have waiting, and one receiver undelivered. They are stored until they are delivered: without a share for each,
 // a caller that asks for large answers and takes none would fill the disk for everybody.
 
-export interface CallbackBacklog {
-  /** Throws NET_OVERLOADED for a caller with too many undelivered callbacks. */
-  admit(identity: string): void;
-  close(): Promise<void>;
-}
-
-export interface CallbackBacklogOptions {
+interface CallbackBacklogOptions {
   role: string;
   database: Database;
   logger: Logger;
@@ -27,7 +21,7 @@ const sampleEveryMs = 5_000;
 const purgeEveryMs = 60_000;
 const retryAfterSeconds = 10;
 
-export function watchCallbackBacklog({ role, database, logger }: CallbackBacklogOptions): CallbackBacklog {
+export function watchCallbackBacklog({ role, database, logger }: CallbackBacklogOptions) {
   let crowded: ReadonlySet<string> = new Set();
   const sampler = repeat(
     { what: 'measuring waiting callbacks', everyMs: sampleEveryMs, logger },
@@ -44,7 +38,8 @@ export function watchCallbackBacklog({ role, database, logger }: CallbackBacklog
     },
   );
   return {
-    admit(identity) {
+    /** Throws NET_OVERLOADED for a caller with too many undelivered callbacks. */
+    admit(identity: string) {
       if (!crowded.has(identity)) return;
       const message = `Too many callbacks wait until ${identity} takes them. Try again later.`;
       throw new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds });

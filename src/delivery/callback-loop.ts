@@ -2,13 +2,11 @@ import type { Metrics } from '../metrics.ts';
 import { createBatch } from '../storage/batch.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import {
-  callbacksChannel,
   callbackTable,
   type Delivered,
   type DueCallback,
   recordDelivered,
-  recordParked,
-  recordRefused,
+  recordGivenUp,
   recordRetry,
 } from '../storage/work/callbacks.ts';
 import {
@@ -93,7 +91,6 @@ function startLoop(options: LoopOptions, { perReceiver, ...slots }: Slots): Star
     ...slots,
     database,
     table: callbackTable,
-    channel: callbacksChannel,
     gatherMs,
     where: { role },
     perGroup: { column: 'receiver', limit: perReceiver },
@@ -129,14 +126,8 @@ async function deliver(
     const { action, message_id: messageId, destination } = claim.row;
     const level = remark === undefined ? 'debug' : 'warn';
     sender.logger[level]({ action, messageId, destination, form, remark }, 'callback delivered');
-    const isSettled = await settle({
-      claim,
-      at: sender.now(),
-      status: outcome.status,
-      form,
-      remark,
-      history,
-    });
+    const { status } = outcome;
+    const isSettled = await settle({ claim, at: sender.now(), status, form, remark, history });
     if (!isSettled) throw new LeaseLost(callbackTable, claim.id);
     return;
   }
@@ -180,7 +171,7 @@ async function recordFailed(
   const failed = { status, error, form, parts, history };
   if (outcome.kind === 'refused') {
     sender.logger.warn({ ...told, error }, 'callback refused; it is parked until an operator replays it');
-    return recordRefused(tx, claim, { at: now, ...failed });
+    return recordGivenUp(tx, claim, 'refused', { at: now, ...failed });
   }
   const { attempts } = claim;
   const { retryAfterMs } = outcome;
@@ -191,7 +182,7 @@ async function recordFailed(
       { ...told, attempts, error },
       'callback not delivered in time; it is parked until an operator replays it',
     );
-    return recordParked(tx, claim, { at: now, ...failed });
+    return recordGivenUp(tx, claim, 'parked', { at: now, ...failed });
   }
   sender.logger.info({ ...told, attempts, error, dueInMs }, 'callback not delivered; it will be tried again');
   return recordRetry(tx, claim, { dueInMs, ...failed });

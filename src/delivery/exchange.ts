@@ -28,10 +28,7 @@ export interface AnswerToQuestion {
   date?: string;
 }
 
-/**
- * Throws a FetchFailure when no answer came; any HTTP status is an answer. Without a body, where the server's clock may be why it answered 401, the
- * question is signed and asked once more by that clock.
- */
+/** Throws a FetchFailure when no answer came; any HTTP status is an answer. A 401 to a question without body may come from the clock of the server: then it is signed by that clock and asked once more. */
 export async function exchangeSigned(sender: Sender, question: Question): Promise<AnswerToQuestion> {
   const answer = await exchangeAt(sender, question, sender.now());
   const now = sender.now();

@@ -45,7 +45,7 @@ async function wake(lane: string): Promise<void> {
        on conflict (subscriber) do update set due_at = least(push_lane.due_at, now())`,
       [lane],
     );
-    tx.hint('lanes');
+    tx.hint('catalog.push_lane');
   });
 }
 
@@ -57,7 +57,6 @@ function start(
     database,
     table: 'catalog.push_lane',
     name: 'subscriber',
-    channel: 'lanes',
     lanesAtOnce: 10,
     itemsPerLane: 2,
     restMs: 50,

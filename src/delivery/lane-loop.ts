@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { createAlarm } from '../storage/work/alarm.ts';
@@ -14,11 +15,9 @@ const defaultRestMs = 5_000;
 
 export interface LaneLoopOptions<Item extends { id: number }> {
   database: Database;
-  /** A table of due work with a column `name`. */
+  /** A table of due work with a column `name`. Hints on a channel of this name say that lanes or items became due. */
   table: string;
   name: string;
-  /** Hints on this channel say that lanes or items became due. */
-  channel: string;
   lanesAtOnce: number;
   itemsPerLane: number;
   /** Takes due items of the lanes, at most as many as each has slots, and none that it has under way. */
@@ -52,22 +51,21 @@ export interface LaneWithSlots extends Lane {
 export interface Taken<Item> {
   items: { lane: string; item: Item }[];
   /** Milliseconds until a further item of these lanes becomes due. */
-  nextMs?: number;
+  nextMs?: number | null;
 }
 
 export function startLaneLoop<Item extends { id: number }>(
   options: LaneLoopOptions<Item>,
 ): { close(): Promise<void> } {
-  const { database, table, channel, logger, lanesAtOnce, itemsPerLane, restMs = defaultRestMs } = options;
+  const { database, table, logger, lanesAtOnce, itemsPerLane, restMs = defaultRestMs } = options;
   const open = new Map<string, OpenLane>();
   const alarm = createAlarm();
   let closing = false;
 
-  const listening = database.listen(channel, alarm.ring);
+  const listening = database.listen(table, alarm.ring);
   const loop = startWorkLoop<Record<string, string>>({
     database,
     table,
-    channel,
     columns: [options.name],
     concurrency: lanesAtOnce,
     longestWaitMs: options.longestWaitMs,
@@ -102,21 +100,18 @@ export function startLaneLoop<Item extends { id: number }>(
     while (!closing) await alarm.sleep(await fillSlots());
   }
 
-  /**
-   * Returns how long there will be nothing more to do, unless something rings. A lane that is more than half full has enough to do: looking
-   * for its next items one by one would cost a statement for each.
-   */
+  /** Returns how long to sleep unless something rings. A lane that is more than half full is left alone: filling it item by item would cost a statement for each. */
   async function fillSlots(): Promise<number> {
     const lanes = [...open.values()].filter(({ underWay }) => underWay.size <= itemsPerLane / 2);
     if (lanes.length === 0) return pollMs;
     try {
-      const { items, nextMs = pollMs } = await options.take(lanes.map(withSlots));
+      const { items, nextMs } = await options.take(lanes.map(withSlots));
       for (const { lane, item } of items) {
         const its = open.get(lane);
         if (its) begin(its, item);
       }
       for (const { underWay, rest } of lanes) if (underWay.size === 0) rest();
-      return Math.min(nextMs, pollMs);
+      return Math.min(nextMs ?? pollMs, pollMs);
     } catch (error) {
       logger.warn({ err: error }, 'cannot look for work; trying again soon');
       return restMs;
@@ -134,7 +129,7 @@ export function startLaneLoop<Item extends { id: number }>(
         if (error instanceof LeaseLost) lane.lost = error;
         if (lane.lost || lane.signal.aborted) return lane.rest();
         logger.error({ err: error, lane: lane.name, id: item.id }, 'work failed; it will be tried again');
-        return sleepUnlessAborted(restMs, lane.signal);
+        return delay(restMs, undefined, { signal: lane.signal }).catch(() => undefined);
       })
       .finally(() => {
         lane.underWay.delete(item.id);
@@ -175,18 +170,4 @@ function withResolvers(): { promise: Promise<void>; resolve(): void } {
     resolve = done;
   });
   return { promise, resolve };
-}
-
-function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

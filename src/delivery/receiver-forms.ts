@@ -11,24 +11,14 @@ import { findForms, forgetForm, rememberForm, type UnusualForm } from '../storag
 // Which form works is learned from what a receiver accepts, never from what it refuses: a 401 may as well mean that our key is not
 // registered yet. It is remembered for a day; then the usual form is tried first again.
 
-export interface ReceiverForms {
-  /** The forms that a receiver, an identity, is sent instead of the usual ones. */
-  find(receiver: string): Promise<ReadonlySet<UnusualForm>>;
-  /** The receiver has refused the usual form and accepted this one. */
-  remember(receiver: string, form: UnusualForm): Promise<void>;
-  /** The receiver has refused this form and accepted the usual one. */
-  forget(receiver: string, form: UnusualForm): Promise<void>;
-}
+export type ReceiverForms = ReturnType<typeof createReceiverForms>;
 
 export const rememberFormMs = 24 * 3_600_000;
 /** How soon this process learns what other processes have found out. */
 const cacheMs = 60_000;
 const maxCached = 10_000;
 
-export function createReceiverForms(
-  queryable: Queryable,
-  { logger, now }: { logger: Logger; now(): Date },
-): ReceiverForms {
+export function createReceiverForms(queryable: Queryable, { logger, now }: { logger: Logger; now(): Date }) {
   const cache = new LruCache<string, { forms: ReadonlySet<UnusualForm>; until: number }>(maxCached);
   const keep = (receiver: string, forms: ReadonlySet<UnusualForm>) =>
     cache.keep(receiver, { forms, until: now().getTime() + cacheMs });
@@ -56,9 +46,12 @@ export function createReceiverForms(
   }
 
   return {
+    /** The forms that a receiver, an identity, is sent instead of the usual ones. */
     find,
-    remember: (receiver, form) => learn(receiver, form, true),
-    forget: (receiver, form) => learn(receiver, form, false),
+    /** The receiver has refused the usual form and accepted this one. */
+    remember: (receiver: string, form: UnusualForm) => learn(receiver, form, true),
+    /** The receiver has refused this form and accepted the usual one. */
+    forget: (receiver: string, form: UnusualForm) => learn(receiver, form, false),
   };
 }
 

@@ -5,10 +5,7 @@ import { type NewRequest, type RequestKey, rememberRequest } from '../storage/wo
 
 type Accepted = Pick<VerifiedRequest, 'action' | 'key' | 'digest' | 'expires'>;
 
-/**
- * Remembers an accepted request with its answer, in the transaction of what it did, and returns its id: the same request again gets the
- * same answer. `open`: a callback is still owed.
- */
+/** Remembers an accepted request with its answer, in the transaction of its work; returns its id. `open`: a callback is still owed. */
 export async function rememberAnswer(
   queryable: Queryable,
   request: Accepted,

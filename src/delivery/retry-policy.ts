@@ -37,10 +37,7 @@ export interface Refused {
   schema?: { path?: string };
 }
 
-/**
- * Any 2xx is delivered, unless its body says NACK; that and 400 are a refusal: the same bytes would be refused again.
- * Everything else may pass (a key not yet registered gives 401, a route not yet deployed 404) and is tried again.
- */
+/** Any 2xx is delivered, unless its body says NACK. That and 400 are a refusal: the same bytes would be refused again. Everything else, such as 401 for a key that is not registered yet, is tried again. */
 export function judgeAnswer(answer: ReceivedAnswer): Outcome {
   const { status, acknowledgement, error, code, path, retryAfterMs } = answer;
   const reason = `the receiver answered ${status}${error ? `: ${error}` : ''}`;
@@ -51,10 +48,7 @@ export function judgeAnswer(answer: ReceivedAnswer): Outcome {
   return { kind: 'retry', status, reason, retryAfterMs };
 }
 
-/**
- * How long the next attempt waits after `attempts` failed ones, or undefined when less time than that is left.
- * Exponential with full jitter in its upper half, so that many deliveries to one receiver do not return together.
- */
+/** The wait before the next attempt; undefined when less time is left. Exponential with jitter in its upper half, so that many deliveries to one receiver do not return together. */
 export function nextAttemptMs(
   policy: RetryPolicy,
   failure: { attempts: number; leftMs: number; retryAfterMs?: number; random: number },

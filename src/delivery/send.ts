@@ -119,10 +119,7 @@ function answerWithoutBody(error: unknown): AnswerHead & { body?: Buffer } {
   throw error;
 }
 
-/**
- * The subscriberId of who signed an answer. A missing or wrong signature is told, never a reason to repeat: many deployed peers do not sign
- * answers.
- */
+/** The subscriberId of who signed an answer. A missing or wrong signature is only logged: many deployed peers do not sign answers. */
 export async function findAnswerSigner(
   { findKey, logger }: Sender,
   url: string,

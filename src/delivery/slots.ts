@@ -1,11 +1,6 @@
 // A bounded number of slots for work that is dear, and of these only a few for one party, so that a slow one cannot take all.
 
-export interface Slots {
-  /** Waits for a slot; returns how to leave it. Rejects with the signal's reason when that comes first. */
-  enter(party: string, signal: AbortSignal): Promise<() => void>;
-}
-
-export function createSlots({ total, perParty }: { total: number; perParty: number }): Slots {
+export function createSlots({ total, perParty }: { total: number; perParty: number }) {
   const taken = new Map<string, number>();
   const waiting = new Set<{ party: string; admit(): void }>();
   let free = total;
@@ -30,7 +25,8 @@ export function createSlots({ total, perParty }: { total: number; perParty: numb
   }
 
   return {
-    enter(party, signal) {
+    /** Waits for a slot; returns how to leave it. Rejects with the signal's reason when that comes first. */
+    enter(party: string, signal: AbortSignal): Promise<() => void> {
       if (signal.aborted) return Promise.reject(signal.reason);
       if (hasSlot(party)) return Promise.resolve(take(party));
       return new Promise((resolve, reject) => {

@@ -1,14 +1,8 @@
 // Who keeps us waiting. Known to one process, and only as long as it lives: a receiver that it does not know yet is taken for a quick one.
 
-export interface SlowReceivers {
-  /** Who did not answer in good time when it was last sent something, or has not yet. */
-  list(): string[];
-  has(receiver: string): boolean;
-  /** Sends to a receiver, signals when others should go first because it takes long, and records whether it was slow. */
-  watch<T>(receiver: string, stepAside: () => void, send: () => Promise<T>): Promise<T>;
-}
+export type SlowReceivers = ReturnType<typeof createSlowReceivers>;
 
-export interface SlowReceiversOptions {
+interface SlowReceiversOptions {
   asideMs: number;
   slowMs: number;
   /** Told when somebody turned slow, or quick again. */
@@ -18,7 +12,7 @@ export interface SlowReceiversOptions {
 /** The oldest are forgotten: they get their turn as if they were quick. */
 const maxKnown = 1_000;
 
-export function createSlowReceivers({ asideMs, slowMs, changed }: SlowReceiversOptions): SlowReceivers {
+export function createSlowReceivers({ asideMs, slowMs, changed }: SlowReceiversOptions) {
   const known = new Set<string>();
 
   function note(receiver: string): void {
@@ -32,9 +26,11 @@ export function createSlowReceivers({ asideMs, slowMs, changed }: SlowReceiversO
   }
 
   return {
+    /** Who did not answer in good time when it was last sent something, or has not yet. */
     list: () => [...known],
-    has: (receiver) => known.has(receiver),
-    async watch(receiver, stepAside, send) {
+    has: (receiver: string) => known.has(receiver),
+    /** Sends to a receiver, signals when others should go first because it takes long, and records whether it was slow. */
+    async watch<T>(receiver: string, stepAside: () => void, send: () => Promise<T>): Promise<T> {
       let isSlow = false;
       const aside = setTimeout(stepAside, asideMs);
       const slow = setTimeout(() => {

@@ -10,22 +10,19 @@ import {
 import { createThreadPool } from '../thread-pool.ts';
 import type { ReceiverForms } from './receiver-forms.ts';
 
-/** Brings texts into strict form: large ones in a thread, because they have to be parsed. */
-export interface StrictRenderer {
-  /** @param owner the identity that the text is for */
-  render(task: StrictTask, owner: string): Promise<StrictText>;
-  close(): Promise<void>;
-}
+export type StrictRenderer = ReturnType<typeof createStrictRenderer>;
 
 /** One of a receiver at a time. */
 const threadsAtOnce = { size: 2, perOwner: 1 };
 /** Parsing is linear, so it ends; but others wait before it, and a new thread takes most of a second to start. */
 const deadlineMs = 60_000;
 
-export function createStrictRenderer(logger: Logger): StrictRenderer {
+/** Brings texts into strict form: large ones in a thread, because they have to be parsed. */
+export function createStrictRenderer(logger: Logger) {
   const threads = createThreadPool({ ...threadsAtOnce, logger });
   return {
-    async render(input, owner) {
+    /** @param owner the identity that the text is for */
+    async render(input: StrictTask, owner: string): Promise<StrictText> {
       if (input.json.length < largeBodyBytes) return renderStrict(input);
       return threads.run({ module: strictFormUrl, name: renderStrict.name, input, deadlineMs, owner });
     },

@@ -14,27 +14,23 @@ export async function readTroubles(queryable: Queryable, now: Date): Promise<Tro
   return findTroubles({ keys, feeds }, now);
 }
 
-export interface Troubles {
-  /** Troubles of one role of this process; needs no database for a role without one. */
-  listOf(role: string): Promise<Trouble[]>;
-  /** Troubles of all processes of the database; without a database, of this process. */
-  list(): Promise<Trouble[]>;
-  /** Whether the registry has the key of a role, as of now. */
-  note(role: string, key: Registration): Promise<void>;
-}
+export type Troubles = ReturnType<typeof createTroubles>;
 
-export function createTroubles(queryable: Queryable | undefined, now: () => Date): Troubles {
+export function createTroubles(queryable: Queryable | undefined, now: () => Date) {
   const own = new Map<string, UnregisteredKey>();
   return {
-    async listOf(role) {
+    /** Troubles of one role of this process; needs no database for a role without one. */
+    async listOf(role: string) {
       const feeds = role === 'discovery' && queryable ? await listFeedStates(queryable) : [];
       return findTroubles({ keys: [...own.values()].filter((key) => key.role === role), feeds }, now());
     },
+    /** Troubles of all processes of the database; without a database, of this process. */
     list: async () =>
       queryable
         ? readTroubles(queryable, now())
         : findTroubles({ keys: [...own.values()], feeds: [] }, now()),
-    async note(role, { problem, since, ...key }) {
+    /** Whether the registry has the key of a role, as of now. */
+    async note(role: string, { problem, since, ...key }: Registration) {
       own.delete(role);
       if (problem === undefined || since === undefined) {
         if (queryable) await forgetUnregistered(queryable, { role, ...key });

@@ -1,7 +1,7 @@
 import { longestRetryWaitMs, nextAttemptMs } from '../delivery/retry-policy.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Database } from '../storage/database.ts';
-import { dropAnswer, type Feed, feedsChannel, feedTable, findAnswer } from '../storage/feeds/feeds.ts';
+import { dropAnswer, type Feed, feedTable, findAnswer } from '../storage/feeds/feeds.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
@@ -22,7 +22,6 @@ export function startPullClient(context: DiscoveryContext): WorkLoop {
   return startWorkLoop<Feed>({
     database,
     table: feedTable,
-    channel: feedsChannel,
     concurrency: feedsAtOnce,
     longestWaitMs: Math.max(checkEveryMs, longestRetryWaitMs),
     logger,

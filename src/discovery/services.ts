@@ -1,7 +1,7 @@
 import { isAskedService } from '../protocol/asked-service.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import type { Transaction } from '../storage/database.ts';
-import { feedsChannel, learnService, listFeeds, type SubscribedFeed } from '../storage/feeds/feeds.ts';
+import { feedTable, learnService, listFeeds, type SubscribedFeed } from '../storage/feeds/feeds.ts';
 import type { DiscoveryContext } from './context.ts';
 
 // Who is a catalog service that we subscribe to: the one whom the settings name, or who answered at the configured address; until that is
@@ -42,7 +42,7 @@ export function watchServices({ database, logger }: DiscoveryContext): {
       })
       .catch((error) => logger.debug({ err: error }, 'cannot read the feeds'));
   refresh();
-  const listening = database.listen(feedsChannel, refresh);
+  const listening = database.listen(feedTable, refresh);
   const timer = setInterval(refresh, refreshMs).unref();
   return {
     has: (identity) => services.has(identity),

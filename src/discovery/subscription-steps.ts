@@ -1,5 +1,5 @@
 import { abandonListing, findExpected } from '../storage/feeds/copies.ts';
-import { dropFeed, type Feed, feedsChannel, feedTable } from '../storage/feeds/feeds.ts';
+import { dropFeed, type Feed, feedTable } from '../storage/feeds/feeds.ts';
 import { type Claim, settle } from '../storage/work/due-work.ts';
 import { leaveInParts, sourceOf } from './apply-copies.ts';
 import { StepFailed } from './ask-service.ts';
@@ -28,7 +28,7 @@ export const subscribeFeed: FeedStep = async (context, claim, signal) => {
     last_status: null,
   };
   await database.transaction((tx) => {
-    tx.hint(feedsChannel);
+    tx.hint(feedTable);
     return settle(tx, feedTable, claim, { dueInMs: 0, set });
   });
 };

@@ -1,10 +1,7 @@
 import type { CanonicalForm } from '../protocol/canonical-json.ts';
 import { isJsonObject, type Json } from '../protocol/json.ts';
 
-/**
- * The canonical form of a value in pieces, for documents of many megabytes: one piece can be hashed and compressed while the next is made.
- * Long lists are cut, where they are the value itself or one of its members.
- */
+/** The canonical form of a large value in pieces, so that one can be hashed and compressed while the next is made. Lists are cut where they are the value itself or one of its members. */
 export function* canonicalPieces(value: Json, form: CanonicalForm): Generator<Buffer> {
   if (Array.isArray(value)) return yield* piecesOfList(value, form);
   if (!isJsonObject(value)) return yield Buffer.from(form.write(value));

@@ -26,10 +26,7 @@ export async function retireCatalog(turn: Turn, catalogId: string, at: Segments)
   return { catalogId, status: 'ACCEPTED' };
 }
 
-/**
- * The entry says it, so that also a catalog can be paused whose files cannot be read; in the profile nfh014 the content says it as well. One
- * that calls itself inactive does so no longer: it stays paused also when its next edition does not say it.
- */
+/** The entry says it, so a catalog whose files cannot be read can be paused; in the profile nfh014 the content says it as well. A catalog that called itself inactive stays paused also when its next edition does not say so. */
 export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
   const found = find(turn, catalogId);
   if (!found) return missing(turn, catalogId, at);

@@ -1,19 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LruCache } from '../lru-cache.ts';
 import type { IndexEntry } from '../protocol/signed-files.ts';
 import type { Check } from '../rules/check-attributes.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import { pathOfUrl } from './paths.ts';
 import { withFile } from './read-file.ts';
 
-/**
- * What was published lately, kept in memory, so that the next publish of a large catalog needs not read it back. It counts only as long as
- * the files themselves are untouched.
- */
-export interface ContentMemory {
-  find(root: string, entry: IndexEntry): Promise<RememberedContent | undefined>;
-  keep(root: string, entry: IndexEntry, remembered: RememberedContent): Promise<void>;
-}
+export type ContentMemory = ReturnType<typeof createContentMemory>;
 
 export interface RememberedContent {
   content: CatalogContent;
@@ -24,33 +18,24 @@ export interface RememberedContent {
 /** Of the files, unpacked: as much as the largest that crawlers take. In memory it is some three times as much. */
 const usualMaxBytes = 100 * 1_048_576;
 
-export function createContentMemory({ maxBytes = usualMaxBytes } = {}): ContentMemory {
-  /** The one that was published last comes last. */
-  const kept = new Map<string, RememberedContent & { files: string; bytes: number }>();
-  let keptBytes = 0;
-
-  function forget(key: string): void {
-    keptBytes -= kept.get(key)?.bytes ?? 0;
-    kept.delete(key);
-  }
-
+/** Keeps in memory what was published lately, so that the next publish of a large catalog need not read it back. It counts only while the files are untouched. */
+export function createContentMemory({ maxBytes = usualMaxBytes } = {}) {
+  const kept = new LruCache<string, RememberedContent & { files: string; bytes: number }>(
+    maxBytes,
+    ({ bytes }) => bytes,
+  );
   return {
-    async find(root, entry) {
-      const found = kept.get(keyOf(root, entry));
+    async find(root: string, entry: IndexEntry): Promise<RememberedContent | undefined> {
+      const found = kept.find(keyOf(root, entry));
       return found?.files === textOf(await findFiles(root, entry)) ? found : undefined;
     },
-    async keep(root, entry, { content, checkedBy }) {
+    async keep(root: string, entry: IndexEntry, { content, checkedBy }: RememberedContent) {
       const key = keyOf(root, entry);
       const files = await findFiles(root, entry);
-      forget(key);
+      kept.forget(key);
       if (files === undefined) return;
       const bytes = await countUnpackedBytes(root, files);
-      kept.set(key, { content, checkedBy, files: textOf(files), bytes });
-      keptBytes += bytes;
-      for (const oldest of kept.keys()) {
-        if (keptBytes <= maxBytes) break;
-        forget(oldest);
-      }
+      kept.keep(key, { content, checkedBy, files: textOf(files), bytes });
     },
   };
 }

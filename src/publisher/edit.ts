@@ -13,25 +13,7 @@ import { type Place, placeContent, removeFile, syncFolder } from './write.ts';
 // One turn of a writer: under the lock, from what is published to what shall be. Content is written as soon as it is known; the
 // indexes come last, each once, and only those with something new. Where something throws, everything that is served stays as it was.
 
-export interface TreeEdit {
-  /** Every entry of the tree as it is in this turn. */
-  entries(): EntryInIndex[];
-  find(catalogId: string): EntryInIndex | undefined;
-  /** What is published under an entry that is not retired. */
-  read(entry: IndexEntry): Promise<PublishedCatalog>;
-  /** The same without its content, for who only changes the entry; what is listed and superseded is looked at instead. */
-  outline(entry: IndexEntry): Promise<PublishedCatalog>;
-  /** Puts an entry into an index, in the place of the one before, and writes its files. */
-  put(
-    indexName: string,
-    entry: IndexEntry,
-    news?: RememberedContent & { files: SealedFile[] },
-  ): Promise<void>;
-  /** Removes the files of a catalog that nobody needs. */
-  tidy(found: EntryInIndex): Promise<void>;
-  /** Has every index written, although no entry may have changed. */
-  renewIndexes(): void;
-}
+export type TreeEdit = ReturnType<typeof startEdit>['edit'];
 
 export interface EntryInIndex {
   indexName: string;
@@ -61,11 +43,11 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
   const latest = new Map<IndexEntry, RememberedContent>();
   let contentFiles: Promise<Map<string, ContentFile[]>> | undefined;
 
-  const entries = () =>
+  const entries = (): EntryInIndex[] =>
     [...entriesByIndex].flatMap(([indexName, held]) =>
       [...held.values()].map((entry) => ({ indexName, entry })),
     );
-  const find = (catalogId: string) => {
+  const find = (catalogId: string): EntryInIndex | undefined => {
     for (const [indexName, held] of entriesByIndex) {
       const entry = held.get(catalogId);
       if (entry) return { indexName, entry };
@@ -97,10 +79,7 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     return findExpiredChanges(entry, await readBaselines(tree, await filesOf(catalogId)), tree.now());
   }
 
-  /**
-   * Before anything new is written, so that what a dead writer left is never taken for something that was published; and judged by what is
-   * served now, whatever this turn has changed already. Of an index that was lost, files are all that is left.
-   */
+  /** Runs before anything is written, so that leftovers of a dead writer are never taken for published files; and judges by the served index, not by the changes of this turn. Of a lost index, all files stay. */
   async function removeNeedless(indexName: string, catalogId: string): Promise<void> {
     const index = indexes.get(indexName);
     const entry = index?.entries.get(catalogId);
@@ -112,17 +91,21 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     for (const { path } of findNeedlessFiles(entry, unlisted, baselines, cycle)) await removeFile(tree, path);
   }
 
-  const edit: TreeEdit = {
+  const edit = {
+    /** Every entry of the tree as it is in this turn. */
     entries,
     find,
-    async read(entry) {
+    /** What is published under an entry that is not retired. */
+    async read(entry: IndexEntry): Promise<PublishedCatalog> {
       return { entry, ...(await findContent(entry)), expired: await findExpired(entry) };
     },
-    async outline(entry) {
+    /** The same without its content, for who only changes the entry; what is listed and superseded is looked at instead. */
+    async outline(entry: IndexEntry): Promise<PublishedCatalog> {
       const expired = [...((await findExpired(entry)) ?? []), ...(await findDamagedChanges(tree, entry))];
       return { entry, expired: new Set(expired) };
     },
-    async put(indexName, entry, news) {
+    /** Puts an entry into an index, in the place of the one before, and writes its files. */
+    async put(indexName: string, entry: IndexEntry, news?: RememberedContent & { files: SealedFile[] }) {
       await removeNeedless(indexName, entry.catalogId);
       for (const file of news?.files ?? []) await writer.add(file);
       const held = entriesByIndex.get(indexName) ?? new Map<string, IndexEntry>();
@@ -130,7 +113,9 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
       if (news) latest.set(entry, { content: news.content, checkedBy: news.checkedBy });
       changed.add(indexName);
     },
-    tidy: ({ indexName, entry }) => removeNeedless(indexName, entry.catalogId),
+    /** Removes the files of a catalog that nobody needs. */
+    tidy: ({ indexName, entry }: EntryInIndex) => removeNeedless(indexName, entry.catalogId),
+    /** Has every index written, although no entry may have changed. */
     renewIndexes() {
       for (const name of entriesByIndex.keys()) changed.add(name);
     },
@@ -147,29 +132,24 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
   return { edit, writeIndexes };
 }
 
-/** Writes content files, several at a time: a disk that is asked for many syncs at once takes hardly longer than for one. */
-interface ContentWriter {
-  /** Resolves when the file has its turn, not when it is written. */
-  add(file: SealedFile): Promise<void>;
-  /** Resolves when everything is written, however that ended. */
-  settle(): Promise<void>;
-  /** Resolves when everything will last; throws what went wrong. */
-  finish(): Promise<void>;
-}
-
 const maxAtOnce = 8;
 
-function createContentWriter(place: Place): ContentWriter {
+type ContentWriter = ReturnType<typeof createContentWriter>;
+
+/** Writes content files, several at a time: a disk that is asked for many syncs at once takes hardly longer than for one. */
+function createContentWriter(place: Place) {
   const writing = new Set<Promise<void>>();
   const folders = new Set<string>();
   const failures: unknown[] = [];
 
+  /** Resolves when everything is written, however that ended. */
   async function settle(): Promise<void> {
     await Promise.all(writing);
   }
 
   return {
-    async add(file) {
+    /** Resolves when the file has its turn, not when it is written. */
+    async add(file: SealedFile) {
       while (writing.size >= maxAtOnce) await Promise.race(writing);
       const one: Promise<void> = placeContent(place, file)
         .catch((error: unknown) => void failures.push(error))
@@ -178,6 +158,7 @@ function createContentWriter(place: Place): ContentWriter {
       folders.add(dirname(file.path));
     },
     settle,
+    /** Resolves when everything will last; throws what went wrong. */
     async finish() {
       await settle();
       if (failures.length > 0) throw failures[0];

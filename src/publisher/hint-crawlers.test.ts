@@ -5,7 +5,7 @@ import { until, watchFor } from '../../tests/support/time.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
-import { type CrawlHints, createCrawlHints } from './hint-crawlers.ts';
+import { createCrawlHints } from './hint-crawlers.ts';
 
 const changed: TriggerAnswer = {
   status: 'COMPLETED',
@@ -23,7 +23,7 @@ describe('the hints of a publisher that runs', () => {
   });
   let url: string;
   let client: GuardedClient;
-  let hints: CrawlHints;
+  let hints: ReturnType<typeof createCrawlHints>;
 
   beforeEach(async () => {
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));

@@ -26,15 +26,8 @@ export function withCrawlHints(answer: TriggerAnswer, options: HintOptions): Pro
   return tellServices(answer, options, async (url) => problemWith(url, await sendHint(url, options)));
 }
 
-export interface CrawlHints {
-  /** As `withCrawlHints`; a service that was told just before is told again later. */
-  tell(answer: TriggerAnswer): Promise<TriggerAnswer>;
-  /** What waits to be told is dropped. */
-  close(): void;
-}
-
 /** The hints of a process that lives on. However much is published meanwhile, a service has one further hint waiting for it. */
-export function createCrawlHints(options: HintOptions & { logger: Logger }): CrawlHints {
+export function createCrawlHints(options: HintOptions & { logger: Logger }) {
   const waiting = new Map<string, NodeJS.Timeout>();
 
   async function sendLate(url: string): Promise<void> {
@@ -53,7 +46,9 @@ export function createCrawlHints(options: HintOptions & { logger: Logger }): Cra
   }
 
   return {
-    tell: (answer) => tellServices(answer, options, tellOne),
+    /** As `withCrawlHints`; a service that was told just before is told again later. */
+    tell: (answer: TriggerAnswer) => tellServices(answer, options, tellOne),
+    /** What waits to be told is dropped. */
     close() {
       for (const timer of waiting.values()) clearTimeout(timer);
       waiting.clear();

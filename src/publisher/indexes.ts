@@ -11,7 +11,7 @@ import { signedForm } from './entry.ts';
 import { folders, indexNameOf, indexPath, urlOf } from './paths.ts';
 import { readFile } from './read-file.ts';
 import { findListedIndexNames } from './read-manifest.ts';
-import { type PublisherTree, placeOf } from './tree.ts';
+import { type PublisherTree, placeOf, type ReadableTree } from './tree.ts';
 import { replaceFile } from './write.ts';
 
 // The indexes of a tree: one, or one per provider or network segment (self-hosted spec: Subscriber record pointer).
@@ -63,7 +63,7 @@ function refuseCopies(tree: PublisherTree, indexes: readonly PublishedIndex[]): 
 
 const restoreIt = 'Restore it from a copy, with the files that it lists.';
 
-export async function findIndexNames(tree: Pick<PublisherTree, 'root'>): Promise<string[]> {
+export async function findIndexNames(tree: ReadableTree): Promise<string[]> {
   const files = await listFiles(tree, folders.index);
   return files
     .map(indexNameOf)
@@ -135,7 +135,7 @@ export function indexUrl({ baseUrl }: Pick<PublisherTree, 'baseUrl'>, name: stri
 }
 
 /** The names of the files in a folder of the tree; none where it was not made yet. */
-export async function listFiles(tree: Pick<PublisherTree, 'root'>, folder: string): Promise<string[]> {
+export async function listFiles(tree: ReadableTree, folder: string): Promise<string[]> {
   try {
     const found = await readdir(placeOf(tree, folder), { withFileTypes: true });
     // A link may lead to a file.

@@ -8,16 +8,13 @@ import { listFiles } from './indexes.ts';
 import { type ContentFile, type FileKind, findContentFile, folders, pathOfUrl } from './paths.ts';
 import { readFile, withFile } from './read-file.ts';
 import type { BaselineOnDisk } from './retention.ts';
-import { type PublisherTree, placeOf } from './tree.ts';
+import { placeOf, type ReadableTree } from './tree.ts';
 
 // Reading our own files back. Their digest in the signed index says that they are what we wrote, so they are not checked for anything
 // else.
 
 /** What the files of an entry add up to; throws where one of them is missing, or not what the entry declares. */
-export async function readContent(
-  tree: Pick<PublisherTree, 'root'>,
-  entry: IndexEntry,
-): Promise<CatalogContent> {
+export async function readContent(tree: ReadableTree, entry: IndexEntry): Promise<CatalogContent> {
   const plan = planReading(entry, undefined, { cutoverFraction: Number.POSITIVE_INFINITY });
   if (plan.kind !== 'baseline') throw new Error(`the files of ${entry.catalogId} have a gap`);
   const { baseline, changes } = plan;
@@ -28,7 +25,7 @@ export async function readContent(
 
 /** A file that an entry names; throws where it is not what the entry declares. */
 export async function readDeclared<T>(
-  tree: Pick<PublisherTree, 'root'>,
+  tree: ReadableTree,
   kind: FileKind,
   { url, digest }: { url: string; digest: string },
 ): Promise<T> {
@@ -42,7 +39,7 @@ export async function readDeclared<T>(
 
 /** The superseded changes of an entry that nobody could read: who still needs one does better with the baseline at once. */
 export async function findDamagedChanges(
-  tree: Pick<PublisherTree, 'root'>,
+  tree: ReadableTree,
   { baseline, changes }: IndexEntry,
 ): Promise<ChangeReference[]> {
   const damaged: ChangeReference[] = [];
@@ -54,9 +51,7 @@ export async function findDamagedChanges(
 }
 
 /** The baseline and change files of the tree by the local name of their catalog, listed in an index or not. */
-export async function listContentFiles(
-  tree: Pick<PublisherTree, 'root'>,
-): Promise<Map<string, ContentFile[]>> {
+export async function listContentFiles(tree: ReadableTree): Promise<Map<string, ContentFile[]>> {
   const byCatalog = new Map<string, ContentFile[]>();
   for (const kind of ['baseline', 'change'] as const) {
     for (const name of await listFiles(tree, folders[kind])) {
@@ -72,7 +67,7 @@ export async function listContentFiles(
 
 /** The baselines among the files of a catalog, as far as they can be read. */
 export async function readBaselines(
-  tree: Pick<PublisherTree, 'root'>,
+  tree: ReadableTree,
   files: readonly ContentFile[],
 ): Promise<BaselineOnDisk[]> {
   const baselines = files.filter(({ kind }) => kind === 'baseline');
@@ -82,7 +77,7 @@ export async function readBaselines(
 
 /** What a baseline says before its catalog, which may be very long. */
 async function findBaseline(
-  tree: Pick<PublisherTree, 'root'>,
+  tree: ReadableTree,
   { path, version }: ContentFile,
 ): Promise<BaselineOnDisk | undefined> {
   try {
@@ -96,7 +91,7 @@ async function findBaseline(
   }
 }
 
-async function readStart(tree: Pick<PublisherTree, 'root'>, path: string): Promise<Buffer> {
+async function readStart(tree: ReadableTree, path: string): Promise<Buffer> {
   return withFile(placeOf(tree, path), async (file) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(startBytes), 0, startBytes, 0);
     const start = buffer.subarray(0, bytesRead);

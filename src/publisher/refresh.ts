@@ -23,9 +23,7 @@ export async function refresh({ tree, ...details }: Publisher): Promise<Refreshe
   await refreshIndexes(tree);
   const formerKeys = await findFormerKeys(tree);
   const needed = [...formerKeys].filter(([, catalogs]) => catalogs.size > 0).map(([key]) => key);
-  const nextUpdate = await renewManifest(tree, {
-    ...{ ...details, always: true, stillNeeded: new Set(needed) },
-  });
+  const nextUpdate = await renewManifest(tree, { ...details, always: true, stillNeeded: new Set(needed) });
   // From here on nothing published names such a key, so that this is the one moment to tell.
   const needless = [...formerKeys.keys()].filter((key) => !needed.includes(key));
   for (const key of needless)
@@ -63,10 +61,7 @@ async function findFormerKeys(tree: PublisherTree): Promise<Map<string, Readonly
   return new Map(former.map((key) => [key, inUse.get(key) ?? new Set()]));
 }
 
-/**
- * The keys that what is listed is signed with, each with the catalogs that it signs something of (self-hosted spec: Authentication, 5).
- * Whoever reads a catalog for the first time needs every one of them.
- */
+/** The keys that sign what is listed, each with its catalogs (self-hosted spec: Authentication, 5). Somebody who reads a catalog for the first time needs all of them. */
 async function findKeysInUse(tree: PublisherTree): Promise<Map<string, Set<string>>> {
   const keys = new Map<string, Set<string>>();
   for (const { entries } of (await readIndexes(tree)).values()) {

@@ -18,26 +18,22 @@ const keepMs = 15 * 60_000;
 const maxAwaited = 1_000;
 const maxWaitSeconds = 600;
 
-export interface CallbackRelay {
-  /** For the chain of signatures: the request that a callback says to answer. */
-  findSentRequest(messageId: string): Promise<string[]>;
-  isAwaited: LargeCallbacks['isAwaited'];
-  /** The callbacks of everybody come to `files`, its operator asks at `trigger`. */
-  addRoutes(files: FastifyInstance, trigger: FastifyInstance, service: SignedService): void;
-}
+export type CallbackRelay = ReturnType<typeof createCallbackRelay>;
 
-export function createCallbackRelay(): CallbackRelay {
+export function createCallbackRelay() {
   const awaited = new Map<string, Awaited>();
   return {
-    async findSentRequest(messageId) {
+    /** For the chain of signatures: the request that a callback says to answer. */
+    async findSentRequest(messageId: string) {
       const known = awaited.get(messageId);
       return known ? chainValues(known.request.authorization) : [];
     },
     /** Only the address of a request is known, not who answers there: the registry record of the signer must have its origin. */
-    async isAwaited(identity, record) {
+    async isAwaited(...[identity, record]: Parameters<LargeCallbacks['isAwaited']>) {
       return [...awaited.values()].some(({ request }) => isAskedService(request, identity, record));
     },
-    addRoutes(files, trigger, service) {
+    /** The callbacks of everybody come to `files`, its operator asks at `trigger`. */
+    addRoutes(files: FastifyInstance, trigger: FastifyInstance, service: SignedService) {
       addCallbackRoute(files, service, awaited);
       addWaitingRoutes(trigger, awaited);
     },
@@ -67,7 +63,7 @@ function addWaitingRoutes(server: FastifyInstance, awaited: Map<string, Awaited>
     return reply.code(204).send();
   });
 
-  server.get<{ Params: MessageParams; Querystring: WaitQuery }>(
+  server.get<{ Params: { messageId: string }; Querystring: { seconds?: string; acknowledgedBy?: string } }>(
     '/callbacks/:messageId',
     async ({ params, query: { seconds, acknowledgedBy } }) => {
       const known = awaited.get(params.messageId);
@@ -79,15 +75,6 @@ function addWaitingRoutes(server: FastifyInstance, awaited: Map<string, Awaited>
       });
     },
   );
-}
-
-interface MessageParams {
-  messageId: string;
-}
-
-interface WaitQuery {
-  seconds?: string;
-  acknowledgedBy?: string;
 }
 
 const AwaitedRequest = Type.Object(

@@ -4,12 +4,12 @@ import { patienceMs } from '../../tests/support/patience.ts';
 import { until } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
-import { type Renewal, startRenewal } from './renewal.ts';
+import { startRenewal } from './renewal.ts';
 
-let renewal: Renewal | undefined;
+let renewal: ReturnType<typeof startRenewal> | undefined;
 afterEach(() => renewal?.close());
 
-function start(refresh: () => Promise<Date>): Renewal {
+function start(refresh: () => Promise<Date>): ReturnType<typeof startRenewal> {
   renewal = startRenewal({
     refresh,
     nextUpdateSeconds: 0.08,

@@ -3,15 +3,7 @@ import type { Metrics } from '../metrics.ts';
 
 // Keeps what is published from running out: looks now, and again well before the update that is announced first.
 
-export interface Renewal {
-  /** When the first look is over, however it ended. */
-  first: Promise<void>;
-  /** When the next update is announced; throws when that time is over, or the last attempt failed before there was one. */
-  check(): { nextUpdate: string };
-  close(): Promise<void>;
-}
-
-export interface RenewalOptions {
+interface RenewalOptions {
   /** Renews what is due, and resolves with the next update that is announced first. */
   refresh(): Promise<Date>;
   nextUpdateSeconds: number;
@@ -23,7 +15,7 @@ export interface RenewalOptions {
 /** Also where nothing is due, it looks so often: somebody may have put an older tree in the place of this one. */
 const maxPauseMs = 10 * 60_000;
 
-export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now }: RenewalOptions): Renewal {
+export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now }: RenewalOptions) {
   const announcedAt = metrics.gauge(
     'signpost_publisher_next_update_seconds',
     'Unix time of the next update that is announced first',
@@ -43,17 +35,17 @@ export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now 
       if (!closed) logger.error({ err: error }, 'index and manifest could not be renewed; trying again');
     }
     if (closed) return;
-    timer = setTimeout(
-      () => {
-        running = renew();
-      },
-      Math.min(maxPauseMs, (nextUpdateSeconds * 1_000) / 8),
-    );
+    const pauseMs = Math.min(maxPauseMs, (nextUpdateSeconds * 1_000) / 8);
+    timer = setTimeout(() => {
+      running = renew();
+    }, pauseMs);
   }
 
   let running = renew();
   return {
+    /** When the first look is over, however it ended. */
     first: running,
+    /** When the next update is announced; throws when that time is over, or the last attempt failed before there was one. */
     check() {
       if (announced === undefined) throw new Error(problem);
       if (announced <= now())

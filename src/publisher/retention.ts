@@ -34,12 +34,7 @@ export function findUnlistedFiles(
   return files.filter(({ path }) => !listed.has(path));
 }
 
-/**
- * Those of them that nobody needs.
- *
- * @param entry as it is published now
- * @param baselines all that are on the disk
- */
+/** Those of them that nobody needs, by the published entry and all baselines on the disk. */
 export function findNeedlessFiles(
   entry: IndexEntry | undefined,
   unlisted: readonly ContentFile[],

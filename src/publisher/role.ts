@@ -64,30 +64,19 @@ export async function startPublisherRole(
     trustProxy: config.TRUSTED_PROXIES,
     connections: connectionLimits(config),
   });
-  const trigger = createServer({
-    role: 'trigger',
-    logger,
-    metrics,
-    ready: async () => ({}),
-    requestTimeoutMs: uploadMs,
-  });
-  const hints = createCrawlHints({
-    ...{
-      urls: config.CRAWL_HINT_URLS,
-      nodeId: config.identities.publisher.id,
-      client: context.client,
-      logger,
-    },
-  });
+  const ready = async () => ({});
+  const trigger = createServer({ role: 'trigger', logger, metrics, ready, requestTimeoutMs: uploadMs });
+  const { id: nodeId } = config.identities.publisher;
+  const hints = createCrawlHints({ urls: config.CRAWL_HINT_URLS, nodeId, client: context.client, logger });
   addHomePage(files, {
     role: 'publisher',
-    about: `The catalogs of ${config.identities.publisher.id} as signed files, for crawlers of discovery services.`,
+    about: `The catalogs of ${nodeId} as signed files, for crawlers of discovery services.`,
     links: [manifestLink],
     ...{ operations, consoleUrl: ownConsoleUrl(config) },
   });
   addHomePage(trigger, {
     role: 'trigger',
-    about: `Where programs of this machine have ${config.identities.publisher.id} publish catalogs. Every request but for these pages needs the token.`,
+    about: `Where programs of this machine have ${nodeId} publish catalogs. Every request but for these pages needs the token.`,
     consoleUrl: ownConsoleUrl(config),
   });
   addFileRoutes(files, { root, now });

@@ -18,14 +18,6 @@ import { parseTriggerRequest } from './trigger-request.ts';
 // Reading, comparing, signing and packing a large catalog takes seconds, in which the file server must go on answering: all of it is done in
 // one thread, one piece of work after the other.
 
-export interface PublisherThread {
-  /** What a request to the trigger, as it came, leads to; throws a ProtocolError where it is refused. The body is handed over. */
-  publish(body: Uint8Array, indexName?: string): Promise<TriggerAnswer>;
-  /** Renews what is due. Resolves with the time of the next update that is announced first. */
-  refreshDue(): Promise<Date>;
-  close(): Promise<void>;
-}
-
 /** So much is never needed; without an end, one fault would keep everything waiting for ever. */
 const workMs = 30 * 60_000;
 /** Requests that wait for their turn are in memory. */
@@ -36,11 +28,8 @@ const usualFinishMs = 3_000;
 export function startPublisherThread(
   config: Config,
   logger: Logger,
-  {
-    finishMs = usualFinishMs,
-    maxWaitingBytes = usualMaxWaitingBytes,
-  }: { finishMs?: number; maxWaitingBytes?: number } = {},
-): PublisherThread {
+  { finishMs = usualFinishMs, maxWaitingBytes = usualMaxWaitingBytes } = {},
+) {
   const threads = createThreadPool({ size: 1, logger });
   let last: Promise<unknown> = Promise.resolve();
   let waitingBytes = 0;
@@ -67,7 +56,8 @@ export function startPublisherThread(
   }
 
   return {
-    async publish(body, indexName) {
+    /** What a request to the trigger, as it came, leads to; throws a ProtocolError where it is refused. The body is handed over. */
+    async publish(body: Uint8Array, indexName?: string): Promise<TriggerAnswer> {
       const { length } = body;
       if (waitingBytes + length > maxWaitingBytes) throw tooMuchAtOnce();
       waitingBytes += length;
@@ -79,6 +69,7 @@ export function startPublisherThread(
         waitingBytes -= length;
       }
     },
+    /** Renews what is due. Resolves with the time of the next update that is announced first. */
     refreshDue: () => inTurn(() => perform(refreshHere, {})),
     async close() {
       await Promise.race([last, delay(finishMs, undefined, { ref: false })]);
@@ -107,19 +98,17 @@ type Outcome =
   | { answer: TriggerAnswer }
   | { refused: { code: ErrorCode; message: string; path?: string; status: number } };
 
-interface Work {
+interface PublishWork {
   config: Config;
+  body: Uint8Array;
+  indexName?: string;
 }
 
 /** Runs in the thread. */
-export async function publishBody({
-  config,
-  body,
-  indexName,
-}: Work & { body: Uint8Array; indexName?: string }): Promise<Outcome> {
+export async function publishBody(work: PublishWork): Promise<Outcome> {
   try {
-    const request = parseTriggerRequest(parseJson(body));
-    return { answer: await publish(await openHere(config), request, indexName) };
+    const request = parseTriggerRequest(parseJson(work.body));
+    return { answer: await publish(await openHere(work.config), request, work.indexName) };
   } catch (error) {
     if (error instanceof ProtocolError) {
       const { code, message, path, status } = error;
@@ -133,7 +122,7 @@ export async function publishBody({
 }
 
 /** Runs in the thread. */
-export async function refreshHere({ config }: Work): Promise<Date> {
+export async function refreshHere({ config }: Pick<PublishWork, 'config'>): Promise<Date> {
   return refreshDue(await openHere(config));
 }
 

@@ -59,9 +59,7 @@ export function openPublisherTree({ directory, limits, ...options }: PublisherTr
 }
 
 /** What stands where in the directory of a publisher. */
-export function placesIn(
-  directory: string,
-): Pick<PublisherTree, 'root' | 'draftsDirectory' | 'lockDirectory'> {
+export function placesIn(directory: string) {
   const home = resolve(directory);
   return {
     root: join(home, 'public'),
@@ -80,19 +78,12 @@ export function withTreeLock<T>(tree: PublisherTree, work: () => Promise<T>): Pr
 
 export function buildOptions(tree: PublisherTree, forceBaseline = false): BuildOptions {
   const { key, profile, baseUrl, limits } = tree;
-  const { nextUpdateSeconds, compactionChanges, compactionFraction } = limits;
-  return {
-    key,
-    profile,
-    baseUrl,
-    now: tree.now(),
-    nextUpdateSeconds,
-    compactionChanges,
-    compactionFraction,
-    forceBaseline,
-  };
+  return { key, profile, baseUrl, now: tree.now(), ...limits, forceBaseline };
 }
 
-export function placeOf(tree: Pick<PublisherTree, 'root'>, path: string): string {
+/** All that reading needs. */
+export type ReadableTree = Pick<PublisherTree, 'root'>;
+
+export function placeOf(tree: ReadableTree, path: string): string {
   return join(tree.root, path);
 }

@@ -19,11 +19,7 @@ export interface Turn {
   warnings: string[];
 }
 
-/**
- * Publishes what was built, unless it is what was published before.
- *
- * @param checkedBy has found nothing wrong with the content
- */
+/** Publishes what was built, unless it is published already. `checkedBy` has found nothing wrong with the content. */
 export async function accept(
   { edit, warnings }: Pick<Turn, 'edit' | 'warnings'>,
   indexName: string,

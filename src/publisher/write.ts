@@ -20,10 +20,7 @@ export async function writeContent(place: Place, file: NewFile): Promise<void> {
   await syncFolder(place, dirname(file.path));
 }
 
-/**
- * The file under its name, which is only lasting once its folder is synced. A path never has two contents: writing the same again is fine,
- * writing something else is refused.
- */
+/** Writes a file under its name; it lasts once its folder is synced. A path never has two contents: the same again is fine, anything else is refused. */
 export async function placeContent(place: Place, { path, bytes }: NewFile): Promise<void> {
   const target = join(place.root, path);
   const before = await findFile(target);

@@ -105,10 +105,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     return records ? lookUpByOtherName(subscriberId, name, records, asker) : 'unknown-subscriber';
   }
 
-  /**
-   * Registries that give a record two names may look it up by one of them only; their lists have both. The list alone proves
-   * nothing: under the name of a network it has the keys of others.
-   */
+  /** Registries that give a record two names may look it up by only one of them; their lists have both. The list alone proves nothing: under the name of a network it has the keys of others. */
   async function lookUpByOtherName(
     subscriberId: string,
     name: string,

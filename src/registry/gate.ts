@@ -60,15 +60,7 @@ export function createGate(limits: GateLimits): Enter {
   };
 }
 
-interface Lane {
-  /** Resolves when `takeNext` has given this asker a slot. */
-  wait(source: string | undefined): Promise<void>;
-  /** Takes the slot of whose turn it is, and returns how to tell them. */
-  takeNext(): (() => void) | undefined;
-  leave(source: string | undefined): void;
-}
-
-function createLane({ perLane, waiting: waitingLimit, perSource, waitMs }: GateLimits): Lane {
+function createLane({ perLane, waiting: waitingLimit, perSource, waitMs }: GateLimits) {
   /** The first one is next. A source that had its turn goes to the end. */
   const queues = new Map<string | undefined, Set<() => void>>();
   const insideOf = new Map<string | undefined, number>();
@@ -86,12 +78,13 @@ function createLane({ perLane, waiting: waitingLimit, perSource, waitMs }: GateL
   }
 
   return {
-    wait(source) {
+    /** Resolves when `takeNext` has given this asker a slot. */
+    wait(source: string | undefined) {
       const queue = queues.get(source) ?? new Set();
       const limit = source === undefined ? waitingLimit : perSource.waiting;
       if (queue.size >= limit || waiting >= waitingLimit)
         return Promise.reject(new GateClosed(`${queue.size} are waiting already`));
-      return new Promise((resolve, reject) => {
+      return new Promise<void>((resolve, reject) => {
         const timer = setTimeout(() => {
           remove(source, goIn);
           reject(new GateClosed(`no slot got free within ${waitMs} ms`));
@@ -105,6 +98,7 @@ function createLane({ perLane, waiting: waitingLimit, perSource, waitMs }: GateL
         waiting += 1;
       });
     },
+    /** Takes the slot of whose turn it is, and returns how to tell them. */
     takeNext() {
       if (inside >= perLane) return undefined;
       for (const [source, queue] of queues) {
@@ -120,7 +114,7 @@ function createLane({ perLane, waiting: waitingLimit, perSource, waitMs }: GateL
       }
       return undefined;
     },
-    leave(source) {
+    leave(source: string | undefined) {
       inside -= 1;
       const left = (insideOf.get(source) ?? 1) - 1;
       if (left > 0) insideOf.set(source, left);

@@ -49,11 +49,7 @@ export interface KeyFile {
   file: string;
 }
 
-/**
- * The seeds that lie on this machine, by owner and key.
- *
- * @param ids subscribers that are known: of an id and a key id that both may hold dots, a file name alone does not tell which is which
- */
+/** The seeds on this machine, by owner and key. `ids` are known subscribers: ids and key ids may hold dots, so a file name alone does not separate them. */
 export function listKeyFiles(dataDir: string, ids: readonly string[] = []): KeyFile[] {
   const names = readNames(join(dataDir, 'keys'));
   const marked = names.filter((name) => name.endsWith('.current')).map((name) => name.slice(0, -8));

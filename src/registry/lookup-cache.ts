@@ -1,42 +1,45 @@
-/**
- * Remembers what was found and what was not, and asks once for many waiters.
- *
- * What is kept counts from the moment of asking, so that a change at the source takes effect within the time given,
- * however slow the answer was. A failure is never kept.
- */
-export interface LookupCache<T> {
-  /**
-   * The remembered value, or what `ask` finds; undefined means that there is none. Only those wait for one question who ask for the same
-   * source: a question that has to wait, for all that its source asks, must not hold up another source.
-   */
-  find(key: string, ask: () => Promise<T | undefined>, source?: string): Promise<T | undefined>;
-}
+import { LruCache } from '../lru-cache.ts';
 
-export interface LookupCacheOptions<T> {
+export type LookupCache<T> = ReturnType<typeof createLookupCache<T>>;
+
+interface LookupCacheOptions<T> {
   /** Of those found and of those not found, each: keys that somebody makes up never displace real ones. */
   maxEntries: number;
   keepMs: (found: T | undefined) => number;
   now: () => Date;
 }
 
-export function createLookupCache<T>({ maxEntries, keepMs, now }: LookupCacheOptions<T>): LookupCache<T> {
-  const found = createExpiringMap<T>(maxEntries);
-  const missing = createExpiringMap<undefined>(maxEntries);
+/**
+ * Remembers what was found and what was not, and asks once for many waiters.
+ *
+ * What is kept counts from the moment of asking, so that a change at the source takes effect within the time given,
+ * however slow the answer was. A failure is never kept.
+ */
+export function createLookupCache<T>({ maxEntries, keepMs, now }: LookupCacheOptions<T>) {
+  const found = new LruCache<string, Entry<T>>(maxEntries);
+  const missing = new LruCache<string, Entry<T>>(maxEntries);
   const inFlight = new Map<string, Promise<T | undefined>>();
+
+  function isFresh({ askedAtMs, value }: Entry<T>): boolean {
+    const ageMs = now().getTime() - askedAtMs;
+    // A clock that was set back must not make an entry live longer.
+    return ageMs >= 0 && ageMs < keepMs(value);
+  }
 
   async function askAndKeep(key: string, ask: () => Promise<T | undefined>): Promise<T | undefined> {
     const askedAtMs = now().getTime();
     const value = await ask();
-    const entry = { askedAtMs, keepMs: keepMs(value) };
-    if (value === undefined) missing.set(key, { ...entry, value: undefined });
-    else found.set(key, { ...entry, value });
+    (value === undefined ? missing : found).keep(key, { askedAtMs, value });
     return value;
   }
 
   return {
-    async find(key, ask, source = '') {
-      const nowMs = now().getTime();
-      const kept = found.get(key, nowMs) ?? missing.get(key, nowMs);
+    /**
+     * The remembered value, or what `ask` finds; undefined means that there is none. Only those wait for one question who ask for the same
+     * source: a question that has to wait, for all that its source asks, must not hold up another source.
+     */
+    async find(key: string, ask: () => Promise<T | undefined>, source = ''): Promise<T | undefined> {
+      const kept = [found.find(key), missing.find(key)].find((entry) => entry && isFresh(entry));
       if (kept) return kept.value;
       const question = `${source} ${key}`;
       const pending = inFlight.get(question);
@@ -49,30 +52,6 @@ export function createLookupCache<T>({ maxEntries, keepMs, now }: LookupCacheOpt
 }
 
 interface Entry<T> {
-  value: T;
+  value: T | undefined;
   askedAtMs: number;
-  keepMs: number;
-}
-
-/** When full, the entry that was used longest ago goes. */
-function createExpiringMap<T>(maxEntries: number) {
-  const entries = new Map<string, Entry<T>>();
-  return {
-    get(key: string, nowMs: number): Entry<T> | undefined {
-      const entry = entries.get(key);
-      if (!entry) return undefined;
-      entries.delete(key);
-      const ageMs = nowMs - entry.askedAtMs;
-      // A clock that was set back must not make an entry live longer.
-      if (ageMs < 0 || ageMs >= entry.keepMs) return undefined;
-      entries.set(key, entry);
-      return entry;
-    },
-    set(key: string, entry: Entry<T>): void {
-      entries.delete(key);
-      if (entry.keepMs <= 0) return;
-      entries.set(key, entry);
-      if (entries.size > maxEntries) for (const oldest of entries.keys()) return void entries.delete(oldest);
-    },
-  };
 }

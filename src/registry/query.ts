@@ -7,10 +7,7 @@ import {
 } from '../protocol/registry-record.ts';
 import type { Ask } from './ask.ts';
 
-/**
- * One query of a DeDi registry: all of its pages, and of records that it only sums up, one lookup each. Both are bounded,
- * and whatever does not come back is named.
- */
+/** One query of a DeDi registry: all of its pages, and one lookup for each record that it only sums up. Both are bounded, and what is left out is named. */
 export async function askForRecords(
   ask: Ask,
   { query, lookup }: ListPaths,

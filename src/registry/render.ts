@@ -6,7 +6,7 @@ import type {
 } from '../protocol/registry-answers.ts';
 import type { RecordState } from '../protocol/registry-record.ts';
 import type { Subscriber } from '../storage/registry/participants.ts';
-import type { KeyRecord, NamedRegistry, RecordVersion } from '../storage/registry/records.ts';
+import type { KeyRecord, NamedRegistry } from '../storage/registry/records.ts';
 
 // Records, registries and namespaces as DeDi clients read them.
 
@@ -72,11 +72,11 @@ export function renderNamespace(namespace: string, registries: readonly NamedReg
   };
 }
 
-export function renderVersions(record: KeyRecord, versions: readonly RecordVersion[]): VersionList {
+export function renderVersions(record: KeyRecord, versions: readonly number[]): VersionList {
   return {
     ...{ namespace: record.namespace, registry_name: record.registryName, record_name: record.recordId },
     total_versions: record.version,
-    versions: versions.map(({ version }) => String(version)),
+    versions: versions.map(String),
     ttl: record.ttlSeconds,
     created_at: record.createdAt.toISOString(),
     updated_at: record.updatedAt.toISOString(),

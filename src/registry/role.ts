@@ -4,7 +4,7 @@
  * Reading is public; there is no way to write over HTTP (`signpost registry …` writes). The API answers under `/dedi`,
  * where the public DeDi service has it, and at the root.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createTurns } from '../fair-turns.ts';
 import { isNotModified } from '../http/conditional.ts';
@@ -256,7 +256,7 @@ function answerRefusal(thrown: Error, request: FastifyRequest, reply: FastifyRep
 
 function sendCacheable(request: FastifyRequest, reply: FastifyReply, answer: RegistryAnswer): FastifyReply {
   const body = JSON.stringify(answer);
-  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+  const etag = `"${hash('sha256', body, 'base64url')}"`;
   const ttl = 'ttl' in answer.data ? answer.data.ttl : listTtlSeconds;
   reply.header('etag', etag).header('cache-control', `public, max-age=${ttl}`);
   if (isNotModified(request.headers, { etag })) return reply.code(304).send();

@@ -8,10 +8,7 @@ export interface BatchLimits {
   expected?: () => number;
 }
 
-/**
- * Turns calls that come together into one: whatever arrives while a batch gathers, or while the one before is under way, goes
- * with it. Work for many then costs one statement instead of many. A result may be a promise, where one fails by itself.
- */
+/** Turns calls that come together into one: those that arrive while a batch gathers or runs go together. A result may be a promise, so that one can fail alone. */
 export function createBatch<Item, Result>(
   { maxItems, gatherMs, hurry, expected = () => maxItems }: BatchLimits,
   work: (items: Item[]) => Promise<readonly (Result | Promise<Result>)[]>,

@@ -28,28 +28,22 @@ export function bytesArray(values: readonly (Uint8Array | null)[]): Buffer {
 }
 
 /** bigint[]; numbers beyond 2^53 have no place in it. */
-export function bigintArray(numbers: ArrayLike<number>): Buffer {
-  return numbersArray(types.bigint, numbers, 8, (number, array, at) => {
-    const high = Math.floor(number / 2 ** 32);
-    array.writeInt32BE(high, at);
-    array.writeUInt32BE(number - high * 2 ** 32, at + 4);
-  });
-}
+export const bigintArray = numbersArray(types.bigint, 8, (number, array, at) => {
+  const high = Math.floor(number / 2 ** 32);
+  array.writeInt32BE(high, at);
+  array.writeUInt32BE(number - high * 2 ** 32, at + 4);
+});
 
-/** integer[] */
-export function integerArray(numbers: ArrayLike<number>): Buffer {
-  return numbersArray(types.integer, numbers, 4, (number, array, at) => array.writeInt32BE(number, at));
-}
-
-/** smallint[] */
-export function smallintArray(numbers: ArrayLike<number>): Buffer {
-  return numbersArray(types.smallint, numbers, 2, (number, array, at) => array.writeInt16BE(number, at));
-}
-
-/** double precision[] */
-export function doubleArray(numbers: ArrayLike<number>): Buffer {
-  return numbersArray(types.double, numbers, 8, (number, array, at) => array.writeDoubleBE(number, at));
-}
+/** integer[], smallint[], double precision[] */
+export const integerArray = numbersArray(types.integer, 4, (number, array, at) =>
+  array.writeInt32BE(number, at),
+);
+export const smallintArray = numbersArray(types.smallint, 2, (number, array, at) =>
+  array.writeInt16BE(number, at),
+);
+export const doubleArray = numbersArray(types.double, 8, (number, array, at) =>
+  array.writeDoubleBE(number, at),
+);
 
 function arrayOf<T>(
   type: number,
@@ -73,18 +67,19 @@ function arrayOf<T>(
 
 function numbersArray(
   type: number,
-  numbers: ArrayLike<number>,
   length: number,
   write: (number: number, array: Buffer, at: number) => void,
-): Buffer {
-  const array = Buffer.allocUnsafe(headBytes + numbers.length * (lengthBytes + length));
-  let at = writeHead(array, type, numbers.length, false);
-  for (let index = 0; index < numbers.length; index++) {
-    at = array.writeInt32BE(length, at);
-    write(numbers[index] as number, array, at);
-    at += length;
-  }
-  return array;
+) {
+  return (numbers: ArrayLike<number>): Buffer => {
+    const array = Buffer.allocUnsafe(headBytes + numbers.length * (lengthBytes + length));
+    let at = writeHead(array, type, numbers.length, false);
+    for (let index = 0; index < numbers.length; index++) {
+      at = array.writeInt32BE(length, at);
+      write(numbers[index] as number, array, at);
+      at += length;
+    }
+    return array;
+  };
 }
 
 /** One dimension, counted from 1. */

@@ -3,15 +3,9 @@ import { DatabaseUnavailable } from './unavailable.ts';
 
 // How we connect to PostgreSQL, which of its types become which of ours, and what its errors mean for a connection.
 
-/**
- * A process that stands still neither works on its transactions nor reads what it is sent, and its machine keeps its connections open. The server
- * ends them so soon, before the leases of the process end (work/leases.ts): whoever takes its work over meets no lock of it.
- */
+/** The server ends the connections of a process that stands still before its leases end (work/leases.ts), so that its successor meets none of its locks. */
 const silentClientMs = 15_000;
-/**
- * So long a statement waits for a lock; then its transaction is tried again. In the server, several transactions of a process that stands still would otherwise get a lock one after the other, and each
- * would hold it for as long as the server lets a silent client.
- */
+/** How long a statement waits for a lock before its transaction is tried again. Transactions of a stopped process could otherwise get the lock one after the other, and hold it. */
 export const lockWaitMs = 10_000;
 /** How often a server looks, in the midst of a statement, whether somebody still waits for it. */
 const lostClientCheckMs = 1_000;
@@ -44,10 +38,7 @@ export function connectionSettings(url: string, { checksClients = false } = {}):
   };
 }
 
-/**
- * Lets the server end the statements of a client that is gone, instead of working on with all their locks; false where it cannot, which would
- * refuse a connection that asks for it: on Windows.
- */
+/** Lets the server end the statements of a client that is gone; false on Windows, where the server refuses connections that ask for it. */
 export async function checkClients(client: pg.Client): Promise<boolean> {
   const asked = client.query(`set client_connection_check_interval = ${lostClientCheckMs}`);
   return asked.then(
@@ -103,10 +94,7 @@ const { builtins, arrayParser } = pg.types;
 const jsonArrayType = 199;
 const bigintArrayType = 1016;
 
-/**
- * `json` columns keep documents byte for byte: they come as text, unparsed. `bigint` comes as a number, as all of ours are
- * (ids, counts); a value beyond 2^53 stays exact as a bigint.
- */
+/** `json` columns come as text, so that documents stay byte for byte. `bigint` comes as a number; a value beyond 2^53 as a bigint. */
 function getTypeParser(type: number, format: 'text' | 'binary' = 'text'): (value: string) => unknown {
   if (format === 'text') {
     if (type === builtins.JSON) return sameText;

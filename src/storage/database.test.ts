@@ -209,29 +209,6 @@ describe('hints', () => {
   });
 });
 
-describe('a stream', () => {
-  it('gives all rows in batches', async () => {
-    const sizes: number[] = [];
-    for await (const rows of database.stream('select * from generate_series(1, $1::int)', [25], {
-      batch: 10,
-    })) {
-      sizes.push(rows.length);
-    }
-    expect(sizes).toEqual([10, 10, 5]);
-  });
-
-  it('gives its connection back when the reader stops early or the statement fails', async () => {
-    for (let round = 0; round < 10; round++) {
-      for await (const _ of database.stream('select generate_series(1, 100)', [], { batch: 10 })) break;
-      const failing = async () => {
-        for await (const _ of database.stream('select 1 / 0', [], { batch: 1 }));
-      };
-      await expect(failing()).rejects.toThrow('division by zero');
-    }
-    await database.ping();
-  });
-});
-
 describe('the pool', () => {
   it('recovers when the server cuts its connections', async () => {
     await Promise.all([1, 2, 3].map(() => database.query('select pg_sleep(0.02)')));

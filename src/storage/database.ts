@@ -5,17 +5,17 @@ import { within } from '../within.ts';
 import { connectionSettings, describeServer, isTransient, lockWaitMs } from './connection.ts';
 import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints, type Listening } from './hints.ts';
-import { type LendingPool, readCursor, withConnection } from './lend-connection.ts';
+import { type LendingPool, withConnection } from './lend-connection.ts';
 import { migrate } from './migrate.ts';
 import { observePool } from './observe-pool.ts';
-import { type Queryable, type QueryOptions, runStatement } from './statement.ts';
+import { createQueryable, type Queryable, runStatement } from './statement.ts';
 import { cancelAfter, startTime } from './time-limit.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 export { WriteConflict } from './connection.ts';
 export type { Queryable, QueryOptions } from './statement.ts';
 
-// The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, cursors and hints.
+// The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, and hints.
 
 const defaultConnections = 20;
 const defaultTransactionMs = 300_000;
@@ -34,10 +34,7 @@ declare const insideTransaction: unique symbol;
 
 export interface Transaction extends Queryable {
   readonly [insideTransaction]: true;
-  /**
-   * Statements that are committed at once, whatever becomes of this transaction: for what is only ever added and means nothing by itself,
-   * such as a number for a word. Inside, whoever adds the same would wait for its end, and two such transactions for each other.
-   */
+  /** Statements that are committed at once, for rows that are only ever added, such as a number for a word: inside, two transactions that add the same would wait for each other. */
   readonly apart: Queryable;
   /** Wakes the listeners of a channel, in every process, once this transaction has committed. Only a hint: it can get lost. */
   hint(channel: string): void;
@@ -62,12 +59,6 @@ export interface Database extends Queryable {
   hint(channel: string): void;
   /** Hints come with an empty payload, and one comes after every reconnect, because some may have been missed. */
   listen(channel: string, onHint: (payload: string) => void): Listening;
-  /** All rows of one snapshot, batch by batch, through a cursor. */
-  stream<R extends object>(
-    text: string,
-    values: readonly unknown[],
-    options: { batch: number },
-  ): AsyncIterable<R[]>;
   /** Rejects, in plain words, while the database cannot be reached or takes no writes. */
   ping(): Promise<void>;
   /** How many callers wait for a connection: the measure of overload. */
@@ -107,9 +98,9 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
   listened(pool);
   // Whoever holds a connection for a transaction must not wait for another one of the same pool.
   const poolApart = listened(new pg.Pool({ ...settings, max: connectionsApart }));
-  const apart: Queryable = {
-    query: (text, values) => withConnection(poolApart, (client) => runStatement(client, text, values)),
-  };
+  const apart = createQueryable((text, values) =>
+    withConnection(poolApart, (client) => runStatement(client, text, values)),
+  );
   const hints = createHints(url, logger);
   /** Something was refused since the last time that a write was seen to succeed. */
   let doubtful = false;
@@ -125,9 +116,9 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
   return {
     url,
     apart,
-    query(text, values, options) {
-      return watched(startTime(apart, text, values, options), options?.timeoutMs);
-    },
+    ...createQueryable((text, values, options) =>
+      watched(startTime(apart, text, values, options), options?.timeoutMs),
+    ),
 
     async transaction(work, { isolation = 'read committed', waitMs } = {}) {
       for (let attempt = 1; ; attempt++) {
@@ -146,7 +137,6 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
       }
     },
 
-    stream: (text, values, { batch }) => readCursor(pool, text, values, batch),
     get origin() {
       return origin;
     },
@@ -180,13 +170,13 @@ async function runTransaction<T>(
   let last: Promise<unknown> = Promise.resolve();
   const tx = {
     // One statement after the other, also when they are issued together.
-    query: (text: string, values?: readonly unknown[], options?: QueryOptions) => {
+    ...createQueryable(<R extends object>(...[text, values, options]: Parameters<Queryable['query']>) => {
       if (end) return Promise.reject(end);
-      const run = startTime(apart, text, values, options);
+      const run = startTime<R>(apart, text, values, options);
       const statement = last.then(() => run(client));
       last = statement.catch(() => undefined);
       return statement;
-    },
+    }),
     hint: (channel: string) => void channels.add(channel),
     apart,
   } as Transaction;
@@ -221,10 +211,7 @@ interface TransactionRun {
   limitMs: number;
 }
 
-/**
- * That the server is not read-only shows in a setting. That its disk has space shows only when it is used: by a table that nobody else sees
- * and that is not kept. Made for every ping, such tables would be a burden to the server's own.
- */
+/** A setting shows whether the server is read-only. Whether its disk has space shows only when a table is written, which would be too much for every ping. */
 async function checkWrites(client: pg.PoolClient, { thoroughly }: { thoroughly: boolean }): Promise<void> {
   const { rows } = await client.query<{ read_only: string }>(
     "select current_setting('transaction_read_only') as read_only",
@@ -240,8 +227,7 @@ async function checkWrites(client: pg.PoolClient, { thoroughly }: { thoroughly: 
 
 /** Statements that share one time limit. */
 export function withinTime(queryable: Queryable, remainingMs: () => number): Queryable {
-  return {
-    query: (text, values, options) =>
-      queryable.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
-  };
+  return createQueryable((text, values, options) =>
+    queryable.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
+  );
 }

@@ -2,11 +2,7 @@ import type { Queryable } from './database.ts';
 
 const defaultBatch = 1_000;
 
-/**
- * Deletes rows in short transactions, so that nothing waits for the end of a long one; returns how many those were.
- *
- * @param text deletes one batch; its last parameter is how many rows that are at most
- */
+/** Deletes rows in short transactions; returns how many. The last parameter of `text` is the size of a batch. */
 export async function deleteInBatches(
   queryable: Queryable,
   text: string,
@@ -18,4 +14,9 @@ export async function deleteInBatches(
     total += rowCount;
     if (rowCount < batch) return total;
   }
+}
+
+/** Makes a function that deletes rows from before a time, and returns how many. The parameters of `text` are the time and the size of a batch. */
+export function deleteBefore(text: string, batch?: number) {
+  return (queryable: Queryable, before: Date) => deleteInBatches(queryable, text, [before], batch);
 }

@@ -44,19 +44,13 @@ export async function withFileLock<T>(
   }
 }
 
-/**
- * Gives back the lock that something in this process held when it ended without a word: a thread, whose death leaves the process alive.
- * Only for who knows that nothing else in this process uses the lock.
- */
+/** Gives back the lock of a thread that died: this process lives, so the lock counts as held. Only if nothing else in this process uses the lock. */
 export async function abandonFileLock(directory: string): Promise<void> {
   const last = await highest(directory).catch(() => 0);
   if ((await readOwner(directory, last))?.text === ownText()) await giveBack(directory, last);
 }
 
-/**
- * Returns the function that gives the lock back. An owner from elsewhere may have died just before: it is waited for until it gives a sign
- * of life, or has been silent for long enough, also where `waitMs` is shorter.
- */
+/** Returns the function that gives the lock back. An owner from elsewhere may have died: it is waited for until it gives a sign of life or has been silent for long enough, also where `waitMs` is shorter. */
 export async function acquireFileLock(
   directory: string,
   waitMs: number,

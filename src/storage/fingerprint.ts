@@ -5,11 +5,7 @@ export function digestOf(id: string, document: string): string {
   return `('x' || substr(md5(${id} || ' ' || ${document}::jsonb::text), 1, 15))::bit(60)::bigint`;
 }
 
-/**
- * The SQL of a text that is the same for the same documents, in whatever order: their count and the sum of their digests.
- *
- * @param documents a query for `id` and `document`
- */
+/** The SQL of a text that is the same for the same documents in any order: their count and the sum of their digests. `documents` is a query for `id` and `document`. */
 export function fingerprintOf(documents: string): string {
   return `(select count(*) || ':' || coalesce(sum(${digestOf('id', 'document')}), 0) from (${documents}) as documents)`;
 }

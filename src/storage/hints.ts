@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
 import { connectionSettings } from './connection.ts';
+import { plainReason } from './first-connection.ts';
 
 // LISTEN and NOTIFY on one connection of their own, which reconnects by itself. Hints are sent after the commit that they
 // tell of, not inside it: a transaction with a NOTIFY holds a lock over its whole commit, so that such transactions
@@ -21,14 +22,8 @@ export interface Listening {
   stop(): void;
 }
 
-export interface Hints {
-  listen(channel: string, onHint: OnHint): Listening;
-  send(channels: Iterable<string>): void;
-  close(): Promise<void>;
-}
-
 /** Opens its connection with the first listener or hint. */
-export function createHints(url: string, logger: Logger): Hints {
+export function createHints(url: string, logger: Logger) {
   const listeners = new Map<string, Set<OnHint>>();
   const outbox = new Set<string>();
   const closing = new AbortController();
@@ -58,14 +53,11 @@ export function createHints(url: string, logger: Logger): Hints {
         client.on('notification', ({ channel, payload, processId }) => {
           if (processId !== ours) wake(channel, payload ?? '');
         });
-        for (const channel of listeners.keys()) await client.query(`listen ${quoted(channel)}`);
+        for (const channel of listeners.keys()) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
         client.once('end', lost);
         return client;
       } catch (error) {
-        logger.debug(
-          { reason: error instanceof Error ? error.message : error },
-          'cannot listen for hints yet',
-        );
+        logger.debug({ reason: plainReason(error) }, 'cannot listen for hints yet');
         await client.end().catch(() => undefined);
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
       }
@@ -105,21 +97,21 @@ export function createHints(url: string, logger: Logger): Hints {
   }
 
   return {
-    listen(channel, onHint) {
+    listen(channel: string, onHint: OnHint): Listening {
       const others = listeners.get(channel) ?? new Set();
       listeners.set(channel, others.add(onHint));
       return {
-        ready: ask(`listen ${quoted(channel)}`),
+        ready: ask(`listen ${pg.escapeIdentifier(channel)}`),
         stop() {
           others.delete(onHint);
           if (others.size > 0 || listeners.get(channel) !== others) return;
           listeners.delete(channel);
-          void ask(`unlisten ${quoted(channel)}`);
+          void ask(`unlisten ${pg.escapeIdentifier(channel)}`);
         },
       };
     },
 
-    send(channels) {
+    send(channels: Iterable<string>) {
       for (const channel of channels) {
         outbox.add(channel);
         wake(channel, '');
@@ -139,8 +131,4 @@ export function createHints(url: string, logger: Logger): Hints {
       await client?.end();
     },
   };
-}
-
-function quoted(channel: string): string {
-  return pg.escapeIdentifier(channel);
 }

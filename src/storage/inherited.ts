@@ -11,25 +11,50 @@ export interface InheritedTable {
   heir: string;
   /** The table of these catalogs, and its key. */
   heirs: { name: string; key: string };
+  /** The table of the resources that extend others, with the column of their ids. */
+  extending: { name: string; id: string };
   /** SQL of the templates as they are now, with the columns master_key, master_resource_id, edition, bytes, template. */
   current: string;
 }
 
-/** What a resource extends, as it is stored. */
-export interface ExtensionRow extends Omit<StoredExtension['template'], 'id'> {
-  id: string;
-  directive: string;
-  masterResourceId: string;
+/** What these resources of a catalog extend so far, by their ids. */
+export async function findExtensions(
+  queryable: Queryable,
+  { name, heir, extending }: InheritedTable,
+  key: number,
+  resourceIds: readonly string[],
+): Promise<Map<string, StoredExtension>> {
+  const rows = await queryable.rows<Omit<Template, 'id'> & Extending & { masterResourceId: string }>(
+    `select extending.${extending.id} as id, directive, master_resource_id as "masterResourceId", master_key as "catalogKey",
+       master_version as version, edition, coalesce(kept.bytes, 0) as bytes
+     from ${extending.name} as extending left join ${name} as kept using (${heir}, master_key, master_resource_id, edition)
+     where ${heir} = $1 and extending.${extending.id} = any ($2) and master_key is not null`,
+    [key, resourceIds],
+  );
+  return new Map(
+    rows.map(({ id, directive, masterResourceId, ...template }) => [
+      id,
+      { extension: JSON.parse(directive), template: { id: masterResourceId, ...template } },
+    ]),
+  );
 }
 
-/** With the id of the resource. */
-export function readExtension({
-  id,
-  directive,
-  masterResourceId,
-  ...template
-}: ExtensionRow): [string, StoredExtension] {
-  return [id, { extension: JSON.parse(directive), template: { id: masterResourceId, ...template } }];
+/** Resources of a catalog that extend others, as they were published; JSON texts. */
+export function readDependents(
+  queryable: Queryable,
+  { heir, extending }: InheritedTable,
+  key: number,
+  ids: readonly string[],
+) {
+  return queryable.rows<Extending & { own: string }>(
+    `select ${extending.id} as id, own, directive from ${extending.name} where ${heir} = $1 and ${extending.id} = any ($2)`,
+    [key, ids],
+  );
+}
+
+interface Extending {
+  id: string;
+  directive: string;
 }
 
 /** How many resources more, or fewer, inherit a template. */
@@ -50,11 +75,7 @@ export function sumUses(added: readonly Template[], dropped: readonly Template[]
   return [...changes.values()].filter(({ uses }) => uses !== 0);
 }
 
-/**
- * Changes the reference counts of a catalog, with the bytes that it inherits, and deletes the templates that nothing inherits any more.
- *
- * @param isWhole all counts start at zero
- */
+/** Changes the reference counts of a catalog, with the bytes that it inherits, and deletes templates that nothing inherits any more. `isWhole`: all counts start at zero. */
 export async function changeUses(
   tx: Transaction,
   { name, heir, heirs, current }: InheritedTable,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { NoTurn } from '../fair-turns.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { within } from '../within.ts';
 import { asUnavailable } from './connection.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
@@ -31,38 +32,6 @@ export async function withConnection<T>(
   }
 }
 
-/** All rows of one snapshot, batch by batch. */
-export async function* readCursor<R extends object>(
-  pool: LendingPool,
-  text: string,
-  values: readonly unknown[],
-  batch: number,
-): AsyncGenerator<R[], void, undefined> {
-  const client = await lend(pool);
-  let broken: Error | undefined;
-  try {
-    await client.query('begin read only');
-    // Everything will be read: plan for the last row, not for the first ones. And a reader may be slow.
-    await client.query(
-      "set local cursor_tuple_fraction = 1; set local idle_in_transaction_session_timeout = '15min'",
-    );
-    await client.query(`declare batches no scroll cursor for ${text}`, [...values]);
-    for (let rows: R[]; ; ) {
-      ({ rows } = await client.query<R>(`fetch forward ${Math.trunc(batch)} from batches`));
-      if (rows.length > 0) yield rows;
-      if (rows.length < batch) return;
-    }
-  } catch (error) {
-    throw asUnavailable(error);
-  } finally {
-    // Also reached when the reader stops early.
-    await client.query('rollback').catch((error: Error) => {
-      broken = error;
-    });
-    client.release(broken);
-  }
-}
-
 async function lend(pool: LendingPool): Promise<pg.PoolClient> {
   const askedAt = pool.onWait && pool.idleCount <= pool.waitingCount ? performance.now() : undefined;
   try {
@@ -78,16 +47,8 @@ async function lend(pool: LendingPool): Promise<pg.PoolClient> {
 async function lendWithin(pool: LendingPool, waitMs: number): Promise<pg.PoolClient> {
   if (pool.idleCount > pool.waitingCount) return lend(pool);
   const lent = lend(pool);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      lent.then((client) => client.release()).catch(() => undefined);
-      reject(new NoTurn(`no connection became free within ${waitMs} ms`));
-    }, waitMs);
+  return within(waitMs, lent, () => {
+    lent.then((client) => client.release()).catch(() => undefined);
+    return new NoTurn(`no connection became free within ${waitMs} ms`);
   });
-  try {
-    return await Promise.race([lent, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

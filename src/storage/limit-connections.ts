@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { createQueryable } from './statement.ts';
 
 /** The same database for a user that may hold a limited number of its connections. */
 export function limitConnections(database: Database, connections: number): Database {
@@ -19,7 +20,7 @@ export function limitConnections(database: Database, connections: number): Datab
 
   return {
     ...database,
-    query: (text, values, options) => hold(() => database.query(text, values, options)),
+    ...createQueryable((...asked) => hold(() => database.query(...asked))),
     transaction: (work, options) => hold(() => database.transaction(work, options)),
   };
 }

@@ -20,15 +20,14 @@ export function matchText(matching: string, { text, lookAt }: TextFilter, given:
 }
 
 /** The key of the last catalog that a list compares with a text; undefined where it compares all that are left. */
-export async function findEndOfLook(
+export function findEndOfLook(
   queryable: Queryable,
   matchingWith: (given: Parameters) => string,
   lookAt: number,
 ): Promise<number | undefined> {
   const given = new Parameters();
-  const { rows } = await queryable.query<{ key: number }>(
+  return queryable.value<number | undefined>(
     `select key from ${matchingWith(given)} order by key offset ${given.add(lookAt - 1)} limit 1`,
     given.values,
   );
-  return rows[0]?.key;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
@@ -51,7 +51,7 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
   const migrations = await Promise.all(
     names.map(async (name) => {
       const text = await readFile(new URL(name, directory), 'utf8');
-      return { name, number: Number.parseInt(name, 10), text, digest: digestOf(text) };
+      return { name, number: Number.parseInt(name, 10), text, digest: hash('sha256', text) };
     }),
   );
   for (const [index, { name, number }] of migrations.entries()) {
@@ -110,20 +110,13 @@ async function apply(client: pg.Client, { number, name, text, digest }: Migratio
   await client.query('begin');
   try {
     await client.query(text);
-    await client.query('insert into work.migration (number, name, digest) values ($1, $2, $3)', [
-      number,
-      name,
-      digest,
-    ]);
+    const values = [number, name, digest];
+    await client.query('insert into work.migration (number, name, digest) values ($1, $2, $3)', values);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw new Error(`Migration ${name} failed: ${plainReason(error)}`, { cause: error });
   }
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 interface Applied {

@@ -19,21 +19,10 @@ export function identifyProcess(pid: number): string | undefined {
   return `${pid}@${askPs(pid, 'lstart=')}`;
 }
 
-/**
- * Where the ids of this process's neighbours mean what they mean to it: the machine since it was started, and the container. Nothing
- * can be told of a process from elsewhere.
- */
+/** Where process ids mean the same as to this process: the machine since its start, and the container. Nothing is known about a process from elsewhere. */
 export function placeOfProcess(): string {
   if (process.platform !== 'linux') return hostname();
-  return `${readProc('/proc/sys/kernel/random/boot_id')?.trim()}/${readNamespace()}`;
-}
-
-function readNamespace(): string | undefined {
-  try {
-    return readlinkSync('/proc/self/ns/pid');
-  } catch {
-    return undefined;
-  }
+  return `${readProc('/proc/sys/kernel/random/boot_id')?.trim()}/${attempt(() => readlinkSync('/proc/self/ns/pid'))}`;
 }
 
 /** The command line of a process; undefined when it cannot be told. */
@@ -52,8 +41,12 @@ function isAlive(pid: number): boolean {
 }
 
 function readProc(path: string): string | undefined {
+  return attempt(() => readFileSync(path, 'utf8'));
+}
+
+function attempt<T>(read: () => T): T | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return read();
   } catch {
     return undefined;
   }

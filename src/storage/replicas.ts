@@ -4,6 +4,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Database, Queryable } from './database.ts';
 import { type Position, positionText, serverText } from './freshness.ts';
 import { type Primary, primaryIdentity, Replica, type ReplicaOptions, type ReplicaState } from './replica.ts';
+import { createQueryable } from './statement.ts';
 
 // Streaming replicas that searches read from (DATABASE_READ_URL). The primary tells a search what has changed (search/cache/invalidation.ts), and with it the position of its log. A replica that has replayed the
 // log up to the last change shows all that the search must see. Where none has, or the one that was chosen fails in the midst of a search, the primary is asked.
@@ -54,10 +55,10 @@ export async function openReplicas(options: ReplicasOptions): Promise<Replicas> 
     open(needed) {
       /** Those that this search may still use. It never returns to one: parts of the index would seem to come and go. */
       let left: Replica[] | undefined;
-      return {
-        async query<R extends object>(
+      return createQueryable(
+        async <R extends object>(
           ...[text, values, { onPrimary, ...rest } = {}]: Parameters<Queryable['query']>
-        ) {
+        ) => {
           const { timeoutMs = statementMs } = rest;
           const end = performance.now() + timeoutMs;
           const position = onPrimary ? undefined : needed();
@@ -73,7 +74,7 @@ export async function openReplicas(options: ReplicasOptions): Promise<Replicas> 
           const remaining = rest.timeoutMs && { timeoutMs: Math.max(1, end - performance.now()) };
           return database.query<R>(text, values, { ...rest, ...remaining });
         },
-      };
+      );
     },
 
     async areBehind(position) {
@@ -99,11 +100,10 @@ function chooseAmong(replicas: readonly Replica[], turn: number): Replica[] {
   return [...inUse.slice(first), ...inUse.slice(0, first)].sort((a, b) => a.load - b.load);
 }
 
-async function readPrimary(queryable: Queryable): Promise<Primary | undefined> {
-  const { rows } = await queryable.query<Primary>(
+function readPrimary(queryable: Queryable) {
+  return queryable.first<Primary>(
     `select ${serverText} as server, ${primaryIdentity} as identity, ${positionText} as lsn`,
   );
-  return rows[0];
 }
 
 function countStatements(metrics: Metrics): (server: string, outcome: string) => void {

@@ -1,12 +1,34 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type pg from 'pg';
 
-export interface Queryable {
+type Asked = [text: string, values?: readonly unknown[], options?: QueryOptions];
+
+interface Query {
   query<R extends object = Record<string, unknown>>(
-    text: string,
-    values?: readonly unknown[],
-    options?: QueryOptions,
+    ...asked: Asked
   ): Promise<{ rows: R[]; rowCount: number }>;
+}
+
+export interface Queryable extends Query {
+  rows<R extends object>(...asked: Asked): Promise<R[]>;
+  /** The first row. */
+  first<R extends object>(...asked: Asked): Promise<R | undefined>;
+  /** The only column of every row. */
+  column<T>(...asked: Asked): Promise<T[]>;
+  /** The only column of the first row; undefined without a row. */
+  value<T>(...asked: Asked): Promise<T>;
+}
+
+export function createQueryable(query: Query['query']): Queryable {
+  const column = async <T>(...asked: Asked) =>
+    (await query(...asked)).rows.map((row) => Object.values(row)[0] as T);
+  return {
+    query,
+    rows: async <R extends object>(...asked: Asked) => (await query<R>(...asked)).rows,
+    first: async <R extends object>(...asked: Asked) => (await query<R>(...asked)).rows[0],
+    column,
+    value: async <T>(...asked: Asked) => (await column<T>(...asked))[0] as T,
+  };
 }
 
 export interface QueryOptions {
@@ -34,9 +56,7 @@ export async function runStatement<R extends object>(
 
 /** PostgreSQL takes names of up to 63 characters. */
 function statementName(text: string): string {
-  const known = statementNames.get(text);
-  if (known !== undefined) return known;
-  const name = createHash('sha256').update(text).digest('base64url');
+  const name = statementNames.get(text) ?? hash('sha256', text, 'base64url');
   statementNames.set(text, name);
   return name;
 }

@@ -14,28 +14,19 @@ export function startTime<R extends object>(
   const { timeoutMs } = options;
   if (timeoutMs === undefined) return (client) => runStatement(client, text, values, options);
   const end = performance.now() + timeoutMs;
-  return (client) =>
-    inTime(client, apart, end - performance.now(), () => runStatement(client, text, values, options));
-}
-
-/** Ends a statement that takes too long, in the server. */
-async function inTime<T>(
-  client: pg.PoolClient,
-  apart: Queryable,
-  timeoutMs: number,
-  statement: () => Promise<T>,
-): Promise<T> {
-  let isLate = false;
-  const limit = cancelAfter(client, apart, timeoutMs, () => {
-    isLate = true;
-  });
-  try {
-    return await statement();
-  } catch (error) {
-    throw isLate ? new DeadlineExceeded('a statement took too long', { cause: error }) : error;
-  } finally {
-    await limit.clear();
-  }
+  return async (client) => {
+    let isLate = false;
+    const limit = cancelAfter(client, apart, end - performance.now(), () => {
+      isLate = true;
+    });
+    try {
+      return await runStatement<R>(client, text, values, options);
+    } catch (error) {
+      throw isLate ? new DeadlineExceeded('a statement took too long', { cause: error }) : error;
+    } finally {
+      await limit.clear();
+    }
+  };
 }
 
 /** Cancels whatever a connection does after a time. It must not be given back before `clear` has resolved: the cancellation may be on its way. */

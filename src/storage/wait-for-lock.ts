@@ -11,10 +11,7 @@ interface LockOptions {
   withinMs?: number;
 }
 
-/**
- * Takes an advisory lock until the end of the transaction, however long that takes: where many wait, a transaction would be undone by its limit (connection.ts) again and again. It asks for the
- * lock every few seconds. A process that stands still asks no more, and does not get it.
- */
+/** Takes an advisory lock until the end of the transaction, however long that takes, beyond the usual limit (connection.ts). It asks every few seconds, so that a stopped process does not get it. */
 export async function waitForLock(
   tx: Transaction,
   name: string,

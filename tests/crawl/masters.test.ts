@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceDirective } from '../../src/protocol/publish-messages.ts';
-import { crawlChannel } from '../../src/storage/crawl/hosts.ts';
+import { hostTable } from '../../src/storage/crawl/hosts.ts';
 import { coffee, extending } from '../support/catalogs/masters.ts';
 import { crawl, logged } from '../support/hosted/crawl.ts';
 import { held } from '../support/network/discovery.ts';
@@ -248,7 +248,7 @@ describe('a MASTER catalog that moves', () => {
     await network.database.transaction(async (tx) => {
       await tx.query('update discovery.crawl_index set due_at = now(), stir = stir + 1 where listed');
       await tx.query('update discovery.crawl_host set due_at = now()');
-      tx.hint(crawlChannel);
+      tx.hint(hostTable);
     });
   }
 });

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
-import { feedsChannel } from '../../src/storage/feeds/feeds.ts';
+import { feedTable } from '../../src/storage/feeds/feeds.ts';
 import { newId, resource } from '../support/catalogs/small-catalogs.ts';
 import { rouse } from '../support/hosted/crawl.ts';
 import { catalogOf } from '../support/hosted/crawl-scene.ts';
@@ -93,7 +93,7 @@ async function makeWork(): Promise<Work> {
   const { database } = network;
   await database.transaction(async (tx) => {
     await tx.query('update discovery.feed set pull_at = now(), due_at = now()');
-    tx.hint(feedsChannel);
+    tx.hint(feedTable);
   });
   await rouse(database);
   await allRefusedAgain();

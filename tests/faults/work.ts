@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Action, actions } from '../../src/protocol/actions.ts';
-import { feedsChannel } from '../../src/storage/feeds/feeds.ts';
+import { feedTable } from '../../src/storage/feeds/feeds.ts';
 import { catalog, plain } from '../support/catalogs/sample-catalogs.ts';
 import { rouse } from '../support/hosted/crawl.ts';
 import type { Actor } from '../support/network/actor.ts';
@@ -171,7 +171,7 @@ async function host(world: World, work: Work, index: number, round: number): Pro
 export async function lookAround({ network: { database } }: World): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('update discovery.feed set pull_at = now(), due_at = now() where configured');
-    tx.hint(feedsChannel);
+    tx.hint(feedTable);
   });
   await rouse(database);
 }

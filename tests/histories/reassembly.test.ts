@@ -79,7 +79,7 @@ describe('a new version of a master', () => {
           version: 2,
           kind: 'reassembled',
           publisher: `${as.id}/subscribers.beckn.one`,
-          submissionId: undefined,
+          submissionId: null,
         },
       ]);
     }

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Config, readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
-import { type PublisherThread, startPublisherThread } from '../../src/publisher/thread.ts';
+import { startPublisherThread } from '../../src/publisher/thread.ts';
 import { placesIn } from '../../src/publisher/tree.ts';
 import { acquireFileLock } from '../../src/storage/file-lock.ts';
 import { smallCatalog } from '../support/hosted/publisher.ts';
 import { until } from '../support/time.ts';
 
 let config: Config;
-let thread: PublisherThread;
+let thread: ReturnType<typeof startPublisherThread>;
 
 beforeEach(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'signpost-thread-'));

@@ -14,7 +14,6 @@ import {
 } from '../../rules/self-hosted/extend.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import {
-  findExtensions,
   findRepeatedVariant,
   holdTemplates,
   inheritedTable,
@@ -23,7 +22,7 @@ import {
 } from '../../storage/crawl/extensions.ts';
 import type { TargetRow } from '../../storage/crawl/targets.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { changeUses, readTemplates, sumUses } from '../../storage/inherited.ts';
+import { changeUses, findExtensions, readTemplates, sumUses } from '../../storage/inherited.ts';
 import type { ContentReading } from './read-content.ts';
 import { CrawlFault } from './reasons.ts';
 
@@ -70,7 +69,9 @@ export async function findTemplates(
   const changed = changedBy(reading);
   const before = changed ?? [...directives.keys()];
   const hasInherited = row.inherited_bytes > 0 && before.length > 0;
-  const stored = hasInherited ? await findExtensions(tx, row.id, before) : new Map<string, StoredExtension>();
+  const stored = hasInherited
+    ? await findExtensions(tx, inheritedTable, row.id, before)
+    : new Map<string, StoredExtension>();
   const former = changed ? [...stored.values()].map(({ template }) => template) : [];
   if (directives.size === 0) return { kind: 'inheriting', extending: [], former, growth: 0 };
   const masterIds = new Set([...directives.values()].map((directive) => directive.extends.masterResourceId));

@@ -1,7 +1,7 @@
 import { repeat } from '../../delivery/repeat.ts';
 import type { SchemaStore } from '../../schemas/schema-store.ts';
 import { startOrClose } from '../../start-or-close.ts';
-import { crawlChannel, type HostRow, hostTable } from '../../storage/crawl/hosts.ts';
+import { type HostRow, hostTable } from '../../storage/crawl/hosts.ts';
 import { pullCrawlForward } from '../../storage/crawl/pull-forward.ts';
 import { startWorkLoop } from '../../storage/work/due-work.ts';
 import type { DiscoveryContext } from '../context.ts';
@@ -47,7 +47,6 @@ export async function startCrawler(
       // Leases are prolonged however much waits to be written.
       database: discovery.database,
       table: hostTable,
-      channel: crawlChannel,
       columns: ['host', 'failures'],
       concurrency: hostsAtOnce,
       longestWaitMs: Math.max(waits.longestPollMs, maxEntryDelayMs),

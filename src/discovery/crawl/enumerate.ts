@@ -56,7 +56,6 @@ export function startEnumeration(context: CrawlContext): WorkLoop {
   return startWorkLoop<SourceRow>({
     database: context.database,
     table: sourceTable,
-    channel: sourceTable,
     concurrency: sourcesAtOnce,
     longestWaitMs: Math.max(maxEntryDelayMs, longestPollMs(pollingOf(context.config))),
     logger: context.logger,

@@ -12,11 +12,10 @@ import {
   holdMaster,
   type LaggingResource,
   noteRebuilt,
-  readDependents,
 } from '../../storage/crawl/rebuilds.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/feeds/precedence.ts';
-import { changeUses, readTemplates, sumUses } from '../../storage/inherited.ts';
+import { changeUses, readDependents, readTemplates, sumUses } from '../../storage/inherited.ts';
 import { nodeSource } from './applied-entry.ts';
 import { type ApplyingContext, inWriting, type Writing } from './apply-content.ts';
 import { overriddenFault, overridingOf, sumBytes } from './assemble.ts';
@@ -94,7 +93,9 @@ async function assembleAgain(
   const contents = await readTemplates(tx, inheritedTable, targetId, [...moving.values()]);
   const extended: ExtendedResource[] = [];
   const takeBreak = createBreaks();
-  for (const { id, own, directive } of await readDependents(tx, targetId, [...moving.keys()])) {
+  for (const { id, own, directive } of await readDependents(tx, inheritedTable, targetId, [
+    ...moving.keys(),
+  ])) {
     const template = moving.get(id);
     if (template === undefined) continue;
     const extending = { own: JSON.parse(own), extension: JSON.parse(directive), template };

@@ -4,7 +4,6 @@ import {
   findLaggingCatalog,
   findLostDependent,
   findMaster,
-  rebuildsChannel,
   rebuildTable,
 } from '../../storage/crawl/rebuilds.ts';
 import { lockPrecedence } from '../../storage/feeds/precedence.ts';
@@ -19,7 +18,7 @@ import { rebuildBatch } from './rebuild-batch.ts';
 export function startRebuilds(context: CrawlContext, aside: ApplyAside): WorkLoop {
   const { database, logger } = context;
   const applying = applyingOf(context);
-  const where = { database, table: rebuildTable, channel: rebuildsChannel, logger };
+  const where = { database, table: rebuildTable, logger };
   return startRebuildLoop(where, async (masterKey) => {
     const lost = await findLostDependent(database, masterKey);
     if (lost) {

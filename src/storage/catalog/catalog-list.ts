@@ -22,17 +22,16 @@ export interface CatalogFilter extends TextFilter {
 }
 
 /** In the order in which they were first published. */
-export async function listCatalogs(queryable: Queryable, filter: CatalogFilter): Promise<CatalogSummary[]> {
+export function listCatalogs(queryable: Queryable, filter: CatalogFilter): Promise<CatalogSummary[]> {
   const given = new Parameters();
   const chosen = matchText(matchingCatalogs(filter, given), filter, given);
-  const { rows } = await queryable.query<CatalogSummary>(
+  return queryable.rows<CatalogSummary>(
     `select key, id, owner, type, visible_to as "visibleTo", version, full_version as "fullVersion", is_active as "isActive",
        head -> 'descriptor' ->> 'name' as name, schema_types as "schemaTypes",
        resource_count as "resourceCount", offer_count as "offerCount", published_at as "publishedAt", updated_at as "updatedAt"
      from ${chosen} order by key limit ${given.add(filter.limit)}`,
     given.values,
   );
-  return rows;
 }
 
 /** Those that match all but the text. */
@@ -58,18 +57,13 @@ export interface CatalogVersion {
 }
 
 /** The versions of a catalog that are still known, the latest first. */
-export async function listVersions(
-  queryable: Queryable,
-  catalogKey: number,
-  limit: number,
-): Promise<CatalogVersion[]> {
-  const { rows } = await queryable.query<CatalogVersion>(
+export function listVersions(queryable: Queryable, catalogKey: number, limit: number) {
+  return queryable.rows<CatalogVersion>(
     `select change.version, at, change.publisher, kind, message_id as "messageId"
      from catalog.change_log as change left join catalog.submission on submission.id = submission_id
      where catalog_key = $1 order by change.version desc limit $2`,
     [catalogKey, limit],
   );
-  return rows;
 }
 
 export interface ChangedDocument {
@@ -80,30 +74,28 @@ export interface ChangedDocument {
 }
 
 /** Documents of a catalog that changed last in one of these versions, in the order of their change. What they were before is not kept. */
-export async function listChangedDocuments(
+export function listChangedDocuments(
   queryable: Queryable,
   { key, after, upTo, limit }: { key: number; after: number; upTo: number; limit: number },
 ): Promise<ChangedDocument[]> {
   const changed = (kind: string, table: string, document: string) =>
     `(select '${kind}' as kind, id, changed_version as version, ${document}::jsonb as document from ${table}
       where catalog_key = $1 and changed_version > $2 and changed_version <= $3 order by changed_version, id limit $4)`;
-  const { rows } = await queryable.query<ChangedDocument>(
+  return queryable.rows<ChangedDocument>(
     `${changed('resources', 'catalog.resource', 'coalesce(assembled, own)')}
      union all ${changed('offers', 'catalog.offer', 'own')} order by version, kind desc, id limit $4`,
     [key, after, upTo, limit],
   );
-  return rows;
 }
 
 /** How many documents versions of a catalog removed. */
-export async function countRemoved(
+export function countRemoved(
   queryable: Queryable,
   { key, after, upTo }: { key: number; after: number; upTo: number },
-): Promise<number> {
-  const { rows } = await queryable.query<{ removed: number }>(
+) {
+  return queryable.value<number>(
     `select coalesce(sum((details ->> 'removed')::integer), 0)::integer as removed
      from catalog.change_log where catalog_key = $1 and version > $2 and version <= $3`,
     [key, after, upTo],
   );
-  return rows[0]?.removed ?? 0;
 }

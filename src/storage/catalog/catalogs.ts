@@ -35,26 +35,17 @@ const columns = `key, id, owner, type, visible_to as "visibleTo", version, full_
 /** The catalog of an id, locked, with the id itself: two first publishes of one id at the same moment come one after the other. */
 export async function lockCatalogId(tx: Transaction, id: string): Promise<CatalogRow | undefined> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog ${id}`]);
-  const { rows } = await tx.query<CatalogRow>(
-    `select ${columns} from catalog.catalog where id = $1 for no key update`,
-    [id],
-  );
-  return rows[0];
+  return tx.first<CatalogRow>(`select ${columns} from catalog.catalog where id = $1 for no key update`, [id]);
 }
 
-export async function lockCatalog(tx: Transaction, key: number): Promise<CatalogRow | undefined> {
-  const { rows } = await tx.query<CatalogRow>(
-    `select ${columns} from catalog.catalog where key = $1 for no key update`,
-    [key],
-  );
-  return rows[0];
-}
-
-export async function findCatalog(queryable: Queryable, id: string): Promise<CatalogRow | undefined> {
-  const { rows } = await queryable.query<CatalogRow>(`select ${columns} from catalog.catalog where id = $1`, [
-    id,
+export function lockCatalog(tx: Transaction, key: number) {
+  return tx.first<CatalogRow>(`select ${columns} from catalog.catalog where key = $1 for no key update`, [
+    key,
   ]);
-  return rows[0];
+}
+
+export function findCatalog(queryable: Queryable, id: string) {
+  return queryable.first<CatalogRow>(`select ${columns} from catalog.catalog where id = $1`, [id]);
 }
 
 export type NewCatalog = Omit<CatalogRow, 'key' | 'inheritedBytes' | 'publishedAt' | 'updatedAt'> & {
@@ -63,16 +54,14 @@ export type NewCatalog = Omit<CatalogRow, 'key' | 'inheritedBytes' | 'publishedA
   traceparent?: string | null;
 };
 
-export async function insertCatalog(tx: Transaction, catalog: NewCatalog): Promise<number> {
-  const { rows } = await tx.query<{ key: number }>(
+export function insertCatalog(tx: Transaction, catalog: NewCatalog) {
+  return tx.value<number>(
     `insert into catalog.catalog
        (id, owner, type, visible_to, version, full_version, members, head, is_active, resource_count, offer_count, schema_uses,
         schema_types, published_at, updated_at, traceparent)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15) returning key`,
     valuesOf(catalog),
   );
-  if (rows[0] === undefined) throw new Error('the catalog was not inserted');
-  return rows[0].key;
 }
 
 export async function updateCatalog(tx: Transaction, key: number, catalog: NewCatalog): Promise<void> {
@@ -97,11 +86,10 @@ function valuesOf(catalog: NewCatalog): unknown[] {
 }
 
 /** The id belongs to nobody: whoever publishes it next starts anew. Returns who owned it. */
-export async function releaseCatalog(tx: Transaction, id: string): Promise<string | null | undefined> {
-  const { rows } = await tx.query<{ owner: string | null }>(
+export function releaseCatalog(tx: Transaction, id: string) {
+  return tx.value<string | null | undefined>(
     `update catalog.catalog set owner = null from (select key, owner from catalog.catalog where id = $1 for update) as held
      where catalog.key = held.key returning held.owner as owner`,
     [id],
   );
-  return rows[0]?.owner;
 }

@@ -23,9 +23,10 @@ export interface NewChange {
   details: string;
 }
 
-export interface Change extends NewChange {
+export interface Change extends Required<Omit<NewChange, 'submissionId'>> {
   /** Rises without end; has no gaps. */
   seq: number;
+  submissionId: number | null;
 }
 
 /** Logs a change in the transaction that makes it. The caller holds the lock on the catalog's row. */
@@ -34,7 +35,7 @@ export async function appendChange(tx: Transaction, change: NewChange): Promise<
   await tx.query(
     `insert into catalog.change_log (catalog_key, version, publisher, submission_id, kind, at, details)
      values ($1, $2, $3, $4, $5, $6, $7)`,
-    [catalogKey, version, publisher, submissionId ?? null, kind, at, details],
+    [catalogKey, version, publisher, submissionId, kind, at, details],
   );
   tx.hint(changesChannel);
 }
@@ -68,22 +69,18 @@ async function numberBatch(tx: Transaction): Promise<number> {
 }
 
 /** The numbered changes after a number, in order. */
-export async function readChanges(queryable: Queryable, afterSeq: number, limit: number): Promise<Change[]> {
-  const { rows } = await queryable.query<ChangeRow>(
-    `select seq, catalog_key, version, publisher, submission_id, kind, at, details
-     from catalog.change_log where seq > $1 order by seq limit $2`,
+export function readChanges(queryable: Queryable, afterSeq: number, limit: number) {
+  return queryable.rows<Change>(
+    `select ${columns} from catalog.change_log where seq > $1 order by seq limit $2`,
     [afterSeq, limit],
   );
-  return rows.map(toChange);
 }
+
+const columns = `seq, catalog_key as "catalogKey", version, publisher, submission_id as "submissionId", kind, at, details`;
 
 const purgeBatch = 5_000;
 
-/**
- * Forgets changes from before a time; the latest numbered one of each catalog is kept for ever, and so the highest number of all, from
- * which the numbering goes on. Returns how many were forgotten. It walks over the log from its beginning, once: what is kept is not looked at again by each
- * batch.
- */
+/** Forgets changes from before a time, except the latest numbered one of each catalog, which the numbering goes on from; returns how many. It walks over the log once, so that no batch looks at kept rows again. */
 export async function purgeChanges(database: Database, before: Date): Promise<number> {
   let total = 0;
   for (let last = 0; ; ) {
@@ -110,30 +107,9 @@ export async function purgeChanges(database: Database, before: Date): Promise<nu
 }
 
 /** The changes of one catalog that are still known, the latest first. */
-export async function listChanges(
-  queryable: Queryable,
-  catalogKey: number,
-  limit: number,
-): Promise<Change[]> {
-  const { rows } = await queryable.query<ChangeRow>(
-    `select seq, catalog_key, version, publisher, submission_id, kind, at, details
-     from catalog.change_log where catalog_key = $1 order by version desc limit $2`,
+export function listChanges(queryable: Queryable, catalogKey: number, limit: number) {
+  return queryable.rows<Change>(
+    `select ${columns} from catalog.change_log where catalog_key = $1 order by version desc limit $2`,
     [catalogKey, limit],
   );
-  return rows.map(toChange);
-}
-
-function toChange({ catalog_key, submission_id, ...row }: ChangeRow): Change {
-  return { ...row, catalogKey: catalog_key, submissionId: submission_id ?? undefined };
-}
-
-interface ChangeRow {
-  seq: number;
-  catalog_key: number;
-  version: number;
-  publisher: string;
-  submission_id: number | null;
-  kind: string;
-  at: Date;
-  details: string;
 }

@@ -84,11 +84,11 @@ export interface MissedPush {
 const subscribedBefore = `interval '1 minute'`;
 
 /** What was published before a subscription is pulled, not pushed: without a push, it was missed only where it changed afterwards. */
-export async function listMissedPushes(
+export function listMissedPushes(
   queryable: Queryable,
   { ids, limit }: { ids?: readonly string[]; limit: number },
-): Promise<MissedPush[]> {
-  const { rows } = await queryable.query<MissedPush>(
+) {
+  return queryable.rows<MissedPush>(
     `with wanted as (
        select subscription.owner as subscriber, key, min(subscription.updated_at) as since
        from catalog.catalog join catalog.subscription on status = 'ACTIVE' and ${subscriptionMatches('catalog')}
@@ -109,7 +109,6 @@ export async function listMissedPushes(
      order by catalog.id, subscriber limit $2`,
     [ids ?? null, limit],
   );
-  return rows;
 }
 
 /** Of these subscriptions, those that are ACTIVE, each with its subscriber. */

@@ -97,11 +97,7 @@ function column<T>(
   return values.every((value) => value === null) ? [] : values;
 }
 
-export async function writeOffers(
-  tx: Transaction,
-  catalog: WriteTarget,
-  rows: readonly OfferRow[],
-): Promise<Written> {
+export async function writeOffers(tx: Transaction, catalog: WriteTarget, rows: readonly OfferRow[]) {
   if (rows.length === 0) return { inserted: 0, updated: 0 };
   return counted(
     await tx.query<Written>(
@@ -130,30 +126,25 @@ function counted({ rows: [row] }: { rows: Written[] }): Written {
 }
 
 /** Which of these resources a catalog holds. */
-export async function findResourceIds(
-  queryable: Queryable,
-  catalogKey: number,
-  ids: readonly string[],
-): Promise<Set<string>> {
-  const { rows } = await queryable.query<{ id: string }>(
+export async function findResourceIds(queryable: Queryable, catalogKey: number, ids: readonly string[]) {
+  const found = await queryable.column<string>(
     'select id from catalog.resource where catalog_key = $1 and id = any ($2)',
     [catalogKey, ids],
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Set(found);
 }
 
 /** Which of these resources the catalogs of an owner hold that are visible to one of these networks, leaving one catalog out. */
-export async function findResourceIdsOf(
+export function findResourceIdsOf(
   queryable: Queryable,
   owner: string,
   { networkIds, ids, except }: { networkIds: readonly string[]; ids: readonly string[]; except?: number },
-): Promise<string[]> {
-  const { rows } = await queryable.query<{ id: string }>(
+) {
+  return queryable.column<string>(
     `select distinct resource.id from catalog.catalog join catalog.resource on catalog_key = key
      where owner = $1 and type = 'REGULAR' and visible_to && $2 and key is distinct from $3 and resource.id = any ($4)`,
     [owner, networkIds, except ?? null, ids],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** Removes what is not among the ids; returns how many documents went. */

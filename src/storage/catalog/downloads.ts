@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Database, Queryable, Transaction } from '../database.ts';
-import { deleteInBatches } from '../delete-in-batches.ts';
+import type { Queryable, Transaction } from '../database.ts';
+import { deleteBefore } from '../delete-in-batches.ts';
 import { createGzipPieces } from './gzip-pieces.ts';
 
 // Downloads live in the database, in pieces, so that any process can serve them and none holds one in memory. A download appears with the
@@ -9,7 +9,7 @@ import { createGzipPieces } from './gzip-pieces.ts';
 /** Every piece has this size, except the last: the place of a byte follows from it. */
 export const pieceBytes = 256 * 1024;
 /** Whoever began in time may finish. */
-const graceMs = 15 * 60_000;
+const grace = "interval '15 minutes'";
 const purgeBatch = 20;
 
 export interface Download {
@@ -20,10 +20,7 @@ export interface Download {
   checksum: string;
 }
 
-/**
- * Compresses a text into a new download. The transaction is also the one that the text is read in: its statements take turns, so that
- * the database reads on while the last text is being compressed.
- */
+/** Compresses a text into a new download, in the transaction that reads the text: the database reads on while the last text is compressed. */
 export async function writeDownload(
   tx: Transaction,
   owner: string,
@@ -71,20 +68,18 @@ export async function writeDownload(
 }
 
 /** The bytes of all downloads of an owner that are kept. */
-export async function sumDownloads(queryable: Queryable, owner: string): Promise<number> {
-  const { rows } = await queryable.query<{ bytes: number }>(
+export function sumDownloads(queryable: Queryable, owner: string) {
+  return queryable.value<number>(
     'select coalesce(sum(size_bytes), 0)::float8 as bytes from catalog.download where owner = $1',
     [owner],
   );
-  return rows[0]?.bytes ?? 0;
 }
 
-export async function findDownload(queryable: Queryable, id: string): Promise<Download | undefined> {
-  const { rows } = await queryable.query<Download>(
+export function findDownload(queryable: Queryable, id: string) {
+  return queryable.first<Download>(
     `select id, expires_at as "expiresAt", size_bytes as "sizeBytes", checksum from catalog.download where id = $1`,
     [id],
   );
-  return rows[0];
 }
 
 /** The bytes from `start` to `end`, both included, piece by piece. No connection is held while the reader takes its time. */
@@ -109,13 +104,9 @@ export async function* readDownload(
 }
 
 /** Removes what nobody may fetch any more; returns how many downloads that were. */
-export function purgeDownloads(database: Database, now: Date): Promise<number> {
-  return deleteInBatches(
-    database,
-    `delete from catalog.download where id in (
-       select id from catalog.download where expires_at < $1 limit $2 for update skip locked
+export const purgeDownloads = deleteBefore(
+  `delete from catalog.download where id in (
+       select id from catalog.download where expires_at < $1::timestamptz - ${grace} limit $2 for update skip locked
      )`,
-    [new Date(now.getTime() - graceMs)],
-    purgeBatch,
-  );
-}
+  purgeBatch,
+);

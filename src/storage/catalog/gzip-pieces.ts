@@ -2,19 +2,7 @@ import { createHash } from 'node:crypto';
 import { createGzip } from 'node:zlib';
 
 /** Compresses a text as it comes, in libuv's threads, and cuts the result into pieces of equal size; the last one may be shorter. */
-export interface GzipPieces {
-  /** Resolves when the text has been compressed. */
-  write(text: string): Promise<void>;
-  finish(): Promise<void>;
-  /** The pieces that are complete, each given out once; after `finish`, the rest as well. */
-  take(): Buffer[];
-  /** What has come out of the compression, all pieces together. */
-  sizeBytes(): number;
-  /** SHA-256 over the same bytes, in hex. Once only, after `finish`. */
-  sha256(): string;
-}
-
-export function createGzipPieces(pieceBytes: number): GzipPieces {
+export function createGzipPieces(pieceBytes: number) {
   const hash = createHash('sha256');
   const ready: Buffer[] = [];
   let piece = Buffer.allocUnsafe(pieceBytes);
@@ -44,8 +32,9 @@ export function createGzipPieces(pieceBytes: number): GzipPieces {
   }
 
   return {
-    write: (text) =>
-      new Promise((resolve, reject) => {
+    /** Resolves when the text has been compressed. */
+    write: (text: string) =>
+      new Promise<void>((resolve, reject) => {
         gzip.write(text, (error) => (error ? reject(error) : resolve()));
       }),
     async finish() {
@@ -54,8 +43,11 @@ export function createGzipPieces(pieceBytes: number): GzipPieces {
       });
       if (filled > 0) startPiece();
     },
+    /** The pieces that are complete, each given out once; after `finish`, the rest as well. */
     take: () => ready.splice(0),
+    /** Of all pieces together. */
     sizeBytes: () => total,
+    /** Over the same bytes, in hex. Once only, after `finish`. */
     sha256: () => hash.digest('hex'),
   };
 }

@@ -1,50 +1,33 @@
-import type { Extension, MasterResource, StoredExtension } from '../../rules/extends.ts';
+import type { Extension, MasterResource } from '../../rules/extends.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import { type ExtensionRow, type InheritedTable, readExtension } from '../inherited.ts';
+import type { InheritedTable } from '../inherited.ts';
 
 // Templates and who extends them. A dependent is assembled while it holds a shared lock on its master's row, which the master's own publish
 // needs for itself: so a dependent either sees the new template, or is committed before the new template is, and is found by the rebuild.
 
-/** The table of due work, and the channel that tells of new rows in it. */
+/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const rebuildTable = 'catalog.rebuild';
-export const rebuildsChannel = 'rebuilds';
 
 export const inheritedTable: InheritedTable = {
   name: 'catalog.inherited',
   heir: 'catalog_key',
   heirs: { name: 'catalog.catalog', key: 'key' },
+  extending: { name: 'catalog.resource', id: 'id' },
   current: `select catalog_key as master_key, id as master_resource_id, changed_version::bigint as edition, template_bytes as bytes,
     own as template from catalog.resource where is_template`,
 };
 
 /** What the catalogs of a publisher inherit together. */
-export async function sumInherited(queryable: Queryable, publisher: string): Promise<number> {
-  const { rows } = await queryable.query<{ sum: number }>(
+export function sumInherited(queryable: Queryable, publisher: string) {
+  return queryable.value<number>(
     'select coalesce(sum(inherited_bytes), 0)::bigint as sum from catalog.catalog where owner = $1 and inherited_bytes > 0',
     [publisher],
   );
-  return rows[0]?.sum ?? 0;
 }
 
 /** MASTER catalogs are published one at a time, so that a master resource id has one first publisher. */
 export async function lockMasterIds(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock(hashtextextended('master resource ids', 0))");
-}
-
-/** What these resources of a catalog extend so far. */
-export async function findExtensions(
-  queryable: Queryable,
-  catalogKey: number,
-  resourceIds: readonly string[],
-): Promise<Map<string, StoredExtension>> {
-  const { rows } = await queryable.query<ExtensionRow>(
-    `select resource.id, directive, master_resource_id as "masterResourceId", master_key as "catalogKey",
-       master_version as version, edition, coalesce(kept.bytes, 0) as bytes
-     from catalog.resource left join catalog.inherited as kept using (catalog_key, master_key, master_resource_id, edition)
-     where catalog_key = $1 and resource.id = any ($2) and master_key is not null`,
-    [catalogKey, resourceIds],
-  );
-  return new Map(rows.map(readExtension));
 }
 
 /** The resources of a catalog that are one of these variants, which its index of variants knows by their hash. */
@@ -85,10 +68,7 @@ export async function holdMasters(
 }
 
 /** The master resources of these ids, without their content, in the order in which their catalogs were first published. */
-export async function findMasters(
-  queryable: Queryable,
-  masterResourceIds: readonly string[],
-): Promise<Map<string, MasterResource[]>> {
+export async function findMasters(queryable: Queryable, masterResourceIds: readonly string[]) {
   const { rows } = await queryable.query<TemplateRow>(
     `select resource.id, key as "catalogKey", version, changed_version as edition, template_bytes as bytes, owner,
        visible_to as "networkIds"
@@ -109,19 +89,18 @@ interface TemplateRow extends Omit<MasterResource, 'owner'> {
 }
 
 /** A master resource of this catalog that another publisher has in one of the networks; wants `lockMasterIds`. */
-export async function findContestedId(
+export function findContestedId(
   tx: Transaction,
   { key, owner }: { key: number; owner: string | null },
   networkIds: readonly string[],
-): Promise<string | undefined> {
-  const { rows } = await tx.query<{ id: string }>(
+) {
+  return tx.value<string | undefined>(
     `select own.id from catalog.resource as own
      join catalog.resource as foreign_one on foreign_one.id = own.id and foreign_one.is_template
      join catalog.catalog on key = foreign_one.catalog_key
      where own.catalog_key = $1 and own.is_template and owner <> $2 and visible_to && $3 limit 1`,
     [key, owner, networkIds],
   );
-  return rows[0]?.id;
 }
 
 /** Those who extend the master's resources are to be assembled anew: one rebuild per master, however often it changes. */
@@ -131,30 +110,24 @@ export async function queueRebuild(tx: Transaction, masterKey: number): Promise<
      on conflict (master_key) do update set due_at = least(rebuild.due_at, now())`,
     [masterKey],
   );
-  tx.hint(rebuildsChannel);
+  tx.hint(rebuildTable);
 }
 
 /** A catalog with resources that were assembled with an older version of the master. */
-export async function findLaggingCatalog(
-  queryable: Queryable,
-  masterKey: number,
-): Promise<number | undefined> {
-  const { rows } = await queryable.query<{ key: number }>(
+export function findLaggingCatalog(queryable: Queryable, masterKey: number) {
+  return queryable.value<number | undefined>(
     `select catalog_key as key from catalog.resource
      where master_key = $1 and master_version < (select version from catalog.catalog where key = $1)
      order by master_version, catalog_key limit 1`,
     [masterKey],
   );
-  return rows[0]?.key;
 }
 
 /** The version of the master, held as it is. */
-export async function holdMaster(tx: Transaction, masterKey: number): Promise<number | undefined> {
-  const { rows } = await tx.query<{ version: number }>(
-    'select version from catalog.catalog where key = $1 for share',
-    [masterKey],
-  );
-  return rows[0]?.version;
+export function holdMaster(tx: Transaction, masterKey: number) {
+  return tx.value<number | undefined>('select version from catalog.catalog where key = $1 for share', [
+    masterKey,
+  ]);
 }
 
 export interface LaggingResource {
@@ -168,11 +141,8 @@ export interface LaggingResource {
   nextBytes: number | null;
 }
 
-/**
- * Resources of a catalog that were assembled with an older version of the master, with their templates of today. In the order of the index,
- * so that a batch costs the same however many dependents have been rebuilt, or wait.
- */
-export async function findLaggingResources(
+/** Resources of a catalog that were assembled with an older version of the master, with their current templates. In the order of the index, so that every batch costs the same. */
+export function findLaggingResources(
   queryable: Queryable,
   {
     catalogKey,
@@ -180,8 +150,8 @@ export async function findLaggingResources(
     masterVersion,
     limit,
   }: { catalogKey: number; masterKey: number; masterVersion: number; limit: number },
-): Promise<LaggingResource[]> {
-  const { rows } = await queryable.query<LaggingResource>(
+) {
+  return queryable.rows<LaggingResource>(
     `select dependent.id, dependent.master_resource_id as "masterResourceId", dependent.edition, coalesce(kept.bytes, 0) as bytes,
        template.changed_version as "nextEdition", template.template_bytes as "nextBytes"
      from catalog.resource as dependent
@@ -193,20 +163,6 @@ export async function findLaggingResources(
      order by dependent.master_version, dependent.catalog_key limit $4`,
     [catalogKey, masterKey, masterVersion, limit],
   );
-  return rows;
-}
-
-/** Resources of a catalog as they were published; JSON texts. */
-export async function readDependents(
-  queryable: Queryable,
-  catalogKey: number,
-  ids: readonly string[],
-): Promise<{ id: string; own: string; directive: string }[]> {
-  const { rows } = await queryable.query<{ id: string; own: string; directive: string }>(
-    'select id, own, directive from catalog.resource where catalog_key = $1 and id = any ($2)',
-    [catalogKey, ids],
-  );
-  return rows;
 }
 
 /** These resources are in line with this version of the master as they are. */

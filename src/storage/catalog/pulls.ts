@@ -3,9 +3,8 @@ import { type Claim, settle } from '../work/due-work.ts';
 
 // Pulls that were acknowledged and are not answered yet. A pull is gone when its on_pull is queued, in the same transaction.
 
-/** The table of due work, and the channel that tells of new rows in it. */
+/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const pullTable = 'catalog.pull';
-export const pullsChannel = 'pulls';
 
 export interface NewPull {
   owner: string;
@@ -45,15 +44,12 @@ export async function insertPull(tx: Transaction, pull: NewPull): Promise<void> 
       ...[requestId, pull.callbackUrl],
     ],
   );
-  tx.hint(pullsChannel);
+  tx.hint(pullTable);
 }
 
 /** How many pulls of an owner are not answered yet. */
-export async function countPulls(tx: Transaction, owner: string): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>('select count(*) from catalog.pull where owner = $1', [
-    owner,
-  ]);
-  return rows[0]?.count ?? 0;
+export function countPulls(tx: Transaction, owner: string) {
+  return tx.value<number>('select count(*) from catalog.pull where owner = $1', [owner]);
 }
 
 /** Throws LeaseLost when somebody else works on it by now. */

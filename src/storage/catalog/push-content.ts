@@ -81,15 +81,8 @@ export async function* readParts(
   else if (parts === 0) yield await readOldest(snapshot, catalogKey);
 }
 
-/**
- * The one document that changed longest ago, none when it changed after a version that is given. A catalog must have resources or offers, also
- * where only its head has news: then it goes with what the receiver most probably has already.
- */
-export async function readOldest(
-  snapshot: Queryable,
-  catalogKey: number,
-  upToVersion: number | null = null,
-): Promise<Part> {
+/** The document that changed longest ago, unless it changed after the given version. A catalog must have one: where only its head has news, it goes with a document that the receiver most probably has. */
+export async function readOldest(snapshot: Queryable, catalogKey: number, upToVersion: number | null = null) {
   const { rows } = await snapshot.query<{ member: keyof Part; document: string }>(
     `select member, document from (
        (select 'resources' as member, coalesce(assembled, own) as document, changed_version

@@ -1,6 +1,7 @@
 import type { PushState } from '../../rules/push-outcome.ts';
 import type { BodyForm } from '../../rules/strict-form.ts';
 import type { Database, Queryable } from '../database.ts';
+import type { CallbackReceiver } from '../work/callback-list.ts';
 import type { PastExchange } from '../work/history.ts';
 import { isParked } from '../work/parked.ts';
 import { pushLanes } from './pushes.ts';
@@ -48,11 +49,8 @@ const states = {
 };
 
 /** By subscriber and catalog, in the order in which catalogs were first published. */
-export async function listPushes(
-  queryable: Queryable,
-  { id, subscriber, state, limit, after }: PushFilter,
-): Promise<PushSummary[]> {
-  const { rows } = await queryable.query<PushSummary>(
+export function listPushes(queryable: Queryable, { id, subscriber, state, limit, after }: PushFilter) {
+  return queryable.rows<PushSummary>(
     `select push.id, subscriber, catalog_key as "catalogKey", catalog.id as "catalogId", state,
        acknowledged_version as "acknowledgedVersion", version, attempts, last_status as "lastStatus", last_error as "lastError", form,
        failing_since as "failingSince", due_at as "dueAt", ${id === undefined ? 'null' : 'history'} as history
@@ -65,7 +63,6 @@ export async function listPushes(
      order by subscriber, catalog_key`,
     [subscriber, after?.subscriber, after?.catalogKey, limit, id],
   );
-  return rows;
 }
 
 /** Makes parked pushes due, and those that had no endpoint: one, those to a subscriber, or all. Returns how many. */
@@ -74,7 +71,8 @@ export async function replayPushes(
   { id, subscriber }: { id?: number; subscriber?: string } = {},
 ): Promise<number> {
   return database.transaction(async (tx) => {
-    const { rows } = await tx.query<{ count: number }>(
+    tx.hint(pushLanes.table);
+    return tx.value<number>(
       `with replayed as (
          update catalog.push set state = 'pending', due_at = now(), attempts = 0, failing_since = null
          where ${states.parked} and ($1::bigint is null or id = $1) and ($2::text is null or subscriber = $2)
@@ -85,8 +83,6 @@ export async function replayPushes(
        select count(*) as count from replayed`,
       [id, subscriber],
     );
-    tx.hint(pushLanes.channel);
-    return rows[0]?.count ?? 0;
   });
 }
 
@@ -101,16 +97,8 @@ export async function skipPush(database: Database, id: number): Promise<boolean>
 }
 
 /** A subscriber that is pushed to. */
-export interface PushReceiver {
-  receiver: string;
-  /** Counted up to a bound. */
-  waiting: number;
-  parked: number;
-  oldestWaitingAt: Date | null;
-  nextTryAt: Date | null;
+export interface PushReceiver extends CallbackReceiver {
   lastAt: Date | null;
-  lastStatus: number | null;
-  lastError: string | null;
   isTroubled: boolean;
 }
 
@@ -128,7 +116,7 @@ const isTroubled = `(exists (select from catalog.push where subscriber = lane.su
  * @param troubled only those with, or without, something that is parked or fails
  * @param counted waiting and parked ones are counted up to this number, for each receiver
  */
-export async function listPushReceivers(
+export function listPushReceivers(
   queryable: Queryable,
   {
     limit,
@@ -137,8 +125,8 @@ export async function listPushReceivers(
     troubled,
     counted,
   }: { limit: number; after?: string; state?: 'open' | 'parked'; troubled: boolean; counted: number },
-): Promise<PushReceiver[]> {
-  const { rows } = await queryable.query<PushReceiver>(
+) {
+  return queryable.rows<PushReceiver>(
     `select subscriber as receiver, waiting, parked, "oldestWaitingAt", "nextTryAt",
        last.at as "lastAt", last.status as "lastStatus", last.error as "lastError", ${troubled} as "isTroubled"
      from (
@@ -172,5 +160,4 @@ export async function listPushReceivers(
      order by subscriber`,
     [after, limit, counted],
   );
-  return rows;
 }

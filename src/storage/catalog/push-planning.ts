@@ -13,39 +13,30 @@ const planBatch = 100;
 export async function planPushes(database: Database): Promise<number> {
   await numberChanges(database);
   return database.transaction(async (tx) => {
-    const { rows } = await tx.query<{ seq: number }>(
+    const cursor = await tx.value<number | undefined>(
       'select seq from catalog.push_cursor for update skip locked',
     );
-    const cursor = rows[0]?.seq;
     const changes = cursor === undefined ? [] : await readChanges(tx, cursor, planBatch);
     const last = changes.at(-1);
     if (last === undefined) return 0;
     await planFor(tx, [...new Set(changes.map(({ catalogKey }) => catalogKey))]);
     await tx.query('update catalog.push_cursor set seq = $1', [last.seq]);
-    tx.hint(pushLanes.channel);
+    tx.hint(pushLanes.table);
     return changes.length;
   });
 }
 
-/**
- * Every subscriber is told everything that it should have, whatever it acknowledged: the database was restored, and receivers know what came later. Returns
- * how many pushes are due.
- */
+/** Pushes everything to every subscriber, whatever it acknowledged: the database was restored, and receivers know what came later. Returns how many pushes are due. */
 export async function pushEverything(database: Database): Promise<number> {
   for (let after = 0; ; ) {
-    const { rows } = await database.query<{ key: number }>(
+    const keys = await database.column<number>(
       'select key from catalog.catalog where key > $1 order by key limit $2',
       [after, planBatch],
     );
-    const last = rows.at(-1);
+    const last = keys.at(-1);
     if (last === undefined) break;
-    after = last.key;
-    await database.transaction((tx) =>
-      planFor(
-        tx,
-        rows.map(({ key }) => key),
-      ),
-    );
+    after = last;
+    await database.transaction((tx) => planFor(tx, keys));
   }
   // In flight: nobody knows what the receiver has, so that it is told of withdrawals, too.
   const { rowCount } = await database.query(
@@ -98,10 +89,7 @@ async function planFor(tx: Transaction, catalogKeys: number[]): Promise<void> {
   );
 }
 
-/**
- * A new version pulls a push forward that waits for its next attempt, unless the receiver asked for that time. A parked one, or one that had
- * no endpoint, starts afresh.
- */
+/** A new version pulls a push forward that waits for its next attempt, unless the receiver asked for that time. A parked push, or one without an endpoint, starts afresh. */
 const dueAgain = `
   state = 'pending', due_at = least(push.due_at, greatest(now(), push.rest_until)),
   attempts = case push.state when 'pending' then push.attempts else 0 end,

@@ -1,8 +1,7 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import type { Interest } from '../../rules/match.ts';
 import type { CatalogState } from '../../rules/push-message.ts';
-import type { PushRecord, PushState } from '../../rules/push-outcome.ts';
-import type { BodyForm } from '../../rules/strict-form.ts';
+import type { PushRecord } from '../../rules/push-outcome.ts';
 import type { Database, Transaction } from '../database.ts';
 import { LeaseLost } from '../work/due-work.ts';
 import { dueIn } from '../work/leases.ts';
@@ -11,8 +10,8 @@ import { dueIn } from '../work/leases.ts';
 // what it is, is computed from the row and the catalog when it is sent. Whoever holds the lease of a subscriber's lane, and nobody else, sends
 // to it and writes its rows: a change goes to many subscribers at once, and both is done for many rows by one statement.
 
-/** The table of due work, the column that names its lanes, and the channel that tells of new work. */
-export const pushLanes = { table: 'catalog.push_lane', name: 'subscriber', channel: 'pushes' } as const;
+/** The table of due work, which is also the channel of its hints, and the column that names its lanes. */
+export const pushLanes = { table: 'catalog.push_lane', name: 'subscriber' } as const;
 
 export interface HeldLane {
   name: string;
@@ -44,10 +43,7 @@ export interface PushBasis {
   traceparent: string | null;
 }
 
-/**
- * Takes due pushes of the lanes, the longest due first, as many as each has slots, without those that are under way. They are marked as
- * about to leave: found marked later, they may have left, and nobody knows what became of them.
- */
+/** Takes due pushes of the lanes, the longest due first, as many as each has slots, and marks them as in flight: of one that is found marked later, nobody knows whether it left. */
 export async function takePushes(
   database: Database,
   lanes: readonly (HeldLane & { slots: number; underWay: readonly number[] })[],
@@ -68,20 +64,15 @@ export async function takePushes(
 }
 
 /** The same pushes anew, because they waited or their catalogs moved on; undefined for those whose lanes are not held any more. */
-export async function retakePushes(
-  database: Database,
-  taken: readonly { push: DuePush; lane: HeldLane }[],
-): Promise<(DuePush | undefined)[]> {
+export async function retakePushes(database: Database, taken: readonly { push: DuePush; lane: HeldLane }[]) {
   const { rows } = await database.query<DueRow>(
     takeStatement(
-      `select push.id, given.in_flight from jsonb_to_recordset($1) as given (id bigint, name text, token uuid, in_flight boolean)
+      `select push.id, given."inFlight" as in_flight from jsonb_to_recordset($1) as given (id bigint, name text, token uuid, "inFlight" boolean)
        join catalog.push_lane on subscriber = given.name and lease_token = given.token join catalog.push on push.id = given.id`,
     ),
     [
       JSON.stringify(
-        taken.map(({ push: { id, record }, lane }) => ({
-          ...{ id, name: lane.name, token: lane.token, in_flight: record.inFlight },
-        })),
+        taken.map(({ push: { id, record }, lane: { name, token } }) => ({ id, name, token, ...record })),
       ),
     ],
   );
@@ -89,116 +80,48 @@ export async function retakePushes(
   return taken.map(({ push }) => found.get(push.id));
 }
 
-/** All but the history. */
-const takenColumns = [
-  ...['id', 'subscriber', 'catalog_key', 'acknowledged_version', 'needs_full', 'withdrawn', 'told_networks'],
-  ...[
-    'sent_timestamp',
-    'part_bytes',
-    'state',
-    'last_status',
-    'last_error',
-    'form',
-    'attempts',
-    'failing_since',
-  ],
-]
-  .map((column) => `push.${column}`)
-  .join(', ');
-
 function takeStatement(chosen: string): string {
   return `with chosen as materialized (${chosen}), marked as (
       update catalog.push
       set in_flight = true, sent_timestamp = greatest(now(), push.sent_timestamp + interval '1 millisecond')
       from chosen where push.id = chosen.id
-      returning ${takenColumns}, chosen.in_flight as was_in_flight
+      returning push.*, chosen.in_flight as was_in_flight
     ), interests as (
       select owner, jsonb_agg(jsonb_build_object('networkIds', network_ids, 'schemaTypes', schema_ids)) as interests
       from catalog.subscription where status = 'ACTIVE' and owner in (select subscriber from marked) group by owner
     )
-    select marked.*, catalog.id as catalog_id, type, visible_to, schema_types, version, full_version, is_active, traceparent,
-      coalesce(interests, '[]') as interests, now() as taken_at
+    select marked.id, subscriber, catalog_key as "catalogKey", now() as "takenAt", acknowledged_version as "acknowledgedVersion",
+      needs_full as "needsFull", was_in_flight as "inFlight", withdrawn, told_networks as networks, state, part_bytes as "partBytes", attempts,
+      failing_since as "failingSince", last_status as "lastStatus", last_error as "lastError", form, sent_timestamp as timestamp,
+      catalog.id as "catalogId", type, coalesce(interests, '[]') as interests, traceparent, visible_to as "networkIds",
+      schema_types as "schemaTypes", version, full_version as "fullVersion", is_active as "isActive"
     from marked join catalog.catalog on catalog.key = marked.catalog_key left join interests on interests.owner = subscriber`;
 }
 
-interface DueRow {
-  id: number;
-  subscriber: string;
-  catalog_key: number;
-  acknowledged_version: number | null;
-  needs_full: boolean;
-  was_in_flight: boolean;
-  withdrawn: boolean;
-  told_networks: string[];
-  sent_timestamp: Date;
-  part_bytes: number | null;
-  state: PushState;
-  last_status: number | null;
-  last_error: string | null;
-  form: BodyForm | null;
-  attempts: number;
-  failing_since: Date | null;
-  catalog_id: string;
-  type: CatalogType;
-  visible_to: string[];
-  schema_types: string[];
-  version: number;
-  full_version: number;
-  is_active: boolean;
-  interests: Interest[];
-  traceparent: string | null;
-  taken_at: Date;
-}
+type DueRow = Pick<DuePush, 'id' | 'subscriber' | 'catalogKey' | 'takenAt'> &
+  PushRecord &
+  Omit<PushBasis, 'catalog'> &
+  Omit<CatalogState, 'schemaTypes'> & { schemaTypes: string[] };
 
-function toDuePush(row: DueRow): DuePush {
-  return {
-    id: row.id,
-    subscriber: row.subscriber,
-    catalogKey: row.catalog_key,
-    takenAt: row.taken_at,
-    takenMs: performance.now(),
-    record: {
-      acknowledgedVersion: row.acknowledged_version,
-      needsFull: row.needs_full,
-      inFlight: row.was_in_flight,
-      withdrawn: row.withdrawn,
-      networks: row.told_networks,
-      state: row.state,
-      partBytes: row.part_bytes,
-      attempts: row.attempts,
-      failingSince: row.failing_since,
-      lastStatus: row.last_status,
-      lastError: row.last_error,
-      form: row.form,
-    },
-    basis: {
-      timestamp: row.sent_timestamp,
-      catalogId: row.catalog_id,
-      type: row.type,
-      interests: row.interests,
-      traceparent: row.traceparent,
-      catalog: {
-        networkIds: row.visible_to,
-        schemaTypes: new Set(row.schema_types),
-        version: row.version,
-        fullVersion: row.full_version,
-        isActive: row.is_active,
-      },
-    },
-  };
+function toDuePush({ id, subscriber, catalogKey, takenAt, ...row }: DueRow): DuePush {
+  const { timestamp, catalogId, type, interests, traceparent, ...rest } = row;
+  const { networkIds, schemaTypes, version, fullVersion, isActive, ...record } = rest;
+  const catalog = { networkIds, schemaTypes: new Set(schemaTypes), version, fullVersion, isActive };
+  const basis = { timestamp, catalogId, type, interests, traceparent, catalog };
+  return { id, subscriber, catalogKey, takenAt, takenMs: performance.now(), record, basis };
 }
 
 /** Marks a further part of a push that was taken; returns its timestamp, later than that of the part before. */
 export async function beginPart(database: Database, id: number, lane: HeldLane): Promise<Date> {
-  const { rows } = await database.query<{ sent_timestamp: Date }>(
+  const timestamp = await database.value<Date | undefined>(
     `update catalog.push
      set in_flight = true, sent_timestamp = greatest(now(), sent_timestamp + interval '1 millisecond')
      from catalog.push_lane as lane
      where push.id = $1 and lane.subscriber = $2 and lane.lease_token = $3 returning sent_timestamp`,
     [id, lane.name, lane.token],
   );
-  if (rows[0] === undefined) throw new LeaseLost('catalog.push', id);
-  return rows[0].sent_timestamp;
+  if (timestamp === undefined) throw new LeaseLost('catalog.push', id);
+  return timestamp;
 }
 
 /** A push that is due further ahead than any waits is due at once (see work/pull-forward.ts). */
@@ -212,30 +135,25 @@ export async function pullPushesForward(database: Database, longestWaitMs: numbe
      update catalog.push_lane set due_at = least(due_at, now()) where subscriber in (select subscriber from pulled)`,
     [longestWaitMs],
   );
-  if (rowCount > 0) database.hint(pushLanes.channel);
+  if (rowCount > 0) database.hint(pushLanes.table);
 }
 
 /** Milliseconds until the next push of a lane is due, also one that is due already; null when none is. */
-export async function nextPushDue(tx: Transaction, subscriber: string): Promise<number | null> {
-  const { rows } = await tx.query<{ ms: number | null }>(
+export function nextPushDue(tx: Transaction, subscriber: string) {
+  return tx.value<number | null>(
     `select (extract(epoch from min(due_at) - now()) * 1000)::float8 as ms
      from catalog.push where subscriber = $1 and due_at is not null`,
     [subscriber],
   );
-  return rows[0]?.ms ?? null;
 }
 
-/** Milliseconds until one of them becomes due that is not yet; undefined when there is none. */
-export async function msUntilNextPush(
-  database: Database,
-  subscribers: readonly string[],
-): Promise<number | undefined> {
-  const { rows } = await database.query<{ ms: number | null }>(
+/** Milliseconds until one of them becomes due that is not yet; null when there is none. */
+export function msUntilNextPush(database: Database, subscribers: readonly string[]) {
+  return database.value<number | null>(
     `select (extract(epoch from min(next) - now()) * 1000)::float8 as ms
      from unnest($1::text[]) as name cross join lateral (
        select min(due_at) as next from catalog.push where subscriber = name and due_at > now()
      ) as waiting`,
     [subscribers],
   );
-  return rows[0]?.ms ?? undefined;
 }

@@ -30,27 +30,20 @@ export interface CatalogPage {
 }
 
 /** The catalogs that match, in the order in which they were first published; `project` renders them for who asks. */
-export async function readCatalogs(
-  snapshot: Queryable,
-  selection: CatalogSelection,
-  project?: ProjectText,
-): Promise<CatalogPage> {
+export async function readCatalogs(snapshot: Queryable, selection: CatalogSelection, project?: ProjectText) {
   const { type, networkIds, schemaTypes, limit, offset } = selection;
   const matching = `from catalog.catalog
     where ($1::text is null or type = $1)
       and (cardinality($2::text[]) = 0 or visible_to && $2)
       and (cardinality($3::text[]) = 0 or schema_types && $3)`;
   const asked = [type, networkIds, schemaTypes];
-  const { rows: counted } = await snapshot.query<{ total: number }>(
-    `select count(*) as total ${matching}`,
-    asked,
-  );
-  const { rows } = await snapshot.query<{ key: number }>(
-    `select key ${matching} order by key limit $4 offset $5`,
-    [...asked, limit, offset],
-  );
-  const keys = rows.map(({ key }) => key);
-  return { total: counted[0]?.total ?? 0, pieces: renderCatalogs(snapshot, keys, project) };
+  const total = await snapshot.value<number>(`select count(*) ${matching}`, asked);
+  const keys = await snapshot.column<number>(`select key ${matching} order by key limit $4 offset $5`, [
+    ...asked,
+    limit,
+    offset,
+  ]);
+  return { total, pieces: renderCatalogs(snapshot, keys, project) };
 }
 
 async function* renderCatalogs(
@@ -72,11 +65,11 @@ export async function* readCatalog(
   key: number,
   project: ProjectText = async (_, text) => text,
 ): AsyncGenerator<string> {
-  const { rows } = await snapshot.query<{ head: string }>('select head from catalog.catalog where key = $1', [
+  const head = await snapshot.value<string | undefined>('select head from catalog.catalog where key = $1', [
     key,
   ]);
-  if (rows[0] === undefined) return;
-  yield openHead(await project('catalog', rows[0].head));
+  if (head === undefined) return;
+  yield openHead(await project('catalog', head));
   for (const member of ['resources', 'offers'] as const) {
     let open = false;
     for await (const { text } of readDocuments(snapshot, member, key)) {
@@ -121,15 +114,9 @@ export async function* readDocuments(
   for (;;) {
     const maxBytes = Math.min(batchBytes, room());
     const limit = Math.max(1, Math.min(maxBatch, Math.ceil(maxBytes / averageBytes)));
-    const values = [
-      catalogKey,
-      after,
-      limit,
-      maxBytes,
-      ...(afterVersion === undefined ? [] : [afterVersion]),
-    ];
-    const { rows } = await snapshot.query<BatchRow>(statement, values);
-    const [batch] = rows;
+    const since = afterVersion === undefined ? [] : [afterVersion];
+    const values = [catalogKey, after, limit, maxBytes, ...since];
+    const batch = await snapshot.first<BatchRow>(statement, values);
     if (batch === undefined || batch.count === 0) return;
     const { text, count, bytes } = batch;
     yield { text, count, bytes };

@@ -1,12 +1,11 @@
-import type { Database, Queryable, Transaction } from '../database.ts';
-import { deleteInBatches } from '../delete-in-batches.ts';
+import type { Queryable, Transaction } from '../database.ts';
+import { deleteBefore } from '../delete-in-batches.ts';
 
 // Accepted publishes. A publisher's submissions take effect one after the other in the order of acceptance: the due work is the publisher's
 // lane, not the submission, and accepting one locks the lane first, so that ids rise within a lane in the order in which they committed.
 
-/** The table of due work, and the channel that tells of new rows in it. */
+/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const laneTable = 'catalog.lane';
-export const lanesChannel = 'lanes';
 
 export interface NewSubmission {
   publisher: string;
@@ -42,17 +41,14 @@ export interface DueLane {
   publisher: string;
 }
 
-/**
- * Takes the place of a new submission at the end of its publisher's lane, which is held until the transaction ends: nothing that others
- * hold may be waited for afterwards.
- */
+/** Takes a place at the end of the lane of a publisher, and holds the lane until the transaction ends: it must not wait for other locks afterwards. */
 export async function lockLane(tx: Transaction, publisher: string): Promise<void> {
   await tx.query(
     `insert into catalog.lane as lane (publisher, due_at) values ($1, now())
      on conflict (publisher) do update set due_at = least(lane.due_at, now())`,
     [publisher],
   );
-  tx.hint(lanesChannel);
+  tx.hint(laneTable);
 }
 
 /** What a publisher may have waiting, that which is being worked on included. */
@@ -63,19 +59,10 @@ export interface BacklogShare {
   bytes: number;
 }
 
-/**
- * Returns its id; undefined when it does not fit into the share. Wants the publisher's lane locked: so nobody else adds to what is counted
- * here, and all that was committed before is seen.
- */
-export async function insertSubmission(
-  tx: Transaction,
-  submission: NewSubmission,
-  share: BacklogShare,
-): Promise<number | undefined> {
-  const { publisher, recordSubscriberId, networkMemberships, messageId, acceptedAt, context, body } =
-    submission;
-  const { digest, requestSignature, requestId, callbackUrl, traceparent } = submission;
-  const { rows } = await tx.query<{ id: number }>(
+/** Returns its id; undefined when it does not fit into the share. Wants the publisher's lane locked, so that what is counted here cannot grow. */
+export function insertSubmission(tx: Transaction, submission: NewSubmission, share: BacklogShare) {
+  const { publisher, networkMemberships, body, requestId, callbackUrl } = submission;
+  return tx.value<number | undefined>(
     `with waiting as (
        select count(*) as rows, coalesce(sum(octet_length(body)), 0) as bytes from catalog.submission
        where publisher = $1 and done_at is null
@@ -87,31 +74,16 @@ export async function insertSubmission(
      where waiting.rows < $12::bigint and (waiting.rows = 0 or waiting.bytes + octet_length($6::bytea) <= $13::bigint)
      returning id`,
     [
-      publisher,
-      recordSubscriberId,
-      messageId,
-      acceptedAt,
-      context,
-      body,
-      digest,
-      requestSignature,
-      requestId,
-      callbackUrl,
-      networkMemberships,
-      share.rows,
-      share.bytes,
-      traceparent,
+      ...[publisher, submission.recordSubscriberId, submission.messageId, submission.acceptedAt],
+      ...[submission.context, body, submission.digest, submission.requestSignature, requestId],
+      ...[callbackUrl, networkMemberships, share.rows, share.bytes, submission.traceparent],
     ],
   );
-  return rows[0]?.id;
 }
 
 /** The publisher's first submission that is not done. */
-export async function findOpenSubmission(
-  queryable: Queryable,
-  publisher: string,
-): Promise<OpenSubmission | undefined> {
-  const { rows } = await queryable.query<OpenSubmission>(
+export function findOpenSubmission(queryable: Queryable, publisher: string) {
+  return queryable.first<OpenSubmission>(
     `select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
        network_memberships as "networkMemberships", context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl", traceparent,
        octet_length(body) as bytes, array(select position from catalog.submission_result where submission_id = submission.id) as done,
@@ -119,25 +91,14 @@ export async function findOpenSubmission(
      from catalog.submission where publisher = $1 and done_at is null order by id limit 1`,
     [publisher],
   );
-  return rows[0];
 }
 
-/** As it was signed; undefined once the submission is done. */
-export async function readSubmissionBody(
-  queryable: Queryable,
-  submissionId: number,
-): Promise<Buffer | undefined> {
-  const { rows } = await queryable.query<{ body: Buffer | null }>(
-    'select body from catalog.submission where id = $1',
-    [submissionId],
-  );
-  return rows[0]?.body ?? undefined;
+/** As it was signed; null once the submission is done. */
+export function readSubmissionBody(queryable: Queryable, submissionId: number) {
+  return queryable.value<Buffer | null>('select body from catalog.submission where id = $1', [submissionId]);
 }
 
-/**
- * Throws AlreadyApplied, and so undoes the transaction, when the catalog has a result: a process that lost its lease and the one that took
- * over cannot both apply it.
- */
+/** Throws AlreadyApplied, which undoes the transaction, when the catalog has a result: a process that lost its lease and its successor cannot both apply it. */
 export async function recordResult(
   tx: Transaction,
   submissionId: number,
@@ -169,15 +130,11 @@ export class AlreadyApplied extends Error {
 }
 
 /** The results so far as JSON texts, in the order of the message. */
-export async function readResults(
-  tx: Transaction,
-  submissionId: number,
-): Promise<{ result: string; warnings: string | null }[]> {
-  const { rows } = await tx.query<{ result: string; warnings: string | null }>(
+export function readResults(tx: Transaction, submissionId: number) {
+  return tx.rows<{ result: string; warnings: string | null }>(
     'select result, warnings from catalog.submission_result where submission_id = $1 order by position',
     [submissionId],
   );
-  return rows;
 }
 
 /** What became of a catalog in one publish, as an operator sees it. */
@@ -191,18 +148,13 @@ export interface ResultSummary {
 }
 
 /** The latest first. */
-export async function listResults(
-  queryable: Queryable,
-  catalogId: string,
-  limit: number,
-): Promise<ResultSummary[]> {
-  const { rows } = await queryable.query<ResultSummary>(
+export function listResults(queryable: Queryable, catalogId: string, limit: number) {
+  return queryable.rows<ResultSummary>(
     `select accepted_at as "acceptedAt", message_id as "messageId", publisher, result, warnings
      from catalog.submission_result join catalog.submission on id = submission_id
      where catalog_id = $1 order by submission_id desc limit $2`,
     [catalogId, limit],
   );
-  return rows;
 }
 
 /** The body has taken effect and is not needed any more. */
@@ -214,20 +166,15 @@ export async function finishSubmission(tx: Transaction, submissionId: number, no
 }
 
 /** Of each publisher that has any. */
-export async function countOpenSubmissions(queryable: Queryable): Promise<number[]> {
-  const { rows } = await queryable.query<{ open: number }>(
+export function countOpenSubmissions(queryable: Queryable) {
+  return queryable.column<number>(
     'select count(*) as open from catalog.submission where done_at is null group by publisher',
   );
-  return rows.map(({ open }) => open);
 }
 
 /** Forgets submissions that were done before a time, with their results; returns how many. */
-export function purgeSubmissions(database: Database, doneBefore: Date): Promise<number> {
-  return deleteInBatches(
-    database,
-    `delete from catalog.submission where id = any (array(
+export const purgeSubmissions = deleteBefore(
+  `delete from catalog.submission where id = any (array(
        select id from catalog.submission where done_at < $1 limit $2
      ))`,
-    [doneBefore],
-  );
-}
+);

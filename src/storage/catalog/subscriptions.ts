@@ -23,13 +23,13 @@ export async function lockSubscriptionsOf(tx: Transaction, owner: string): Promi
 }
 
 /** An ACTIVE subscription of the owner that asks for the same. */
-export async function findSameSubscription(
+export function findSameSubscription(
   tx: Transaction,
   owner: string,
   { networkIds = [], schemaTypes = [] }: SubscriptionChange,
-): Promise<Subscription | undefined> {
+) {
   // Names stand in no order, and none twice: as many, and all of them, are the same.
-  const { rows } = await tx.query<SubscriptionRow>(
+  return tx.first<Subscription>(
     `select ${columns} from catalog.subscription
      where owner = $1 and status = 'ACTIVE'
        and cardinality(network_ids) = cardinality($2::text[]) and cardinality(schema_types) = cardinality($3::text[])
@@ -37,7 +37,6 @@ export async function findSameSubscription(
      order by created_at, id limit 1`,
     [owner, distinct(networkIds), distinct(schemaTypes)],
   );
-  return rows[0] && render(rows[0]);
 }
 
 export interface SubscriptionTotals {
@@ -61,16 +60,12 @@ export async function sumActiveSubscriptions(tx: Transaction, owner: string): Pr
 }
 
 /** Which of these networks an ACTIVE subscription names. */
-export async function findSubscribedNetworks(
-  queryable: Queryable,
-  networkIds: readonly string[],
-): Promise<string[]> {
-  const { rows } = await queryable.query<{ network: string }>(
+export function findSubscribedNetworks(queryable: Queryable, networkIds: readonly string[]) {
+  return queryable.column<string>(
     `select network from unnest($1::text[]) as network
      where exists (select from catalog.subscription where status = 'ACTIVE' and network = any (network_ids))`,
     [networkIds],
   );
-  return rows.map(({ network }) => network);
 }
 
 export async function insertSubscription(
@@ -78,7 +73,7 @@ export async function insertSubscription(
   owner: string,
   { networkIds = [], schemaTypes = [], schemaIds = [], now }: SubscriptionChange,
 ): Promise<Subscription> {
-  const { rows } = await tx.query<SubscriptionRow>(
+  const { rows } = await tx.query<Subscription>(
     `insert into catalog.subscription (id, owner, status, network_ids, schema_types, schema_ids, created_at, updated_at)
      values ($1, $2, 'ACTIVE', $3, $4, $6, $5, $5) returning ${columns}`,
     [randomUUID(), owner, distinct(networkIds), distinct(schemaTypes), now, schemaIds],
@@ -87,14 +82,11 @@ export async function insertSubscription(
 }
 
 /** Waits for whoever else is changing it, so that what the caller decides by is what it then changes. */
-export async function lockSubscription(tx: Transaction, id: string): Promise<StoredSubscription | undefined> {
+export function lockSubscription(tx: Transaction, id: string) {
   return find(tx, id, 'for no key update');
 }
 
-export async function findSubscription(
-  queryable: Queryable,
-  id: string,
-): Promise<StoredSubscription | undefined> {
+export function findSubscription(queryable: Queryable, id: string) {
   return find(queryable, id, '');
 }
 
@@ -104,7 +96,7 @@ export async function updateSubscription(
   id: string,
   { networkIds, schemaTypes, schemaIds, now }: SubscriptionChange,
 ): Promise<Subscription> {
-  const { rows } = await tx.query<SubscriptionRow>(
+  const { rows } = await tx.query<Subscription>(
     `update catalog.subscription
      set status = 'ACTIVE', updated_at = $4,
          network_ids = coalesce($2, network_ids), schema_types = coalesce($3, schema_types), schema_ids = coalesce($5, schema_ids)
@@ -134,7 +126,7 @@ export async function renameSchemaTypes(
 
 /** An INACTIVE one stays as it is. */
 export async function deactivateSubscription(tx: Transaction, id: string, now: Date): Promise<Subscription> {
-  const { rows } = await tx.query<SubscriptionRow>(
+  const { rows } = await tx.query<Subscription>(
     `update catalog.subscription
      set status = 'INACTIVE', updated_at = case status when 'ACTIVE' then $2 else updated_at end
      where id = $1 returning ${columns}`,
@@ -174,49 +166,29 @@ export async function listSubscriptions(
 ): Promise<{ subscriptions: Subscription[]; total: number }> {
   const matching = `from catalog.subscription
     where owner = $1 and ($2::text is null or status = $2) and ($3::uuid is null or id = $3)`;
-  const { rows: counted } = await queryable.query<{ total: number }>(`select count(*) as total ${matching}`, [
-    owner,
-    status,
-    id,
-  ]);
-  const { rows } = await queryable.query<SubscriptionRow>(
+  const asked = [owner, status, id];
+  const total = await queryable.value<number>(`select count(*) ${matching}`, asked);
+  const subscriptions = await queryable.rows<Subscription>(
     `select ${columns} ${matching} order by created_at, id limit $4 offset $5`,
-    [owner, status, id, limit, offset],
+    [...asked, limit, offset],
   );
-  return { subscriptions: rows.map(render), total: counted[0]?.total ?? 0 };
+  return { subscriptions, total };
 }
 
+const isoTime = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 const columns = `id as "subscriptionId", status, network_ids as "networkIds", schema_types as "schemaTypes",
-  created_at as "createdAt", updated_at as "updatedAt"`;
+  ${isoTime('created_at')} as "createdAt", ${isoTime('updated_at')} as "updatedAt"`;
 
-async function find(queryable: Queryable, id: string, lock: string): Promise<StoredSubscription | undefined> {
-  const { rows } = await queryable.query<SubscriptionRow & { owner: string }>(
+function find(queryable: Queryable, id: string, lock: string) {
+  return queryable.first<StoredSubscription>(
     `select owner, ${columns} from catalog.subscription where id = $1 ${lock}`,
     [id],
   );
-  return rows[0] && { owner: rows[0].owner, ...render(rows[0]) };
 }
 
-function only(rows: readonly SubscriptionRow[]): Subscription {
+function only(rows: readonly Subscription[]): Subscription {
   if (rows[0] === undefined) throw new Error('the subscription is gone');
-  return render(rows[0]);
-}
-
-interface SubscriptionRow extends Omit<Subscription, 'createdAt' | 'updatedAt'> {
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-function render(row: SubscriptionRow): Subscription {
-  const { subscriptionId, status, networkIds, schemaTypes, createdAt, updatedAt } = row;
-  return {
-    subscriptionId,
-    status,
-    networkIds,
-    schemaTypes,
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
-  };
+  return rows[0];
 }
 
 function distinct(texts: readonly string[]): string[] {

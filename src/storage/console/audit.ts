@@ -1,5 +1,6 @@
 import type { Queryable } from '../database.ts';
-import { deleteInBatches } from '../delete-in-batches.ts';
+import { deleteBefore } from '../delete-in-batches.ts';
+import { clip } from '../parameters.ts';
 
 // The audit log: what operators changed, at the console or by a command.
 
@@ -31,34 +32,20 @@ export async function writeAudit(queryable: Queryable, line: AuditLine): Promise
   const { actor, operator, action, target, outcome, address } = line;
   await queryable.query(
     'insert into console.audit (actor, operator, action, target, outcome, address) values ($1, $2, $3, $4, $5, $6)',
-    [actor, operator, action, clip(target), clip(outcome), address],
+    [actor, operator, action, clip(target, maxTextLength), clip(outcome, maxTextLength), address],
   );
 }
 
 /** The latest first. */
-export async function listAudit(
-  queryable: Queryable,
-  { limit, before }: { limit: number; before?: number },
-): Promise<KeptAuditLine[]> {
-  const { rows } = await queryable.query<KeptAuditLine>(
+export function listAudit(queryable: Queryable, { limit, before }: { limit: number; before?: number }) {
+  return queryable.rows<KeptAuditLine>(
     `select id, at, actor, operator, action, target, outcome, address from console.audit
      where ($1::bigint is null or id < $1) order by id desc limit $2`,
     [before, limit],
   );
-  return rows;
 }
 
 /** Forgets lines from before a time; returns how many. */
-export function purgeAudit(queryable: Queryable, before: Date): Promise<number> {
-  return deleteInBatches(
-    queryable,
-    'delete from console.audit where id in (select id from console.audit where at < $1 order by at limit $2)',
-    [before],
-  );
-}
-
-/** Never half of a character, which no database takes. */
-function clip(text: string): string {
-  if (text.length <= maxTextLength) return text;
-  return `${text.slice(0, maxTextLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
-}
+export const purgeAudit = deleteBefore(
+  'delete from console.audit where id in (select id from console.audit where at < $1 order by at limit $2)',
+);

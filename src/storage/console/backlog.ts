@@ -92,10 +92,10 @@ export interface IndexMeasure {
   failingCatalogs: number;
 }
 
-export async function measureIndex(queryable: Queryable): Promise<IndexMeasure | undefined> {
+export function measureIndex(queryable: Queryable): Promise<IndexMeasure | undefined> {
   const age = (since: string, rows: string) =>
     `coalesce((select extract(epoch from now() - min(since)) from (select ${since} as since from ${rows} limit ${countedRows}) as looked), 0)::float8`;
-  const { rows } = await queryable.query<IndexMeasure>(
+  return queryable.first<IndexMeasure>(
     `select ${countOrEstimate(countedRows, 'discovery.catalog', 'discovery.catalog')} as catalogs,
        ${countOrEstimate(countedRows, 'discovery.resource', 'discovery.resource')} as resources,
        ${countOrEstimate(countedRows, 'discovery.offer', 'discovery.offer')} as offers,
@@ -106,5 +106,4 @@ export async function measureIndex(queryable: Queryable): Promise<IndexMeasure |
     [],
     { timeoutMs },
   );
-  return rows[0];
 }

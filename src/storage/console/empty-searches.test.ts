@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
-import type { Database, Queryable } from '../database.ts';
+import type { Database } from '../database.ts';
+import { createQueryable } from '../statement.ts';
 import { createEmptySearches, listEmptySearches } from './empty-searches.ts';
 
 describe('searches that found nothing', () => {
@@ -11,7 +12,7 @@ describe('searches that found nothing', () => {
     },
     { emptied: 'console.empty_search' },
   );
-  const gone: Queryable = { query: () => Promise.reject(new Error('the database is gone')) };
+  const gone = createQueryable(() => Promise.reject(new Error('the database is gone')));
   const noteText = (searches: ReturnType<typeof createEmptySearches>, textSearch: string) =>
     searches.note({ intent: { textSearch }, nearMisses: [] });
 

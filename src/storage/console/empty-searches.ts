@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Queryable } from '../database.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
 
@@ -28,9 +28,7 @@ export function createEmptySearches(): EmptySearches {
   return {
     note({ networkId, intent, nearMisses }) {
       const text = JSON.stringify(intent);
-      const key = createHash('sha256')
-        .update(`${networkId ?? ''}\n${text}`)
-        .digest('hex');
+      const key = hash('sha256', `${networkId ?? ''}\n${text}`);
       const known = noted.get(key);
       if (known) known.times += 1;
       if (known || noted.size >= maxNoted) return;
@@ -96,18 +94,17 @@ export interface KeptEmptySearch {
 }
 
 /** The latest first. */
-export async function listEmptySearches(
+export function listEmptySearches(
   queryable: Queryable,
   { limit, before }: { limit: number; before?: { at: Date; key: string } },
-): Promise<KeptEmptySearch[]> {
-  const { rows } = await queryable.query<KeptEmptySearch>(
+) {
+  return queryable.rows<KeptEmptySearch>(
     `select encode(key, 'hex') as key, at, first_at as "firstAt", network_id as "networkId", intent,
        near_misses as "nearMisses", times
      from console.empty_search
      where $1::timestamptz is null or (at, key) < ($1, decode($2, 'hex')) order by at desc, key desc limit $3`,
     [before?.at, before?.key, limit],
   );
-  return rows;
 }
 
 /** Forgets what was not asked for lately, and all but the latest; returns how many. */

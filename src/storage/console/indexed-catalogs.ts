@@ -56,13 +56,10 @@ const count = (table: string, from: number, to: number) =>
    ) as counted)`;
 
 /** In the order of their keys. */
-export async function listIndexedCatalogs(
-  queryable: Queryable,
-  filter: IndexedFilter,
-): Promise<IndexedCatalog[]> {
+export function listIndexedCatalogs(queryable: Queryable, filter: IndexedFilter): Promise<IndexedCatalog[]> {
   const given = new Parameters();
   const chosen = matchText(matchingIndexed(filter, given), filter, given);
-  const { rows } = await queryable.query<IndexedCatalog>(
+  return queryable.rows<IndexedCatalog>(
     `select key, catalog.id, owner, head -> 'descriptor' ->> 'name' as name,
        case when source = 'node' then 'crawl' when ${isPushed} then 'push' else 'pull' end as source,
        case when source like 'service:%' then substr(source, 9) end as service, type, networks,
@@ -75,7 +72,6 @@ export async function listIndexedCatalogs(
      order by key`,
     given.values,
   );
-  return rows;
 }
 
 /** Those that match all but the text. */
@@ -96,11 +92,7 @@ export function matchingIndexed(
 }
 
 /** The head, resources and offers of a catalog as texts of JSON, as long as they fit. */
-export async function readIndexedDocument(
-  queryable: Queryable,
-  key: number,
-  maxDocuments: number,
-): Promise<{ head: string; resources: string[]; offers: string[] }> {
+export async function readIndexedDocument(queryable: Queryable, key: number, maxDocuments: number) {
   const { rows } = await queryable.query<{ head: string; resources: string[]; offers: string[] }>(
     `select head,
        array(select document::text from discovery.resource where key >= ($1::bigint << 26) + 1 and key < ($1::bigint << 26) + ${2 ** 25} order by key limit $2) as resources,

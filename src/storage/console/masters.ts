@@ -20,40 +20,30 @@ const lookedAt = 20_000;
 const maxNamed = 50;
 
 /** Those of the catalog service, in the order in which they were first published. */
-export function listPublishedMasters(
-  queryable: Queryable,
-  page: { limit: number; after?: number },
-): Promise<MasterCatalog[]> {
-  return list(queryable, page, {
-    masters: "select key, id, owner, visible_to as networks from catalog.catalog where type = 'MASTER'",
-    extending: 'select catalog_key as dependent from catalog.resource where master_key = master.key',
-    dependent: 'select id, owner, visible_to as networks from catalog.catalog where key = dependent',
-  });
-}
+export const listPublishedMasters = createList({
+  masters: "select key, id, owner, visible_to as networks from catalog.catalog where type = 'MASTER'",
+  extending: 'select catalog_key as dependent from catalog.resource where master_key = master.key',
+  dependent: 'select id, owner, visible_to as networks from catalog.catalog where key = dependent',
+});
 
 /** Crawled ones, by key. */
-export function listCrawledMasters(
-  queryable: Queryable,
-  page: { limit: number; after?: number },
-): Promise<MasterCatalog[]> {
-  return list(queryable, page, {
-    masters:
-      "select key, id, owner, networks from discovery.catalog where type = 'MASTER' and source = 'node'",
-    extending: 'select target_id as dependent from discovery.crawl_extension where master_key = master.key',
-    dependent: `select catalog_id as id, node as owner, coalesce(networks, '{}') as networks
-      from discovery.crawl_target as target
-      left join discovery.catalog on source = 'node' and catalog.id = target.catalog_id and owner = target.node
-      where target.id = dependent`,
-  });
-}
+export const listCrawledMasters = createList({
+  masters: "select key, id, owner, networks from discovery.catalog where type = 'MASTER' and source = 'node'",
+  extending: 'select target_id as dependent from discovery.crawl_extension where master_key = master.key',
+  dependent: `select catalog_id as id, node as owner, coalesce(networks, '{}') as networks
+    from discovery.crawl_target as target
+    left join discovery.catalog on source = 'node' and catalog.id = target.catalog_id and owner = target.node
+    where target.id = dependent`,
+});
 
-async function list(
-  queryable: Queryable,
-  { limit, after = 0 }: { limit: number; after?: number },
-  { masters, extending, dependent }: { masters: string; extending: string; dependent: string },
-): Promise<MasterCatalog[]> {
-  const { rows } = await queryable.query<MasterCatalog>(
-    `select master.key, master.id as "catalogId", master.owner, master.networks, count as "dependentCount",
+function createList({
+  masters,
+  extending,
+  dependent,
+}: Record<'masters' | 'extending' | 'dependent', string>) {
+  return (queryable: Queryable, { limit, after = 0 }: { limit: number; after?: number }) =>
+    queryable.rows<MasterCatalog>(
+      `select master.key, master.id as "catalogId", master.owner, master.networks, count as "dependentCount",
        seen >= ${lookedAt} as "orMore", array(
          select jsonb_build_object('catalogId', named.id, 'owner', named.owner, 'networks', named.networks)
          from unnest(keys[1:${maxNamed}]) as dependent cross join lateral (${dependent}) as named
@@ -65,9 +55,8 @@ async function list(
        ) as distinct_ones
      ) as counted
      order by master.key`,
-    [after, limit],
-  );
-  return rows;
+      [after, limit],
+    );
 }
 
 /** A catalog may have a million that extend others: an operator looks at some. */

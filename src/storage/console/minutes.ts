@@ -1,5 +1,5 @@
 import type { Queryable } from '../database.ts';
-import { deleteInBatches } from '../delete-in-batches.ts';
+import { deleteBefore } from '../delete-in-batches.ts';
 import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 // How processes did, minute by minute. Rows hold counts of the minute alone, so that those of several processes can be added up.
@@ -55,10 +55,7 @@ export async function measureShared(queryable: Queryable, at: Date): Promise<voi
 }
 
 /** The processes that have written since then. */
-export async function listProcesses(
-  queryable: Queryable,
-  since: Date,
-): Promise<(AboutProcess & { process: string })[]> {
+export async function listProcesses(queryable: Queryable, since: Date) {
   const { rows } = await queryable.query<{ process: string; about: AboutProcess }>(
     `select distinct on (process) process, about from console.minute where at >= $1 and about is not null order by process, at desc`,
     [since],
@@ -74,22 +71,17 @@ export interface MinuteNumber {
   most: number;
 }
 
-export async function readMinutes(queryable: Queryable, since: Date): Promise<MinuteNumber[]> {
-  const { rows } = await queryable.query<MinuteNumber>(
+export function readMinutes(queryable: Queryable, since: Date) {
+  return queryable.rows<MinuteNumber>(
     `select at, key as name, sum(value::float8) as sum, max(value::float8) as most
      from console.minute cross join jsonb_each_text(numbers) where at >= $1 group by at, key order by at`,
     [since],
   );
-  return rows;
 }
 
 /** Forgets rows from before a time; returns how many. */
-export function purgeMinutes(queryable: Queryable, before: Date): Promise<number> {
-  return deleteInBatches(
-    queryable,
-    `delete from console.minute where (at, process) in (
+export const purgeMinutes = deleteBefore(
+  `delete from console.minute where (at, process) in (
        select at, process from console.minute where at < $1 order by at limit $2
      )`,
-    [before],
-  );
-}
+);

@@ -20,15 +20,15 @@ export interface ParticipantSummary {
 }
 
 /** Of the own registry, by identity. */
-export async function listParticipants(
+export function listParticipants(
   queryable: Queryable,
   {
     text,
     limit,
     after,
   }: { text?: string; limit: number; after?: { namespace: string; registryName: string } },
-): Promise<ParticipantSummary[]> {
-  const { rows } = await queryable.query<ParticipantSummary>(
+) {
+  return queryable.rows<ParticipantSummary>(
     `select namespace, registry_name as "registryName", subscriber_id as "subscriberId", type, url,
        array(select network_id from registry.membership as m
          where m.namespace = p.namespace and m.registry_name = p.registry_name order by 1) as networks,
@@ -41,7 +41,6 @@ export async function listParticipants(
      order by namespace, registry_name limit $4`,
     [after?.namespace, after?.registryName, text === undefined ? undefined : likePattern(text), limit],
   );
-  return rows;
 }
 
 export interface SubscriptionSummary {
@@ -56,11 +55,11 @@ export interface SubscriptionSummary {
 }
 
 /** Of the catalog service, by subscriber. */
-export async function listAllSubscriptions(
+export function listAllSubscriptions(
   queryable: Queryable,
   { limit, after }: { limit: number; after?: { subscriber: string; id: string } },
-): Promise<SubscriptionSummary[]> {
-  const { rows } = await queryable.query<SubscriptionSummary>(
+) {
+  return queryable.rows<SubscriptionSummary>(
     `select id, owner as subscriber, url, network_ids as "networkIds", schema_types as "schemaTypes", status, s.created_at as "createdAt"
      from (
        select * from catalog.subscription
@@ -71,7 +70,6 @@ export async function listAllSubscriptions(
      order by owner, id`,
     [after?.subscriber, after?.id, limit],
   );
-  return rows;
 }
 
 export interface FeedSummary {
@@ -86,13 +84,12 @@ export interface FeedSummary {
 }
 
 /** What the discovery service follows: one per catalog service and network of the settings. */
-export async function listAllFeeds(queryable: Queryable): Promise<FeedSummary[]> {
-  const { rows } = await queryable.query<FeedSummary>(
+export function listAllFeeds(queryable: Queryable) {
+  return queryable.rows<FeedSummary>(
     `select catalog_url as "catalogUrl", service, network_id as "networkId",
        case when not configured then 'cancelled' when failures > 0 then 'failing' when subscription_id is null then 'subscribing'
          when run is not null then 'pulling' else 'in step' end as state,
        completed_at as "lastPullAt", least(due_at, pull_at) as "nextAt", case when failures > 0 then last_error end as "lastError"
      from discovery.feed order by position, id`,
   );
-  return rows;
 }

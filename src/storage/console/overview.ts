@@ -6,9 +6,7 @@ import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 const maxNetworks = 200;
 
 /** The networks that participants are members of, and whether anybody is crawled. */
-export async function listKnownNetworks(
-  queryable: Queryable,
-): Promise<{ networks: string[]; isCrawling: boolean }> {
+export async function listKnownNetworks(queryable: Queryable) {
   const { rows } = await queryable.query<{ networks: string[]; isCrawling: boolean }>(
     `select exists (select from discovery.crawl_source) as "isCrawling", array(
        select distinct network_id from registry.membership order by 1 limit $1
@@ -35,8 +33,6 @@ const countedDeliveries = 10_000;
 /** Resources are wide rows; of more, PostgreSQL's estimate is told. */
 const countedResources = 10_000;
 
-const count = (rows: string, bound: number) => countUpTo(bound, rows);
-
 /** As the list of nodes judges them (storage/crawl/status.ts); by partial indexes, which have little in them. */
 const failingNodes = `(
     select id from discovery.crawl_node where failures > 0
@@ -46,17 +42,17 @@ const failingNodes = `(
 
 /** All that is due or parked is counted up to a bound, so that a long queue does not make it slow. */
 export async function readOverview(queryable: Queryable): Promise<Overview> {
-  const { rows } = await queryable.query<OverviewRow>(
-    `select ${count('discovery.catalog', countedRows)} as indexed, ${count('catalog.catalog', countedRows)} as published,
+  const row = await queryable.first<OverviewRow>(
+    `select ${countUpTo(countedRows, 'discovery.catalog')} as indexed, ${countUpTo(countedRows, 'catalog.catalog')} as published,
        ${countOrEstimate(countedResources, 'discovery.resource', 'discovery.resource')} as resources,
-       ${count('registry.participant', countedRows)} as participants,
-       ${count("catalog.subscription where status = 'ACTIVE'", countedRows)} as subscriptions,
-       ${count('discovery.crawl_node where named or has_masters', countedRows)} as nodes,
-       ${count(failingNodes, countedRows)} as failing, ${count('discovery.crawl_target where failures > 0', countedRows)} as "failingCatalogs",
-       ${count(deliveries.waitingCallbacks, countedDeliveries)} as "waitingCallbacks",
-       ${count(deliveries.waitingPushes, countedDeliveries)} as "waitingPushes",
-       ${count(deliveries.parkedCallbacks, countedDeliveries)} as "parkedCallbacks",
-       ${count(deliveries.parkedPushes, countedDeliveries)} as "parkedPushes",
+       ${countUpTo(countedRows, 'registry.participant')} as participants,
+       ${countUpTo(countedRows, "catalog.subscription where status = 'ACTIVE'")} as subscriptions,
+       ${countUpTo(countedRows, 'discovery.crawl_node where named or has_masters')} as nodes,
+       ${countUpTo(countedRows, failingNodes)} as failing, ${countUpTo(countedRows, 'discovery.crawl_target where failures > 0')} as "failingCatalogs",
+       ${countUpTo(countedDeliveries, deliveries.waitingCallbacks)} as "waitingCallbacks",
+       ${countUpTo(countedDeliveries, deliveries.waitingPushes)} as "waitingPushes",
+       ${countUpTo(countedDeliveries, deliveries.parkedCallbacks)} as "parkedCallbacks",
+       ${countUpTo(countedDeliveries, deliveries.parkedPushes)} as "parkedPushes",
        least(
          (select min(created_at) from (select created_at from ${deliveries.waitingCallbacks} limit ${countedDeliveries}) as callbacks),
          (select min(since) from (
@@ -65,38 +61,23 @@ export async function readOverview(queryable: Queryable): Promise<Overview> {
        ) as "oldestWaitingAt",
        (select version from discovery.generation where state = 'in use') as version`,
   );
-  const row = rows[0];
   if (row === undefined) throw new Error('the database told nothing');
-  const { resources } = row;
+  const { indexed, published, failing, failingCatalogs, version, oldestWaitingAt, ...rest } = row;
+  const { waitingCallbacks, waitingPushes, parkedCallbacks, parkedPushes, ...counts } = rest;
+  const waiting = waitingCallbacks + waitingPushes;
   return {
-    catalogs: Math.max(row.indexed, row.published),
-    resources,
-    participants: row.participants,
-    subscriptions: row.subscriptions,
-    nodes: row.nodes,
-    deliveries: {
-      waiting: row.waitingCallbacks + row.waitingPushes,
-      parked: row.parkedCallbacks + row.parkedPushes,
-      oldestWaitingAt: row.oldestWaitingAt,
-    },
-    crawl: { failing: row.failing, failingCatalogs: row.failingCatalogs },
-    index: { version: row.version, resources },
+    ...counts,
+    catalogs: Math.max(indexed, published),
+    deliveries: { waiting, parked: parkedCallbacks + parkedPushes, oldestWaitingAt },
+    crawl: { failing, failingCatalogs },
+    index: { version, resources: counts.resources },
   };
 }
 
-interface OverviewRow {
-  indexed: number;
-  published: number;
-  resources: number;
-  participants: number;
-  subscriptions: number;
-  nodes: number;
-  failing: number;
-  failingCatalogs: number;
-  waitingCallbacks: number;
-  waitingPushes: number;
-  parkedCallbacks: number;
-  parkedPushes: number;
-  oldestWaitingAt: Date | null;
-  version: number;
-}
+type OverviewRow = Pick<Overview, 'resources' | 'participants' | 'subscriptions' | 'nodes'> &
+  Record<
+    keyof typeof deliveries | 'indexed' | 'published' | 'failing' | 'failingCatalogs' | 'version',
+    number
+  > & {
+    oldestWaitingAt: Date | null;
+  };

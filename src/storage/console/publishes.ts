@@ -34,30 +34,26 @@ interface SubmissionRow extends Pick<PublishStanding, 'publisher' | 'acceptedAt'
   requestId: number | null;
 }
 
-export async function findPublish(
-  queryable: Queryable,
-  messageId: string,
-): Promise<PublishStanding | undefined> {
-  const { rows } = await queryable.query<SubmissionRow>(
+export async function findPublish(queryable: Queryable, messageId: string) {
+  const submission = await queryable.first<SubmissionRow>(
     `select id, publisher, "acceptedAt", "doneAt", "requestId" from (
        select id, publisher, message_id, accepted_at as "acceptedAt", done_at as "doneAt", request_id as "requestId"
        from catalog.submission order by id desc limit ${recent}
      ) as recent where message_id = $1 limit 1`,
     [messageId],
   );
-  const [submission] = rows;
   if (!submission) return undefined;
   const { id, requestId, ...standing } = submission;
-  const results = await queryable.query<{ result: string }>(
-    'select result::text as result from catalog.submission_result where submission_id = $1 order by position',
+  const results = await queryable.column<string>(
+    'select result::text from catalog.submission_result where submission_id = $1 order by position',
     [id],
   );
-  const callbacks = await queryable.query<NonNullable<PublishStanding['callback']>>(
+  const callback = await queryable.first<NonNullable<PublishStanding['callback']>>(
     `select state, last_error as "lastError", settled_at as "settledAt" from work.callback
      where request_id = $1 and action = 'catalog/on_publish' order by id desc limit 1`,
     [requestId],
   );
-  const catalogs = await queryable.query<PublishedStanding>(
+  const catalogs = await queryable.rows<PublishedStanding>(
     `select catalog.id as "catalogId", version, receivers, acknowledged, failed, skipped, pushed_at as "pushedAt",
        (select updated_at from discovery.catalog as held
         where held.owner = catalog.owner and held.id = catalog.id and held.source like 'service:%'
@@ -73,21 +69,15 @@ export async function findPublish(
      where submission_id = $1 and result ->> 'status' <> 'REJECTED' order by position`,
     [id],
   );
-  return {
-    ...standing,
-    results: results.rows.map(({ result }) => result),
-    callback: callbacks.rows[0] ?? null,
-    catalogs: catalogs.rows,
-  };
+  return { ...standing, results, callback: callback ?? null, catalogs };
 }
 
 /** The signatures of requests that were answered here lately, by which a callback may name them. */
-export async function findRequestSignatures(queryable: Queryable, messageId: string): Promise<string[]> {
-  const { rows } = await queryable.query<{ signature: string }>(
+export function findRequestSignatures(queryable: Queryable, messageId: string) {
+  return queryable.column<string>(
     `select distinct signature from (
        select message_id, request_signature as signature from work.callback order by id desc limit ${recent}
      ) as recent where message_id = $1 limit 10`,
     [messageId],
   );
-  return rows.map(({ signature }) => signature);
 }

@@ -32,11 +32,11 @@ export interface IndexedCatalog {
 }
 
 /** The catalogs with an id, or those of a node, or both. */
-export async function findKnownCatalogs(
+export function findKnownCatalogs(
   queryable: Queryable,
   { catalogId, owner, limit }: { catalogId?: string; owner?: string; limit: number },
-): Promise<KnownCatalog[]> {
-  const { rows } = await queryable.query<KnownRow>(
+) {
+  return queryable.rows<KnownCatalog>(
     `with named as (
        (select id, owner from catalog.catalog
         where owner is not null and ($1::text is null or id = $1) and ($2::text is null or owner = $2) order by id limit $3)
@@ -48,49 +48,38 @@ export async function findKnownCatalogs(
         where ($1::text is null or catalog_id = $1) and ($2::text is null or node = $2) order by catalog_id limit $3)
      )
      select named.id as "catalogId", named.owner,
-       (select json_build_object('version', version, 'type', type, 'isActive', is_active, 'visibleTo', visible_to,
+       (select jsonb_build_object('version', version, 'type', type, 'isActive', is_active, 'visibleTo', visible_to,
           'resources', resource_count, 'offers', offer_count, 'updatedAt', updated_at)
         from catalog.catalog as stored where stored.id = named.id and stored.owner = named.owner) as stored,
-       (select json_build_object('key', key, 'source', source, 'type', type, 'isActive', is_active, 'isServed', served,
+       (select jsonb_build_object('key', key, 'source', source, 'type', type, 'isActive', is_active, 'isServed', served,
           'networks', networks, 'updatedAt', updated_at)
         from discovery.catalog as held where held.owner = named.owner and held.id = named.id
         order by served desc, key limit 1) as indexed,
        exists (select from discovery.crawl_target as target where target.node = named.owner and target.catalog_id = named.id) as "isCrawled"
      from named order by named.id, named.owner limit $3`,
-    [catalogId ?? null, owner ?? null, limit],
+    [catalogId, owner, limit],
   );
-  return rows.map(({ stored, indexed, ...row }) => ({
-    ...row,
-    stored: stored === null ? null : JSON.parse(stored),
-    indexed: indexed === null ? null : JSON.parse(indexed),
-  }));
 }
-
-type KnownRow = Omit<KnownCatalog, 'stored' | 'indexed'> & { stored: string | null; indexed: string | null };
 
 /** Many catalogs may have a resource with the same id: the search for one is limited to this many. */
 const maxHomesLookedAt = 1_000;
 
 /** The catalog of a resource: one that is served, where several have the id. */
-export async function findHomeOfResource(
-  queryable: Queryable,
-  resourceId: string,
-): Promise<{ catalogId: string; owner: string } | undefined> {
-  const { rows: indexed } = await queryable.query<{ catalogId: string; owner: string }>(
+export async function findHomeOfResource(queryable: Queryable, resourceId: string) {
+  const indexed = await queryable.first<{ catalogId: string; owner: string }>(
     `select catalog.id as "catalogId", owner
      from (select catalog_key from discovery.resource where id = $1 order by catalog_key limit $2) as home
      join discovery.catalog on catalog.key = catalog_key order by served desc, key limit 1`,
     [resourceId, maxHomesLookedAt],
   );
-  if (indexed[0]) return indexed[0];
+  if (indexed) return indexed;
   // The catalog service has no index on the ids of resources, which every publish would have to pay for: each catalog is probed for it by its primary key.
-  const { rows: stored } = await queryable.query<{ catalogId: string; owner: string }>(
+  return queryable.first<{ catalogId: string; owner: string }>(
     `select catalog.id as "catalogId", owner from catalog.catalog
      cross join lateral (select from catalog.resource where catalog_key = catalog.key and resource.id = $1 limit 1) as found
      where owner is not null limit 1`,
     [resourceId],
   );
-  return stored[0];
 }
 
 /** Which discovery services have which version of a stored catalog. */
@@ -102,18 +91,14 @@ export interface PushedCopy {
   lastError: string | null;
 }
 
-export async function listCopies(
-  queryable: Queryable,
-  { catalogId, owner }: { catalogId: string; owner: string },
-): Promise<PushedCopy[]> {
-  const { rows } = await queryable.query<PushedCopy>(
+export function listCopies(queryable: Queryable, { catalogId, owner }: { catalogId: string; owner: string }) {
+  return queryable.rows<PushedCopy>(
     `select subscriber as discovery, acknowledged_version as version, state, last_error as "lastError",
        case when state in ('acknowledged', 'withdrawn') then sent_timestamp end as "acknowledgedAt"
      from catalog.push join catalog.catalog on catalog.key = push.catalog_key
      where catalog.id = $1 and owner = $2 order by subscriber limit 1000`,
     [catalogId, owner],
   );
-  return rows;
 }
 
 /** The crawl log of a node by reason: how often, and when last. */
@@ -127,17 +112,16 @@ export interface LoggedIssue {
   lastAt: Date;
 }
 
-export async function listLoggedIssues(
+export function listLoggedIssues(
   queryable: Queryable,
   { node, catalogId, limit }: { node: string; catalogId?: string; limit: number },
-): Promise<LoggedIssue[]> {
-  const { rows } = await queryable.query<LoggedIssue>(
+) {
+  return queryable.rows<LoggedIssue>(
     `select code, message, max(hint) as hint, catalog_id as "catalogId", max(url) as url, sum(times)::float8 as count, max(at) as "lastAt"
      from discovery.crawl_log where node = $1 and ($2::text is null or catalog_id is null or catalog_id = $2)
      group by code, message, catalog_id order by max(at) desc limit $3`,
     [node, catalogId ?? null, limit],
   );
-  return rows;
 }
 
 /** The documents of a catalog as texts, by their ids. */
@@ -154,20 +138,16 @@ export interface DocumentBounds {
 }
 
 /** As the discovery service holds them; `too large` where they exceed the bounds. */
-export async function readIndexedDocuments(
-  queryable: Queryable,
-  catalogKey: number,
-  bounds: DocumentBounds,
-): Promise<CatalogDocuments | 'too large' | undefined> {
-  const { rows } = await queryable.query<{ head: string }>(
-    'select head::text as head from discovery.catalog where key = $1',
+export async function readIndexedDocuments(queryable: Queryable, catalogKey: number, bounds: DocumentBounds) {
+  const head = await queryable.value<string | undefined>(
+    'select head::text from discovery.catalog where key = $1',
     [catalogKey],
   );
   const listOf = (kind: 'resource' | 'offer') =>
     `select id, document::text as document from discovery.${kind}
      where key > $1::bigint << 26 and key < ($1::bigint + 1) << 26`;
   const lists = { resources: listOf('resource'), offers: listOf('offer') };
-  return rows[0] && readLists(queryable, { key: catalogKey, ...rows[0] }, lists, bounds);
+  return head === undefined ? undefined : readLists(queryable, { key: catalogKey, head }, lists, bounds);
 }
 
 /** As they leave the own catalog service; `too large` where they exceed the bounds. */
@@ -176,7 +156,7 @@ export async function readStoredDocuments(
   { catalogId, owner }: { catalogId: string; owner: string },
   bounds: DocumentBounds,
 ): Promise<CatalogDocuments | 'too large' | undefined> {
-  const { rows } = await queryable.query<{ key: number; head: string }>(
+  const stored = await queryable.first<{ key: number; head: string }>(
     'select key, head::text as head from catalog.catalog where id = $1 and owner = $2',
     [catalogId, owner],
   );
@@ -185,7 +165,7 @@ export async function readStoredDocuments(
       'select id, coalesce(assembled, own)::text as document from catalog.resource where catalog_key = $1',
     offers: 'select id, own::text as document from catalog.offer where catalog_key = $1',
   };
-  return rows[0] && readLists(queryable, rows[0], lists, bounds);
+  return stored && readLists(queryable, stored, lists, bounds);
 }
 
 async function readLists(
@@ -195,15 +175,14 @@ async function readLists(
   { maxDocuments, maxBytes }: DocumentBounds,
 ): Promise<CatalogDocuments | 'too large'> {
   for (const list of [lists.resources, lists.offers]) {
-    const { rows } = await queryable.query<{ documents: number; bytes: number }>(
+    const found = await queryable.first<{ documents: number; bytes: number }>(
       `select count(*) as documents, coalesce(sum(octet_length(document)), 0)::float8 as bytes
        from (${list} limit $2) as first`,
       [key, maxDocuments + 1],
     );
-    const { documents = 0, bytes = 0 } = rows[0] ?? {};
+    const { documents = 0, bytes = 0 } = found ?? {};
     if (documents > maxDocuments || bytes > maxBytes) return 'too large';
   }
-  const read = async (list: string) =>
-    (await queryable.query<{ id: string; document: string }>(list, [key])).rows;
+  const read = (list: string) => queryable.rows<{ id: string; document: string }>(list, [key]);
   return { head, resources: await read(lists.resources), offers: await read(lists.offers) };
 }

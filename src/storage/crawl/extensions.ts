@@ -1,7 +1,6 @@
-import type { StoredExtension } from '../../rules/extends.ts';
 import type { ExtendingResource, HostedMaster } from '../../rules/self-hosted/extend.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import { type ExtensionRow, type InheritedTable, readExtension } from '../inherited.ts';
+import type { InheritedTable } from '../inherited.ts';
 
 // The templates of MASTER catalogs, and the crawled resources that extend them (migrations/0005-discovery-sources.sql). A template is a resource
 // of a MASTER catalog in the index, crawled or from a catalog service; what extends it is there in its assembled form, its own form is kept here.
@@ -10,15 +9,13 @@ export const inheritedTable: InheritedTable = {
   name: 'discovery.crawl_inherited',
   heir: 'target_id',
   heirs: { name: 'discovery.crawl_target', key: 'id' },
+  extending: { name: 'discovery.crawl_extension', id: 'resource_id' },
   current: `select catalog_key as master_key, id as master_resource_id, digest as edition, octet_length(document::text) as bytes,
     document::text as template from discovery.resource`,
 };
 
 /** What a target inherits, and all targets of its node together. */
-export async function sumInherited(
-  queryable: Queryable,
-  targetId: number,
-): Promise<{ catalog: number; publisher: number }> {
+export async function sumInherited(queryable: Queryable, targetId: number) {
   const { rows } = await queryable.query<{ catalog: number; publisher: number }>(
     `select coalesce(sum(inherited_bytes) filter (where id = $1), 0)::bigint as catalog,
        coalesce(sum(inherited_bytes), 0)::bigint as publisher
@@ -28,10 +25,7 @@ export async function sumInherited(
   return rows[0] ?? { catalog: 0, publisher: 0 };
 }
 
-/**
- * The master resources of these ids, without their content, crawled ones first, then in the order in which their catalogs came. They are held as they are
- * until the transaction ends. So are the catalogs that had some of them before: they may have them again.
- */
+/** The master resources of these ids, without their content, crawled ones first. Their catalogs, and those that had some of them before, are held until the transaction ends. */
 export async function holdTemplates(
   tx: Transaction,
   masterResourceIds: readonly string[],
@@ -56,23 +50,6 @@ export async function holdTemplates(
   const templates = new Map<string, HostedMaster[]>();
   for (const master of rows) templates.set(master.id, [...(templates.get(master.id) ?? []), master]);
   return templates;
-}
-
-/** What these resources of a target extend so far. */
-export async function findExtensions(
-  queryable: Queryable,
-  targetId: number,
-  resourceIds: readonly string[],
-): Promise<Map<string, StoredExtension>> {
-  const { rows } = await queryable.query<ExtensionRow>(
-    `select resource_id as id, directive, master_resource_id as "masterResourceId", master_key as "catalogKey",
-       master_version as version, edition, coalesce(kept.bytes, 0) as bytes
-     from discovery.crawl_extension
-       left join discovery.crawl_inherited as kept using (target_id, master_key, master_resource_id, edition)
-     where target_id = $1 and resource_id = any ($2)`,
-    [targetId, resourceIds],
-  );
-  return new Map(rows.map(readExtension));
 }
 
 const rowsAtOnce = 500;
@@ -106,14 +83,10 @@ function rowOf({ own, extension, template }: ExtendingResource) {
 }
 
 /** A resource whose variant another resource of the same catalog is, too. */
-export async function findRepeatedVariant(
-  queryable: Queryable,
-  targetId: number,
-): Promise<string | undefined> {
-  const { rows } = await queryable.query<{ id: string }>(
+export function findRepeatedVariant(queryable: Queryable, targetId: number) {
+  return queryable.value<string | undefined>(
     `select max(resource_id) as id from discovery.crawl_extension where target_id = $1 and directive -> 'variant' is not null
      group by master_resource_id, directive #>> '{variant,type}', directive #>> '{variant,id}' having count(*) > 1 limit 1`,
     [targetId],
   );
-  return rows[0]?.id;
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database.ts';
 import { wakeHosts } from './hosts.ts';
-import { addNodes, type ChangedCatalog, type NamedNode, sourceTable } from './sources.ts';
+import { addNodes, type NamedNode, sourceTable } from './sources.ts';
 
 // Hints from outside that a node has published something, and the operator's wish to have one crawled now.
 
@@ -8,12 +8,11 @@ export type HintOutcome = { kind: 'taken' } | { kind: 'unknown' } | { kind: 'too
 
 /** Makes all due that is read of a known node, unless that was done just before. */
 export async function hintNode(tx: Transaction, node: string, spacingMs: number): Promise<HintOutcome> {
-  const { rows } = await tx.query<{ id: number; host_id: number; wait_ms: number }>(
+  const known = await tx.first<{ id: number; host_id: number; wait_ms: number }>(
     `select id, host_id, case when ${isHinted('$2')} then extract(epoch from hinted_at - now()) * 1000 + $2 else 0 end::float8 as wait_ms
      from discovery.crawl_node where node = $1 and (named or has_masters)`,
     [node, spacingMs],
   );
-  const [known] = rows;
   if (known === undefined) return { kind: 'unknown' };
   if (known.wait_ms > 0) return tooSoon(known.wait_ms, spacingMs);
   await wakeHosts(tx, [known.host_id]);
@@ -38,11 +37,10 @@ function tooSoon(waitMs: number, spacingMs: number): HintOutcome {
 
 /** The operator wants a node crawled now, also where its host rests after a failure. Returns whether it is known. */
 export async function crawlNow(tx: Transaction, node: string): Promise<boolean> {
-  const { rows } = await tx.query<{ id: number; host_id: number }>(
+  const known = await tx.first<{ id: number; host_id: number }>(
     'select id, host_id from discovery.crawl_node where node = $1 and (named or has_masters)',
     [node],
   );
-  const [known] = rows;
   if (known === undefined) return false;
   await tx.query('update discovery.crawl_host set rest_until = null where id = $1', [known.host_id]);
   await wakeHosts(tx, [known.host_id]);
@@ -76,12 +74,12 @@ export async function mayLookUp(
 ): Promise<boolean> {
   // A time further ahead than the window is from before the clock was set back.
   const age = 'abs(extract(epoch from asked_at - now())) * 1000';
-  const { rows } = await tx.query<{ full: boolean }>(
-    `select count(*) >= $2 or coalesce(bool_or(node = $3), false) as full from discovery.crawl_stranger where ${age} < $1`,
+  const isFull = await tx.value<boolean>(
+    `select count(*) >= $2 or coalesce(bool_or(node = $3), false) from discovery.crawl_stranger where ${age} < $1`,
     [windowMs, maxNames, node],
   );
   // Mostly so while somebody makes up names: these must not wait for each other, each with a connection in its hands.
-  if (rows[0]?.full) return false;
+  if (isFull) return false;
   await tx.query('lock table discovery.crawl_stranger in share row exclusive mode');
   await tx.query(`delete from discovery.crawl_stranger where ${age} >= $1`, [windowMs]);
   const { rowCount } = await tx.query(
@@ -94,18 +92,10 @@ export async function mayLookUp(
 }
 
 /** A node that these networks have, and that their next enumeration will name, too. */
-export async function admitNode(
-  tx: Transaction,
-  node: NamedNode,
-  networks: readonly string[],
-): Promise<ChangedCatalog[]> {
-  const { rows } = await tx.query<{ id: number }>(
+export async function admitNode(tx: Transaction, node: NamedNode, networks: readonly string[]) {
+  const sources = await tx.column<number>(
     "select id from discovery.crawl_source where kind = 'network' and name = any ($1)",
     [networks],
   );
-  return addNodes(
-    tx,
-    rows.map(({ id }) => id),
-    [node],
-  );
+  return addNodes(tx, sources, [node]);
 }

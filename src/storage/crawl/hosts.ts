@@ -6,7 +6,6 @@ import { dueAfter, dueIn, markSettled } from '../work/leases.ts';
 // nodes, indexes and targets, and writes under its lease.
 
 export const hostTable = 'discovery.crawl_host';
-export const crawlChannel = 'crawl';
 
 export interface HostRow {
   host: string;
@@ -16,10 +15,7 @@ export interface HostRow {
 /** The lease on a host, while its work is done. */
 export type HostLease = Pick<Claim<HostRow>, 'id' | 'token'>;
 
-/**
- * Call it in every transaction that writes a result: it fails when the lease was lost, and until the end of the transaction nobody else gets
- * the host. The weakest of locks, because results are written all the time, and the lease must be prolonged meanwhile.
- */
+/** Call it in every transaction that writes a result: it throws when the lease was lost, and keeps others from the host until the end. The weakest lock, so that the lease can be prolonged meanwhile. */
 export async function holdLease(tx: Transaction, { id, token }: HostLease): Promise<void> {
   const { rowCount } = await tx.query(
     'select from discovery.crawl_host where id = $1 and lease_token = $2 for key share',
@@ -34,12 +30,18 @@ export async function keepLeases(tx: Transaction, leases: readonly HostLease[]):
 }
 
 /** The id of a host, which is made where it is not known. */
-export async function hostId(tx: Transaction, host: string): Promise<number> {
-  await tx.query('insert into discovery.crawl_host (host) values ($1) on conflict (host) do nothing', [host]);
-  const { rows } = await tx.query<{ id: number }>('select id from discovery.crawl_host where host = $1', [
-    host,
-  ]);
-  return rows[0]?.id ?? 0;
+export async function hostId(tx: Transaction, host: string) {
+  await makeHosts(tx, [host]);
+  return tx.value<number>('select id from discovery.crawl_host where host = $1', [host]);
+}
+
+/** Makes those that are not known. */
+export async function makeHosts(tx: Transaction, hosts: readonly string[]): Promise<void> {
+  await tx.query(
+    `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
+     on conflict (host) do nothing`,
+    [hosts],
+  );
 }
 
 /** Something of these hosts has become due, or does at this time of the database's; one that rests is left in peace. */
@@ -48,9 +50,9 @@ export async function wakeHosts(tx: Transaction, ids: readonly number[], at?: Da
   await tx.query(
     `update discovery.crawl_host set due_at = least(due_at, greatest(coalesce($2, now()), rest_until))
      where id in (select id from discovery.crawl_host where id = any ($1) order by id for no key update)`,
-    [ids, at ?? null],
+    [[...new Set(ids)], at],
   );
-  tx.hint(crawlChannel);
+  tx.hint(hostTable);
 }
 
 /** What came of the work at a host: how often in a row it could not be reached, and for how long it is left in peace. */
@@ -64,18 +66,14 @@ export async function holdLeases(tx: Transaction, leases: readonly HostLease[]):
   return lockHosts(tx, leases, 'no key update');
 }
 
-async function lockHosts(
-  tx: Transaction,
-  leases: readonly HostLease[],
-  lock: 'key share' | 'no key update',
-): Promise<Set<number>> {
-  const { rows } = await tx.query<{ id: number }>(
+async function lockHosts(tx: Transaction, leases: readonly HostLease[], lock: 'key share' | 'no key update') {
+  const held = await tx.column<number>(
     `select host.id from discovery.crawl_host as host
        join unnest($1::bigint[], $2::uuid[]) as lease (id, token) on host.id = lease.id and lease_token = token
      order by host.id for ${lock} of host`,
     [leases.map(({ id }) => id), leases.map(({ token }) => token)],
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Set(held);
 }
 
 /** Gives hosts back whose leases are held: each is due when the first thing there is, but not before it has rested. */

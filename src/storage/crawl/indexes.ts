@@ -29,13 +29,8 @@ export interface IndexRow {
 }
 
 /** Due indexes of these hosts, a limited number each. */
-export async function takeDueIndexes(
-  queryable: Queryable,
-  hosts: readonly number[],
-  limit: number,
-  now: Date,
-): Promise<IndexRow[]> {
-  const { rows } = await queryable.query<IndexRow>(
+export function takeDueIndexes(queryable: Queryable, hosts: readonly number[], limit: number, now: Date) {
+  return queryable.rows<IndexRow>(
     `select item.id, item.host_id, item.url, node_id, node, subscriber_id, key_names, etag, modified, served_digest as digest, item.next_update,
        item.failures, item.stir,
        ${fetchedToday('node', '$3')},
@@ -50,7 +45,6 @@ export async function takeDueIndexes(
      order by item.due_at`,
     [hosts, limit, dayOf(now)],
   );
-  return rows;
 }
 
 /** An index that was asked for and has not changed. */
@@ -158,20 +152,14 @@ export async function recordIndex(
 }
 
 /** A catalog is retired for ever once any retiredAt is seen, whichever entry counts. */
-async function retireListed(
-  tx: Transaction,
-  nodeId: number,
-  entries: readonly ReadEntry[],
-  now: Date,
-): Promise<string[]> {
+async function retireListed(tx: Transaction, nodeId: number, entries: readonly ReadEntry[], now: Date) {
   const retired = entries.filter(({ isRetired }) => isRetired).map(({ catalogId }) => catalogId);
   if (retired.length === 0) return [];
-  const { rows } = await tx.query<{ id: string }>(
+  return tx.column<string>(
     `update discovery.crawl_target set retired_at = $3, stir = stir + 1
      where node_id = $1 and catalog_id = any ($2) and retired_at is null returning catalog_id as id`,
     [nodeId, retired, now],
   );
-  return rows.map(({ id }) => id);
 }
 
 async function writeEntries(
@@ -194,10 +182,7 @@ async function writeEntries(
   );
 }
 
-/**
- * Which entry counts for each catalog of a node: of several, the one with the highest entryVersion. A catalog in no index has nothing more to
- * do. It is reported absent only after every listed index has been read; if nothing of it was ever read, it is then forgotten.
- */
+/** Which entry counts for each catalog of a node: the one with the highest entryVersion. A catalog in no index is absent once every listed index has been read; if nothing of it was ever read, it is forgotten. */
 export async function chooseEntries(
   tx: Transaction,
   nodeId: number,
@@ -263,12 +248,11 @@ const isNowhere = `not exists (
 )`;
 
 /** How many entries the listed indexes of a node have together. */
-export async function countEntries(queryable: Queryable, nodeId: number): Promise<number> {
-  const { rows } = await queryable.query<{ entries: number }>(
+export function countEntries(queryable: Queryable, nodeId: number) {
+  return queryable.value<number>(
     `select count(*) as entries from discovery.crawl_entry as entry
        join discovery.crawl_index as item on item.id = index_id and listed
      where entry.node_id = $1`,
     [nodeId],
   );
-  return rows[0]?.entries ?? 0;
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from '../database.ts';
-import { deleteInBatches } from '../delete-in-batches.ts';
+import { deleteBefore } from '../delete-in-batches.ts';
+import { clip } from '../parameters.ts';
 
 // The crawl log (self-hosted spec: Errors, "a DS's own crawl log is where they appear"). The same line again counts, and moves to the end. What
 // stands in a line comes from the nodes themselves: however much they write, a limited part is kept.
@@ -36,15 +37,14 @@ export async function writeLog(queryable: Queryable, lines: readonly LogLine[], 
        node text, "indexUrl" text, "catalogId" text, url text, document text, code text, message text, hint text)
      group by node, "indexUrl", "catalogId", url, document, code, message
      on conflict (key) do update set at = excluded.at, times = known.times + excluded.times`,
-    [JSON.stringify(lines, (_name, value) => (typeof value === 'string' ? clip(value) : value)), now],
+    [
+      JSON.stringify(lines, (_name, value) =>
+        typeof value === 'string' ? clip(value, maxTextLength) : value,
+      ),
+      now,
+    ],
   );
   await dropSurplus(queryable, [...new Set(lines.map(({ node }) => node))]);
-}
-
-/** Never half of a character, which no database takes. */
-function clip(text: string): string {
-  if (text.length <= maxTextLength) return text;
-  return `${text.slice(0, maxTextLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** Lines that somebody else is just writing are left alone: they are not the oldest any more. */
@@ -69,16 +69,16 @@ export async function readLog(
   { node, catalogId, limit, offset }: { node?: string; catalogId?: string; limit: number; offset: number },
 ): Promise<{ lines: LoggedLine[]; total: number }> {
   const wanted = `($1::text is null or node = $1) and ($2::text is null or catalog_id = $2)`;
-  const values = [node ?? null, catalogId ?? null];
-  const { rows } = await queryable.query<LoggedLine>(
+  const values = [node, catalogId];
+  const lines = await queryable.rows<LoggedLine>(
     `select ${columns} from discovery.crawl_log where ${wanted} order by at desc, id desc limit $3 offset $4`,
     [...values, limit, offset],
   );
-  const counted = await queryable.query<{ total: number }>(
-    `select count(*) as total from discovery.crawl_log where ${wanted}`,
+  const total = await queryable.value<number>(
+    `select count(*) from discovery.crawl_log where ${wanted}`,
     values,
   );
-  return { lines: rows, total: counted.rows[0]?.total ?? 0 };
+  return { lines, total };
 }
 
 export interface ListedLine extends LoggedLine {
@@ -86,18 +86,14 @@ export interface ListedLine extends LoggedLine {
 }
 
 /** The latest lines first, from a line on: a page costs the same, however long the log is. */
-export async function listLog(
-  queryable: Queryable,
-  { node, catalogId, limit, after }: LogPage,
-): Promise<ListedLine[]> {
-  const { rows } = await queryable.query<ListedLine>(
+export function listLog(queryable: Queryable, { node, catalogId, limit, after }: LogPage) {
+  return queryable.rows<ListedLine>(
     `select id, ${columns} from discovery.crawl_log
      where ($1::text is null or node = $1) and ($2::text is null or catalog_id = $2)
        and ($3::timestamptz is null or (at, id) < ($3, $4::bigint))
      order by at desc, id desc limit $5`,
     [node, catalogId, after?.at, after?.id, limit],
   );
-  return rows;
 }
 
 interface LogPage {
@@ -109,12 +105,8 @@ interface LogPage {
 }
 
 /** Forgets lines that were last written before a time; returns how many. */
-export function purgeLog(queryable: Queryable, before: Date): Promise<number> {
-  return deleteInBatches(
-    queryable,
-    `delete from discovery.crawl_log where id in (
+export const purgeLog = deleteBefore(
+  `delete from discovery.crawl_log where id in (
        select id from discovery.crawl_log where at < $1 order by at limit $2 for update skip locked
      )`,
-    [before],
-  );
-}
+);

@@ -1,8 +1,8 @@
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { waitForLock } from '../wait-for-lock.ts';
-import { type HostLease, wakeHosts } from './hosts.ts';
+import { type HostLease, makeHosts, wakeHosts } from './hosts.ts';
 import { spacedFromCheck } from './nodes.ts';
-import { rebuildsChannel } from './rebuilds.ts';
+import { rebuildTable } from './rebuilds.ts';
 import { type ChangedCatalog, type NamedNode, rouseNodes, sourceTable } from './sources.ts';
 
 // Where the MASTER catalogs are that crawled ones extend: entries in the verified indexes of crawled nodes, what catalog services brought, and nodes and
@@ -19,11 +19,8 @@ export interface MasterEntry {
 }
 
 /** Those that are here come first, and among them crawled ones. */
-export async function findMasterEntries(
-  queryable: Queryable,
-  catalogIds: readonly string[],
-): Promise<MasterEntry[]> {
-  const { rows } = await queryable.query<MasterEntry>(
+export function findMasterEntries(queryable: Queryable, catalogIds: readonly string[]) {
+  return queryable.rows<MasterEntry>(
     `select target.node_id as "nodeId", node, target.catalog_id as "catalogId", shown as "isHere", 0 as place, target.id, array(
        select json_array_elements_text(
          case when json_typeof(document -> 'networkIds') = 'array' then document -> 'networkIds' else '[]' end)
@@ -37,20 +34,15 @@ export async function findMasterEntries(
      order by "isHere" desc, place, id`,
     [catalogIds],
   );
-  return rows;
 }
 
 /** The crawled nodes whose own index is at one of these addresses, as far as it has been read. */
-export async function findIndexOwners(
-  queryable: Queryable,
-  urls: readonly string[],
-): Promise<{ url: string; nodeId: number }[]> {
-  const { rows } = await queryable.query<{ url: string; nodeId: number }>(
+export function findIndexOwners(queryable: Queryable, urls: readonly string[]) {
+  return queryable.rows<{ url: string; nodeId: number }>(
     `select item.url, node_id as "nodeId" from discovery.crawl_index as item join discovery.crawl_node as node on node.id = node_id
      where item.url = any ($1) and listed and read_at is not null and (named or has_masters)`,
     [urls],
   );
-  return rows;
 }
 
 /**
@@ -67,7 +59,7 @@ export async function announceMaster(
 ): Promise<void> {
   if (isChanged) await queueRebuild(tx, key);
   await waitForLock(tx, arrivals);
-  const { rows } = await tx.query<{ host_id: number }>(
+  const hosts = await tx.column<number>(
     `update discovery.crawl_target set due_at = now(), stir = stir + 1
      where id in (
        select id from discovery.crawl_target
@@ -77,8 +69,8 @@ export async function announceMaster(
     [names],
   );
   // Whoever holds a host looks for what is due there before it lets go.
-  const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease?.id));
-  await wakeHosts(tx, [...others]);
+  const others = hosts.filter((id) => id !== lease?.id);
+  await wakeHosts(tx, others);
 }
 
 /** One rebuild per master, however often it changes. */
@@ -92,7 +84,7 @@ async function queueRebuild(tx: Transaction, key: number): Promise<void> {
      on conflict (master_key) do update set due_at = least(rebuild.due_at, now())`,
     [key],
   );
-  if (rowCount > 0) tx.hint(rebuildsChannel);
+  if (rowCount > 0) tx.hint(rebuildTable);
 }
 
 export async function letArrivalsPass(database: Database): Promise<void> {
@@ -102,8 +94,8 @@ export async function letArrivalsPass(database: Database): Promise<void> {
 const arrivals = 'arrivals of crawled masters';
 
 /** Whether one of these is a MASTER catalog that is here, or a resource of one. */
-export async function isAnyMasterHere(queryable: Queryable, names: readonly string[]): Promise<boolean> {
-  const { rows } = await queryable.query<{ here: boolean }>(
+export function isAnyMasterHere(queryable: Queryable, names: readonly string[]) {
+  return queryable.value<boolean>(
     `select exists (
        select from discovery.crawl_target where catalog_id = any ($1) and is_master and shown
      ) or exists (
@@ -112,19 +104,12 @@ export async function isAnyMasterHere(queryable: Queryable, names: readonly stri
      ) as here`,
     [names],
   );
-  return rows[0]?.here ?? false;
 }
 
-/**
- * These nodes have, or may have, MASTER catalogs that are extended: they are crawled for them, whoever names them. Returns the catalogs whose
- * state may be another one now.
- */
+/** Crawls these nodes for their MASTER catalogs, whoever names them. Returns the catalogs whose state may have changed. */
 export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[]): Promise<ChangedCatalog[]> {
-  await tx.query(
-    `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
-     on conflict (host) do nothing`,
-    [nodes.map(({ host }) => host)],
-  );
+  const places = nodes.map(({ host }) => host);
+  await makeHosts(tx, places);
   const { rows } = await tx.query<{ id: number; host_id: number; is_new: boolean; is_named: boolean }>(
     `insert into discovery.crawl_node as known (node, host_id, named, has_masters, due_at)
      select node, host.id, false, true, now()
@@ -132,14 +117,14 @@ export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[]
      order by node
      on conflict (node) do update set has_masters = true where not known.has_masters
      returning id, host_id, xmax = 0 as is_new, named as is_named`,
-    [nodes.map(({ node }) => node), nodes.map(({ host }) => host)],
+    [nodes.map(({ node }) => node), places],
   );
-  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))]);
-  const rested = rows.filter(({ is_new: isNew, is_named: isNamed }) => !isNew && !isNamed);
-  return rouseNodes(
-    tx,
-    rested.map(({ id }) => id),
-  );
+  const hosts = rows.map(({ host_id: id }) => id);
+  await wakeHosts(tx, hosts);
+  const rested = rows
+    .filter(({ is_new: isNew, is_named: isNamed }) => !isNew && !isNamed)
+    .map(({ id }) => id);
+  return rouseNodes(tx, rested);
 }
 
 /** Its record lists an index that has not been read here: it is looked at soon, but not all the time. */

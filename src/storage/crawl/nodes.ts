@@ -21,12 +21,8 @@ export interface NodeRow {
 }
 
 /** Due nodes of these hosts, a limited number each. */
-export async function takeDueNodes(
-  queryable: Queryable,
-  hosts: readonly number[],
-  limit: number,
-): Promise<NodeRow[]> {
-  const { rows } = await queryable.query<NodeRow>(
+export function takeDueNodes(queryable: Queryable, hosts: readonly number[], limit: number) {
+  return queryable.rows<NodeRow>(
     `select node.id, node, host_id, host, configured_url, manifest_url, manifest_etag, manifest_modified, next_update,
        digests_at, network_memberships, node.failures, stir
      from unnest($1::bigint[]) as wanted (id) join discovery.crawl_host as host using (id) cross join lateral (
@@ -35,7 +31,6 @@ export async function takeDueNodes(
      order by node.due_at`,
     [hosts, limit],
   );
-  return rows;
 }
 
 /** What the manifest and the record of a node say. */
@@ -85,23 +80,18 @@ function dueUnlessStirred(stir: string, dueInMs: string): string {
   return `case when not (named or has_masters) then null when stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
 
-async function recordIndexUrls(
-  tx: Transaction,
-  { id, host_id: hostKey }: NodeRow,
-  urls: readonly string[],
-): Promise<string[]> {
+async function recordIndexUrls(tx: Transaction, { id, host_id: hostKey }: NodeRow, urls: readonly string[]) {
   await tx.query(
     `insert into discovery.crawl_index as known (node_id, host_id, url, due_at)
      select $1, $2, url, now() from unnest($3::text[]) as url
      on conflict (node_id, url) do update set listed = true, due_at = excluded.due_at where not known.listed`,
     [id, hostKey, urls],
   );
-  const { rows } = await tx.query<{ url: string }>(
+  return tx.column<string>(
     `update discovery.crawl_index set listed = false, due_at = null, etag = null, modified = null, served_digest = null
      where node_id = $1 and listed and url <> all ($2) returning url`,
     [id, urls],
   );
-  return rows.map(({ url }) => url);
 }
 
 /** No entry in them counts any more, and a node may list others every day. */
@@ -135,10 +125,7 @@ export async function moveNode(tx: Transaction, lease: HostLease, row: NodeRow, 
   await wakeHosts(tx, [hostKey]);
 }
 
-/**
- * Something of the node did not verify: its manifest and record are read again, but not all the time. Comes first in its transaction: everybody
- * locks nodes before their indexes, and these before their targets.
- */
+/** Reads manifest and record of a node again after something did not verify, but not all the time. Comes first in its transaction: locks go from nodes to indexes to targets. */
 export async function recheckNode(tx: Transaction, nodeId: number, spacingMs: number): Promise<void> {
   await tx.query(
     `update discovery.crawl_node set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck('$2')}) where id = $1`,

@@ -33,8 +33,7 @@ export async function pullCrawlForward(database: Database, waits: CrawlWaits): P
   };
   for (const [table, waitsMs] of Object.entries(longest)) {
     await database.transaction(async (tx) => {
-      const hosts = await pull<{ host_id: number }>(tx, table, waitsMs, 'host_id');
-      await wakeHosts(tx, [...new Set(hosts.map(({ host_id: id }) => id))]);
+      await wakeHosts(tx, await pull(tx, table, waitsMs, 'host_id'));
     });
   }
   await database.transaction(async (tx) => {
@@ -45,21 +44,20 @@ export async function pullCrawlForward(database: Database, waits: CrawlWaits): P
 }
 
 /** Rows that are due later than after each of these waits. One that is the same for all rows lets PostgreSQL use an index. */
-async function pull<Row extends object>(
+function pull(
   tx: Transaction,
   table: string,
   waitsMs: readonly (string | number)[],
   returned: string,
   condition = '',
-): Promise<Row[]> {
+) {
   const isFar = waitsMs.map((ms) => `due_at > ${ahead(ms)}`).join(' and ');
   // Those that somebody is just writing are looked at the next time.
-  const { rows } = await tx.query<Row>(
+  return tx.column<number>(
     `update discovery.${table} set due_at = now() where id in (
        select id from discovery.${table} where ${isFar} ${condition} order by id for no key update skip locked
      ) returning ${returned}`,
   );
-  return rows;
 }
 
 function ahead(ms: string | number): string {

@@ -3,9 +3,8 @@ import type { Queryable, Transaction } from '../database.ts';
 
 // Crawled catalogs that extend a master which has changed since: what lags behind, and the work that brings it in line.
 
-/** The table of due work, and the channel that tells of new rows in it. */
+/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const rebuildTable = 'discovery.crawl_rebuild';
-export const rebuildsChannel = 'crawl_rebuild';
 
 /** The version of a master, held as it is until the transaction ends. */
 export async function holdMaster(tx: Transaction, masterKey: number): Promise<Master | undefined> {
@@ -19,14 +18,13 @@ export interface Master {
   networks: string[];
 }
 
-export async function findMaster(queryable: Queryable, masterKey: number): Promise<Master | undefined> {
-  const { rows } = await queryable.query<Master>(
+export function findMaster(queryable: Queryable, masterKey: number) {
+  return queryable.first<Master>(
     `select coalesce(version, revision) as version, networks from discovery.catalog as catalog
        left join discovery.crawl_target on source = 'node' and node = owner and catalog_id = catalog.id
      where key = $1 and (source <> 'node' or version is not null)`,
     [masterKey],
   );
-  return rows[0];
 }
 
 /** A catalog that extends a master. */
@@ -37,11 +35,8 @@ export interface Dependent {
 }
 
 /** One that extended a copy of the master which is gone, with the key of that copy. */
-export async function findLostDependent(
-  queryable: Queryable,
-  masterKey: number,
-): Promise<(Dependent & { lostKey: number }) | undefined> {
-  const { rows } = await queryable.query<Dependent & { lostKey: number }>(
+export function findLostDependent(queryable: Queryable, masterKey: number) {
+  return queryable.first<Dependent & { lostKey: number }>(
     `select target.id as "targetId", node, catalog_id as "catalogId", lost.key as "lostKey"
      from discovery.catalog as master join discovery.crawl_lost_master as lost using (owner, id)
        cross join lateral (select target_id from discovery.crawl_extension where master_key = lost.key limit 1) as extending
@@ -49,7 +44,6 @@ export async function findLostDependent(
      where master.key = $1 limit 1`,
     [masterKey],
   );
-  return rows[0];
 }
 
 /** The catalog extends the master from now on, and lags behind it. Wants its precedence locked: whoever writes its extensions has that. */
@@ -77,12 +71,8 @@ export async function adoptDependent(
 }
 
 /** One with resources that were assembled with an older version of the master. */
-export async function findLaggingCatalog(
-  queryable: Queryable,
-  masterKey: number,
-  masterVersion: number,
-): Promise<Dependent | undefined> {
-  const { rows } = await queryable.query<Dependent>(
+export function findLaggingCatalog(queryable: Queryable, masterKey: number, masterVersion: number) {
+  return queryable.first<Dependent>(
     `select target.id as "targetId", node, catalog_id as "catalogId"
      from (
        select target_id from discovery.crawl_extension where master_key = $1 and master_version < $2
@@ -91,7 +81,6 @@ export async function findLaggingCatalog(
      join discovery.crawl_target as target on target.id = target_id`,
     [masterKey, masterVersion],
   );
-  return rows[0];
 }
 
 export interface LaggingResource {
@@ -103,12 +92,12 @@ export interface LaggingResource {
 }
 
 /** In the order of the index, so that a batch costs the same however many dependents have been rebuilt, or wait. */
-export async function findLaggingResources(
+export function findLaggingResources(
   queryable: Queryable,
   targetId: number,
   { masterKey, masterVersion, limit }: { masterKey: number; masterVersion: number; limit: number },
-): Promise<LaggingResource[]> {
-  const { rows } = await queryable.query<LaggingResource>(
+) {
+  return queryable.rows<LaggingResource>(
     `select resource_id as id, master_resource_id as "masterResourceId", edition, coalesce(kept.bytes, 0) as bytes
      from discovery.crawl_extension
        left join discovery.crawl_inherited as kept using (target_id, master_key, master_resource_id, edition)
@@ -116,7 +105,6 @@ export async function findLaggingResources(
      order by master_version, target_id limit $4`,
     [targetId, masterKey, masterVersion, limit],
   );
-  return rows;
 }
 
 /** Templates of a master as they are now, by their ids; those that it has dropped are missing. */
@@ -130,20 +118,6 @@ export async function findTemplates(
     [masterKey, ids],
   );
   return new Map(rows.map((row) => [row.id, { ...row, catalogKey: masterKey, version: masterVersion }]));
-}
-
-/** Resources as they were published; JSON texts. */
-export async function readDependents(
-  queryable: Queryable,
-  targetId: number,
-  ids: readonly string[],
-): Promise<{ id: string; own: string; directive: string }[]> {
-  const { rows } = await queryable.query<{ id: string; own: string; directive: string }>(
-    `select resource_id as id, own, directive from discovery.crawl_extension
-     where target_id = $1 and resource_id = any ($2)`,
-    [targetId, ids],
-  );
-  return rows;
 }
 
 /** Resources are in line with this version of the master; those without another edition keep what they inherited last. */

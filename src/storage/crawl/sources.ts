@@ -1,5 +1,5 @@
 import type { Transaction } from '../database.ts';
-import { wakeHosts } from './hosts.ts';
+import { makeHosts, wakeHosts } from './hosts.ts';
 
 // Whom the crawler reads: the sources of the settings, and the nodes that they name.
 
@@ -20,10 +20,7 @@ export interface CrawlSettings {
   hideUnconfirmed: boolean;
 }
 
-/**
- * Makes the sources those of the settings, all of them due. What no source names any more is not crawled, and not served. Returns the
- * catalogs whose state may be another one now.
- */
+/** Makes the sources those of the settings, all due. Nodes that no source names any more are neither crawled nor served. Returns the catalogs whose state may have changed. */
 export async function configureSources(
   tx: Transaction,
   { sources, policy, hideUnconfirmed }: CrawlSettings,
@@ -68,28 +65,26 @@ async function forgetAddresses(tx: Transaction): Promise<void> {
 }
 
 /** Who crawls nobody needs no masters. */
-async function forsakeMasters(tx: Transaction): Promise<number[]> {
-  const { rows } = await tx.query<{ id: number }>(
+function forsakeMasters(tx: Transaction) {
+  return tx.column<number>(
     'update discovery.crawl_node set has_masters = false where has_masters returning id',
   );
-  return rows.map(({ id }) => id);
 }
 
 /** Brings in line whether a node is named; returns those for which that has changed. */
-async function nameAgain(tx: Transaction, nodes?: readonly string[]): Promise<number[]> {
-  const { rows } = await tx.query<{ id: number }>(
+function nameAgain(tx: Transaction, nodes?: readonly string[]) {
+  return tx.column<number>(
     `update discovery.crawl_node as node set named = not named
      where named <> exists (select from discovery.crawl_naming where node_id = node.id) and ($1::text[] is null or node = any ($1))
      returning id`,
     [nodes ?? null],
   );
-  return rows.map(({ id }) => id);
 }
 
 /** Nodes that nobody needs any more rest; those that somebody needs again are crawled again. */
 export async function rouseNodes(tx: Transaction, ids: readonly number[]): Promise<ChangedCatalog[]> {
   if (ids.length === 0) return [];
-  const { rows: nodes } = await tx.query<{ host_id: number }>(
+  const hosts = await tx.column<number>(
     `update discovery.crawl_node set due_at = case when named or has_masters then now() end, stir = stir + 1
      where id = any ($1) returning host_id`,
     [ids],
@@ -100,7 +95,7 @@ export async function rouseNodes(tx: Transaction, ids: readonly number[]): Promi
      from discovery.crawl_node as node where node.id = node_id and node_id = any ($1)`,
     [ids],
   );
-  const { rows } = await tx.query<ChangedCatalog>(
+  const changed = await tx.rows<ChangedCatalog>(
     `update discovery.crawl_target as target set named = ${isWanted('target', 'node')}, stir = target.stir + 1,
        due_at = case when ${isWanted('target', 'node')} and index_id is not null and digest is distinct from settled_digest
          then now() end
@@ -108,8 +103,8 @@ export async function rouseNodes(tx: Transaction, ids: readonly number[]): Promi
      returning target.node as owner, catalog_id as id`,
     [ids],
   );
-  await wakeHosts(tx, [...new Set(nodes.map(({ host_id: id }) => id))]);
-  return rows;
+  await wakeHosts(tx, hosts);
+  return changed;
 }
 
 /** Of nodes that nobody names, the MASTER catalogs count alone. */
@@ -128,14 +123,15 @@ async function judgeAgain(
     [policy],
   );
   if (rowCount === 0) return [];
-  const { rows } = await tx.query<ChangedCatalog & { host_id: number }>(
+  const changed = await tx.rows<ChangedCatalog & { hostId: number }>(
     `update discovery.crawl_target set hidden = $1 and unconfirmed_since is not null, settled_digest = null, stir = stir + 1,
        due_at = case when named and index_id is not null then now() end
-     returning node as owner, catalog_id as id, host_id`,
+     returning node as owner, catalog_id as id, host_id as "hostId"`,
     [hideUnconfirmed],
   );
-  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))]);
-  return rows;
+  const hosts = changed.map(({ hostId }) => hostId);
+  await wakeHosts(tx, hosts);
+  return changed;
 }
 
 export interface NamedNode {
@@ -146,35 +142,24 @@ export interface NamedNode {
 }
 
 /** What a source names now: nodes that are new are due. Returns those that it named before and does not now. */
-export async function nameNodes(
-  tx: Transaction,
-  sourceId: number,
-  nodes: readonly NamedNode[],
-): Promise<{ vanished: string[]; changed: ChangedCatalog[] }> {
+export async function nameNodes(tx: Transaction, sourceId: number, nodes: readonly NamedNode[]) {
   const changed = await addNodes(tx, [sourceId], nodes);
-  const { rows: vanished } = await tx.query<{ node: string }>(
+  const vanished = await tx.column<string>(
     `update discovery.crawl_naming as naming set present = false
      from discovery.crawl_node as node
      where source_id = $1 and present and node.id = naming.node_id and node.node <> all ($2)
      returning node.node`,
     [sourceId, nodes.map(({ node }) => node)],
   );
-  return { vanished: vanished.map(({ node }) => node), changed };
+  return { vanished, changed };
 }
 
 /** These sources name these nodes, beside those that they named before. */
-export async function addNodes(
-  tx: Transaction,
-  sourceIds: readonly number[],
-  nodes: readonly NamedNode[],
-): Promise<ChangedCatalog[]> {
+export async function addNodes(tx: Transaction, sourceIds: readonly number[], nodes: readonly NamedNode[]) {
   const names = nodes.map(({ node }) => node);
-  await tx.query(
-    `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
-     on conflict (host) do nothing`,
-    [nodes.map(({ host }) => host)],
-  );
-  const { rows: due } = await tx.query<{ host_id: number }>(
+  const hosts = nodes.map(({ host }) => host);
+  await makeHosts(tx, hosts);
+  const due = await tx.column<number>(
     `insert into discovery.crawl_node as known (node, host_id, configured_url, due_at)
      select node, host.id, configured_url, now()
      from unnest($1::text[], $2::text[], $3::text[]) as wanted (node, host, configured_url) join discovery.crawl_host as host using (host)
@@ -182,7 +167,7 @@ export async function addNodes(
      on conflict (node) do update set configured_url = excluded.configured_url
      where excluded.configured_url is not null and known.configured_url is distinct from excluded.configured_url
      returning host_id`,
-    [names, nodes.map(({ host }) => host), nodes.map(({ configuredUrl }) => configuredUrl ?? null)],
+    [names, hosts, nodes.map(({ configuredUrl }) => configuredUrl)],
   );
   await tx.query(
     `insert into discovery.crawl_naming as known (source_id, node_id, present)
@@ -191,6 +176,6 @@ export async function addNodes(
     [sourceIds, names],
   );
   const changed = await rouseNodes(tx, await nameAgain(tx, names));
-  await wakeHosts(tx, [...new Set(due.map(({ host_id: id }) => id))]);
+  await wakeHosts(tx, due);
   return changed;
 }

@@ -103,10 +103,7 @@ export async function summarizeCrawl(queryable: Queryable): Promise<CrawlSummary
 const nextShown = 5;
 
 /** The nodes that fail most come first. */
-export async function readCrawlStatus(
-  queryable: Queryable,
-  { limit }: { limit: number },
-): Promise<CrawlStatus> {
+export async function readCrawlStatus(queryable: Queryable, { limit }: { limit: number }) {
   const { rows: nodes } = await queryable.query<NodeStatus>(
     `select node, host, coalesce(indexes, 0) as indexes, coalesce(catalogs, 0) as catalogs, coalesce(served, 0) as served,
        greatest(node.failures, listed.failures, owned.failures) as failures,
@@ -123,10 +120,8 @@ export async function readCrawlStatus(
      order by failures desc, node limit $1`,
     [limit],
   );
-  const counted = await queryable.query<{ nodes: number }>(
-    'select count(*) as nodes from discovery.crawl_node',
-  );
-  return { ...(await summarizeCrawl(queryable)), nodes, nodeCount: counted.rows[0]?.nodes ?? 0 };
+  const nodeCount = await queryable.value<number>('select count(*) from discovery.crawl_node');
+  return { ...(await summarizeCrawl(queryable)), nodes, nodeCount };
 }
 
 export type NodeStanding =
@@ -153,11 +148,11 @@ export interface ListedNode {
 }
 
 /** Sorted by name. Partial indexes give the state; the rest is read only for the nodes of the page. */
-export async function listNodes(
+export function listNodes(
   queryable: Queryable,
   { limit, after = '', state }: { limit: number; after?: string; state?: NodeStanding },
-): Promise<ListedNode[]> {
-  const { rows } = await queryable.query<ListedNode>(
+) {
+  return queryable.rows<ListedNode>(
     `select node, state, catalogs, listed.failing + owned.failing as failing, checked_at as "lastLookAt",
        least(known.due_at, listed.due_at, owned.due_at) as "nextAt", code as "lastCode", message as "lastMessage", line.at as "lastLineAt"
      from (
@@ -187,14 +182,10 @@ export async function listNodes(
      order by node`,
     [after, state, limit],
   );
-  return rows;
 }
 
 /** The next due work of all nodes or of one. Work of a resting host is due when its rest ends. */
-export async function findNextWork(
-  queryable: Queryable,
-  { node, limit }: { node?: string; limit: number },
-): Promise<NextWork[]> {
+export function findNextWork(queryable: Queryable, { node, limit }: { node?: string; limit: number }) {
   const parts = [
     "select 'manifest' as what, node as name, node, host_id, due_at from discovery.crawl_node",
     `select 'index', item.url, node, item.host_id, item.due_at
@@ -202,31 +193,25 @@ export async function findNextWork(
     "select 'catalog', catalog_id, node, host_id, due_at from discovery.crawl_target where index_id is not null",
     "select 'enumeration', name, null, null, due_at from discovery.crawl_source",
   ];
-  const { rows } = await queryable.query<NextWork>(
+  return queryable.rows<NextWork>(
     `select what, name, node, greatest(work.due_at, rest_until) as at
      from (${parts.join(' union all ')}) as work left join discovery.crawl_host as host on host.id = host_id
      where work.due_at is not null and ($1::text is null or node = $1) order by at, what, name limit $2`,
     [node ?? null, limit],
   );
-  return rows;
 }
 
 /** When a node that is crawled was looked at last; undefined where it is not crawled. */
-export async function findLastLook(
-  queryable: Queryable,
-  node: string,
-): Promise<{ checkedAt: Date | null } | undefined> {
-  const { rows } = await queryable.query<{ checkedAt: Date | null }>(
+export function findLastLook(queryable: Queryable, node: string) {
+  return queryable.first<{ checkedAt: Date | null }>(
     'select checked_at as "checkedAt" from discovery.crawl_node where node = $1 and (named or has_masters)',
     [node],
   );
-  return rows[0];
 }
 
 /** The database's clock, which decides what is due. */
-export async function readClock(queryable: Queryable): Promise<Date> {
-  const { rows } = await queryable.query<{ now: Date }>('select clock_timestamp() as now');
-  return rows[0]?.now ?? new Date();
+export function readClock(queryable: Queryable) {
+  return queryable.value<Date>('select clock_timestamp() as now');
 }
 
 /** Whether every source was enumerated since it was due. */
@@ -260,12 +245,12 @@ export interface CrawledFilter {
 }
 
 /** In the order of their ids. */
-export async function listCrawledCatalogs(
+export function listCrawledCatalogs(
   queryable: Queryable,
   node: string,
   { catalogIds, limit, after }: CrawledFilter = {},
-): Promise<CatalogStatus[]> {
-  const { rows } = await queryable.query<CatalogStatus>(
+) {
+  return queryable.rows<CatalogStatus>(
     `select catalog_id as "catalogId", case when is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
        version, entry_version as "entryVersion", applied_entry_version as "appliedEntryVersion", resources,
        waiting_for as "waitingFor", failures, last_code as "lastCode", due_at as "nextAt"
@@ -274,19 +259,17 @@ export async function listCrawledCatalogs(
      order by catalog_id limit $4`,
     [node, catalogIds, after, limit],
   );
-  return rows;
 }
 
 /** Whether the discovery service has no due or running work: it has subscribed, pulled, and read every known node. */
-export async function isAtRest(queryable: Queryable): Promise<boolean> {
-  const { rows } = await queryable.query<{ rests: boolean }>(
+export function isAtRest(queryable: Queryable) {
+  return queryable.value<boolean>(
     `select not exists (
        select from discovery.feed where configured and (subscription_id is null or run is not null or pull_at <= now())
      ) and not exists (
        select from discovery.crawl_source where due_at <= now() or leased_until > now()
      ) and not exists (
        select from discovery.crawl_host where due_at <= now() or leased_until > now()
-     ) as rests`,
+     )`,
   );
-  return rows[0]?.rests === true;
 }

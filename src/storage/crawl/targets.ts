@@ -17,7 +17,6 @@ export interface TargetRow {
   network_memberships: string[];
   catalog_id: string;
   is_master: boolean;
-  index_id: number;
   index_url: string;
   /** The entry that counts, as received: JSON text. */
   document: string;
@@ -38,28 +37,20 @@ export interface TargetRow {
 }
 
 /** Which of these hosts have targets that are due. */
-export async function findHostsWithTargets(
-  queryable: Queryable,
-  hosts: readonly number[],
-): Promise<Set<number>> {
-  const { rows } = await queryable.query<{ id: number }>(
+export async function findHostsWithTargets(queryable: Queryable, hosts: readonly number[]) {
+  const found = await queryable.column<number>(
     `select id from unnest($1::bigint[]) as host (id)
      where exists (select from discovery.crawl_target where host_id = host.id and due_at <= now() and index_id is not null)`,
     [hosts],
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Set(found);
 }
 
 /** What is due of a host, MASTER catalogs first: others may wait for them. */
-export async function takeDueTargets(
-  queryable: Queryable,
-  host: number,
-  limit: number,
-  now: Date,
-): Promise<TargetRow[]> {
-  const { rows } = await queryable.query<TargetRow>(
+export function takeDueTargets(queryable: Queryable, host: number, limit: number, now: Date) {
+  return queryable.rows<TargetRow>(
     `select target.id, target.node_id, target.node, subscriber_id, key_names, node.url, network_memberships, target.catalog_id,
-       target.is_master, target.index_id, item.url as index_url, entry.document, entry.digest, applied_entry_version, version,
+       target.is_master, item.url as index_url, entry.document, entry.digest, applied_entry_version, version,
        applied_master, entry_key, content_keys, retired_at, unverified_since, waiting_for, inherited_bytes, target.failures, target.stir,
        ${fetchedToday('node', '$3')}
      from (
@@ -72,7 +63,6 @@ export async function takeDueTargets(
      order by target.is_master desc, target.due_at`,
     [host, limit, dayOf(now)],
   );
-  return rows;
 }
 
 /** What becomes of a target of which nothing was applied. */
@@ -185,7 +175,7 @@ export async function judgeKeys(
   now: Date,
 ): Promise<{ catalogId: string; unverified: boolean }[]> {
   await holdLease(tx, lease);
-  const { rows } = await tx.query<{ catalogId: string; unverified: boolean }>(
+  return tx.rows<{ catalogId: string; unverified: boolean }>(
     `update discovery.crawl_target
      set unverified_since = case when (content_keys || entry_key) && $2 then $3::timestamptz end, stir = stir + 1,
        due_at = case when (content_keys || entry_key) && $2 and index_id is not null and named then now() else due_at end
@@ -195,7 +185,6 @@ export async function judgeKeys(
      returning catalog_id as "catalogId", unverified_since is not null as unverified`,
     [nodeId, revoked, now, unasked],
   );
-  return rows;
 }
 
 /** Whether the entries of a node are for us may be another question now: each is looked at once more. */

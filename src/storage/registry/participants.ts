@@ -4,7 +4,7 @@
  * Writing is for the operator (command line) and for `signpost up`; over HTTP the registry is only read.
  */
 import type { RecordState } from '../../protocol/registry-record.ts';
-import type { Database, Queryable } from '../database.ts';
+import type { Database, Queryable, Transaction } from '../database.ts';
 
 /** The two halves of an identity. */
 export interface Subscriber {
@@ -46,7 +46,7 @@ export async function registerParticipant(database: Database, registration: Regi
          set subscriber_id = excluded.subscriber_id, url = coalesce(excluded.url, p.url),
              type = coalesce(excluded.type, p.type), domain = coalesce(excluded.domain, p.domain),
              countries = coalesce(excluded.countries, p.countries)`,
-      [namespace, registryName, subscriberId, url ?? null, type ?? null, domain ?? null, countries ?? null],
+      [namespace, registryName, subscriberId, url, type, domain, countries],
     );
     await putKey(tx, registration, registration.key, registration.replaceKey ?? false);
     for (const networkId of registration.networkIds ?? [])
@@ -55,21 +55,11 @@ export async function registerParticipant(database: Database, registration: Regi
 }
 
 /** Adds a key to a registered participant: the first half of a rotation. */
-export async function addKey(
-  database: Database,
-  subscriber: Subscriber,
-  key: KeyRegistration,
-): Promise<void> {
-  await database.transaction(async (tx) => {
-    await lockParticipant(tx, subscriber);
-    await putKey(tx, subscriber, key, false);
-  });
+export function addKey(database: Database, subscriber: Subscriber, key: KeyRegistration): Promise<void> {
+  return changeParticipant(database, subscriber, (tx) => putKey(tx, subscriber, key, false));
 }
 
-/**
- * Sets the state of one key, or of all keys of the participant, and returns the recordIds that changed.
- * Revoked is for ever: whoever lost a key to somebody else must not get it back by a slip of the operator.
- */
+/** Sets the state of one key, or of all keys of the participant; returns the recordIds that changed. Revoked is for ever, so that no slip of the operator brings a stolen key back. */
 export async function setKeyState(
   database: Database,
   { namespace, registryName }: Subscriber,
@@ -103,25 +93,13 @@ export async function setKeyState(
   });
 }
 
-export async function addMembership(
-  database: Database,
-  subscriber: Subscriber,
-  networkId: string,
-): Promise<void> {
-  await database.transaction(async (tx) => {
-    await lockParticipant(tx, subscriber);
-    await insertMembership(tx, subscriber, networkId);
-  });
+export function addMembership(database: Database, subscriber: Subscriber, networkId: string): Promise<void> {
+  return changeParticipant(database, subscriber, (tx) => insertMembership(tx, subscriber, networkId));
 }
 
 /** Returns whether the participant was a member. */
-export async function removeMembership(
-  database: Database,
-  subscriber: Subscriber,
-  networkId: string,
-): Promise<boolean> {
-  return database.transaction(async (tx) => {
-    await lockParticipant(tx, subscriber);
+export function removeMembership(database: Database, subscriber: Subscriber, networkId: string) {
+  return changeParticipant(database, subscriber, async (tx) => {
     const { rowCount } = await tx.query(
       'delete from registry.membership where namespace = $1 and registry_name = $2 and network_id = $3',
       [subscriber.namespace, subscriber.registryName, networkId],
@@ -163,12 +141,11 @@ async function putKey(
   replace: boolean,
 ): Promise<void> {
   const { namespace, registryName } = subscriber;
-  const { rows } = await tx.query<{ public_key: string; state: RecordState }>(
+  const known = await tx.first<{ public_key: string; state: RecordState }>(
     `select public_key, state from registry.signing_key
       where namespace = $1 and registry_name = $2 and record_id = $3 for update`,
     [namespace, registryName, key.recordId],
   );
-  const known = rows[0];
   const other = known !== undefined && known.public_key !== key.publicKey;
   if (known?.state === 'revoked' && !replace) throw revokedForEver(key.recordId);
   if (other && !replace) {
@@ -190,15 +167,8 @@ async function putKey(
        set state = coalesce($5, k.state), valid_from = coalesce($6, k.valid_from),
            valid_until = coalesce($7, k.valid_until), ttl_seconds = coalesce($8::integer, k.ttl_seconds)`,
     [
-      namespace,
-      registryName,
-      key.recordId,
-      key.publicKey,
-      key.state ?? null,
-      key.validFrom ?? null,
-      key.validUntil ?? null,
-      key.ttlSeconds ?? null,
-      defaultTtlSeconds,
+      ...[namespace, registryName, key.recordId, key.publicKey, key.state],
+      ...[key.validFrom, key.validUntil, key.ttlSeconds, defaultTtlSeconds],
     ],
   );
 }
@@ -211,12 +181,19 @@ async function insertMembership(tx: Queryable, subscriber: Subscriber, networkId
 }
 
 /** Refuses a participant that is not there. At commit, its versions are written under the same lock. */
-async function lockParticipant(tx: Queryable, subscriber: Subscriber): Promise<void> {
-  const { rowCount } = await tx.query(
-    'select from registry.participant where namespace = $1 and registry_name = $2 for no key update',
-    [subscriber.namespace, subscriber.registryName],
-  );
-  if (rowCount === 0) throw unknown(subscriber);
+function changeParticipant<T>(
+  database: Database,
+  subscriber: Subscriber,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return database.transaction(async (tx) => {
+    const { rowCount } = await tx.query(
+      'select from registry.participant where namespace = $1 and registry_name = $2 for no key update',
+      [subscriber.namespace, subscriber.registryName],
+    );
+    if (rowCount === 0) throw unknown(subscriber);
+    return work(tx);
+  });
 }
 
 function unknown({ namespace, registryName }: Subscriber, recordId?: string): RegistrationRefused {

@@ -1,5 +1,6 @@
 import type { RecordState } from '../../protocol/registry-record.ts';
 import type { Queryable } from '../database.ts';
+import { deleteBefore } from '../delete-in-batches.ts';
 import type { Subscriber } from './participants.ts';
 
 /**
@@ -34,14 +35,14 @@ export interface AtVersion {
   asOn?: Date;
 }
 
-export async function findKeyRecord(
+export function findKeyRecord(
   database: Queryable,
   { namespace, registryName }: Subscriber,
   recordId: string,
   { version, asOn }: AtVersion = {},
 ): Promise<KeyRecord | undefined> {
   const isPast = version !== undefined || asOn !== undefined;
-  const { rows } = await database.query<KeyRecord>(
+  return database.first<KeyRecord>(
     isPast
       ? `select ${columns} from registry.record_version r
           where namespace = $1 and registry_name = $2 and record_id = $3
@@ -50,7 +51,6 @@ export async function findKeyRecord(
       : `select ${columns} from ${present} where namespace = $1 and registry_name = $2 and record_id = $3`,
     [namespace, registryName, recordId, ...(isPast ? [version ?? null, asOn ?? null] : [])],
   );
-  return rows[0];
 }
 
 /** What a list is narrowed to, and how it is ordered. */
@@ -66,10 +66,7 @@ export interface ListFilter {
 
 export const listOrders = ['name', 'id', 'date', 'status'] as const;
 
-/**
- * The records under a pair of names: the keys of the participant that has it as its identity, and the keys of the
- * members of the network that has it as its networkId.
- */
+/** The records under a pair of names: the keys of the participant with that identity, and of the members of the network with that networkId. */
 export async function listKeyRecords(
   database: Queryable,
   { namespace, registryName }: Subscriber,
@@ -80,47 +77,40 @@ export async function listKeyRecords(
   const matching = `(select * from ${listed}) listed
     where ($4::text is null or ${stateAt} = $4) and ($5::text is null or strpos(lower(record_id), lower($5)) > 0)
       and ($6::timestamptz is null or recorded_at >= $6) and ($7::timestamptz is null or recorded_at <= $7)`;
-  const asked = [namespace, registryName, asOn ?? now, state ?? null, name ?? null, from ?? null, to ?? null];
-  const [{ rows: records }, { rows: counted }] = await Promise.all([
-    database.query<KeyRecord>(
+  const asked = [namespace, registryName, asOn ?? now, state, name, from, to];
+  const [records, total] = await Promise.all([
+    database.rows<KeyRecord>(
       `select ${columns} from ${matching}
         order by ${recordOrders[order]} namespace, registry_name, record_id limit $8 offset $9`,
       [...asked, page.limit, page.offset],
     ),
-    database.query<{ total: number }>(`select count(*)::integer as total from ${matching}`, asked),
+    database.value<number>(`select count(*) from ${matching}`, asked),
   ]);
-  return { records, total: counted[0]?.total ?? 0 };
+  return { records, total };
 }
 
 /** Every key of every participant, or of one. */
-export async function listParticipants(database: Queryable, subscriber?: Subscriber): Promise<KeyRecord[]> {
-  const { rows } = await database.query<KeyRecord>(
+export function listParticipants(database: Queryable, subscriber?: Subscriber) {
+  return database.rows<KeyRecord>(
     `select ${columns} from ${present} where $1::text is null or (namespace = $1 and registry_name = $2)
       order by namespace, registry_name, created_at, record_id`,
     [subscriber?.namespace ?? null, subscriber?.registryName ?? null],
   );
-  return rows;
-}
-
-export interface RecordVersion {
-  version: number;
-  recordedAt: Date;
 }
 
 /** The newest first. */
-export async function listVersions(
+export function listVersions(
   database: Queryable,
   { namespace, registryName }: Subscriber,
   recordId: string,
   page: { limit: number; offset: number },
-): Promise<RecordVersion[]> {
-  const { rows } = await database.query<RecordVersion>(
-    `select version, recorded_at as "recordedAt" from registry.record_version
+) {
+  return database.column<number>(
+    `select version from registry.record_version
       where namespace = $1 and registry_name = $2 and record_id = $3
       order by version desc limit $4 offset $5`,
     [namespace, registryName, recordId, page.limit, page.offset],
   );
-  return rows;
 }
 
 /** One registry of a namespace: that of a participant's own keys, or a network. */
@@ -131,17 +121,13 @@ export interface NamedRegistry {
   updatedAt: Date;
 }
 
-/**
- * The registries of a namespace, by name. They are there because records are in them: nothing else is known of them.
- *
- * @param registryName only this one
- */
-export async function listRegistries(
+/** The registries of a namespace, or one of them, by name. They exist because records are in them. */
+export function listRegistries(
   database: Queryable,
   namespace: string,
   { registryName, asOn }: { registryName?: string; asOn?: Date } = {},
-): Promise<NamedRegistry[]> {
-  const { rows } = await database.query<NamedRegistry>(
+) {
+  return database.rows<NamedRegistry>(
     `with records as (${asOn === undefined ? inNamespaceNow : inNamespaceAsOn}),
      listed as (
        select registry_name as listed_in, r.* from records r where namespace = $1
@@ -154,7 +140,6 @@ export async function listRegistries(
        from listed where $2::text is null or listed_in = $2 group by listed_in order by listed_in`,
     [namespace, registryName ?? null, ...(asOn === undefined ? [] : [asOn])],
   );
-  return rows;
 }
 
 const columns = `
@@ -195,3 +180,15 @@ const inNamespaceNow = `select r.*, last.recorded_at from ${present} where names
 
 const inNamespaceAsOn = `select distinct on (namespace, registry_name, record_id) * from registry.record_version
   where recorded_at <= $3 order by namespace, registry_name, record_id, version desc`;
+
+/**
+ * Forgets versions of records that were followed by another one before a time, and returns how many. The oldest go first: without the one after it, a version
+ * would never be found again.
+ */
+export const purgeVersions = deleteBefore(
+  `delete from registry.record_version where ctid = any (array(
+     select old.ctid from registry.record_version as next join registry.record_version as old
+       on (old.namespace, old.registry_name, old.record_id, old.version) = (next.namespace, next.registry_name, next.record_id, next.version - 1)
+     where next.recorded_at < $1 order by next.recorded_at limit $2
+   ))`,
+);

@@ -1,10 +1,5 @@
-export interface Alarm {
-  ring(): void;
-  sleep(ms: number): Promise<void>;
-}
-
 /** A sleep that a ring ends; a ring while nobody sleeps ends the next sleep at once. */
-export function createAlarm(): Alarm {
+export function createAlarm() {
   let rung = false;
   let wake: (() => void) | undefined;
   return {
@@ -12,7 +7,7 @@ export function createAlarm(): Alarm {
       rung = true;
       wake?.();
     },
-    async sleep(ms) {
+    async sleep(ms: number) {
       if (!rung) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, ms);

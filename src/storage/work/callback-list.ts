@@ -1,6 +1,6 @@
 import type { BodyForm } from '../../rules/strict-form.ts';
 import type { Database, Queryable } from '../database.ts';
-import { callbacksChannel } from './callbacks.ts';
+import { callbackTable } from './callbacks.ts';
 import type { PastExchange } from './history.ts';
 import { dueIn } from './leases.ts';
 import { isParked } from './parked.ts';
@@ -57,28 +57,24 @@ const columns = `id, role, action, message_id as "messageId", destination, recei
   settled_at as "settledAt", length(body) as "bodyBytes"`;
 
 /** The latest first. */
-export async function listCallbacks(
+export function listCallbacks(
   queryable: Queryable,
   { id, role, state, messageId, limit, before }: CallbackFilter,
-): Promise<CallbackSummary[]> {
-  const { rows } = await queryable.query<CallbackSummary>(
+) {
+  return queryable.rows<CallbackSummary>(
     `select ${columns} ${id === undefined ? '' : ', history'} from work.callback
      where ${state ? states[state] : 'true'} and ${id === undefined ? '$5::bigint is null' : 'id = $5'} and ($1::text is null or role = $1) and ($2::text is null or message_id = $2)
        and ($3::bigint is null or id < $3)
      order by id desc limit $4`,
     [role, messageId, before, limit, id],
   );
-  return rows;
 }
 
 /** To one receiver. */
 export interface ReceiverFilter extends Pick<CallbackFilter, 'state' | 'limit' | 'before'> {
   /** The origin that they go to. */
   receiver: string;
-  /**
-   * Indexes find what waits for a receiver, and what is parked. Delivered ones have none, which every callback would have to pay for: of all callbacks, so
-   * many are looked at.
-   */
+  /** Indexes find waiting and parked callbacks of a receiver. Delivered ones have none, which every callback would have to pay for: so many callbacks are looked through. */
   lookAt: number;
 }
 
@@ -106,11 +102,7 @@ export async function listCallbacksTo(
   return { callbacks, next: rows[0]?.id };
 }
 
-/**
- * Sends refused and parked callbacks again, the same bytes: one, those to a receiver, or all. Returns how many.
- *
- * @param giveUpAfterMs for how long they are tried
- */
+/** Sends refused and parked callbacks again for `giveUpAfterMs`, the same bytes: one, those to a receiver, or all. Returns how many. */
 export async function replayCallbacks(
   database: Database,
   { id, receiver, giveUpAfterMs }: { id?: number; receiver?: string; giveUpAfterMs: number },
@@ -121,7 +113,7 @@ export async function replayCallbacks(
        where ($1::bigint is null or id = $1) and ($2::text is null or receiver = $2) and ${states.parked}`,
       [id, receiver, giveUpAfterMs],
     );
-    if (rowCount > 0) tx.hint(callbacksChannel);
+    if (rowCount > 0) tx.hint(callbackTable);
     return rowCount;
   });
 }
@@ -154,12 +146,8 @@ export interface CallbackReceiver {
   lastError: string | null;
 }
 
-/**
- * By name; only those that have some waiting, or parked, where that is asked for. The distinct receivers are found by a loose index scan: one probe for each, however many callbacks wait for it.
- *
- * @param counted waiting and parked ones are counted up to this number, for each receiver
- */
-export async function listCallbackReceivers(
+/** By name; with a state, only those that have some waiting, or parked. A loose index scan finds the distinct receivers with one probe each. Both are counted up to `counted` per receiver. */
+export function listCallbackReceivers(
   queryable: Queryable,
   {
     limit,
@@ -175,7 +163,7 @@ export async function listCallbackReceivers(
        order by work.callback.role, receiver limit 1
      ) as waiting)`;
   const wanted = state === 'open' ? [waiting] : state === 'parked' ? [parked] : [waiting, parked];
-  const { rows } = await queryable.query<CallbackReceiver>(
+  return queryable.rows<CallbackReceiver>(
     `with recursive roles (role) as (
        (select role from work.callback where due_at is not null order by role limit 1)
        union all
@@ -211,5 +199,4 @@ export async function listCallbackReceivers(
      where place > 0 and receiver is not null order by receiver`,
     [after, limit, counted],
   );
-  return rows;
 }

@@ -11,8 +11,7 @@ import {
   purgeUndelivered,
   queueCallback,
   recordDelivered,
-  recordParked,
-  recordRefused,
+  recordGivenUp,
   recordRetry,
 } from './callbacks.ts';
 import { type Claim, claimDue, LeaseLost } from './due-work.ts';
@@ -33,7 +32,7 @@ useDatabase(
 
 describe('a queued callback', () => {
   it('is due at once, byte for byte, and its listeners are told', async () => {
-    const heard = new Promise<void>((resolve) => void database.listen('callbacks', () => resolve()));
+    const heard = new Promise<void>((resolve) => void database.listen('work.callback', () => resolve()));
     await queue();
     await heard;
     const claim = await claimOne();
@@ -68,7 +67,7 @@ describe('the result of an attempt', () => {
     await queue();
     const claim = await claimOne();
     await database.transaction((tx) =>
-      recordRefused(tx, claim, { at: now, status: 400, error: 'CTX_INVALID_FIELD', form: 'full' }),
+      recordGivenUp(tx, claim, 'refused', { at: now, status: 400, error: 'CTX_INVALID_FIELD', form: 'full' }),
     );
     expect(await list()).toMatchObject([
       { state: 'refused', lastStatus: 400, lastError: 'CTX_INVALID_FIELD', dueAt: null },
@@ -106,7 +105,7 @@ describe('the result of an attempt', () => {
     await database.query("update work.callback set leased_until = now() - interval '1 s', due_at = now()");
     const heir = await claimOne();
     const late = database.transaction((tx) =>
-      recordParked(tx, slow, { at: now, error: 'timeout', form: 'full' }),
+      recordGivenUp(tx, slow, 'parked', { at: now, error: 'timeout', form: 'full' }),
     );
     await expect(late).rejects.toThrow(LeaseLost);
     expect(await openRequests()).toBe(1);
@@ -122,7 +121,7 @@ describe('an operator', () => {
     const id = await queue();
     const claim = await claimOne();
     await database.transaction((tx) =>
-      recordParked(tx, claim, { at: now, status: 503, error: 'unavailable', form: 'full' }),
+      recordGivenUp(tx, claim, 'parked', { at: now, status: 503, error: 'unavailable', form: 'full' }),
     );
     expect(await claimDue(database, callbackTable, { limit: 1 })).toEqual([]);
 
@@ -159,8 +158,8 @@ describe('an operator', () => {
     const claim = await claimOne();
     await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200, form: 'full' }]));
     await queue('message-2');
-    expect(await purgeCallbacks(database, now)).toBe(0);
-    expect(await purgeCallbacks(database, tomorrow)).toBe(1);
+    expect(await purgeCallbacks(database, ['delivered', 'skipped'], now)).toBe(0);
+    expect(await purgeCallbacks(database, ['delivered', 'skipped'], tomorrow)).toBe(1);
     expect(await list()).toMatchObject([{ messageId: 'message-2' }]);
   });
 
@@ -169,7 +168,7 @@ describe('an operator', () => {
       await queue(`message-${number}`);
       const claim = await claimOne();
       await database.transaction((tx) =>
-        recordParked(tx, claim, { at: now, error: 'nobody is there', form: 'full' }),
+        recordGivenUp(tx, claim, 'parked', { at: now, error: 'nobody is there', form: 'full' }),
       );
     }
     await queue('waiting');

@@ -11,9 +11,8 @@ import { closeRequest } from './request-memory.ts';
 // Callbacks on their way: the bytes as they were promised, sent until the receiver has them, refuses them, or it
 // has taken too long. Where a receiver wants them in strict form, that is made of these bytes each time. A callback that is settled, whichever way, closes the request that it answers.
 
-/** The table of due work, and the channel that tells of new rows in it. */
+/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const callbackTable = 'work.callback';
-export const callbacksChannel = 'callbacks';
 
 const purgeBatch = 5_000;
 
@@ -75,7 +74,7 @@ export async function queueCallback(tx: Transaction, callback: NewCallback): Pro
       ...[requestSignature, requestId ?? null, giveUpAfterMs, traceparent, recipient],
     ],
   );
-  tx.hint(callbacksChannel);
+  tx.hint(callbackTable);
   return rows[0]?.id ?? 0;
 }
 
@@ -94,14 +93,8 @@ export interface Delivered {
   history?: string;
 }
 
-/**
- * Their receivers have them. Their bytes are not needed any more. One statement, because this is what becomes of nearly all. Returns of
- * each whether its lease was still held: otherwise nothing is written.
- */
-export async function recordDelivered(
-  queryable: Queryable,
-  delivered: readonly Delivered[],
-): Promise<boolean[]> {
+/** Marks callbacks as delivered and drops their bytes, by one statement, because nearly all end so. Returns for each whether its lease was still held: otherwise nothing is written. */
+export async function recordDelivered(queryable: Queryable, delivered: readonly Delivered[]) {
   const { rows } = await queryable.query<{ id: number }>(
     `with settled as (
        update work.callback as callback
@@ -134,25 +127,8 @@ export async function recordDelivered(
   });
 }
 
-/** The receiver says that it is wrong: the same bytes would be refused again. */
-export async function recordRefused(
-  tx: Transaction,
-  claim: Claim<DueCallback>,
-  failed: FailedSend & { at: Date },
-): Promise<void> {
-  await end(tx, claim, 'refused', failed);
-}
-
-/** It was tried for as long as it may be: an operator can look at it and replay it. */
-export async function recordParked(
-  tx: Transaction,
-  claim: Claim<DueCallback>,
-  failed: FailedSend & { at: Date },
-): Promise<void> {
-  await end(tx, claim, 'parked', failed);
-}
-
-async function end(
+/** Gives a callback up until an operator replays it. Refused: the receiver would refuse the same bytes again. Parked: its time is over. */
+export async function recordGivenUp(
   tx: Transaction,
   claim: Claim<DueCallback>,
   state: 'refused' | 'parked',
@@ -202,18 +178,17 @@ export interface CallbackShare {
 }
 
 /** The callers to whom a role owes more callbacks than this. */
-export async function listCallersOwedMore(
+export function listCallersOwedMore(
   queryable: Queryable,
   role: string,
   { rows: most, bytes }: CallbackShare,
-): Promise<string[]> {
-  const { rows } = await queryable.query<{ identity: string }>(
+) {
+  return queryable.column<string>(
     `select identity from work.callback as owed join work.request on request.id = owed.request_id
      where owed.role = $1 and owed.due_at is not null
      group by identity having count(*) > $2 or sum(octet_length(owed.body)) > $3`,
     [role, most, bytes],
   );
-  return rows.map(({ identity }) => identity);
 }
 
 /** Removes, of each receiver, the oldest of its refused and parked callbacks that are beyond the share. Returns how many those were. */
@@ -234,23 +209,10 @@ export async function purgeUndelivered(
   return rowCount;
 }
 
-/** Removes callbacks that were delivered or skipped before a time; returns how many those were. */
-export function purgeCallbacks(database: Database, settledBefore: Date): Promise<number> {
-  return purgeSettled(database, ['delivered', 'skipped'], settledBefore);
-}
-
-/** Removes callbacks that were refused or parked before a time: no operator has replayed them until then. Returns how many those were. */
-export function purgeParked(database: Database, settledBefore: Date): Promise<number> {
-  return purgeSettled(database, ['refused', 'parked'], settledBefore);
-}
-
-/**
- * Looks at the oldest rows alone: they are settled about in the order in which they came, so that no index on `settled_at` is needed, which every callback
- * would have to pay for.
- */
-async function purgeSettled(
+/** Removes callbacks that were settled before a time; returns how many. It looks at the oldest rows alone, so that no index on `settled_at` is needed, which every callback would have to pay for. */
+export async function purgeCallbacks(
   database: Database,
-  states: readonly string[],
+  states: readonly ('delivered' | 'skipped' | 'refused' | 'parked')[],
   settledBefore: Date,
 ): Promise<number> {
   let total = 0;

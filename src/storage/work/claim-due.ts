@@ -13,10 +13,7 @@ export interface ClaimOptions {
   where?: Record<string, unknown>;
   /** The columns of `row`; all when omitted. */
   columns?: readonly string[];
-  /**
-   * At most `limit` rows with the same value of `column` (not null) in work at a time, over all processes. Wants an index on the columns
-   * of `where`, `column` and due_at, and one on leased_until.
-   */
+  /** At most `limit` rows with the same value of `column` (not null) in work at a time, over all processes. Wants indexes on (`where`, `column`, due_at) and on leased_until. */
   perGroup?: { column: string; limit: number };
   /** Tokens of leases that are still held, but do not count for their groups any more. */
   leavers?: readonly string[];

@@ -5,7 +5,6 @@ import {
   counting,
   insertLeased,
   type Job,
-  jobsChannel,
   jobTable,
   until,
   useJobs,
@@ -92,7 +91,7 @@ describe('the loop', () => {
     await workAndLook({ pollMs: 60_000 });
     await jobs.database.transaction(async (tx) => {
       await tx.query('insert into job (due_at) values (now())');
-      tx.hint('jobs');
+      tx.hint(jobTable);
     });
     await until(async () => (await jobs.all())[0]?.result === 'done');
   });
@@ -239,7 +238,7 @@ const victim = (handsOver: boolean) => `
   const logger = silentLogger();
   const database = await openDatabase({ url: process.env.DATABASE_URL, logger });
   const loop = startWorkLoop({
-    database, logger, table: '${jobTable}', channel: '${jobsChannel}', concurrency: 1, leaseMs: 2000,
+    database, logger, table: '${jobTable}', concurrency: 1, leaseMs: 2000,
     handle: () => { console.log('working'); return new Promise(() => {}); },
   });
   if (${handsOver}) await loop.handOver('r', async (lease) => {

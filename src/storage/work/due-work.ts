@@ -2,15 +2,16 @@ import { setMaxListeners } from 'node:events';
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { Logger } from '../../logger.ts';
 import type { Database } from '../database.ts';
+import { plainReason } from '../first-connection.ts';
 import { createAlarm } from './alarm.ts';
 import { type ClaimOptions, type GroupChoice, takeDue } from './claim-due.ts';
-import { LeaseLost } from './lease-lost.ts';
 import {
   type Claim,
   leaseMs as defaultLeaseMs,
   isSettled,
   isSettledForGood,
   type Lease,
+  LeaseLost,
   msUntilNextDue,
   release,
   renew,
@@ -19,8 +20,7 @@ import { pullForward } from './pull-forward.ts';
 import { createWorkSlots } from './slots.ts';
 
 export { claimDue } from './claim-due.ts';
-export { type Claim, type Lease, type Settlement, settle } from './leases.ts';
-export { LeaseLost };
+export { type Claim, type Lease, LeaseLost, type Settlement, settle } from './leases.ts';
 
 // The loop that processes a table of due work (see leases.ts). It wakes on a hint, when the next row becomes due, when a slot is freed
 // while rows wait, and on a slow poll, because hints may get lost. A row whose work begins in the process that stores it is handed over:
@@ -41,9 +41,8 @@ const pullForwardEveryMs = 5_000;
 export interface WorkLoopOptions<Row extends object>
   extends Pick<ClaimOptions, 'where' | 'columns' | 'perGroup'> {
   database: Database;
+  /** Hints on a channel of this name wake the loop. */
   table: string;
-  /** Hints on this channel wake the loop. */
-  channel: string;
   /** How long a hint waits for others, so that one claim serves all. */
   gatherMs?: number;
   /** Rows processed here at the same time. */
@@ -52,10 +51,7 @@ export interface WorkLoopOptions<Row extends object>
   aside?: number;
   /** Asked before each claim. */
   groups?: () => GroupChoice;
-  /**
-   * Does the work of a row and settles it. The signal aborts when the lease is lost or
-   * the process ends. An error is logged, and the row is due again after a pause.
-   */
+  /** Does the work of a row and settles it. The signal aborts when the lease is lost or the process ends. After an error, the row is due again after a pause. */
   handle(claim: Claim<Row>, signal: AbortSignal, slot: Slot): Promise<void>;
   logger: Logger;
   /** The longest wait for the next attempt. A row that is due later than that is due at once. */
@@ -80,10 +76,7 @@ export interface WorkLoop {
 }
 
 export interface StartedLoop<Row> extends WorkLoop {
-  /**
-   * Stores a row and works on it at once. `store` gets a lease for it where there is a slot, and returns the claim when the row was stored
-   * with that lease. Without a lease it stores the row as due and sends a hint: the row waits behind the others.
-   */
+  /** Stores a row and works on it at once. Where there is a slot, `store` gets a lease, and returns the claim if it stored the row with it. Otherwise it stores the row as due and sends a hint. */
   handOver(group: string, store: Store<Row>): Promise<void>;
   /** Due work of this loop may have changed outside of the table. */
   wake(): void;
@@ -114,7 +107,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   let hinted: NodeJS.Timeout | undefined;
   let pullForwardAt = 0;
 
-  const listening = database.listen(options.channel, () => {
+  const listening = database.listen(table, () => {
     if (options.gatherMs === undefined) alarm.ring();
     else hinted ??= setTimeout(ringHinted, options.gatherMs);
   });
@@ -165,7 +158,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
       if (!left) slots.noteNoneWaiting();
       return full ? pollMs : Math.min(nextMs ?? pollMs, pollMs);
     } catch (error) {
-      logger.warn({ reason: messageOf(error) }, 'cannot claim work; trying again soon');
+      logger.warn({ reason: plainReason(error) }, 'cannot claim work; trying again soon');
       return Math.min(firstPauseMs, pollMs);
     }
   }
@@ -236,7 +229,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
       if (!closing) logger.error({ err: error, id, attempts }, 'work failed; it will be tried again');
       // Without a database the lease simply expires.
       await release(database, table, [claim], pause).catch((fault) =>
-        logger.warn({ reason: messageOf(fault), id }, 'cannot give work back; its lease will run out'),
+        logger.warn({ reason: plainReason(fault), id }, 'cannot give work back; its lease will run out'),
       );
     }
   }
@@ -245,12 +238,8 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     const open = [...held.values()].filter(({ claim }) => !isSettled(claim));
     if (open.length === 0) return;
     const askedAt = performance.now();
-    const kept = await renew(
-      database,
-      table,
-      open.map(({ claim }) => claim),
-      leaseMs,
-    ).catch(() => new Set<string>());
+    const claims = open.map(({ claim }) => claim);
+    const kept = await renew(database, table, claims, leaseMs).catch(() => new Set<string>());
     for (const entry of open) {
       if (kept.has(entry.claim.token)) entry.leasedUntil = askedAt + leaseMs;
       else if (performance.now() > entry.leasedUntil && !isSettled(entry.claim))
@@ -309,8 +298,4 @@ async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
   clearTimeout(timer);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

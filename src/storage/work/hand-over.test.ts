@@ -3,7 +3,6 @@ import {
   counting,
   insertLeased,
   type Job,
-  jobsChannel,
   jobTable,
   until,
   useJobs,
@@ -150,7 +149,7 @@ async function handOver(loop: StartedLoop<Job>, receiver: string, stored = () =>
     isLeased = lease !== undefined;
     if (lease === undefined) {
       await jobs.add('0 s', receiver);
-      jobs.database.hint(jobsChannel);
+      jobs.database.hint(jobTable);
       return undefined;
     }
     const { rows } = await jobs.database.query<Job>(insertLeased, [receiver, lease.token, lease.ms]);

@@ -1,9 +1,6 @@
 import type { Queryable } from '../database.ts';
 
-/**
- * Whether this process does the housekeeping now: the one that moves the due time does, and no other until then. A due time further ahead than
- * that is from before the clock was set back.
- */
+/** Whether this process does the housekeeping now: the one that moves the due time does. A due time too far ahead is from before the clock was set back. */
 export async function claimHousekeeping(queryable: Queryable, everyMs: number): Promise<boolean> {
   const next = `now() + $1::float8 * interval '1 millisecond'`;
   const { rowCount } = await queryable.query(

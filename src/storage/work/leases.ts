@@ -1,7 +1,6 @@
 import pg from 'pg';
 import type { Queryable } from '../database.ts';
 import { Parameters } from '../parameters.ts';
-import { LeaseLost } from './lease-lost.ts';
 
 // Rows of due work and the leases on them. Every such table has
 //
@@ -38,6 +37,15 @@ export interface Settlement {
   /** After how long the row is due again; null when it is done. Work that was found meanwhile makes it due earlier. */
   dueInMs: number | null;
   set?: Record<string, unknown>;
+}
+
+/** Somebody else has the row now, because this lease ran out: nothing may be written any more. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+
+  constructor(table: string, id: number) {
+    super(`the lease on ${table} ${id} was lost`);
+  }
 }
 
 /** Writes a result and gives the row back; throws LeaseLost, and so undoes its transaction, when the lease is not held any more. */
@@ -128,20 +136,15 @@ export async function renew(
   return new Set(rows.map(({ token }) => token));
 }
 
-/** Milliseconds until the next row that is not due yet becomes due; undefined when there is none. */
-export async function msUntilNextDue(
-  queryable: Queryable,
-  table: string,
-  where: Record<string, unknown> | undefined,
-): Promise<number | undefined> {
+/** Milliseconds until the next row that is not due yet becomes due; null when there is none. */
+export function msUntilNextDue(queryable: Queryable, table: string, where?: Record<string, unknown>) {
   const parameters = new Parameters();
-  const { rows } = await queryable.query<{ ms: number | null }>(
-    `select (extract(epoch from min(due_at) - now()) * 1000)::float8 as ms
+  return queryable.value<number | null>(
+    `select (extract(epoch from min(due_at) - now()) * 1000)::float8
      from ${tableName(table)} where due_at > now() ${matching(where, parameters)}`,
     parameters.values,
     { prepared: true },
   );
-  return rows[0]?.ms ?? undefined;
 }
 
 export function matching(where: Record<string, unknown> | undefined, parameters: Parameters): string {

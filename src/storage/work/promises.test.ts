@@ -28,7 +28,7 @@ useDatabase(
 
 describe('a promise', () => {
   it('is a request that is remembered, and a callback that is due, byte for byte, of which others are told', async () => {
-    const heard = new Promise<void>((resolve) => void database.listen('callbacks', () => resolve()));
+    const heard = new Promise<void>((resolve) => void database.listen('work.callback', () => resolve()));
     expect(await store(promise('message-1'))).toBeUndefined();
     await heard;
     const remembered = await findRemembered(database, keyOf('message-1'), { digest: 'd', expires: now });

@@ -3,13 +3,7 @@ import { createBatch } from '../batch.ts';
 import type { Database } from '../database.ts';
 import { type Freshness, freshCondition, Stale } from '../freshness.ts';
 import { DatabaseUnavailable } from '../unavailable.ts';
-import {
-  callbacksChannel,
-  callbackTable,
-  type DueCallback,
-  type NewCallback,
-  receiverOf,
-} from './callbacks.ts';
+import { callbackTable, type DueCallback, type NewCallback, receiverOf } from './callbacks.ts';
 import type { Claim, Lease } from './due-work.ts';
 import { dueIn } from './leases.ts';
 import { hashOf, type NewRequest, type RequestKey } from './request-memory.ts';
@@ -26,10 +20,7 @@ export interface NewPromise {
 }
 
 export interface StorePromise {
-  /**
-   * Returns the claim where the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a
-   * concurrent request with the same key came first, Stale where something has changed that the answer relied on.
-   */
+  /** Returns the claim if the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a concurrent request with the same key came first, Stale when the answer is outdated. */
   (promise: NewPromise, lease?: Lease): Promise<Stored>;
   /** How many wait for those before them to be stored: a measure of overload. */
   waiting(): number;
@@ -39,10 +30,7 @@ export interface StorePromise {
 const maxSharedBytes = 256 * 1024;
 /** There is a statement for each number of rows. */
 const maxTogether = 8;
-/**
- * A statement that was planned on a nearly empty table reads all callbacks to count those of a receiver. After this many, PostgreSQL analyses the table and plans again; by itself it may
- * do so a minute later.
- */
+/** After this many, the table is analysed: a statement that was planned on a nearly empty table reads all callbacks to count those of a receiver. */
 const analyzeAfter = 500;
 
 export function createPromiseStore(database: Database): StorePromise {
@@ -100,23 +88,9 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
   if (token === null) return undefined;
   const { action, destination, body, requestSignature, traceparent = null, truncated = null } = callback;
   const row = {
-    id,
-    action,
-    message_id: key.messageId,
-    recipient: key.identity,
-    destination,
-    receiver,
-    body,
-    request_signature: requestSignature,
-    request_id,
-    created_at: at,
-    give_up_at,
-    last_status: null,
-    last_error: null,
-    form: null,
-    parts: null,
-    traceparent,
-    truncated,
+    ...{ id, request_id, receiver, action, destination, body, give_up_at, traceparent, truncated },
+    ...{ message_id: key.messageId, recipient: key.identity, request_signature: requestSignature },
+    ...{ created_at: at, last_status: null, last_error: null, form: null, parts: null },
   };
   return { id, token, attempts: 1, at, row };
 }
@@ -140,21 +114,13 @@ async function insert(database: Database, rows: readonly Row[]): Promise<Inserte
     ordered.flatMap((row, position) => valuesOf(row, ordered.slice(0, position))),
     { prepared: true },
   );
-  if (inserted.some(({ id, token }) => id !== null && token === null)) database.hint(callbacksChannel);
+  if (inserted.some(({ id, token }) => id !== null && token === null)) database.hint(callbackTable);
   return inserted;
 }
 
 const columns = {
-  ...{
-    key: 'bytea',
-    role: 'text',
-    identity: 'text',
-    method: 'text',
-    url: 'text',
-    action: 'text',
-    message_id: 'text',
-  },
-  ...{ digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
+  ...{ key: 'bytea', role: 'text', identity: 'text', method: 'text', url: 'text', action: 'text' },
+  ...{ message_id: 'text', digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
   ...{ callback: 'text', destination: 'text', receiver: 'text', body: 'bytea', request_signature: 'text' },
   ...{ give_up_after_ms: 'float8', traceparent: 'text', truncated: 'integer' },
   ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer', snapshot: 'pg_snapshot', server: 'text' },
@@ -174,10 +140,7 @@ function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
 
 const statements: string[] = [];
 
-/**
- * Rows of values and no arrays: those would be planned anew each time. Two processes at the same moment may both find the last slot of a
- * receiver: it then gets one more than its limit.
- */
+/** Rows of values: arrays would be planned again each time. Two processes at the same moment may both find the last slot of a receiver, which then gets one more than its limit. */
 function statementFor(count: number): string {
   const types = Object.values(columns);
   const rowOf = (row: number) =>

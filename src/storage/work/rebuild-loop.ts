@@ -1,11 +1,8 @@
 import { settle, startWorkLoop, type WorkLoop, type WorkLoopOptions } from './due-work.ts';
 
-/**
- * When a master moves, what extends it is assembled anew. `rebuildSome` does a part of that, and says whether there was something to do. One master at
- * a time and process: publishes and crawls come first.
- */
+/** Assembles again what extends a master that has changed. `rebuildSome` does a part, and says whether there was something to do. One master at a time and process: publishes and crawls come first. */
 export function startRebuildLoop(
-  where: Pick<WorkLoopOptions<DueRebuild>, 'database' | 'table' | 'channel' | 'logger'>,
+  where: Pick<WorkLoopOptions<DueRebuild>, 'database' | 'table' | 'logger'>,
   rebuildSome: (masterKey: number) => Promise<boolean>,
 ): WorkLoop {
   return startWorkLoop<DueRebuild>({

@@ -5,11 +5,7 @@ import type { Queryable } from '../database.ts';
 /** `plain`: callbacks under a three-line signature. `strict`: messages in strict form. */
 export type UnusualForm = 'plain' | 'strict';
 
-export async function findForms(
-  queryable: Queryable,
-  receiver: string,
-  now: Date,
-): Promise<ReadonlySet<UnusualForm>> {
+export async function findForms(queryable: Queryable, receiver: string, now: Date) {
   const { rows } = await queryable.query<{ form: UnusualForm }>(
     'select form from work.receiver_form where receiver = $1 and until > $2',
     [receiver, now],

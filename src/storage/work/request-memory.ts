@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
-import type { Database, Queryable, Transaction } from '../database.ts';
-import { deleteInBatches } from '../delete-in-batches.ts';
+import type { Queryable, Transaction } from '../database.ts';
+import { deleteBefore } from '../delete-in-batches.ts';
 
 // Accepted requests and what they were answered, remembered at least until their signature expires and while their work is open: the same request
 // again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
 
 const purgeBatch = 5_000;
 /** How much the clocks of a service's processes may differ: a request that one considers expired, another may accept. */
-const clockMarginMs = 60_000;
+const clockMargin = "interval '1 minute'";
 
 /** What makes two requests the same; their bodies are told apart by the digest. */
 export interface RequestKey {
@@ -34,7 +34,7 @@ export async function findRemembered(
   key: RequestKey,
   { digest, expires }: { digest: string; expires: Date },
 ): Promise<RememberedRequest | undefined> {
-  const { rows } = await queryable.query<
+  const found = await queryable.first<
     Omit<RememberedRequest, 'truncated'> & { prolong: boolean; truncated: number | null }
   >(
     `select digest, status, body, digest = $2 and expires < $3 as prolong,
@@ -43,8 +43,8 @@ export async function findRemembered(
     [hashOf(key), digest, expires],
     { prepared: true },
   );
-  if (rows[0] === undefined) return undefined;
-  const { prolong, truncated, ...remembered } = rows[0];
+  if (found === undefined) return undefined;
+  const { prolong, truncated, ...remembered } = found;
   if (prolong) {
     await queryable.query('update work.request set expires = greatest(expires, $2) where key = $1', [
       hashOf(key),
@@ -54,18 +54,17 @@ export async function findRemembered(
   return truncated === null ? remembered : { ...remembered, truncated };
 }
 
-/**
- * Remembers a request together with its answer; returns its id. Throws AlreadyRemembered, and so undoes the transaction, when a
- * concurrent one with the same key came first: it waits for that one's commit to know.
- */
-export async function rememberRequest(
-  queryable: Queryable,
-  key: RequestKey,
-  request: NewRequest,
-): Promise<number> {
+/** Remembers a request with its answer; returns its id. Throws AlreadyRemembered, which undoes the transaction, when a concurrent one with the same key came first. */
+export async function rememberRequest(queryable: Queryable, key: RequestKey, request: NewRequest) {
+  const id = await insertRequest(queryable, key, request);
+  if (id === undefined) throw new AlreadyRemembered();
+  return id;
+}
+
+function insertRequest(queryable: Queryable, key: RequestKey, request: NewRequest) {
   const { role, identity, method, url, action, messageId } = key;
   const { digest, status, body, expires, open } = request;
-  const { rows } = await queryable.query<{ id: number }>(
+  return queryable.value<number | undefined>(
     `insert into work.request
        (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -73,31 +72,21 @@ export async function rememberRequest(
     [hashOf(key), role, identity, method, url, action, messageId, digest, status, body, expires, open],
     { prepared: true },
   );
-  if (rows[0] === undefined) throw new AlreadyRemembered();
-  return rows[0].id;
 }
 
 /** Notes that a signature served a request without body that is not remembered itself: see `findOtherUses`. */
 export async function noteServed(queryable: Queryable, key: RequestKey, expires: Date): Promise<void> {
-  const { role, identity, method, url, action, messageId } = key;
-  await queryable.query(
-    `insert into work.request
-       (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
-     values ($1, $2, $3, $4, $5, $6, $7, '', 200, '', $8, false)
-     on conflict (key) do nothing`,
-    [hashOf(key), role, identity, method, url, action, messageId, expires],
-  );
+  await insertRequest(queryable, key, { digest: '', status: 200, body: '', expires, open: false });
 }
 
 /** The methods of the other requests without body that the same signature has served here, until it expires. */
-export async function findOtherUses(queryable: Queryable, key: RequestKey): Promise<string[]> {
+export function findOtherUses(queryable: Queryable, key: RequestKey): Promise<string[]> {
   const { role, identity, method, url, messageId } = key;
-  const { rows } = await queryable.query<{ method: string }>(
+  return queryable.column<string>(
     `select distinct method from work.request
      where message_id = $1 and method <> 'POST' and role = $2 and identity = $3 and (method, url) <> ($4, $5)`,
     [messageId, role, identity, method, url],
   );
-  return rows.map((row) => row.method);
 }
 
 export type NewRequest = RememberedRequest & { expires: Date; open: boolean };
@@ -108,16 +97,12 @@ export async function closeRequest(tx: Transaction, id: number): Promise<void> {
 }
 
 /** Forgets what may be forgotten; returns how many requests that were. */
-export async function purgeRequests(database: Database, now: Date): Promise<number> {
-  return deleteInBatches(
-    database,
-    `delete from work.request where id in (
-       select id from work.request where expires < $1 and not open order by expires limit $2 for update skip locked
+export const purgeRequests = deleteBefore(
+  `delete from work.request where id in (
+       select id from work.request where expires < $1::timestamptz - ${clockMargin} and not open order by expires limit $2 for update skip locked
      )`,
-    [new Date(now.getTime() - clockMarginMs)],
-    purgeBatch,
-  );
-}
+  purgeBatch,
+);
 
 /** Under which a request is remembered: an address may be longer than an index entry. */
 export function hashOf({ role, identity, method, url, action, messageId }: RequestKey): Buffer {

@@ -1,6 +1,6 @@
 import { chainValues } from '../../protocol/request-signature.ts';
-import type { Database, Queryable, Transaction } from '../database.ts';
-import { deleteInBatches } from '../delete-in-batches.ts';
+import type { Queryable, Transaction } from '../database.ts';
+import { deleteBefore } from '../delete-in-batches.ts';
 
 // Requests that we sent and that are answered by a callback, remembered before they leave: a callback is taken by whichever process it
 // reaches, also after a restart. And the callbacks that were taken: the same one again does nothing again.
@@ -34,28 +34,19 @@ export async function rememberSent(
 }
 
 /** By what a callback may name a request with this messageId: two values of each attempt to send it. */
-export async function findChainValues(
-  queryable: Queryable,
-  role: string,
-  messageId: string,
-): Promise<string[]> {
-  const { rows } = await queryable.query<{ signatures: string[] }>(
+export async function findChainValues(queryable: Queryable, role: string, messageId: string) {
+  const found = await queryable.value<string[] | undefined>(
     'select signatures from work.sent_request where role = $1 and message_id = $2',
     [role, messageId],
   );
-  return rows[0]?.signatures ?? [];
+  return found ?? [];
 }
 
-export async function findSent(
-  queryable: Queryable,
-  role: string,
-  messageId: string,
-): Promise<{ action: string; digest: string } | undefined> {
-  const { rows } = await queryable.query<{ action: string; digest: string }>(
+export function findSent(queryable: Queryable, role: string, messageId: string) {
+  return queryable.first<{ action: string; digest: string }>(
     'select action, digest from work.sent_request where role = $1 and message_id = $2',
     [role, messageId],
   );
-  return rows[0];
 }
 
 export interface TakenCallback {
@@ -79,13 +70,9 @@ export async function takeCallback(tx: Transaction, callback: TakenCallback): Pr
 }
 
 /** Forgets requests whose callback is not waited for any more, with what is known of their callbacks; returns how many. */
-export function purgeSent(database: Database, now: Date): Promise<number> {
-  return deleteInBatches(
-    database,
-    `delete from work.sent_request where (role, message_id) in (
+export const purgeSent = deleteBefore(
+  `delete from work.sent_request where (role, message_id) in (
        select role, message_id from work.sent_request where expires < $1 order by expires limit $2 for update skip locked
      )`,
-    [now],
-    purgeBatch,
-  );
-}
+  purgeBatch,
+);

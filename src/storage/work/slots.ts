@@ -4,25 +4,7 @@ import { randomUUID } from 'node:crypto';
 // or reserved for a row that is being stored with a lease. Where rows of the same group wait for their turn, only half of its slots are
 // reserved: who is always quick enough to take the next free slot would keep them waiting.
 
-export interface WorkSlots {
-  /** How many are taken. */
-  readonly size: number;
-  take(token: string, group: unknown): void;
-  /**
-   * Takes one for a row that is being stored; undefined when its group has none. `perGroup`: the maximum of leased rows of the group,
-   * which is more than its limit where some have left it.
-   */
-  reserve(group: string): { token: string; perGroup: number } | undefined;
-  /** What is left to do for it does not concern its group. */
-  leaveGroup(token: string): void;
-  leavers(): string[];
-  free(token: string): void;
-  /** A row of the group was stored without a lease, and waits for its turn. */
-  noteWaiting(group: string): void;
-  noteNoneWaiting(): void;
-}
-
-export function createWorkSlots(groupLimit: number): WorkSlots {
+export function createWorkSlots(groupLimit: number) {
   const groups = new Map<string, unknown>();
   const left = new Set<string>();
   const crowded = new Set<string>();
@@ -39,11 +21,13 @@ export function createWorkSlots(groupLimit: number): WorkSlots {
   }
 
   return {
+    /** How many are taken. */
     get size() {
       return groups.size;
     },
-    take: (token, group) => void groups.set(token, group),
-    reserve(group) {
+    take: (token: string, group: unknown) => void groups.set(token, group),
+    /** Takes one for a row that is being stored; undefined when its group has none. `perGroup`: the maximum of leased rows of the group, more than its limit where some have left it. */
+    reserve(group: string) {
       const { working, gone } = count(group);
       const limit = crowded.has(group) ? Math.floor(groupLimit / 2) : groupLimit;
       if (working >= limit) return undefined;
@@ -51,15 +35,17 @@ export function createWorkSlots(groupLimit: number): WorkSlots {
       groups.set(token, group);
       return { token, perGroup: groupLimit + gone };
     },
-    leaveGroup(token) {
+    /** What is left to do for it does not concern its group. */
+    leaveGroup(token: string) {
       if (groups.has(token)) left.add(token);
     },
     leavers: () => [...left],
-    free(token) {
+    free(token: string) {
       groups.delete(token);
       left.delete(token);
     },
-    noteWaiting: (group) => void crowded.add(group),
+    /** A row of the group was stored without a lease, and waits for its turn. */
+    noteWaiting: (group: string) => void crowded.add(group),
     noteNoneWaiting: () => crowded.clear(),
   };
 }

@@ -32,10 +32,9 @@ export async function forgetUnregistered(
   );
 }
 
-export async function listUnregisteredKeys(queryable: Queryable): Promise<UnregisteredKey[]> {
-  const { rows } = await queryable.query<UnregisteredKey>(
+export function listUnregisteredKeys(queryable: Queryable) {
+  return queryable.rows<UnregisteredKey>(
     `select role, subscriber_id as "subscriberId", record_id as "recordId", public_key as "publicKey", problem, since
      from work.unregistered_key where seen_at >= now() - ${freshFor} order by role, subscriber_id, record_id, public_key`,
   );
-  return rows;
 }

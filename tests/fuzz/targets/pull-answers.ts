@@ -4,7 +4,7 @@ import { actions } from '../../../src/protocol/actions.ts';
 import { bodyDigest } from '../../../src/protocol/digest.ts';
 import { actionExamples } from '../../../src/protocol/example-messages.ts';
 import { parseSignatureHeader, signRequest } from '../../../src/protocol/request-signature.ts';
-import { feedsChannel } from '../../../src/storage/feeds/feeds.ts';
+import { feedTable } from '../../../src/storage/feeds/feeds.ts';
 import { until } from '../../support/time.ts';
 import { arbitraryValue } from '../../support/values/arbitrary-value.ts';
 import { exchange } from '../http-exchange.ts';
@@ -117,7 +117,7 @@ function feedOf(scene: Scene): Feed {
 async function awaitPull({ database }: Scene, feed: Feed): Promise<Sent> {
   await database.transaction(async (tx) => {
     await tx.query('update discovery.feed set pull_at = now(), due_at = now() where configured');
-    tx.hint(feedsChannel);
+    tx.hint(feedTable);
   });
   // A download that the last answer led to may have to run into its time limit first.
   return until(() => feed.pull, 'a pull of the discovery service', 600_000);

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, beforeEach } from 'vitest';
 import { silentLogger } from '../../../src/logger.ts';
 import type { Database } from '../../../src/storage/database.ts';
+import { createQueryable } from '../../../src/storage/statement.ts';
 import {
   type Claim,
   type StartedLoop,
@@ -14,7 +15,6 @@ import { useDatabase } from './database.ts';
 // A table of due work, emptied before each test, and loops on it, closed after each.
 
 export const jobTable = 'public.job';
-export const jobsChannel = 'jobs';
 export const longestWaitMs = 24 * 3_600_000;
 
 export interface Job {
@@ -99,7 +99,6 @@ export function useJobs(): Jobs {
       const defaults = {
         database,
         table: jobTable,
-        channel: jobsChannel,
         concurrency: 5,
         logger,
         longestWaitMs,
@@ -117,10 +116,10 @@ export function counting(real: Database): { counted: Database; statements: strin
   const statements: string[] = [];
   const counted: Database = {
     ...real,
-    query: (text, ...rest) => {
+    ...createQueryable((text, ...rest) => {
       statements.push(text);
       return real.query(text, ...rest);
-    },
+    }),
     transaction: (...args) => {
       statements.push('begin');
       return real.transaction(...args);

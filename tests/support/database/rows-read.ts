@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '../../../src/storage/database.ts';
+import { createQueryable } from '../../../src/storage/statement.ts';
 
 /** How many rows PostgreSQL reads for the statements of some work: those that scans return, and those that they drop by a filter. */
 export async function countRowsRead(
@@ -6,17 +7,11 @@ export async function countRowsRead(
   work: (queryable: Queryable) => Promise<unknown>,
 ): Promise<number> {
   let total = 0;
-  const counting: Queryable = {
-    async query(text, values) {
-      const { rows } = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-        `explain (analyze, timing off, format json) ${text}`,
-        values,
-      );
-      const plan = rows[0]?.['QUERY PLAN'];
-      total += rowsOf((typeof plan === 'string' ? JSON.parse(plan) : plan)[0].Plan);
-      return database.query(text, values);
-    },
-  };
+  const counting = createQueryable(async (text, values) => {
+    const plan = await database.value<string>(`explain (analyze, timing off, format json) ${text}`, values);
+    total += rowsOf(JSON.parse(plan)[0].Plan);
+    return database.query(text, values);
+  });
   await work(counting);
   return total;
 }

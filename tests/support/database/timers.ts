@@ -51,7 +51,6 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'storage/database.ts': ['before a transaction is tried again', 'a function of PostgreSQL'],
   'storage/first-connection.ts': ['once, at a start'],
   'storage/hints.ts': ['connects again', 'gathers notifications', 'once, at an end'],
-  'storage/lend-connection.ts': ['part of a statement'],
   'storage/replicas.ts': ['reads the position of a server, and no table'],
   'storage/time-limit.ts': ['part of a statement'],
   'storage/work/alarm.ts': ['used by others'],

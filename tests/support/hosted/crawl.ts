@@ -1,4 +1,4 @@
-import { crawlChannel } from '../../../src/storage/crawl/hosts.ts';
+import { hostTable } from '../../../src/storage/crawl/hosts.ts';
 import { readLog } from '../../../src/storage/crawl/log.ts';
 import { sourceTable } from '../../../src/storage/crawl/sources.ts';
 import type { Database } from '../../../src/storage/database.ts';
@@ -26,7 +26,7 @@ export async function rouse(database: Database): Promise<void> {
     );
     await tx.query('update discovery.crawl_host set due_at = now(), rest_until = null');
     tx.hint(sourceTable);
-    tx.hint(crawlChannel);
+    tx.hint(hostTable);
   });
 }
 

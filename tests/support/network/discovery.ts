@@ -6,7 +6,7 @@ import { publicKeyOf } from '../../../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../../../src/registry/key-files.ts';
 import type { SubscriptionSetting } from '../../../src/setting-items.ts';
 import type { Database } from '../../../src/storage/database.ts';
-import { feedsChannel } from '../../../src/storage/feeds/feeds.ts';
+import { feedTable } from '../../../src/storage/feeds/feeds.ts';
 import { registerParticipant } from '../../../src/storage/registry/participants.ts';
 import { freePort } from '../free-port.ts';
 import { until } from '../time.ts';
@@ -99,7 +99,7 @@ export async function startDiscovery(
         await tx.query(
           'update discovery.feed set pull_at = now(), due_at = now(), completed_at = null where configured',
         );
-        tx.hint(feedsChannel);
+        tx.hint(feedTable);
       });
       await until(async () => {
         const { rowCount } = await database.query('select from discovery.feed where completed_at is null');

@@ -7,7 +7,7 @@ import {
   signRequest,
 } from '../../../src/protocol/request-signature.ts';
 import { loadOrCreateSigningKey } from '../../../src/registry/key-files.ts';
-import { feedsChannel } from '../../../src/storage/feeds/feeds.ts';
+import { feedTable } from '../../../src/storage/feeds/feeds.ts';
 import { newId, publishCatalog, resource } from '../../support/catalogs/small-catalogs.ts';
 import type { Actor } from '../../support/network/actor.ts';
 import {
@@ -189,7 +189,7 @@ describe('the discovery service', () => {
   async function changeFeeds(assignments: string): Promise<void> {
     await network.database.transaction(async (tx) => {
       await tx.query(`update discovery.feed set ${assignments}`);
-      tx.hint(feedsChannel);
+      tx.hint(feedTable);
     });
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { feedsChannel } from '../../../src/storage/feeds/feeds.ts';
+import { feedTable } from '../../../src/storage/feeds/feeds.ts';
 import { catalog, plain } from '../../support/catalogs/sample-catalogs.ts';
 import { newId } from '../../support/catalogs/small-catalogs.ts';
 import type { Received } from '../../support/network/actor.ts';
@@ -122,7 +122,7 @@ describe('pulling', () => {
     });
     await network.database.transaction(async (tx) => {
       await tx.query('update discovery.feed set pull_at = now(), due_at = now()');
-      tx.hint(feedsChannel);
+      tx.hint(feedTable);
     });
     const pull = await sent;
     service.onPull = undefined;

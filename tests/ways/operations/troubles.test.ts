@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/config.ts';
 import { silentLogger } from '../../../src/logger.ts';
 import { type Process, startProcess } from '../../../src/main.ts';
 import { identityOf, splitIdentity } from '../../../src/protocol/identity.ts';
-import { feedsChannel } from '../../../src/storage/feeds/feeds.ts';
+import { feedTable } from '../../../src/storage/feeds/feeds.ts';
 import { registerParticipant } from '../../../src/storage/registry/participants.ts';
 import { type Line, openLine } from '../../support/database/severed-line.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -174,7 +174,7 @@ describe('a discovery service that nobody has registered', () => {
     await line.cut();
     await database.transaction(async (tx) => {
       await tx.query('update discovery.feed set check_at = null, due_at = now()');
-      tx.hint(feedsChannel);
+      tx.hint(feedTable);
     });
     await until(async () => {
       const { rowCount } = await database.query('select from discovery.feed where failures > 1');
