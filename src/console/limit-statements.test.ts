@@ -15,6 +15,7 @@ describe('the statements of the console', () => {
       ...{ code: 'NET_TIMEOUT', status: 504, message: 'The database took longer than 0.2 s for this.' },
       hint: expect.stringContaining('Ask for less'),
     });
+    await expect(limited.rows('select pg_sleep(60)')).rejects.toMatchObject({ code: 'NET_TIMEOUT' });
     expect((await limited.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   });
 

@@ -1,5 +1,6 @@
 import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
 import type { Database, Queryable } from '../storage/database.ts';
+import { createQueryable } from '../storage/statement.ts';
 import { ConsoleError } from './errors.ts';
 
 // Reading is free to everybody on this machine: a statement of the console that takes long is ended in the server, so that it takes neither the connections
@@ -13,7 +14,7 @@ export function limitStatements(database: Database, timeoutMs = statementTimeout
     database.query<never>(text, values, { timeoutMs, ...options }).catch((error) => {
       throw explainDelay(error, timeoutMs);
     });
-  return Object.assign(Object.create(database), { query });
+  return Object.assign(Object.create(database), createQueryable(query));
 }
 
 function explainDelay(error: unknown, timeoutMs: number): unknown {

@@ -112,10 +112,10 @@ export async function sampleDocuments(reader: IndexReader, scope: Scope): Promis
 async function countTypes(reader: IndexReader, scope: Scope): Promise<DocumentSample['types']> {
   const { heads } = await findSearched(reader, scope, maxCatalogsCounted);
   const { rows } = await reader.query<{ type: string; uses: number }>(
-    `select type, sum(uses::bigint)::float8 as uses
+    `select used.type, sum(uses::bigint)::float8 as uses
      from discovery.catalog cross join lateral jsonb_each_text(schema_uses) as used (type, uses)
-     where key = any ($1::bigint[]) and position('#' in type) > 0
-     group by type order by uses desc, type limit ${maxTypes}`,
+     where key = any ($1::bigint[]) and position('#' in used.type) > 0
+     group by used.type order by uses desc, used.type limit ${maxTypes}`,
     [bigintArray(heads.map(catalogKeyOf))],
   );
   return rows;
