@@ -13,7 +13,7 @@ import {
   threadDatabase,
 } from '../../storage/thread-database.ts';
 import { DatabaseUnavailable } from '../../storage/unavailable.ts';
-import { LeaseLost } from '../../storage/work/leases.ts';
+import { LeaseLost } from '../../storage/work/lease-lost.ts';
 import { createThreadPool, wasEnded } from '../../thread-pool.ts';
 import { type ApplyingContext, applyContent, type ReadCatalog } from './apply-content.ts';
 import type { CrawlContext } from './context.ts';

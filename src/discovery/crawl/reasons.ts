@@ -1,6 +1,6 @@
 import { TrustFault, type TrustFaultCode, trustHints } from '../../rules/self-hosted/faults.ts';
 import { DatabaseUnavailable } from '../../storage/unavailable.ts';
-import { LeaseLost } from '../../storage/work/leases.ts';
+import { LeaseLost } from '../../storage/work/lease-lost.ts';
 
 // Every reason why the crawler does not take something, or tells of it: those of trust (rules/self-hosted/faults.ts), and those of
 // fetching, of versions and of states. Each has one code, in the crawl log and in the metrics, and a hint that tells what to do about it.

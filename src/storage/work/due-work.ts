@@ -5,13 +5,13 @@ import type { Database } from '../database.ts';
 import { plainReason } from '../first-connection.ts';
 import { createAlarm } from './alarm.ts';
 import { type ClaimOptions, type GroupChoice, takeDue } from './claim-due.ts';
+import { LeaseLost } from './lease-lost.ts';
 import {
   type Claim,
   leaseMs as defaultLeaseMs,
   isSettled,
   isSettledForGood,
   type Lease,
-  LeaseLost,
   msUntilNextDue,
   release,
   renew,
@@ -20,7 +20,8 @@ import { pullForward } from './pull-forward.ts';
 import { createWorkSlots } from './slots.ts';
 
 export { claimDue } from './claim-due.ts';
-export { type Claim, type Lease, LeaseLost, type Settlement, settle } from './leases.ts';
+export { LeaseLost } from './lease-lost.ts';
+export { type Claim, type Lease, type Settlement, settle } from './leases.ts';
 
 // The loop that processes a table of due work (see leases.ts). It wakes on a hint, when the next row becomes due, when a slot is freed
 // while rows wait, and on a slow poll, because hints may get lost. A row whose work begins in the process that stores it is handed over:

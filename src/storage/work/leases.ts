@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Queryable } from '../database.ts';
 import { Parameters } from '../parameters.ts';
+import { LeaseLost } from './lease-lost.ts';
 
 // Rows of due work and the leases on them. Every such table has
 //
@@ -37,15 +38,6 @@ export interface Settlement {
   /** After how long the row is due again; null when it is done. Work that was found meanwhile makes it due earlier. */
   dueInMs: number | null;
   set?: Record<string, unknown>;
-}
-
-/** Somebody else has the row now, because this lease ran out: nothing may be written any more. */
-export class LeaseLost extends Error {
-  override readonly name = 'LeaseLost';
-
-  constructor(table: string, id: number) {
-    super(`the lease on ${table} ${id} was lost`);
-  }
 }
 
 /** Writes a result and gives the row back; throws LeaseLost, and so undoes its transaction, when the lease is not held any more. */
