@@ -203,12 +203,13 @@ describe('the workflows', () => {
     const text = (await Promise.all(files)).join('');
     const suites = Object.keys(scripts).filter((name) => name.startsWith('test:'));
     const missing = suites.filter((name) => !text.includes(`npm run ${name}\n`));
-    // test:ci runs packages and short faults.
+    // test:ci runs packages and short faults, and test:docs README.md.
     expect(missing.sort()).toEqual([
       'test:all',
       'test:attack',
       'test:blocked',
       'test:package',
+      'test:readme',
       'test:short-faults',
     ]);
   });
