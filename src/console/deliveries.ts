@@ -1,16 +1,9 @@
 import type { BodyForm } from '../rules/strict-form.ts';
-import {
-  listPushes,
-  listPushReceivers,
-  type PushSummary,
-  replayPushes,
-  skipPush,
-} from '../storage/catalog/push-list.ts';
+import { listPushes, type PushSummary, replayPushes, skipPush } from '../storage/catalog/push-list.ts';
 import type { Actor } from '../storage/console/audit.ts';
 import type { Database, Queryable } from '../storage/database.ts';
 import {
   type CallbackSummary,
-  listCallbackReceivers,
   listCallbacks,
   listCallbacksTo,
   replayCallbacks,
@@ -228,79 +221,4 @@ export async function skipDelivery(tools: DeliveryTools, by: Actor, { kind, id }
         'A delivery that is being sent cannot be skipped.',
       );
   });
-}
-
-export interface Receiver {
-  receiver: string;
-  kind: 'push' | 'callback';
-  waiting: number;
-  parked: number;
-  /** There are more of them than were counted. */
-  orMore: boolean;
-  oldestWaitingAt: Date | null;
-  nextTryAt: Date | null;
-  /** Something is parked or fails. Receivers of callbacks are listed only where some wait or are parked. */
-  isTroubled: boolean;
-  lastAnswer?: { at?: Date; status?: number; error?: string };
-}
-
-export type ReceiverPosition = Pick<Receiver, 'kind' | 'receiver' | 'isTroubled'>;
-
-/** Of each receiver, waiting and parked deliveries are counted up to this number. */
-const countedDeliveries = 10_000;
-
-/** Trouble first: subscribers whose pushes fail or are parked, receivers of callbacks that have some waiting or parked, other subscribers. Each by name. */
-export async function listReceivers(
-  queryable: Queryable,
-  { state, limit, after }: { state?: 'open' | 'parked'; limit: number; after?: ReceiverPosition },
-): Promise<Receiver[]> {
-  const counted = countedDeliveries;
-  const phases = [
-    { kind: 'push', isTroubled: true },
-    { kind: 'callback' },
-    { kind: 'push', isTroubled: false },
-  ] as const;
-  const isReached = (phase: (typeof phases)[number]) =>
-    after?.kind === phase.kind && (phase.kind === 'callback' || phase.isTroubled === after.isTroubled);
-  const items: Receiver[] = [];
-  for (const phase of phases.slice(Math.max(phases.findIndex(isReached), 0))) {
-    const page = {
-      state,
-      counted,
-      limit: limit - items.length,
-      after: isReached(phase) ? after?.receiver : undefined,
-    };
-    if (page.limit === 0) break;
-    const found =
-      phase.kind === 'push'
-        ? await listPushReceivers(queryable, { ...page, troubled: phase.isTroubled })
-        : (await listCallbackReceivers(queryable, page)).map((one) => ({
-            ...one,
-            isTroubled: one.lastError !== null,
-          }));
-    items.push(...found.map((one) => receiverItem(phase.kind, one)));
-  }
-  return items;
-}
-
-interface CountedReceiver
-  extends Pick<Receiver, 'receiver' | 'waiting' | 'parked' | 'oldestWaitingAt' | 'nextTryAt' | 'isTroubled'> {
-  lastAt?: Date | null;
-  lastStatus: number | null;
-  lastError: string | null;
-}
-
-function receiverItem(
-  kind: Receiver['kind'],
-  { lastAt, lastStatus, lastError, ...rest }: CountedReceiver,
-): Receiver {
-  const isAnswered = lastStatus !== null || lastError !== null;
-  return {
-    ...rest,
-    kind,
-    orMore: Math.max(rest.waiting, rest.parked) >= countedDeliveries,
-    ...(isAnswered && {
-      lastAnswer: { at: lastAt ?? undefined, status: lastStatus ?? undefined, error: lastError ?? undefined },
-    }),
-  };
 }

@@ -9,7 +9,6 @@ import {
   type DeliveryId,
   findDelivery,
   listDeliveries,
-  listReceivers,
   parseDeliveryId,
   renderDeliveryId,
   replayDelivery,
@@ -28,6 +27,7 @@ import {
   renderCursor,
   withoutNulls,
 } from './list.ts';
+import { listReceivers } from './receivers.ts';
 
 /** What leaves the node: receivers, deliveries, and another try, or none, for what is parked. */
 export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleContext): void {

@@ -1,5 +1,6 @@
 import type { Catalog, Location, Resource } from '../protocol/catalog.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
+import { writtenConnectors, writtenStatuses } from './datex-values.ts';
 import { positionOf } from './place.ts';
 import type { Problem } from './station.ts';
 
@@ -156,7 +157,7 @@ function pointOf(
           kind: 'value',
         });
       return {
-        connectorType: { value: connectors[String(connectorType)] ?? 'other' },
+        connectorType: { value: writtenConnectors[String(connectorType)] ?? 'other' },
         ...(connectorFormat !== undefined && {
           connectorFormat: { value: connectorFormat === 'SOCKET' ? 'socket' : 'otherCable' },
         }),
@@ -166,15 +167,6 @@ function pointOf(
     ...(Object.keys(extension).length > 0 && { egiElectricChargingPointExtensionG: extension }),
   };
 }
-
-const connectors: Record<string, string> = {
-  Type1: 'iec62196T1',
-  CCS1: 'iec62196T1COMBO',
-  Type2: 'iec62196T2',
-  CCS2: 'iec62196T2COMBO',
-  CHAdeMO: 'chademo',
-  NACS: 'teslaS',
-};
 
 /** The prices of the offers that cover the first connector of a point. */
 function ratesOf(
@@ -273,7 +265,7 @@ function statusOf(catalog: Catalog, { version }: ExportContext): JsonObject[] {
           aegiRefillPointStatus: {
             reference: reference(evseId),
             ...(reportedAt !== undefined && { lastUpdated: reportedAt }),
-            status: { value: statuses[String(status)] ?? 'unknown' },
+            status: { value: writtenStatuses[String(status)] ?? 'unknown' },
           },
         },
       ];
@@ -284,15 +276,6 @@ function statusOf(catalog: Catalog, { version }: ExportContext): JsonObject[] {
     ? [{ reference: reference(catalog.id), energyInfrastructureStationStatus: stations }]
     : [];
 }
-
-const statuses: Record<string, string> = {
-  AVAILABLE: 'available',
-  CHARGING: 'charging',
-  BLOCKED: 'occupied',
-  RESERVED: 'reserved',
-  OUTOFORDER: 'faulted',
-  INOPERATIVE: 'unavailable',
-};
 
 function attributesOf(resource: Resource | undefined): JsonObject {
   const attributes = resource?.resourceAttributes?.attributes as Json | undefined;

@@ -1,5 +1,6 @@
-import type { Json, JsonObject } from '../protocol/json.ts';
-import { type Report, textOf } from './ocpi-members.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import { enumOf, memberOf } from './datex-members.ts';
+import type { Report } from './ocpi-members.ts';
 import type { Price, PriceType } from './station.ts';
 
 // The enumerations of DATEX II in the words of the EV charger type and of OCPI. Publishers write them in several ways (`iec62196T2COMBO`,
@@ -35,6 +36,16 @@ export const connectorTypes: ReadonlyMap<string, string> = new Map([
     .map((name): [string, string] => [name, 'Other']),
 ]);
 
+/** As they are written; every other one is `other`. */
+export const writtenConnectors: Record<string, string> = {
+  Type1: 'iec62196T1',
+  CCS1: 'iec62196T1COMBO',
+  Type2: 'iec62196T2',
+  CCS2: 'iec62196T2COMBO',
+  CHAdeMO: 'chademo',
+  NACS: 'teslaS',
+};
+
 /** What a charging point is doing, in the words of OCPI. */
 export const availabilities: ReadonlyMap<string, string> = new Map([
   ['available', 'AVAILABLE'],
@@ -50,6 +61,15 @@ export const availabilities: ReadonlyMap<string, string> = new Map([
   ['unknown', 'UNKNOWN'],
 ]);
 
+export const writtenStatuses: Record<string, string> = {
+  AVAILABLE: 'available',
+  CHARGING: 'charging',
+  BLOCKED: 'occupied',
+  RESERVED: 'reserved',
+  OUTOFORDER: 'faulted',
+  INOPERATIVE: 'unavailable',
+};
+
 /** By the plain name: the dimension, and how many of its units are the one that we write. */
 const priceTypes: ReadonlyMap<string, [type: PriceType, factor: number]> = new Map([
   ['priceperkwh', ['ENERGY', 1]],
@@ -60,15 +80,10 @@ const priceTypes: ReadonlyMap<string, [type: PriceType, factor: number]> = new M
   ['baseprice', ['FLAT', 1]],
 ]);
 
-export function energyRates(
-  prices: readonly JsonObject[],
-  memberOf: (holder: Json | undefined, name: string) => Json | undefined,
-  report: Report,
-): Price[] {
+export function energyRates(prices: readonly JsonObject[], report: Report): Price[] {
   return prices.flatMap((price) => {
-    const name =
-      textOf(memberOf(memberOf(price, 'priceType'), 'value')) ?? textOf(memberOf(price, 'priceType'));
-    const [type, factor = 1] = priceTypes.get(plainName(name ?? '')) ?? [];
+    const name = enumOf(memberOf(price, 'priceType')) ?? '';
+    const [type, factor = 1] = priceTypes.get(plainName(name)) ?? [];
     const value = memberOf(price, 'value');
     if (type === undefined || typeof value !== 'number') {
       report('is no price', { column: 'energyPrice', value: JSON.stringify(price) });

@@ -2,6 +2,7 @@ import type { Address } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { powerIn } from './cell-values.ts';
+import { enumOf, firstObject, listIn, memberOf, wordsOf } from './datex-members.ts';
 import { availabilities, connectorTypes, energyRates, plainName } from './datex-values.ts';
 import { type Report, textOf } from './ocpi-members.ts';
 import { openingAttributes } from './opening-hours.ts';
@@ -190,7 +191,7 @@ function tariffsOf(point: JsonObject, report: Report): PlainTariff[] {
     .flatMap((rate) => {
       const id = textOf(memberOf(rate, 'idG'));
       const currency = textOf([memberOf(rate, 'applicableCurrency')].flat()[0]);
-      const prices = energyRates(listIn(rate, 'energyPrice'), memberOf, report);
+      const prices = energyRates(listIn(rate, 'energyPrice'), report);
       if (currency === undefined || prices.length === 0) {
         report('has no price or no currency: the price is missing', { column: 'energyRate', value: id });
         return [];
@@ -269,37 +270,4 @@ function findPlace(reference: Json | undefined): Place {
     ...(address && { address }),
     ...(timeZone !== undefined && { timeZone }),
   };
-}
-
-/** By its name, with or without the prefix of a profile. */
-function memberOf(holder: Json | undefined, name: string): Json | undefined {
-  if (!isJsonObject(holder)) return undefined;
-  if (name in holder) return holder[name];
-  const wanted = name.toLowerCase();
-  const found = Object.keys(holder).find(
-    (key) => key.toLowerCase().replace(/^(a?egi|a?fac|a?loc|a?com)/, '') === wanted,
-  );
-  return found === undefined ? undefined : holder[found];
-}
-
-function listIn(holder: Json | undefined, name: string): JsonObject[] {
-  return [memberOf(holder, name) ?? []].flat().filter(isJsonObject);
-}
-
-function firstObject(...values: (Json | undefined)[]): JsonObject {
-  return values.find(isJsonObject) ?? {};
-}
-
-/** Of an enumeration, extended or not. */
-function enumOf(given: Json | undefined): string | undefined {
-  if (!isJsonObject(given)) return textOf(given);
-  const value = textOf(given.value);
-  return value === 'extendedG' ? textOf(given.extendedValueG) : value;
-}
-
-/** Of a text in several languages, the first. */
-function wordsOf(given: Json | undefined): string | undefined {
-  const [first] = [given].flat();
-  const [value] = listIn(first, 'values');
-  return textOf(value?.value) ?? textOf(first);
 }

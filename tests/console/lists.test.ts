@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listDeliveries, listReceivers } from '../../src/console/deliveries.ts';
+import { listDeliveries } from '../../src/console/deliveries.ts';
 import { listAllCatalogs } from '../../src/console/list-catalogs.ts';
+import { listReceivers } from '../../src/console/receivers.ts';
 import { listCatalogs } from '../../src/storage/catalog/catalog-list.ts';
 import { listIndexedCatalogs } from '../../src/storage/console/indexed-catalogs.ts';
 import { listCrawledMasters, listPublishedMasters } from '../../src/storage/console/masters.ts';
