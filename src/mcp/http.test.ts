@@ -107,7 +107,6 @@ describe('the MCP server over HTTP', () => {
     const answers = await Promise.allSettled(Array.from({ length: 8 }, () => post(url, {}, { body: batch })));
     const served = answers.filter((one) => one.status === 'fulfilled' && one.value === 200);
     expect(served.length).toBeLessThan(8);
-    expect(await post(url)).toBe(429);
   });
 
   it('counts callers behind a trusted proxy one by one', async () => {
