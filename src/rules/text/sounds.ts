@@ -98,11 +98,18 @@ function simplify(word: string): string {
 
 /** How close two words of different scripts are that may be the same, up to 1; undefined where they are not. */
 export function likenessOfSounds(left: string, right: string): number | undefined {
+  if (isLatin(left) === isLatin(right)) return undefined;
   const [a, b] = [soundOf(left), soundOf(right)];
-  if (!a || !b || a.script === b.script || !a.keys.some((key) => b.keys.includes(key))) return undefined;
+  if (!a || !b || !a.keys.some((key) => b.keys.includes(key))) return undefined;
   const longest = Math.max(a.spelling.length, b.spelling.length);
   return 1 - (findEditDistance(a.spelling, b.spelling, longest) ?? longest) / (longest + 1);
 }
+
+function isLatin(word: string): boolean {
+  return word < firstIndic;
+}
+
+const firstIndic = indicBlocks[0][0];
 
 /** The keys under which an index keeps a word, and those by which it is found. */
 export function soundKeys(word: string): { index: string[]; query: string[] } {

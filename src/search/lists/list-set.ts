@@ -115,6 +115,8 @@ function joinWithShared(
   if (isDisjoint && shared.length === 0) return { keys, marks };
   const keyAt = (index: number) => keys[index] as number;
   const markAt = (index: number) => marks[index] as number;
+  // Most are in order already: what is shared lies elsewhere, or runs overlap further on.
+  if (keys.every((key, index) => index === 0 || key > keyAt(index - 1))) return { keys, marks };
   const order = Uint32Array.from(keys.keys()).sort((a, b) => keyAt(a) - keyAt(b) || markAt(a) - markAt(b));
   return { keys: Float64Array.from(order, keyAt), marks: Float64Array.from(order, markAt) };
 }

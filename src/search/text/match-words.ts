@@ -19,7 +19,10 @@ import type { IndexFormat } from '../entries/index-format.ts';
 // Looks words of a query up in the dictionary, through a cache (cache/word-cache.ts).
 
 export interface MatchedWord extends TextWord {
-  matches: readonly WordMatch[];
+  /** The indexed words that are the word, a form of it, or the word in another script. */
+  near: readonly WordMatch[];
+  /** Where the dictionary does not have the word: those that begin with it, misspelt ones, and what may be parts of it. */
+  far?: readonly WordMatch[];
 }
 
 /** What the dictionary is asked for a word, and how the words that it finds are meant. */
@@ -28,8 +31,10 @@ interface Lookup {
   name: string;
   words: readonly string[];
   hashes: readonly number[];
-  /** Words that begin so, up to a length. */
-  range?: { beginning: string; maxLength: number };
+  /** Words that begin so, up to a length: the shortest of them, so many at most. */
+  range?: { beginning: string; maxLength: number; most: number };
+  /** The word that the dictionary must not have. */
+  unless?: string;
   select(candidates: readonly IndexedWord[]): WordMatch[];
   standsFor(indexedWord: string, isAlike: boolean): boolean;
 }
@@ -39,62 +44,88 @@ interface IndexedWord {
   word: string;
 }
 
-/** The indexed words that are the word, a form of it, or the word in another script. */
-export function matchNear(
+/** In one statement, whatever is misspelt. */
+export async function matchWords(
   reader: IndexReader,
   words: readonly TextWord[],
-  { typing }: IndexFormat,
+  format: IndexFormat,
   languages: readonly Language[],
 ): Promise<MatchedWord[]> {
-  return match(reader, words, maxForms, ({ word, joins }) => {
-    if (joins)
-      return {
-        ...{ name: `+${word}`, words: [word], hashes: [] },
-        select: (found) =>
-          found.flatMap((each) =>
-            each.word === word ? [{ ...each, form: 'joined', weight: joinedWeight }] : [],
-          ),
-        standsFor: (indexed) => indexed === word,
-      };
-    const { beginning, maxLength, meaningOf } = nearForms(word, languages);
-    return {
-      ...{ name: word, words: [word], hashes: typing.otherScripts(word) },
-      ...(beginning !== undefined && { range: { beginning, maxLength } }),
-      select: (found) => selectMeant(found, meaningOf),
-      standsFor: (indexed) => meaningOf(indexed) !== undefined,
-    };
+  const asked = words.map((word) => {
+    const near = word.joins ? joinedLookup(word) : nearLookup(word, format, languages);
+    const isKnown = reader.caches.words.find(near.name)?.some(({ form }) => form === 'exact');
+    const far = word.joins || isKnown ? undefined : { ...farLookup(word, format), unless: word.word };
+    return { word, near, far };
   });
+  const found = await find(
+    reader,
+    asked.flatMap(({ near, far }) => (far ? [near, far] : [near])),
+  );
+  return asked.map(({ word, near, far }) => ({
+    ...word,
+    near: found.get(near.name) ?? [],
+    far: far && found.get(far.name),
+  }));
 }
 
-/** Of words that the index does not have: those that begin with it, misspelt ones, and what may be parts of it. */
-export function matchFar(
+/** What words may be meant to be that the dictionary still has, but no document. */
+export async function matchFar(
   reader: IndexReader,
   words: readonly TextWord[],
-  { typing }: IndexFormat,
-): Promise<MatchedWord[]> {
-  return match(reader, words, maxBegun, (asked) => {
-    const { word, isLast } = asked;
-    const parts = partsOf(word).flat();
-    return {
-      ...{ name: `-${word}${isLast ? '*' : ''}`, words: parts, hashes: typing.query(word) },
-      ...(isLast && word.length >= minBegun && { range: { beginning: word, maxLength: longestWord } }),
-      select(found) {
-        const meant = selectMeant(found, (indexed) => farMeaning(asked, indexed));
-        const begun = meant.filter(({ form }) => form === 'begun').map((each) => each.word);
-        const counted = new Set(shortestFirst(begun));
-        return [
-          ...meant.filter((each) => each.form !== 'begun' || counted.has(each.word)),
-          ...found
-            .filter((each) => parts.includes(each.word))
-            .map((each) => ({ ...each, form: 'part' as const, weight: 0 })),
-        ];
-      },
-      standsFor: (indexed, isAlike) =>
-        (isAlike && findEdits(word, indexed) !== undefined) ||
-        (isLast && indexed.startsWith(word)) ||
-        parts.includes(indexed),
-    };
-  });
+  format: IndexFormat,
+): Promise<Map<TextWord, readonly WordMatch[]>> {
+  const asked = words.map((word) => ({ word, lookup: farLookup(word, format) }));
+  const found = await find(
+    reader,
+    asked.map(({ lookup }) => lookup),
+  );
+  return new Map(asked.map(({ word, lookup }) => [word, found.get(lookup.name) ?? []]));
+}
+
+function joinedLookup({ word }: TextWord): Lookup {
+  return {
+    ...{ name: `+${word}`, words: [word], hashes: [] },
+    select: (found) =>
+      found.flatMap((each) =>
+        each.word === word ? [{ ...each, form: 'joined', weight: joinedWeight }] : [],
+      ),
+    standsFor: (indexed) => indexed === word,
+  };
+}
+
+function nearLookup({ word }: TextWord, { typing }: IndexFormat, languages: readonly Language[]): Lookup {
+  const { beginning, maxLength, meaningOf } = nearForms(word, languages);
+  return {
+    ...{ name: word, words: [word], hashes: typing.otherScripts(word) },
+    ...(beginning !== undefined && { range: { beginning, maxLength, most: maxForms } }),
+    select: (found) => selectMeant(found, meaningOf),
+    standsFor: (indexed) => meaningOf(indexed) !== undefined,
+  };
+}
+
+function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
+  const { word, isLast } = asked;
+  const parts = partsOf(word).flat();
+  const isBegun = isLast && word.length >= minBegun;
+  return {
+    ...{ name: `-${word}${isLast ? '*' : ''}`, words: parts, hashes: typing.query(word) },
+    ...(isBegun && { range: { beginning: word, maxLength: longestWord, most: maxBegun } }),
+    select(found) {
+      const meant = selectMeant(found, (indexed) => farMeaning(asked, indexed));
+      const begun = meant.filter(({ form }) => form === 'begun').map((each) => each.word);
+      const counted = new Set(shortestFirst(begun));
+      return [
+        ...meant.filter((each) => each.form !== 'begun' || counted.has(each.word)),
+        ...found
+          .filter((each) => parts.includes(each.word))
+          .map((each) => ({ ...each, form: 'part' as const, weight: 0 })),
+      ];
+    },
+    standsFor: (indexed, isAlike) =>
+      (isAlike && findEdits(word, indexed) !== undefined) ||
+      (isLast && indexed.startsWith(word)) ||
+      parts.includes(indexed),
+  };
 }
 
 /** Of words that begin alike: more than any dictionary has that are so short. */
@@ -111,50 +142,59 @@ function selectMeant(
   });
 }
 
-async function match(
-  reader: IndexReader,
-  words: readonly TextWord[],
-  mostInRange: number,
-  lookupOf: (word: TextWord) => Lookup,
-): Promise<MatchedWord[]> {
-  const cache = reader.caches.words;
-  const asked = words.map((word) => ({ word, lookup: lookupOf(word) }));
-  const known = new Map(asked.map(({ lookup: { name } }) => [name, cache.find(name)]));
-  const unknown = asked.flatMap(({ lookup }) => (known.get(lookup.name) ? [] : [lookup]));
-  const { found, mayKeep } = await readForCache(reader, () => findCandidates(reader, unknown, mostInRange));
-  for (const { name, select, standsFor } of unknown) {
-    const matches = select(found);
-    known.set(name, matches);
-    if (mayKeep) cache.keep(name, matches, standsFor);
-  }
-  return asked.map(({ word, lookup }) => ({ ...word, matches: known.get(lookup.name) ?? [] }));
-}
-
-async function findCandidates(
+/** The matches of lookups by their names; none of those whose word the dictionary has. */
+async function find(
   reader: IndexReader,
   lookups: readonly Lookup[],
-  mostInRange: number,
-): Promise<IndexedWord[]> {
+): Promise<Map<string, readonly WordMatch[]>> {
+  const cache = reader.caches.words;
+  const matches = new Map<string, readonly WordMatch[]>();
+  for (const { name } of lookups) {
+    const kept = cache.find(name);
+    if (kept) matches.set(name, kept);
+  }
+  const unknown = lookups.filter(({ name }) => !matches.has(name));
+  const { found, mayKeep } = await readForCache(reader, () => findCandidates(reader, unknown));
+  const indexed = new Set(found.map(({ word }) => word));
+  for (const { name, unless, select, standsFor } of unknown) {
+    if (unless !== undefined && indexed.has(unless)) continue;
+    const selected = select(found);
+    matches.set(name, selected);
+    if (mayKeep) cache.keep(name, selected, standsFor);
+  }
+  return matches;
+}
+
+async function findCandidates(reader: IndexReader, lookups: readonly Lookup[]): Promise<IndexedWord[]> {
   if (lookups.length === 0) return [];
-  const ranges = lookups.flatMap(({ range }) => range ?? []);
+  const hashes = lookups.flatMap(({ hashes, unless = '' }) => hashes.map((hash) => ({ hash, unless })));
+  const ranges = lookups.flatMap(({ range, unless = '' }) => (range ? [{ ...range, unless }] : []));
   const { rows } = await reader.query<IndexedWord>(
-    `select id, word from ${reader.index}.word where id = any (array(
+    `with known as (select array(select word from ${reader.index}.word where word = any ($1)) as words)
+     select id, word from ${reader.index}.word where id = any (array(
        select id from ${reader.index}.word where word = any ($1)
        union all
-       select word_id from ${reader.index}.deletion where hash = any ($2::bigint[])
+       select word_id from ${reader.index}.deletion where hash = any (array(
+         select hash from unnest($2::bigint[], $3::text[]) as asked (hash, unless), known where unless <> all (words)
+       ))
        union all
-       select found.id from unnest($3::text[], $4::integer[]) as range (beginning, longest), lateral (
-         select id from ${reader.index}.word
-         where word >= beginning and word < beginning || U&'\\+10FFFF' and length(word) <= longest
-         order by length(word), word limit $5
-       ) as found
+       select found.id
+       from unnest($4::text[], $5::integer[], $6::integer[], $7::text[]) as range (beginning, longest, most, unless), known,
+         lateral (
+           select id from ${reader.index}.word
+           where word >= beginning and word < beginning || U&'\\+10FFFF' and length(word) <= longest
+           order by length(word), word limit most
+         ) as found
+       where unless <> all (words)
      ))`,
     [
       textArray(lookups.flatMap(({ words }) => words)),
-      bigintArray(lookups.flatMap(({ hashes }) => hashes)),
+      bigintArray(hashes.map(({ hash }) => hash)),
+      textArray(hashes.map(({ unless }) => unless)),
       textArray(ranges.map(({ beginning }) => beginning)),
       integerArray(ranges.map(({ maxLength }) => maxLength)),
-      mostInRange,
+      integerArray(ranges.map(({ most }) => most)),
+      textArray(ranges.map(({ unless }) => unless)),
     ],
     { prepared: true },
   );

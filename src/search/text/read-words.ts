@@ -2,11 +2,12 @@ import type { Language } from '../../languages.ts';
 import { textWords } from '../../rules/text/forms.ts';
 import { isKnown, splitCompounds, weighQuery } from '../../rules/text/rank.ts';
 import type { Directory, Run } from '../cache/caches.ts';
+import type { WordMatch } from '../cache/word-cache.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { offerList, wordList } from '../lists/list-numbers.ts';
 import { openLists } from '../lists/read-lists.ts';
 import type { Tools } from '../tools.ts';
-import { countDocuments, type MatchedWord, matchFar, matchNear } from './match-words.ts';
+import { countDocuments, matchFar, matchWords } from './match-words.ts';
 
 /** What the index has of one word. */
 export interface WordEntry {
@@ -28,31 +29,30 @@ export interface AskedText {
   languages: readonly Language[];
 }
 
-/** The words of the query with what they stand for: only those that the index does not have are looked up once more, for what they may be meant to be. */
+/** The words of the query with what they stand for. */
 export async function readWords(tools: Tools, { text = '', format, languages }: AskedText) {
   const { reader } = tools;
-  const [near, documents] = await Promise.all([
-    matchNear(reader, textWords(format.tokenizer.query(text)), format, languages),
+  const [found, documents] = await Promise.all([
+    matchWords(reader, textWords(format.tokenizer.query(text)), format, languages),
     countDocuments(reader),
   ]);
   const opened = new Map<string, WordEntry>();
   const documentsOf = (word: string) => opened.get(word)?.documents ?? 0;
-  const count = async (words: readonly MatchedWord[]) => {
-    await openEntries(tools, words, opened);
-    return words.map((each) => ({
-      ...each,
-      matches: each.matches.flatMap((match) =>
-        match.form === 'part' ? [] : [{ ...match, documents: documentsOf(match.word) }],
-      ),
-    }));
-  };
-  const known = await count(near);
-  const unknown = known.filter(({ joins, matches }) => !joins && !isKnown(matches));
-  const far = unknown.length > 0 ? await count(await matchFar(reader, unknown, format)) : [];
-  const words = known.map(({ word, matches, joins }) => {
-    const isNear = (indexed: string) => matches.some((match) => match.word === indexed);
-    const others = joins ? [] : far.filter((each) => each.word === word).flatMap((each) => each.matches);
-    return { word, joins, matches: [...matches, ...others.filter((match) => !isNear(match.word))] };
+  const count = (matches: readonly WordMatch[]) =>
+    matches.map((match) => ({ ...match, documents: documentsOf(match.word) }));
+  await openEntries(
+    tools,
+    found.flatMap(({ near, far = [] }) => [...near, ...far]),
+    opened,
+  );
+  const gone = found.filter(({ joins, near, far }) => !joins && !far && !isKnown(count(near)));
+  const others = await matchFar(reader, gone, format);
+  await openEntries(tools, [...others.values()].flat(), opened);
+  const words = found.map((asked) => {
+    const far = asked.far ?? others.get(asked) ?? [];
+    const isNear = ({ word }: WordMatch) => asked.near.some((match) => match.word === word);
+    const matches = [...asked.near, ...far.filter((match) => match.form !== 'part' && !isNear(match))];
+    return { word: asked.word, joins: asked.joins, matches: count(matches) };
   });
   const query = weighQuery(splitCompounds(words, documentsOf), documents);
   const entries = new Map<string, WordEntry>();
@@ -66,10 +66,10 @@ export async function readWords(tools: Tools, { text = '', format, languages }: 
 /** Opens the lists of the words that are not open yet. */
 async function openEntries(
   { reader }: Tools,
-  words: readonly MatchedWord[],
+  matches: readonly WordMatch[],
   entries: Map<string, WordEntry>,
 ): Promise<void> {
-  const found = words.flatMap(({ matches }) => matches).filter(({ word }) => !entries.has(word));
+  const found = matches.filter(({ word }) => !entries.has(word));
   const directories = await openLists(reader, [
     ...new Set(found.flatMap(({ id }) => [wordList(id), offerList(id)])),
   ]);
