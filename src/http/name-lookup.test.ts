@@ -99,11 +99,11 @@ describe('a name', () => {
   it.each(['silent', 'failed'] as const)(
     'whose servers are %s is EAI_AGAIN, which is remembered for a while',
     async (how) => {
-      const { server, resolve } = await open(() => how, { limits: { deadlineMs: 200 } });
+      let answer: ReturnType<Zone> = how;
+      const { resolve } = await open(() => answer, { limits: { deadlineMs: 200 } });
       await expect(resolve('slow.test')).rejects.toMatchObject({ code: 'EAI_AGAIN' });
-      const asked = countOf(server, 'A slow.test');
+      answer = { A: ['192.0.2.1'] };
       await expect(resolve('slow.test')).rejects.toMatchObject({ code: 'EAI_AGAIN' });
-      expect(countOf(server, 'A slow.test')).toBe(asked);
     },
   );
 });

@@ -42,6 +42,14 @@ function post(
   });
 }
 
+/** 800 calls in eight batches. One that is refused may be cut off before its answer is read: it has no status. */
+async function postMany(url: URL, headers: Record<string, string> = {}): Promise<(number | undefined)[]> {
+  const calls = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
+  const batch = { body: JSON.stringify(calls) };
+  const answers = await Promise.allSettled(Array.from({ length: 8 }, () => post(url, headers, batch)));
+  return answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined));
+}
+
 describe('the MCP server over HTTP on a loopback address', () => {
   it.each<[string, Record<string, string>, number]>([
     ['a program of this machine', {}, 200],
@@ -90,22 +98,12 @@ describe('the MCP server over HTTP', () => {
     expect(await post(url, {}, { body: JSON.stringify('x'.repeat(300_000)) })).toBe(413);
   });
 
-  it('limits the calls of one caller, and does not count strangers', async () => {
+  it('limits the calls of one caller, each of a batch, and does not count strangers', async () => {
     const url = await start();
     const strangers = Array.from({ length: 300 }, () => post(url, { host: 'evil.example' }));
     expect(new Set(await Promise.all(strangers))).toEqual(new Set([403]));
-    const statuses = await Promise.all(Array.from({ length: 400 }, () => post(url)));
-    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(200);
-    expect(statuses).toContain(429);
-  });
-
-  it('counts each message of a batch', async () => {
-    const url = await start();
-    const batch = JSON.stringify(
-      Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
-    );
-    const answers = await Promise.allSettled(Array.from({ length: 8 }, () => post(url, {}, { body: batch })));
-    const served = answers.filter((one) => one.status === 'fulfilled' && one.value === 200);
+    const served = (await postMany(url)).filter((status) => status === 200);
+    expect(served.length).toBeGreaterThanOrEqual(2);
     expect(served.length).toBeLessThan(8);
   });
 
@@ -115,8 +113,8 @@ describe('the MCP server over HTTP', () => {
       'x-forwarded-for': `198.51.100.9, ${address}`,
       authorization: `Bearer ${token}`,
     });
-    const busy = await Promise.all(Array.from({ length: 400 }, () => post(url, as('203.0.113.5'))));
-    expect(busy).toContain(429);
+    const busy = await postMany(url, as('203.0.113.5'));
+    expect(busy.filter((status) => status === 200).length).toBeLessThan(8);
     expect(await post(url, as('203.0.113.6'))).toBe(200);
   });
 });
