@@ -5,6 +5,7 @@ const all = [
   'processes',
   'package',
   'console',
+  'api',
   'conform',
   'large',
   'search',

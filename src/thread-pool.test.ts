@@ -84,11 +84,11 @@ describe('a thread pool', () => {
     const endOf = (task: Promise<unknown>) => task.then(() => 'a result', wasEnded);
     expect(await endOf(run('hoard', 0, patienceMs))).toBe('memory');
     expect(await run('double', 1)).toBe(2);
-    expect(await endOf(pool.run({ module, name: 'spin', input: 0, deadlineMs: 2_000 }))).toBe('time');
+    expect(await endOf(pool.run({ module, name: 'spin', input: 0, deadlineMs: 300 }))).toBe('time');
     expect(await endOf(run('fail'))).toBe(false);
     expect(await endOf(run('die'))).toBe(false);
-    const held = endOf(pool.run({ module, name: 'spin', input: 0, deadlineMs: 2_000 }));
-    expect(await endOf(pool.run({ module, name: 'double', input: 0, deadlineMs: 2_000, waitMs: 1 }))).toBe(
+    const held = endOf(pool.run({ module, name: 'spin', input: 0, deadlineMs: 300 }));
+    expect(await endOf(pool.run({ module, name: 'double', input: 0, deadlineMs: 300, waitMs: 1 }))).toBe(
       false,
     );
     await held;

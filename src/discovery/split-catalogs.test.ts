@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../tests/support/reproducible.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { type CatalogPart, readHeads, splitCatalogs } from './split-catalogs.ts';
 
@@ -41,7 +42,7 @@ describe('splitting a document into the parts of its catalogs', () => {
           expect(await read(text, chunkBytes)).toEqual(given);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

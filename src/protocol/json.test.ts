@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../tests/support/reproducible.ts';
 import { ProtocolError } from './errors.ts';
 import { jsonPath, parseJson } from './json.ts';
 
@@ -60,7 +61,7 @@ describe('parseJson', () => {
           accepted(() => JSON.parse(text)),
         );
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../tests/support/reproducible.ts';
 import { findMessageId } from './message-id.ts';
 import { scanMessageId } from './message-id-scan.ts';
 
@@ -31,7 +32,7 @@ describe('scanMessageId', () => {
         const text = JSON.stringify(value, null, indent);
         expect(scan(text)).toBe(parsed(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sampleContext, sampleNow } from '../../tests/support/catalogs/sample-messages.ts';
+import { runs } from '../../tests/support/reproducible.ts';
 import { arbitraryValue } from '../../tests/support/values/arbitrary-value.ts';
 import { without } from '../../tests/support/values/changed.ts';
 import { actions } from './actions.ts';
@@ -16,7 +17,7 @@ describe('any publish', () => {
       fc.property(validPublish, (body) => {
         expect(parseEnvelope(body, actions.publish, sampleNow)).toEqual(body);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -31,7 +32,7 @@ describe('any publish', () => {
           expect.objectContaining({ code, path: jsonPath(segments) }),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../tests/support/reproducible.ts';
 import { goForm, jcsForm } from '../protocol/canonical-json.ts';
 import type { Json } from '../protocol/json.ts';
 import { canonicalPieces } from './canonical-pieces.ts';
@@ -37,7 +38,7 @@ describe.each([
           }
         },
       ),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     );
   });
 });

@@ -16,7 +16,7 @@ import { startCommand, startUp, type UpProcess } from '../support/processes/up-p
 import { until } from '../support/time.ts';
 
 // The packages as somebody installs them: what README.md says of the installed package (`npx signpost up`) is done here, and every way through the
-// services is walked once. All other tests run the sources, or the built files beside them.
+// services is walked once. All tests but this one and tests/ways/operations/packed.test.ts run the sources, or the built files beside them.
 
 const run = promisify(execFile);
 

@@ -9,6 +9,7 @@ export const longest = [
   'tests/processes/serve.test.ts',
   'tests/processes/stopping.test.ts',
   'tests/package/package.test.ts',
+  'tests/ways/operations/packed.test.ts',
   'tests/processes/restart.test.ts',
   'tests/faults/killed-crawlers.test.ts',
   'tests/conform/conform.test.ts',

@@ -5,17 +5,21 @@ import { patienceMs } from './patience.ts';
 // or where a party of the test is slow.
 
 const lookAgainMs = 10;
+const seldomMs = 50;
 
-/** Looks again and again until there is something to see, and returns it. */
+/** Looks again and again until there is something to see, and returns it: first often, then seldom, because most looks cost more than the pause. */
 export async function until<T>(
   look: () => T | Promise<T>,
   what = 'what the test is about',
   timeoutMs = patienceMs,
 ): Promise<Exclude<T, false | undefined>> {
-  for (const end = Date.now() + timeoutMs; ; await delay(lookAgainMs)) {
+  const begin = Date.now();
+  for (;;) {
     const seen = await look();
     if (seen !== false && seen !== undefined) return seen as Exclude<T, false | undefined>;
-    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    const waitedMs = Date.now() - begin;
+    if (waitedMs > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    await delay(Math.min(Math.max(waitedMs / 10, lookAgainMs), seldomMs));
   }
 }
 

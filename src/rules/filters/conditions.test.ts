@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { conditionHolds } from '../../../tests/support/search/condition-holds.ts';
 import { arbitraryLocalFilter, arbitraryMembers } from '../../../tests/support/values/arbitrary-filter.ts';
 import type { Json } from '../../protocol/json.ts';
@@ -155,10 +156,10 @@ describe('indexCondition', () => {
           if (isExact) seen.exact++;
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
     // The test means something only where filters select, conditions refuse, and both agree, often enough.
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(1_000);
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(runs(1_000));
   });
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import type { Json } from '../../protocol/json.ts';
 import { normalizedPath, parseJsonPath } from '../jsonpath/jsonpath.ts';
 import { parseFilter } from './parse.ts';
@@ -151,7 +152,7 @@ describe('parsePostfixQuery', () => {
           expect(error).toMatchObject({ code: 'SCH_INVALID_JSONPATH', status: 400 });
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import {
   arbitraryFilter,
   arbitraryLocalFilter,
@@ -96,8 +97,8 @@ describe('localFilter', () => {
           expect([...selectResources(filter, catalog)].sort()).toEqual(alone);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
-    expect(local).toBeGreaterThan(300);
+    expect(local).toBeGreaterThan(runs(300));
   });
 });

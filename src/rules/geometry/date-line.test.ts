@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { arbitraryGeometry, movedEast } from '../../../tests/support/values/arbitrary-geometry.ts';
 import { wkt } from '../../../tests/support/values/wkt.ts';
 import { spatialOperators } from '../../protocol/discover-messages.ts';
@@ -74,7 +75,7 @@ describe('at the date line', () => {
           expect(holding(...moved)).toEqual(holding(stored, query));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

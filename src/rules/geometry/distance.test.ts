@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import {
   arbitraryGeometry,
   type Lattice,
@@ -116,7 +117,7 @@ describe('the distance between two geometries', () => {
         // The samples lie so close that the nearest is at most half a step away.
         expect(measured).toBeGreaterThanOrEqual(nearest - distanceBetween(point(a), point(b)) / 2000 - 1e-3);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -134,7 +135,7 @@ describe('the distance between two geometries', () => {
         expect(distanceBetween(query, stored)).toBeCloseTo(meters, 6);
         expect(distanceBetween(movedEast(stored, degrees), movedEast(query, degrees))).toBeCloseTo(meters, 6);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -172,7 +173,7 @@ describe('the distance between two geometries', () => {
         expect(distanceBetween(stored, stored)).toBe(0);
         expect(distanceBetween(stored, both)).toBe(0);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -186,7 +187,7 @@ describe('the distance between two geometries', () => {
         if (meters > 0) expect(predicate('S_DWITHIN', stored, query, meters * 0.999)).toBe(false);
         if (meters <= limit) expect(prepareDistance(query, limit)(stored)).toBe(meters);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import {
   arbitraryGeometry,
   arbitraryOfType,
@@ -23,7 +24,7 @@ describe('the relation of two geometries', () => {
           fc.pre(isValidForGeos(stored) && isValidForGeos(query));
           expect(holding(stored, query)).toEqual(geosPredicates(stored, query));
         }),
-        { numRuns: 25 },
+        { numRuns: runs(25) },
       );
     },
   );
@@ -76,7 +77,7 @@ describe('the relation of two geometries', () => {
         );
         expect(holding(query, withMiddles(query))).toEqual(holding(query, query));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });
@@ -111,7 +112,7 @@ function withMiddles(geometry: Geometry): Geometry {
 }
 
 function check(property: (stored: Geometry, query: Geometry) => void): void {
-  fc.assert(fc.property(arbitraryGeometry(), arbitraryGeometry(), property), { numRuns: 150 });
+  fc.assert(fc.property(arbitraryGeometry(), arbitraryGeometry(), property), { numRuns: runs(150) });
 }
 
 function holding(stored: Geometry, query: Geometry): SpatialOperator[] {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { star } from '../../../tests/support/values/costly-geometries.ts';
 import type { Position } from '../../protocol/geojson.ts';
 import { countSelfCrossings } from './self-crossings.ts';
@@ -19,7 +20,7 @@ describe('the crossings of a ring with itself', () => {
           const acrossDateLine = corners.map(([x, y]): Position => [wrap(180 + (x - size / 2) / 8), y / 8]);
           expect(countSelfCrossings(close(acrossDateLine), all)).toBe(expected);
         }),
-        { numRuns: 400 },
+        { numRuns: runs(400) },
       );
     },
   );

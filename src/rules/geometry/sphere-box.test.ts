@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import {
   arbitraryGeometry,
   type Lattice,
@@ -35,7 +36,7 @@ describe('boxes on the sphere', () => {
         if (box && predicate(operator, stored, query, distance))
           expect(touches(sphereBox(stored), box)).toBe(true);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -71,7 +72,7 @@ describe('boxes on the sphere', () => {
             ).toBe(true);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { findIRegexp } from './i-regexp.ts';
 
 describe('findIRegexp', () => {
@@ -83,7 +84,7 @@ describe('findIRegexp', () => {
         expect(findIRegexp(pattern)?.matches(subject)).toBe(new RegExp(`^(?:${source})$`, 'u').test(subject));
         expect(findIRegexp(pattern)?.isFoundIn(subject)).toBe(new RegExp(source, 'u').test(subject));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

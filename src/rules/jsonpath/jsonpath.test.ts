@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { JSONPathEnvironment } from 'json-p3';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { documents, queries } from '../../../tests/support/values/arbitrary-jsonpath.ts';
 import { readVectors } from '../../../tests/support/values/vectors.ts';
 import type { ProtocolError } from '../../protocol/errors.ts';
@@ -178,7 +179,7 @@ describe('parseJsonPath', () => {
           expect(error).toEqual(refused);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -188,7 +189,7 @@ describe('parseJsonPath', () => {
       fc.property(queries, documents, (query, document) => {
         expect(pathsOf(query, document)).toEqual(oracle.query(query, document).paths({ form: 'canonical' }));
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

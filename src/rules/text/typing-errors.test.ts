@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { allowedEdits, findEditDistance, findEdits, indexKeys, queryKeys } from './typing-errors.ts';
 
 describe('allowedEdits', () => {
@@ -75,9 +76,9 @@ describe('indexKeys and queryKeys', () => {
         const keys = queryKeys(query);
         expect([...indexKeys(indexed)].some((key) => keys.has(key))).toBe(true);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
-    expect(pairs).toBeGreaterThan(1_000);
+    expect(pairs).toBeGreaterThan(runs(1_000));
   });
 
   it('are few, and none for what must be exact', () => {

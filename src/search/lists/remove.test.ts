@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { entriesIn } from '../../../tests/support/search/list-entries.ts';
 import type { Database } from '../../storage/database.ts';
 import { columnList, wordList } from './list-numbers.ts';
@@ -40,7 +41,7 @@ it('an entry that leaves a list and comes again in one transaction, however ofte
       });
       expect(await readNames()).toEqual([...held].sort());
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });
 

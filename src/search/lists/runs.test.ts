@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { compactLists } from '../../../tests/support/search/compact-lists.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { addToLists, removeFromLists } from '../../../tests/support/search/list-entries.ts';
@@ -50,7 +51,7 @@ describe('a list', () => {
         const among = directory && (await listSet(database, directory).among(wanted));
         expect([...(among ?? [])]).toEqual([...wanted].filter((key) => held.has(key)));
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -187,7 +188,7 @@ describe('a column', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { catalog, offer, plain } from '../../../tests/support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { addToLists } from '../../../tests/support/search/list-entries.ts';
 import { everyDocument, membersOf } from '../documents/members.ts';
@@ -62,7 +63,7 @@ describe('a set of documents keeps its contract', () => {
           atOnce,
         );
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -96,7 +97,7 @@ describe('a set of documents keeps its contract', () => {
           atOnce,
         );
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   });
 

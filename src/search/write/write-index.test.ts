@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
 import { catalog } from '../../../tests/support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { until } from '../../../tests/support/time.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -92,7 +93,7 @@ it('the index is as the documents are, however often a unit of work writes and r
         expect(await findDifferences()).toEqual([]);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type SeedCatalog, seedCatalog } from '../../../tests/support/catalogs/seed-catalogs.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { runs } from '../../../tests/support/reproducible.ts';
 import { matchesInterest } from '../../rules/match.ts';
 import type { PushRecord } from '../../rules/push-outcome.ts';
 import type { Database } from '../database.ts';
@@ -149,7 +150,7 @@ describe('planning', () => {
         );
         expect(await due()).toEqual([...new Set(expected)].sort());
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seedCatalog } from '../../../tests/support/catalogs/seed-catalogs.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { runs } from '../../../tests/support/reproducible.ts';
 import type { Database } from '../database.ts';
 import { readCatalog, readCatalogs, readDocuments } from './reader.ts';
 
@@ -41,7 +42,7 @@ describe('reading catalogs', () => {
         const byId = (one: { id: string }, two: { id: string }) => (one.id < two.id ? -1 : 1);
         expect((read.resources ?? []).sort(byId)).toEqual(resources.sort(byId));
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   });
 

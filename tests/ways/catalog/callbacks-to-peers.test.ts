@@ -56,8 +56,16 @@ async function publish(joined: Joined, id: string): Promise<Peer['attempts']> {
 const submit = (joined: Joined, id: string) =>
   ask(joined, actions.publish, { catalogs: [catalog(id)] }, network.catalogUrl);
 
+/** The attempts, up to the accepted one, once its sender has read that answer as well: only then does it know the form. */
 async function accepted({ actor }: Joined, those: () => Peer['attempts']): Promise<Peer['attempts']> {
-  await until(() => those().some(({ status }) => status === 200), `the callback to ${actor.id}`);
+  await until(async () => {
+    const messageIds = those().map(({ messageId }) => messageId);
+    const { rows } = await network.database.query(
+      "select from work.callback where message_id = any ($1) and state = 'delivered'",
+      [messageIds],
+    );
+    return rows.length > 0;
+  }, `the callback to ${actor.id}`);
   return those();
 }
 

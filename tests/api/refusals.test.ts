@@ -1,31 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listenForCallback } from '../../../src/cli/send/callback.ts';
-import { signTimes } from '../../../src/delivery/bodiless-signature.ts';
-import { operation as crawlHints } from '../../../src/discovery/crawl-hints.ts';
-import type { PlainOperation } from '../../../src/http/openapi.ts';
-import { allRefusalExamples } from '../../../src/http/openapi-refusals.ts';
-import { createRateLimits } from '../../../src/http/rate-limit.ts';
-import type { RefusalExample } from '../../../src/http/refusal-examples.ts';
-import { type SignedService, signedRoute } from '../../../src/http/signed-route.ts';
-import { silentLogger } from '../../../src/logger.ts';
-import { type Action, actions } from '../../../src/protocol/actions.ts';
-import { ProtocolError } from '../../../src/protocol/errors.ts';
-import { exampleIds, networkId } from '../../../src/protocol/example-catalog.ts';
-import { type ActionExamples, actionExamples } from '../../../src/protocol/example-messages.ts';
-import { splitIdentity } from '../../../src/protocol/identity.ts';
-import { generateSeed, privateKeyFromSeed, type SigningKey } from '../../../src/protocol/keys.ts';
-import { signRequest } from '../../../src/protocol/request-signature.ts';
-import { startPublisherThread } from '../../../src/publisher/thread.ts';
-import { addTriggerRoute, maxTriggerBodyBytes, triggerOperation } from '../../../src/publisher/trigger.ts';
-import { findTriggerToken } from '../../../src/publisher/trigger-token.ts';
-import { RegistryUnavailable } from '../../../src/registry/client.ts';
-import { requireSigningKey } from '../../../src/registry/key-files.ts';
-import { setKeyState } from '../../../src/storage/registry/participants.ts';
-import type { Actor, Body } from '../../support/network/actor.ts';
-import { startConsole, type TestConsole } from '../../support/network/console.ts';
-import { startPulling } from '../../support/network/pulling.ts';
+import { listenForCallback } from '../../src/cli/send/callback.ts';
+import { signTimes } from '../../src/delivery/bodiless-signature.ts';
+import { operation as crawlHints } from '../../src/discovery/crawl-hints.ts';
+import type { PlainOperation } from '../../src/http/openapi.ts';
+import { allRefusalExamples } from '../../src/http/openapi-refusals.ts';
+import { createRateLimits } from '../../src/http/rate-limit.ts';
+import type { RefusalExample } from '../../src/http/refusal-examples.ts';
+import { type SignedService, signedRoute } from '../../src/http/signed-route.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { type Action, actions } from '../../src/protocol/actions.ts';
+import { ProtocolError } from '../../src/protocol/errors.ts';
+import { exampleIds, networkId } from '../../src/protocol/example-catalog.ts';
+import { type ActionExamples, actionExamples } from '../../src/protocol/example-messages.ts';
+import { splitIdentity } from '../../src/protocol/identity.ts';
+import { generateSeed, privateKeyFromSeed, type SigningKey } from '../../src/protocol/keys.ts';
+import { signRequest } from '../../src/protocol/request-signature.ts';
+import { startPublisherThread } from '../../src/publisher/thread.ts';
+import { addTriggerRoute, maxTriggerBodyBytes, triggerOperation } from '../../src/publisher/trigger.ts';
+import { findTriggerToken } from '../../src/publisher/trigger-token.ts';
+import { RegistryUnavailable } from '../../src/registry/client.ts';
+import { requireSigningKey } from '../../src/registry/key-files.ts';
+import { setKeyState } from '../../src/storage/registry/participants.ts';
+import type { Actor, Body } from '../support/network/actor.ts';
+import { startConsole, type TestConsole } from '../support/network/console.ts';
+import { startPulling } from '../support/network/pulling.ts';
 import {
   createParticipant,
   createService,
@@ -34,8 +34,8 @@ import {
   type Outgoing,
   type Sent,
   send,
-} from '../../support/network/signed-service.ts';
-import { changed } from '../../support/values/changed.ts';
+} from '../support/network/signed-service.ts';
+import { changed } from '../support/values/changed.ts';
 
 // Every example of a refusal in the OpenAPI documents: the request of the example, changed as it says, is sent to the role that receives it, which answers
 // with that status, code, path and text. Longer than our other tests: half of it is the table of how each refusal is brought about.

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
-import { silentLogger } from '../../../src/logger.ts';
-import { createMetrics } from '../../../src/metrics.ts';
-import { actions } from '../../../src/protocol/actions.ts';
-import { startTelemetry } from '../../../src/telemetry/start.ts';
-import { publishCatalog, resource } from '../../support/catalogs/small-catalogs.ts';
-import type { Actor } from '../../support/network/actor.ts';
-import { type CollectedSpan, type Collector, startCollector } from '../../support/network/collector.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
-import { prepareDiscovery } from '../../support/processes/discovery-process.ts';
-import { type ServiceProcess, startCatalogProcess } from '../../support/processes/service-process.ts';
-import { until } from '../../support/time.ts';
+import { readConfig } from '../../src/config.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { actions } from '../../src/protocol/actions.ts';
+import { startTelemetry } from '../../src/telemetry/start.ts';
+import { publishCatalog, resource } from '../support/catalogs/small-catalogs.ts';
+import type { Actor } from '../support/network/actor.ts';
+import { type CollectedSpan, type Collector, startCollector } from '../support/network/collector.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { prepareDiscovery } from '../support/processes/discovery-process.ts';
+import { type ServiceProcess, startCatalogProcess } from '../support/processes/service-process.ts';
+import { until } from '../support/time.ts';
 
 // OpenTelemetry as an operator sets it up: catalog service and discovery service in processes of their own, from the built files, and a collector that both export to.
 

@@ -13,7 +13,7 @@ import { until } from '../support/time.ts';
 import { changed } from '../support/values/changed.ts';
 
 // The examples of the OpenAPI documents, sent to a network: every request and callback, every member, and the bodies that the console takes.
-// Refusals are in api-refusals.test.ts.
+// Refusals are in refusals.test.ts.
 // Ids, addresses and times of the context are those of whoever sends it.
 
 let the: TestConsole;

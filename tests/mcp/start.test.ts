@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerMcpCommand } from '../../../src/cli/mcp.ts';
-import { publicKeyOf } from '../../../src/protocol/keys.ts';
-import { loadOrCreateSigningKey } from '../../../src/registry/key-files.ts';
-import { registerParticipant } from '../../../src/storage/registry/participants.ts';
-import { freePort } from '../../support/free-port.ts';
-import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
-import { ackOf, startPeerService } from '../../support/peers/peer-services.ts';
-import { endWithUs } from '../../support/processes/child-process.ts';
-import { runCommand } from '../../support/processes/command.ts';
-import { callTool, consumerSettings, startMcp } from '../../support/processes/mcp-process.ts';
-import { commandLine, startCommand } from '../../support/processes/up-process.ts';
+import { registerMcpCommand } from '../../src/cli/mcp.ts';
+import { publicKeyOf } from '../../src/protocol/keys.ts';
+import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
+import { registerParticipant } from '../../src/storage/registry/participants.ts';
+import { freePort } from '../support/free-port.ts';
+import { startNetwork, type TestNetwork } from '../support/network/network.ts';
+import { ackOf, startPeerService } from '../support/peers/peer-services.ts';
+import { endWithUs } from '../support/processes/child-process.ts';
+import { runCommand } from '../support/processes/command.ts';
+import { callTool, consumerSettings, startMcp } from '../support/processes/mcp-process.ts';
+import { commandLine, startCommand } from '../support/processes/up-process.ts';
 
 // How `signpost mcp` starts: what it checks first, where it listens, and what it says when no answer can arrive.
 
