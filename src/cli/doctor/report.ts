@@ -47,7 +47,11 @@ export function renderLine(finding: Finding): string {
 export function renderDiagnosis(diagnosis: Diagnosis): string {
   const { node, appearing, faults, hidden, warnings } = diagnosis;
   const trouble = firstTrouble(diagnosis);
-  const counts = `${counted(appearing.length, 'catalog')} of ${node} can be found`;
+  const broken = new Set(
+    faults.flatMap(({ catalogId = [] }) => catalogId).filter((id) => !appearing.includes(id)),
+  );
+  const total = appearing.length + broken.size;
+  const counts = `${broken.size > 0 ? `${appearing.length} of ` : ''}${counted(total, 'catalog')} of ${node} can be found`;
   const others = [
     ...(hidden.length > 0 ? [`${counted(hidden.length, 'catalog')} hidden on purpose`] : []),
     ...(warnings.length > 0 ? [counted(warnings.length, 'warning')] : []),
@@ -61,9 +65,17 @@ export function renderDiagnosis(diagnosis: Diagnosis): string {
       'Where one still does not appear, the crawl log of that discovery service says why.',
     ].join('\n');
   }
+  const { code, document, catalogId, message, hint } = trouble;
+  const isContent = code === 'digest-mismatch' && catalogId !== undefined;
   return [
-    `\nWhat is wrong: ${trouble.message}`,
-    `  What to do: ${trouble.hint}`,
+    `\nWhat is wrong: ${message}`,
+    `  What to do: ${isContent ? `Restore the file, or publish ${catalogId} again. ` : ''}${hint}`,
+    ...(['unreachable', 'manifest-missing'].includes(code) && document === 'manifest'
+      ? [throughService]
+      : []),
     `${summary}${faults.length > 1 ? ` ${counted(faults.length, 'fault')}; this is the first.` : ''}`,
   ].join('\n');
 }
+
+const throughService =
+  'A node that publishes through a catalog service needs no files: look there, with "signpost catalog list".';

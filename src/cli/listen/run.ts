@@ -26,8 +26,12 @@ export async function listen(
   await withRegistry(config, async (registry) => {
     const ended = new AbortController();
     let seen = 0;
-    const server = createBareServer(({ method, url, refusal }) => {
-      if (refusal) context.note(`${paint('bad', 'refused')} ${method} ${url}: ${refusal}`);
+    const server = createBareServer(({ method, url, headers, refusal }) => {
+      const isOfRequest = headers.authorization?.includes('request-signature');
+      const why = isOfRequest
+        ? '. Only the sender of the request can verify it; it comes again with three signed lines.'
+        : '';
+      if (refusal) context.note(`${paint('bad', 'refused')} ${method} ${url}: ${refusal}${why}`);
       else if (seen === count) ended.abort();
     });
     const service = describeReceiver({ self, registry, config });
