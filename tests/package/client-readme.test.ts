@@ -89,7 +89,7 @@ describe('the examples of the client package', async () => {
       'the lamp to be found',
     );
     expect(await runExample('hits.mjs')).toMatch(
-      /^unknown \[ \{ value: 1200, currency: 'INR'.* undefined unprovable\n$/s,
+      /^available \[ \{ value: 1200, currency: 'INR'.* undefined unprovable\n$/s,
     );
     expect(await runExample('with-fastify.mjs')).toBe('lamp-1\n');
     expect(await runExample('with-express.mjs')).toBe('lamp-1\n');

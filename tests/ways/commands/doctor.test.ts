@@ -98,10 +98,11 @@ describe('signpost doctor', () => {
     provider.spoil((path) => (path.includes('old-teas') ? { body: Buffer.from('{}') } : undefined));
     const { out } = await doctor();
     expect(out).toContain('What to do: Restore the file, or publish old-teas again. Upload content');
-    expect(out).toContain(`1 of 2 catalogs of ${provider.identity} can be found.`);
+    expect(out).toContain(`1 of 2 catalogs of ${provider.identity} can be found`);
   });
 
   it('says that a node without files may publish through a catalog service', async () => {
+    await publish();
     provider.spoil(only('manifest', answers(404)));
     expect((await doctor()).out).toContain(
       '\nA node that publishes through a catalog service needs no files',
