@@ -47,11 +47,9 @@ export function renderLine(finding: Finding): string {
 export function renderDiagnosis(diagnosis: Diagnosis): string {
   const { node, appearing, faults, hidden, warnings } = diagnosis;
   const trouble = firstTrouble(diagnosis);
-  const broken = new Set(
-    faults.flatMap(({ catalogId = [] }) => catalogId).filter((id) => !appearing.includes(id)),
-  );
-  const total = appearing.length + broken.size;
-  const counts = `${broken.size > 0 ? `${appearing.length} of ` : ''}${counted(total, 'catalog')} of ${node} can be found`;
+  const total = new Set([...appearing, ...faults.flatMap(({ catalogId = [] }) => catalogId)]).size;
+  const some = appearing.length < total ? `${appearing.length} of ` : '';
+  const counts = `${some}${counted(total, 'catalog')} of ${node} can be found`;
   const others = [
     ...(hidden.length > 0 ? [`${counted(hidden.length, 'catalog')} hidden on purpose`] : []),
     ...(warnings.length > 0 ? [counted(warnings.length, 'warning')] : []),
@@ -66,16 +64,12 @@ export function renderDiagnosis(diagnosis: Diagnosis): string {
     ].join('\n');
   }
   const { code, document, catalogId, message, hint } = trouble;
-  const isContent = code === 'digest-mismatch' && catalogId !== undefined;
+  const first =
+    code === 'digest-mismatch' && catalogId ? `Restore the file, or publish ${catalogId} again. ` : '';
+  const isAbsent = document === 'manifest' && ['unreachable', 'manifest-missing'].includes(code);
   return [
     `\nWhat is wrong: ${message}`,
-    `  What to do: ${isContent ? `Restore the file, or publish ${catalogId} again. ` : ''}${hint}`,
-    ...(['unreachable', 'manifest-missing'].includes(code) && document === 'manifest'
-      ? [throughService]
-      : []),
+    `  What to do: ${first}${hint}${isAbsent ? ' A node that publishes through a catalog service needs no files.' : ''}`,
     `${summary}${faults.length > 1 ? ` ${counted(faults.length, 'fault')}; this is the first.` : ''}`,
   ].join('\n');
 }
-
-const throughService =
-  'A node that publishes through a catalog service needs no files: look there, with "signpost catalog list".';

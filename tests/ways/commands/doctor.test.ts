@@ -105,7 +105,7 @@ describe('signpost doctor', () => {
     await publish();
     provider.spoil(only('manifest', answers(404)));
     expect((await doctor()).out).toContain(
-      '\nA node that publishes through a catalog service needs no files',
+      'index.json. A node that publishes through a catalog service needs no files.',
     );
   });
 
