@@ -229,6 +229,6 @@ Examples:
   $ signpost send publish.json --to http://127.0.0.1:4002 --as provider.signpost.test --wait
   $ signpost discover fast charger --near 12.97,77.64 --within 5km
 
-Exit codes: 0 success; 1 failure or wrong usage; 2 partly done (import); 130 Ctrl-C.
+Exit codes: 0 success; 1 failure or wrong usage; 2 partly done (import, sync, export); 130 Ctrl-C.
 Every command but completion and export has --json. NO_COLOR switches colours off.
 Settings are environment variables: see "signpost config list".`;

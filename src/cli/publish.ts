@@ -20,15 +20,15 @@ export function registerPublishCommand(program: Command, context: CommandContext
     .argument('<file...>', 'a publish request, a catalog, or an array of catalogs; - reads standard input')
     .option('--self', 'as signed files, through the running publisher or directly (default)')
     .option('--to <url>', 'to this catalog service (base address), and wait for on_publish', parseUrl)
-    .option('--type <type>', 'REGULAR or MASTER, for catalogs without a directive', parseCatalogType)
+    .option('--type <type>', 'REGULAR or MASTER, unless the file has a publishDirective', parseCatalogType)
     .option(
       '--mode <mode>',
-      'FULL or MERGE, for catalogs without a directive (default: FULL as files, MERGE to a service)',
+      'FULL or MERGE, unless the file has a publishDirective (default: FULL as files, MERGE to a service)',
       parseMode,
     )
     .option(
       '--network <id>',
-      'network that may see them, for catalogs without a directive; repeatable',
+      'network that may see them, unless the file has a publishDirective; repeatable',
       collectNetworks,
     )
     .option('--index <name>', 'as files: the index for new catalogs (default: catalogs)', parseIndexName)

@@ -17,7 +17,7 @@ interface BareServer extends RouteServer {
   close(): Promise<void>;
 }
 
-type AnsweredRequest = Pick<FastifyRequest, 'method' | 'url' | 'refusal'>;
+type AnsweredRequest = Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'refusal'>;
 
 const requestTimeout = 60_000;
 const headersTimeout = 10_000;

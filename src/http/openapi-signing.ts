@@ -19,15 +19,15 @@ export const signingGuide = `Every request is signed by its sender and answered 
 
 ### Signing a request
 
-The header \`Authorization\` holds an Ed25519 signature over three lines, joined by line feeds, the last without one:
+The header \`Authorization\` holds an Ed25519 signature over three lines, joined by line feeds, with none at the end:
 
     (created): 1752000000
     (expires): 1752000300
     digest: BLAKE-512=<base64 of BLAKE2b-512 over the body>
 
-It stands on one line:
+The header is one line:
 
     Authorization: Signature keyId="<subscriber_id>|<record_id>|ed25519",algorithm="ed25519",created="1752000000",expires="1752000300",headers="(created) (expires) digest",signature="<base64 signature>"
 
-The public key stands in the identity registry under the \`subscriber_id\` and \`record_id\` of the \`keyId\`. A GET or DELETE signs the digest of zero bytes. A callback signs a
+The identity registry has the public key under the \`subscriber_id\` and \`record_id\` of the \`keyId\`. A GET or DELETE signs the digest of zero bytes. A callback signs a
 fourth line, \`request-signature:\`, with the signature of the request that it answers. The answer carries a signature of that form in the header \`Signature\`.`;

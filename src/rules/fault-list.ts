@@ -39,4 +39,4 @@ export function createFaultList(): FaultList {
   };
 }
 
-const noLongerServed = 'the resource was served until now and no longer is';
+const noLongerServed = 'the resource is no longer served';

@@ -234,7 +234,7 @@ describe('a catalog of which parts are refused', () => {
       ({ message }) => message,
     );
     expect(messages?.[0]).toMatch(
-      /^message\.catalogs\[0\]\.resources\[0\]\..*; the resource was served until now and no longer is$/,
+      /^message\.catalogs\[0\]\.resources\[0\]\..*; the resource is no longer served$/,
     );
     expect(messages?.[1]).not.toContain('served');
     const merged = publish(submitted, known, { updateMode: 'MERGE' }).result.errors;

@@ -330,7 +330,7 @@ describe('signpost crawl now', () => {
     );
     const { out } = await now(provider.id);
     provider.spoil();
-    expect(out).toMatch(/^unreadable +REGULAR +not read yet /m);
+    expect(out).toMatch(/^unreadable +REGULAR +failing /m);
     expect(out).toMatch(/^20\S+Z {2}digest-mismatch {2}\S+ {2}unreadable/m);
   });
 

@@ -84,6 +84,9 @@ async function openPlace(directory: string, path: string, remove: () => Promise<
     ...ports,
   };
   const running: ChildProcess[] = [];
+  // The exported variables and the directory that one command leaves to the next, as in a terminal.
+  const terminal = join(dirname(directory), 'terminal.sh');
+  await writeFile(terminal, '');
 
   async function shell(script: string, stdin = ''): Promise<string> {
     // What is printed and what is told stand in the order of a terminal.
@@ -134,7 +137,8 @@ async function openPlace(directory: string, path: string, remove: () => Promise<
     },
     async take(step) {
       if (step.kind === 'background') return stay(step);
-      if (step.kind === 'run') return shell(here(step.text));
+      if (step.kind === 'run')
+        return shell(`. ${terminal}\n${here(step.text)}\n{ export -p; echo "cd '$PWD'"; } > ${terminal}`);
       const file = join(directory, step.detail);
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, here(step.text));

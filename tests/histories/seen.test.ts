@@ -77,7 +77,7 @@ describe('publish, in a network that crawls every five minutes', () => {
     const run = await publish([changed], elsewhere);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.notes).toContain(
-      `${publicUrl()} does not show this as it was published: tea is there in version 1, not 2. Where the files are copied`,
+      `${publicUrl()} does not show this version: tea is there in version 1, not 2. If you copy the files`,
     );
     const fresh = await publish([write('cocoa.json', smallCatalog('cocoa')), '--json'], elsewhere);
     expect(JSON.parse(fresh.out)).toMatchObject({
@@ -90,7 +90,7 @@ describe('publish, in a network that crawls every five minutes', () => {
     const elsewhere = { ...settings, PUBLISHER_URL: `http://127.0.0.1:${await freePort()}` };
     const run = await publish([write('tea.json', smallCatalog('tea'))], elsewhere);
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.notes).toContain(`${elsewhere.PUBLISHER_URL} does not show this as it was published`);
+    expect(run.notes).toContain(`${elsewhere.PUBLISHER_URL} does not show this version`);
   });
 });
 

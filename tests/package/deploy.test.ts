@@ -258,7 +258,7 @@ describe.skipIf(!hasCommand('helm'))('the chart (needs helm)', () => {
   });
 
   it('gives each role its own keys of the Secret, and a checksum of them', async () => {
-    const { stdout } = await helm('template', 'network', chart, ...everything);
+    const { stdout } = await helm('template', 'network', chart, '--kube-version', '1.30.0', ...everything);
     const documents = parseAllDocuments(stdout).map((document) => document.toJS());
     const pods = documents.filter((document) => document?.spec?.template?.spec?.containers);
     const keysOf = pods.map(({ metadata: { name }, spec: { template } }) => {

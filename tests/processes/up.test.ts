@@ -306,6 +306,17 @@ describe('signpost up --empty, with PUBLISHER_DIR equal to DATA_DIR', () => {
     await expect(fetch(`http://127.0.0.1:${env.DEMO_PORT}`)).rejects.toThrow();
   });
 
+  it('has no failing node before the first catalog', async () => {
+    const nodes = async () => {
+      const { out } = await runCommand(registerCrawlCommand, ['crawl', 'status', '--json'], env);
+      return JSON.parse(out).nodes as { node: string; failures: number; checkedAt: string | null }[];
+    };
+    const isRead = async () =>
+      (await nodes()).some(({ node, checkedAt }) => node.startsWith('publisher.') && checkedAt !== null);
+    await until(isRead, 'the publisher to be looked at');
+    expect((await nodes()).filter(({ failures }) => failures > 0)).toEqual([]);
+  });
+
   it('has a facilitator who may publish MASTER catalogs', async () => {
     const publishDirectives = [{ catalogId: 'templates', catalogType: 'MASTER' }];
     const to = `http://127.0.0.1:${env.CATALOG_PORT}`;

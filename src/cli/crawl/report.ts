@@ -59,7 +59,7 @@ function renderNodes(nodes: CrawlStatus['nodes'], now: Date): string {
 /** What the crawler does next, and when. */
 export function renderNext(next: readonly NextWork[], now: Date): string {
   return renderTable(
-    ['COMES NEXT', 'OF', 'WHEN'],
+    ['NEXT TASK', 'WHERE', 'WHEN'],
     next.map(({ what, name, node, at }) => [
       what === 'catalog' ? `catalog ${name}` : what,
       what === 'index' ? name : (node ?? name),

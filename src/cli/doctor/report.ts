@@ -47,7 +47,9 @@ export function renderLine(finding: Finding): string {
 export function renderDiagnosis(diagnosis: Diagnosis): string {
   const { node, appearing, faults, hidden, warnings } = diagnosis;
   const trouble = firstTrouble(diagnosis);
-  const counts = `${counted(appearing.length, 'catalog')} of ${node} can be found`;
+  const total = new Set([...appearing, ...faults.flatMap(({ catalogId = [] }) => catalogId)]).size;
+  const some = appearing.length < total ? `${appearing.length} of ` : '';
+  const counts = `${some}${counted(total, 'catalog')} of ${node} can be found`;
   const others = [
     ...(hidden.length > 0 ? [`${counted(hidden.length, 'catalog')} hidden on purpose`] : []),
     ...(warnings.length > 0 ? [counted(warnings.length, 'warning')] : []),
@@ -61,9 +63,13 @@ export function renderDiagnosis(diagnosis: Diagnosis): string {
       'Where one still does not appear, the crawl log of that discovery service says why.',
     ].join('\n');
   }
+  const { code, document, catalogId, message, hint } = trouble;
+  const first =
+    code === 'digest-mismatch' && catalogId ? `Restore the file, or publish ${catalogId} again. ` : '';
+  const isAbsent = document === 'manifest' && ['unreachable', 'manifest-missing'].includes(code);
   return [
-    `\nWhat is wrong: ${trouble.message}`,
-    `  What to do: ${trouble.hint}`,
+    `\nWhat is wrong: ${message}`,
+    `  What to do: ${first}${hint}${isAbsent ? ' A node that publishes through a catalog service needs no files.' : ''}`,
     `${summary}${faults.length > 1 ? ` ${counted(faults.length, 'fault')}; this is the first.` : ''}`,
   ].join('\n');
 }

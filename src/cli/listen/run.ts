@@ -10,6 +10,8 @@ import { describeReceiver, explainListening, type ListenAddress } from '../send/
 import { withRegistry } from '../send/exchange.ts';
 import { resolveSigner } from '../send/signer.ts';
 
+const fourLines = '. Only the sender of the request can verify it; it comes again with three signed lines.';
+
 export interface ListenOptions {
   as?: string;
   listen: ListenAddress;
@@ -26,8 +28,10 @@ export async function listen(
   await withRegistry(config, async (registry) => {
     const ended = new AbortController();
     let seen = 0;
-    const server = createBareServer(({ method, url, refusal }) => {
-      if (refusal) context.note(`${paint('bad', 'refused')} ${method} ${url}: ${refusal}`);
+    const server = createBareServer(({ method, url, headers, refusal }) => {
+      const isOfRequest = headers.authorization?.includes('request-signature');
+      const why = isOfRequest ? fourLines : '';
+      if (refusal) context.note(`${paint('bad', 'refused')} ${method} ${url}: ${refusal}${why}`);
       else if (seen === count) ended.abort();
     });
     const service = describeReceiver({ self, registry, config });

@@ -51,7 +51,7 @@ export async function checkPublic(
     return { url, isVerified: false, message };
   }
   if (found) {
-    const message = `${url} does not show this as it was published: ${found.problem} ${found.advice}`;
+    const message = `${url} does not show this version: ${found.problem} ${found.advice}`;
     return { url, isVerified: false, message };
   }
   const some = results.length > maxCatalogs ? `, with the files of ${maxCatalogs} of them` : '';
@@ -141,7 +141,6 @@ const absences: readonly string[] = [
 function notThere(problem: string): Problem {
   return {
     problem,
-    advice:
-      'Where the files are copied to a host, copy them now; then "signpost verify" with that address looks again.',
+    advice: 'If you copy the files to a host, copy them now and run "signpost verify" with that address.',
   };
 }

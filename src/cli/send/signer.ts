@@ -19,8 +19,8 @@ export function resolveSigner(options: SignerOptions, config: Config): SigningKe
     const found = findSigningKey(config.DATA_DIR, owner);
     if (found) return found;
     throw new CommandError(
-      `There is no key ${owner.keyId} of ${owner.id} in ${config.DATA_DIR}/keys: give --key FILE, start "signpost up" ` +
-        `once for its demo identities, or make one with: signpost keys new --id ${owner.id} --save`,
+      `There is no key ${owner.keyId} of ${owner.id} in ${config.DATA_DIR}/keys. Check DATA_DIR, give --key FILE, start "signpost up" ` +
+        `once for its demo identities, or make one: signpost keys new --id ${owner.id} --save`,
     );
   }
   return { subscriberId: owner.id, recordId: owner.keyId, privateKey: readPrivateKey(options.key) };

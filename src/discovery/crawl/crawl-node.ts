@@ -56,14 +56,15 @@ export async function crawlNode(work: HostedWork<NodeRow>): Promise<ReadingFault
 }
 
 /**
- * Not every participant publishes files of its own, and a new publisher has a manifest before its first catalog. Where no index was ever listed, neither
- * by the registry's record ("the only pointer a crawler has", self-hosted spec: Subscriber record pointer) nor by that of a manifest, nothing is wrong, and
- * nothing is logged: the node is looked at again when an index would be.
+ * Not every participant publishes files of its own, and a new publisher has a manifest and a record before its first catalog: its record lists no index yet,
+ * even if the registry knows the address already. Nothing is wrong, and nothing is logged: the node is looked at again when an index would be. But a manifest
+ * is missing if the registry's record lists an index ("the only pointer a crawler has", self-hosted spec: Subscriber record pointer).
  */
 function hostsNothing(row: NodeRow, found: NodeRecord | undefined, fault: ReadingFault): boolean {
   if (found === undefined || row.manifest_url !== null) return false;
+  if (fault.code === 'no-index-urls') return true;
   if (found.records.some(({ catalogIndexUrls }) => catalogIndexUrls.length > 0)) return false;
-  return ['manifest-missing', 'no-index-urls'].includes(fault.code) || isAtNamespace(found, fault);
+  return fault.code === 'manifest-missing' || isAtNamespace(found, fault);
 }
 
 /** It gave no address, or nothing is at it, and its namespace is the name of a host that serves something else, or nothing. */

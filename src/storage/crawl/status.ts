@@ -69,6 +69,7 @@ export type CatalogStanding =
   | 'unconfirmed'
   | 'unverified'
   | 'waiting for a master'
+  | 'failing'
   | 'not read yet'
   | 'not relevant'
   | 'not asked for'
@@ -81,6 +82,7 @@ const standing = `case
   when not relevant then 'not relevant'
   when unverified_since is not null then 'unverified'
   when version is null and waiting_for is not null then 'waiting for a master'
+  when version is null and failures > 0 then 'failing'
   when version is null then 'not read yet'
   when unconfirmed_since is not null then 'unconfirmed'
   when exists (

@@ -216,7 +216,7 @@ describe('FULL', () => {
     const resources = [charger('c', wooden), charger('d'), charger('e', wooden)];
     const result = await publish(catalog('falling', { resources }), { updateMode: 'FULL' });
     expect(result).toMatchObject({ status: 'PARTIAL', stats: { itemCount: 1 } });
-    expect(result.errors[0].message).toMatch(/resources\[0\].* was served until now and no longer is$/);
+    expect(result.errors[0].message).toMatch(/resources\[0\].*; the resource is no longer served$/);
     expect(result.errors[1].message).not.toContain('served');
     expect((await searched(provider, 'falling')).resources).toEqual([charger('d')]);
   });

@@ -92,6 +92,23 @@ describe('signpost doctor', () => {
     );
   });
 
+  it('counts what can be found, and says which catalog to publish again', async () => {
+    await publish();
+    await provider.publish({ message: { catalogs: [catalogOf('old-teas', 0, 2)] } });
+    provider.spoil((path) => (path.includes('old-teas') ? { body: Buffer.from('{}') } : undefined));
+    const { out } = await doctor();
+    expect(out).toContain('What to do: Restore the file, or publish old-teas again. Upload content');
+    expect(out).toContain(`1 of 2 catalogs of ${provider.identity} can be found`);
+  });
+
+  it('says that a node without files may publish through a catalog service', async () => {
+    await publish();
+    provider.spoil(only('manifest', answers(404)));
+    expect((await doctor()).out).toContain(
+      'index.json. A node that publishes through a catalog service needs no files.',
+    );
+  });
+
   it('says what is hidden on purpose, and complains only when nothing else is to be found', async () => {
     await publish();
     await provider.publish({ message: { catalogs: [catalogOf('old-teas', 0, 2)] } });

@@ -64,7 +64,7 @@ describe('signpost crawl status', () => {
       .slice(1)
       .map((line) => line.split(/ {2,}/).slice(0, 3).join(', '));
     expect(states).toEqual([
-      'broken, REGULAR, not read yet',
+      'broken, REGULAR, failing',
       'elsewhere, REGULAR, not relevant',
       'paused, REGULAR, paused',
       'retired, REGULAR, retired',
@@ -76,7 +76,7 @@ describe('signpost crawl status', () => {
 
   it('shows what comes next, and when', async () => {
     const { out } = await crawl('status');
-    expect(out).toMatch(/^COMES NEXT +OF +WHEN$/m);
+    expect(out).toMatch(/^NEXT TASK +WHERE +WHEN$/m);
     expect(out).toMatch(
       /^(catalog broken|index|manifest|enumeration) +\S+ +(in \d+ (s|min|h)|now|\d+ s ago)$/m,
     );

@@ -29,11 +29,11 @@ export function createBaseMap(element: HTMLElement, { center, zoom }: View, tile
   });
   for (const [name, zIndex] of panes) map.createPane(name).style.zIndex = zIndex;
   L.control.zoom({ position: 'topright' }).addTo(map);
-  L.control.scale({ position: 'bottomright', imperial: false }).addTo(map);
   L.control
     .attribution({ prefix: false, position: 'bottomright' })
     .addAttribution('Natural Earth')
     .addTo(map);
+  L.control.scale({ position: 'bottomright', imperial: false }).addTo(map);
   void addOutlines(map);
   addGraticule(map);
   if (tiles === undefined) void addCity(map);

@@ -18,7 +18,7 @@ export function Verdict() {
           <p class="trouble-head">
             <Badge tone={healthy ? 'good' : 'bad'}>{healthy ? 'Healthy' : 'Not healthy'}</Badge>
             {healthy &&
-              'The registry has every key, no feed has failed for long, nothing is parked, and the goals are met.'}
+              'The registry has every key, every subscription works, nothing is parked, and the goals are met.'}
           </p>
           {reasons.length > 0 && (
             <ul class="reasons">

@@ -43,7 +43,7 @@ export function CatalogTable({
     },
     { label: 'Indexed', cell: ({ indexedVersion }) => indexedVersion ?? '–' },
     { label: 'Live now', cell: ({ liveVersion }) => liveVersion ?? '–' },
-    { label: 'Came by', cell: ({ source }) => source },
+    { label: 'Source', cell: ({ source }) => source },
   ];
   return (
     <Table

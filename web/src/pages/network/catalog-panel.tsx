@@ -68,7 +68,7 @@ function Facts({ catalog }: { catalog: CatalogDetails }) {
         <dd>
           <a href={hrefTo('inspect', { q: owner })}>{owner}</a>
         </dd>
-        <dt>Came by</dt>
+        <dt>Source</dt>
         <dd>{source}</dd>
         <dt>Type</dt>
         <dd>{type}</dd>

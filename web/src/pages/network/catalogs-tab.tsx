@@ -23,7 +23,7 @@ const columns: readonly Column<CatalogSummary>[] = [
   },
   { label: 'Owner', cell: ({ owner }) => owner && <NodeLink node={owner} /> },
   { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
-  { label: 'Came by', kind: 'short', cell: ({ source }) => source },
+  { label: 'Source', kind: 'short', cell: ({ source }) => source },
   { label: 'Type', kind: 'short', cell: ({ type }) => type.toLowerCase() },
   { label: 'Resources', kind: 'number', cell: ({ resources }) => spellCount(resources) },
   { label: 'Offers', kind: 'number', cell: ({ offers }) => spellCount(offers) },
@@ -66,7 +66,7 @@ export function CatalogsTab() {
         />
         <Choice label="Type" value={type} options={types} choose={(value) => choose({ type: value })} />
         <Choice
-          label="Came by"
+          label="Source"
           value={source}
           options={sources}
           choose={(value) => choose({ source: value })}
