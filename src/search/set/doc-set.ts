@@ -78,7 +78,7 @@ export function intersectionOf(sets: readonly DocSet[]): DocSet {
   });
 }
 
-/** Of the first batch of which something is left. */
+/** Reads on until something is left of a batch. Undefined: there are no more. */
 export async function nextLeft<T>(
   next: () => Promise<T | undefined>,
   select: (batch: T) => Keys | Promise<Keys>,
