@@ -3,11 +3,8 @@ import { AnswerDraft, type AnswerPage, maxLimit, neededCount } from '../rules/di
 import { readPage, type SharedDocuments } from './documents/read-page.ts';
 import type { Hit } from './hit.ts';
 import type { Plan } from './plan.ts';
-import { inBatches } from './set/sorted.ts';
 import type { Tools } from './tools.ts';
 
-/** Resources that one statement reads. */
-const documentsAtOnce = 300;
 /** Offers of a resource: after more, others get their turn. */
 const manyOffers = 1_000;
 
@@ -49,26 +46,20 @@ export async function buildPage(
     const keys = shown.map(({ key }) => key);
     for (let start = 0; start < keys.length && !draft.isFull; ) {
       deadline.check();
-      const query = { scope, check: filter?.check };
-      // While the database reads some, the process takes in others.
-      const batches = [...inBatches(keys.slice(start, start + draft.roomFor), documentsAtOnce)];
-      const parts = await Promise.all(batches.map((batch) => readPage(reader, batch, query, documents)));
-      for (const [index, { found, read: tried }] of parts.entries()) {
-        isOutdated ||= found.length < tried;
-        for (const { key, ...each } of found) {
-          const { rank, distance } = byKey.get(key) ?? {};
-          const standing = {
-            ...(rank !== undefined && { rank }),
-            ...(distance !== undefined && { distanceMeters: distance }),
-          };
-          draft.add([{ ...each, ranked: { ...each.ranked, ...standing } }]);
-          if ((each.wide?.offers.length ?? 0) > manyOffers) await immediate();
-        }
-        start += tried;
-        resources += found.length;
-        // Those that follow are read again.
-        if (tried < (batches[index]?.length ?? 0)) break;
+      const wanted = keys.slice(start, start + draft.roomFor);
+      const part = await readPage(reader, wanted, { scope, check: filter?.check }, documents);
+      isOutdated ||= part.found.length < part.read;
+      for (const { key, ...each } of part.found) {
+        const { rank, distance } = byKey.get(key) ?? {};
+        const standing = {
+          ...(rank !== undefined && { rank }),
+          ...(distance !== undefined && { distanceMeters: distance }),
+        };
+        draft.add([{ ...each, ranked: { ...each.ranked, ...standing } }]);
+        if ((each.wide?.offers.length ?? 0) > manyOffers) await immediate();
       }
+      start += part.read;
+      resources += part.found.length;
     }
   }
 }

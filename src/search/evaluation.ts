@@ -4,8 +4,7 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { type Task, type ThreadPool, wasEnded } from '../thread-pool.ts';
 import type { Deadline } from './deadline.ts';
 
-// What a search has to evaluate in a thread. A search takes a turn of the threads when it first needs one, and keeps it until its end: so nobody waits for a thread with documents in memory. A turn
-// that lasts may be taken away for others (fair-turns.ts); then the search begins again.
+// A search takes a turn of the threads when it first needs one, and keeps it until its end: so nobody waits for a thread with documents in memory. If the turn is taken away (fair-turns.ts), the search begins again.
 
 export interface Evaluation {
   /** Waits for the turn, unless the search has it: before documents are read that a thread evaluates. */

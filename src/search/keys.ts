@@ -1,5 +1,4 @@
-// Document keys (migrations/0004-discovery.sql): a catalog, its resources and its offers share a range of 2^26 keys, in this order. The catalog's own key in that range, its head, stands for what
-// is said of the catalog and of its provider, and so for all its resources.
+// Document keys (docs/index-format.md, "Keys"): a catalog, its resources and its offers share a range of 2^26 keys. The catalog's own key, its head, stands for all its resources.
 
 export const span = 2 ** 26;
 const firstOffer = 2 ** 25;

@@ -44,7 +44,7 @@ export function planQuestion(
     languages: config.SEARCH_LANGUAGES,
     ...(text && { text }),
     ...(expression !== undefined && {
-      filter: planFilter(expression, { acceptPostfix, attributes: format.attributes }),
+      filter: planFilter({ expression, acceptPostfix }, format.attributes),
     }),
     spatial: spatialConstraints(intent).map((constraint, position) => {
       const paths = constraint.targets.flatMap((target) => format.geometries.targetPath(target) ?? []);

@@ -106,10 +106,7 @@ export function createSearch(context: SearchContext) {
     /** For /ready: the replicas that searches read from, where there are any. */
     report: (): { replicas?: ReplicaState[] } => ({ ...(replicas && { replicas: replicas.describe() }) }),
 
-    /**
-     * Announces that this process uses the index, and keeps that in shape: builds generations of newer versions, compacts lists, purges the change feed. Throws where the index has entries that
-     * this program cannot read.
-     */
+    /** Announces that this process uses the index, and keeps that in shape: builds generations, compacts lists, purges the change feed. Throws where the index has entries that this program cannot read. */
     async start({ logger, metrics }: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess> {
       const announced = await announceProcess({ database, logger }, formats);
       const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
@@ -144,11 +141,8 @@ export function maintainIndex(database: Database, formats: IndexFormats = indexF
       rebuildIndex(tools, onProgress),
     /** Mends the entries of the catalogs with an id. Undefined: there is none. */
     async rebuildCatalogs(id: string): Promise<Checked | undefined> {
-      const { rows } = await database.query<{ key: number }>(
-        'select key from discovery.catalog where id = $1',
-        [id],
-      );
-      const catalogKeys = rows.map(({ key }) => key);
+      const select = 'select key from discovery.catalog where id = $1';
+      const catalogKeys = await database.column<number>(select, [id]);
       if (catalogKeys.length === 0) return undefined;
       return checkIndex(database, formats, { mend: true, catalogKeys, onDifference: () => undefined });
     },

@@ -22,16 +22,14 @@ export async function readIndexStatus(
 ): Promise<IndexStatus> {
   const [state, catalogs, leases] = await Promise.all([
     readBuildState(queryable),
-    queryable.query<{ count: number }>(
-      "select count(*) as count from discovery.catalog where provider_id <> ''",
-    ),
-    queryable.query('select from discovery.generation where leased_until > now()'),
+    queryable.value<number>("select count(*) from discovery.catalog where provider_id <> ''"),
+    queryable.value<number>('select count(*) from discovery.generation where leased_until > now()'),
   ]);
   return {
     newest: newestOf(formats).version,
     ...state,
-    catalogs: Number(catalogs.rows[0]?.count ?? 0),
-    isBuilding: leases.rowCount > 0,
+    catalogs,
+    isBuilding: leases > 0,
     processes: await listProcesses(queryable),
   };
 }

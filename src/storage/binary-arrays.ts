@@ -45,6 +45,15 @@ export const doubleArray = numbersArray(types.double, 8, (number, array, at) =>
   array.writeDoubleBE(number, at),
 );
 
+/** An array for each of some members of records, in the order in which they are named. */
+export function arraysOf<T extends object>(
+  records: readonly T[],
+  members: { [Name in keyof T]?: (values: T[Name][]) => Buffer },
+): Buffer[] {
+  const named = Object.entries(members) as [keyof T, (values: unknown[]) => Buffer][];
+  return named.map(([name, write]) => write(records.map((record) => record[name])));
+}
+
 function arrayOf<T>(
   type: number,
   items: readonly (T | null)[],

@@ -6,8 +6,7 @@ import type { Position } from '../../storage/freshness.ts';
 import { CatalogTable } from './catalog-table.ts';
 import { WordCache } from './word-cache.ts';
 
-// The caches of a process (docs/index-format.md, "Caches"), and nothing else is cached. All are read-through and bounded. A search reads from PostgreSQL what a cache does not have; the caches are
-// there because the way to the database and back takes longer than most searches. What has changed in the index is invalidated before it is used again (invalidation.ts).
+// The caches of a process (docs/index-format.md, "Caches"), and nothing else is cached: the way to the database and back takes longer than most searches. All are read-through and bounded.
 
 const heapBytes = getHeapStatistics().heap_size_limit;
 const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
@@ -30,13 +29,6 @@ const runEntryBytes = 120;
 
 export type CacheName = keyof typeof limits;
 export const cacheNames = Object.keys(limits) as CacheName[];
-
-interface CacheOptions {
-  /** How much of its limit each cache may hold. */
-  percent?: number;
-  /** All, unless some are named. */
-  used?: readonly CacheName[];
-}
 
 /** Entries of a list side by side: keys in ascending order, and what stands beside each: the weight of a word, or a value (lists/codec.ts). */
 export interface Run {
@@ -69,8 +61,8 @@ export interface DirectoryEntry {
 
 export type Caches = ReturnType<typeof createCaches>;
 
-/** Makes all caches. A cache that is not used, or may hold nothing, is there and stays empty. */
-export function createCaches({ percent = 100, used = cacheNames }: CacheOptions = {}) {
+/** Makes all caches. `percent`: of its limit, how much each may hold. One that is not used is there and stays empty. */
+export function createCaches({ percent = 100, used = cacheNames as readonly CacheName[] } = {}) {
   const limitOf = (name: CacheName) => (used.includes(name) ? (limits[name] * percent) / 100 : 0);
   const state: RefreshState = { askedAt: 0, changedAt: Number.NEGATIVE_INFINITY };
   return {

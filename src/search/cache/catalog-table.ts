@@ -1,9 +1,8 @@
 import type { CatalogState } from '../../rules/discover/served.ts';
 import { readPeriod, validityText } from '../validity.ts';
 
-// What is known of every catalog: its state, and how many resources it has, in two columns by the keys of catalogs, of eight bytes for each. It does not depend on what was asked: it is
-// loaded when the process starts (documents/scope.ts), so that thousands of candidates are held against scopes, and catalogs are replaced by their resources, without
-// asking the database.
+// The state of every catalog, and how many resources it has, in two columns by the keys of catalogs. It is loaded when the process starts (documents/scope.ts), so that thousands of candidates are
+// held against scopes, and catalogs are replaced by their resources, without asking the database.
 
 export interface CatalogEntry {
   /** As the database writes it; null: there is no such catalog. */

@@ -9,8 +9,7 @@ import {
 import { type Caches, cacheNames, type IndexReader, type Moment } from './caches.ts';
 
 // Cache invalidation. Every transaction that changes the index writes to a change feed (discovery.change). A process asks which changes were committed since the snapshot that it
-// knows, and invalidates what they name: so a search that begins after a commit sees it, whichever process committed. Mostly nothing has changed. So a search may also read
-// optimistically: it uses the caches as they are, and the statement that stores its answer makes sure that nothing has changed.
+// knows, and invalidates what they name: so a search that begins after a commit sees it, whichever process committed.
 
 /** How long a change is kept in the log. It is written before its transaction commits, which may take most of that. */
 const changesKeptMs = 3_600_000;
@@ -31,10 +30,7 @@ type CacheReader = Omit<IndexReader, 'index'>;
 /** A value that PostgreSQL does not plan for: with the parameter itself it would plan the statement anew each time, which takes longer than to run it. */
 const askedSnapshot = '(select $1::pg_snapshot)';
 
-/**
- * Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. `mayLag`: not yet what replicas have not replayed, as long as
- * DISCOVER_MAX_LAG_MS allows that.
- */
+/** Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. `mayLag`: not yet what replicas have not replayed, within DISCOVER_MAX_LAG_MS. */
 export async function refreshCaches(reader: CacheReader, { mayLag = false } = {}): Promise<void> {
   const { state } = reader.caches;
   // A refresh that started before this call may have read an older snapshot: wait for it, and start a new one.
@@ -59,7 +55,7 @@ async function ask(reader: CacheReader, mayLag: boolean): Promise<boolean> {
   const { asked } = state;
   const askedAt = performance.now();
   const knownMs = askedAt - state.askedAt;
-  const { rows } = await reader.query<(Moment | { snapshot: null }) & Change>(
+  const rows = await reader.rows<(Moment | { snapshot: null }) & Change>(
     `select pg_current_snapshot()::text as snapshot, ${serverText} as server, extract(epoch from now())::float8 * 1000 as at, ${positionText} as lsn,
        null as catalogs, null as lists, null as words, null as merged, null as everything
      union all (
@@ -140,10 +136,7 @@ export interface CacheFreshness extends Freshness {
   generation: number;
 }
 
-/**
- * An optimistic read: the search does without asking what has changed, as mostly nothing has. Its answer holds only if that is made sure afterwards: by
- * `isStillFresh`, or by the statement that stores the answer, with `freshCondition`.
- */
+/** An optimistic read: the search does not ask what has changed. `isStillFresh`, or the statement that stores the answer, with `freshCondition`, makes sure afterwards that nothing has. */
 export function assumeFresh(caches: Caches, now = performance.now()): CacheFreshness | undefined {
   const { asked, askedAt, changedAt } = caches.state;
   if (asked === undefined || now - askedAt > optimisticMs || now - changedAt < steadyMs) return undefined;
@@ -162,7 +155,6 @@ export async function forgetTransactions(queryable: Queryable): Promise<void> {
 
 /** Removes changes that every process has read. */
 export async function purgeChanges(queryable: Queryable): Promise<void> {
-  await queryable.query(`delete from discovery.change where at < now() - $1 * interval '1 millisecond'`, [
-    changesKeptMs,
-  ]);
+  const isOld = `at < now() - ${changesKeptMs} * interval '1 millisecond'`;
+  await queryable.query(`delete from discovery.change where ${isOld}`);
 }

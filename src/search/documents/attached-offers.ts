@@ -3,7 +3,7 @@ import { attachOffers } from '../../rules/discover/attach-offers.ts';
 import { maxAnswerBytes, type StoredDocument } from '../../rules/discover/page-answer.ts';
 import { isServed } from '../../rules/discover/served.ts';
 import { isWithin, type PeriodBounds } from '../../rules/time-period.ts';
-import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
+import { arraysOf, bigintArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf, keyOf } from '../keys.ts';
@@ -12,8 +12,7 @@ import { readPeriod, validityText } from '../validity.ts';
 import { decodeKeys } from './members.ts';
 import { findStates, type Scope } from './scope.ts';
 
-// The offers that apply to resources of a page, in catalogs that share offers with others or have many: those of other catalogs of the same owner are attached, by name or to all of a provider. Statements find which
-// offers may apply, and rules/discover/attach-offers.ts decides.
+// The offers that apply to resources of a page, in catalogs that share offers with others or have many. Statements find which offers may apply, and rules/discover/attach-offers.ts decides.
 
 /** A catalog as an answer lists it, with the offers on all its resources. */
 export interface Home extends OfferList {
@@ -26,7 +25,7 @@ export interface Home extends OfferList {
   isShared: boolean;
 }
 
-export interface ListedResource extends OfferList {
+interface ListedResource extends OfferList {
   id: string;
   document: StoredDocument;
 }
@@ -60,50 +59,45 @@ export async function addSharedOffers(
   const { pairs, unread } = await readPairs(reader, homes, keys);
   const wide = await readWide(reader, homes);
   const candidates = new Map(Array.from(wide, ([home, offers]) => [home, new Set(offers)]));
-  for (const [key, offers] of pairs)
-    for (const offer of offers) candidates.get(catalogKeyOf(key))?.add(offer);
+  for (const { home, offers } of pairs) for (const offer of offers) candidates.get(home)?.add(offer);
   const attached = await attach(reader, homes, candidates, scope);
-  const named = new Map<ListedResource, number[]>();
-  for (const [key, offers] of pairs) {
-    const [home, resource] = [catalogKeyOf(key), homes.get(catalogKeyOf(key))?.resources.get(key)];
-    const theirs = offers.filter((offer) => attached.get(home)?.has(offer));
-    if (resource) named.set(resource, theirs);
-  }
+  const select = (home: number, offers: readonly number[] = []) =>
+    offers.filter((offer) => attached.get(home)?.has(offer));
+  const named = new Map(pairs.map(({ home, resource, offers }) => [resource, select(home, offers)]));
   await listNamed(reader, named);
   let room = maxAnswerBytes;
   for (const key of new Set(keys.map(catalogKeyOf))) {
     const home = homes.get(key);
-    const theirs = keysOf((wide.get(key) ?? []).filter((offer) => attached.get(key)?.has(offer)));
-    if (home) room = await listWide(reader, home, theirs, room);
+    if (home) room = await listWide(reader, home, keysOf(select(key, wide.get(key))), room);
   }
   return unread;
 }
 
-/** The offers that name resources, by the resources' keys. */
+/** Resources, with the offers that name them. */
 async function readPairs(reader: IndexReader, homes: ReadonlyMap<number, Home>, keys: readonly number[]) {
   const wanted = keys.flatMap((key) => {
     const home = homes.get(catalogKeyOf(key));
-    const id = home?.resources.get(key)?.id;
-    return home && id !== undefined ? [{ key, owner: home.owner, id }] : [];
+    const resource = home?.resources.get(key);
+    return home && resource ? [{ key, resource, owner: home.owner, id: resource.id }] : [];
   });
-  const { rows } = await reader.query<{ offers: Buffer | null }>(
+  const found = await reader.column<Buffer | null>(
     `select (
        select string_agg(int8send(offer_key), '' order by offer_key) from (
          select offer_key from discovery.offer_target
          where offer_target.owner = wanted.owner and offer_target.resource_id = wanted.id limit ${maxPairs}) as target
-     ) as offers
+     )
      from unnest($1::text[], $2::text[]) with ordinality as wanted (owner, id, ordinal) order by ordinal`,
-    [textArray(wanted.map(({ owner }) => owner)), textArray(wanted.map(({ id }) => id))],
+    arraysOf(wanted, { owner: textArray, id: textArray }),
     { prepared: true },
   );
-  const pairs = new Map<number, number[]>();
+  const pairs: { home: number; resource: ListedResource; offers: number[] }[] = [];
   const unread = new Set<number>();
   let count = 0;
-  for (const [index, { key }] of wanted.entries()) {
-    const offers = [...decodeKeys(rows[index]?.offers)];
+  for (const [index, { key, resource }] of wanted.entries()) {
+    const offers = [...decodeKeys(found[index])];
     const isTooMany = count > 0 && count + offers.length > maxPairs;
     if (unread.size > 0 || isTooMany) unread.add(key);
-    else pairs.set(key, offers);
+    else pairs.push({ home: catalogKeyOf(key), resource, offers });
     count += offers.length;
   }
   return { pairs, unread };
@@ -114,47 +108,40 @@ async function readWide(reader: IndexReader, homes: ReadonlyMap<number, Home>) {
   const nameOf = ({ owner, providerId }: Home) => JSON.stringify([owner, providerId]);
   const providers = new Map(Array.from(homes.values(), (home) => [nameOf(home), home]));
   const all = [...providers.values()];
-  const { rows } = await reader.query<{ offers: Buffer | null }>(
+  const found = await reader.column<Buffer | null>(
     `select (
        select string_agg(int8send(key), '' order by key) from discovery.offer
        where offer.owner = wanted.owner and offer.provider_id = wanted.provider_id and resource_ids is null
-     ) as offers
+     )
      from unnest($1::text[], $2::text[]) with ordinality as wanted (owner, provider_id, ordinal) order by ordinal`,
-    [textArray(all.map(({ owner }) => owner)), textArray(all.map(({ providerId }) => providerId))],
+    arraysOf(all, { owner: textArray, providerId: textArray }),
     { prepared: true },
   );
-  const offers = new Map(all.map((home, index) => [nameOf(home), [...decodeKeys(rows[index]?.offers)]]));
+  const offers = new Map(all.map((home, index) => [nameOf(home), [...decodeKeys(found[index])]]));
   return new Map(Array.from(homes, ([key, home]) => [key, offers.get(nameOf(home)) ?? []]));
 }
 
-/** Which of the offers apply in each catalog. */
+/** Which of the offers apply in each catalog: its own ones where they are valid, whatever else they say, and of others those that no offer with the same id comes before. */
 async function attach(
   reader: IndexReader,
   homes: ReadonlyMap<number, Home>,
   candidates: ReadonlyMap<number, ReadonlySet<number>>,
   { now, networkId }: Scope,
 ): Promise<Map<number, ReadonlySet<number>>> {
-  const all = Array.from(candidates, ([home, offers]) => ({ home, offers: [...offers] }));
-  const isOwn = ({ home, offers }: (typeof all)[number]) => offers.every((key) => catalogKeyOf(key) === home);
-  const own = all.filter(isOwn);
-  const theirOwn = own.flatMap(({ offers }) => offers);
-  const invalid = await findInvalid(reader, theirOwn, now);
-  const attached = new Map<number, ReadonlySet<number>>();
-  for (const { home, offers } of own) attached.set(home, new Set(offers.filter((key) => !invalid.has(key))));
-  const shared = all.filter((each) => !isOwn(each));
-  if (shared.length === 0) return attached;
-  const terms = await readTerms(
-    reader,
-    shared.flatMap(({ home, offers }) => offers.map((key) => ({ key, home, ...ownerOf(homes.get(home)) }))),
+  const pairs = [...candidates].flatMap(([home, offers]) =>
+    Array.from(offers, (key) => ({ home, key, ...ownerOf(homes.get(home)) })),
   );
-  const states = await findStates(
-    reader,
-    keysOf([...terms.map(({ key }) => key), ...shared.map(({ home }) => keyOf(home, 0))]),
-  );
+  const own = pairs.filter(({ home, key }) => catalogKeyOf(key) === home);
+  const others = pairs.filter(({ home, key }) => catalogKeyOf(key) !== home);
+  const ownKeys = own.map(({ key }) => key);
+  const invalid = await findInvalid(reader, ownKeys, now);
+  const attached = new Map(Array.from(candidates.keys(), (home) => [home, new Set<number>()]));
+  for (const { home, key } of own) if (!invalid.has(key)) attached.get(home)?.add(key);
   const byHome = new Map<number, Terms[]>();
-  for (const each of terms) addTo(byHome, each.home, each);
-  for (const { home } of shared) {
-    const theirs = byHome.get(home) ?? [];
+  for (const each of others.length > 0 ? await readTerms(reader, others) : []) addTo(byHome, each.home, each);
+  const inAll = [...byHome].flatMap(([home, theirs]) => [keyOf(home, 0), ...theirs.map(({ key }) => key)]);
+  const states = await findStates(reader, keysOf(inAll));
+  for (const [home, theirs] of byHome) {
     const catalogOf = (key: number) => {
       return { ...ownerOf(homes.get(home)), id: `${key}`, networkIds: states.get(key)?.networkIds ?? [] };
     };
@@ -167,7 +154,7 @@ async function attach(
     });
     const resourceIds = ['', ...new Set(theirs.flatMap(({ covers }) => covers ?? []))];
     const listed = attachOffers({ ...catalogOf(home), resourceIds }, published, now);
-    attached.set(home, new Set(listed.map(({ offer }) => offer.key)));
+    for (const { offer } of listed) attached.get(home)?.add(offer.key);
   }
   return attached;
 }
@@ -176,9 +163,8 @@ function ownerOf({ owner, providerId }: Pick<Home, 'owner' | 'providerId'> = { o
   return { owner, providerId };
 }
 
-/** Of the own offers of catalogs that list no others: those that are not valid now. Whatever else they say, their catalog lists them. */
 async function findInvalid(queryable: Queryable, keys: readonly number[], now: Date): Promise<Set<number>> {
-  const { rows } = await queryable.query<{ key: number; validity: string }>(
+  const rows = await queryable.rows<{ key: number; validity: string }>(
     `select key, ${validityText()} as validity from discovery.offer
      where key = any ($1::bigint[]) and num_nonnulls(valid_from, valid_until, window_start) > 0`,
     [bigintArray(keys)],
@@ -199,15 +185,12 @@ interface Terms {
   covers: string | null;
 }
 
-/**
- * What is stored of offers, and of their rivals: offers of the owner with the same id, which cover something in the same catalog. Of several with one id a catalog lists its own, or else the first,
- * whichever of its resources they are on.
- */
-async function readTerms(
+/** What is stored of offers, and of their rivals: offers of the owner with the same id, which cover something in the same catalog, whichever of its resources they are on. */
+function readTerms(
   queryable: Queryable,
   offers: readonly { home: number; key: number; owner: string; providerId: string }[],
 ): Promise<Terms[]> {
-  const { rows } = await queryable.query<Terms>(
+  return queryable.rows(
     `select distinct on (home, offer.key) wanted.home, offer.key, offer.id, offer.provider_id as "providerId", ${validityText('offer.')} as validity,
        resource_ids is null as "isWide", met.id as covers
      from (
@@ -220,20 +203,14 @@ async function readTerms(
      ) as met on true
      where met.id is not null or (resource_ids is null and offer.provider_id = wanted.provider_id)
      order by home, offer.key`,
-    [
-      bigintArray(offers.map(({ home }) => home)),
-      bigintArray(offers.map(({ key }) => key)),
-      textArray(offers.map(({ owner }) => owner)),
-      textArray(offers.map(({ providerId }) => providerId)),
-    ],
+    arraysOf(offers, { home: bigintArray, key: bigintArray, owner: textArray, providerId: textArray }),
   );
-  return rows;
 }
 
 /** Reads the documents of offers that name resources, in the order of the page, as far as an answer has room for them. */
 async function listNamed(queryable: Queryable, named: ReadonlyMap<ListedResource, readonly number[]>) {
   const inOrder = [...new Set([...named.values()].flat())];
-  const { rows } = await queryable.query<{ key: number; text: string }>(
+  const rows = await queryable.rows<{ key: number; text: string }>(
     `select key, text from (
        select key, text, sum(length(text)) over (order by ordinal) as total from (
          select offer.key, ordinal, document::text as text from unnest($1::bigint[]) with ordinality as wanted (key, ordinal) join discovery.offer using (key)
@@ -242,9 +219,7 @@ async function listNamed(queryable: Queryable, named: ReadonlyMap<ListedResource
     [bigintArray(inOrder)],
     { prepared: true },
   );
-  const listed = new Map(
-    rows.map(({ key, text }): [number, ListedOffer] => [key, { key, document: { text }, validity: {} }]),
-  );
+  const listed = new Map(rows.map(({ key, text }) => [key, { key, document: { text }, validity: {} }]));
   for (const [resource, offers] of named) {
     resource.offers = offers.flatMap((key) => listed.get(key) ?? []);
     resource.more = offers.length - resource.offers.length;
@@ -253,7 +228,7 @@ async function listNamed(queryable: Queryable, named: ReadonlyMap<ListedResource
 
 /** Reads the documents of offers on all resources of a catalog, several in one piece, as many as there is room for. Returns how much room is left. */
 async function listWide(queryable: Queryable, home: Home, keys: Float64Array, room: number): Promise<number> {
-  const { rows } = await queryable.query<{ key: number; text: string; count: number }>(
+  const rows = await queryable.rows<{ key: number; text: string; count: number }>(
     `select min(key) as key, string_agg(document, ',' order by key) as text, count(*) as count from (
        select key, document, sum(length(document) + 1) over (order by key) as total
        from (select key, document::text as document from discovery.offer where key = any ($1::bigint[])) as offer

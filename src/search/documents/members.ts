@@ -1,8 +1,8 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import { catalogKeyOf, firstNumbers, headOf } from '../keys.ts';
-import type { DocSet } from '../set/doc-set.ts';
+import { catalogKeyOf, headOf, span } from '../keys.ts';
+import { type DocSet, nextLeft } from '../set/doc-set.ts';
 import { dropRepeats, hasKey, type Keys, noKeys, union } from '../set/sorted.ts';
 import { readCatalogs } from './scope.ts';
 
@@ -15,14 +15,11 @@ export const resourcesOfCatalog = 3;
 export function membersOf(reader: IndexReader, heads: DocSet): DocSet {
   return {
     estimate: heads.estimate * resourcesOfCatalog,
-    async next(limit) {
-      for (;;) {
-        const some = await heads.next(Math.ceil(limit / resourcesOfCatalog));
-        if (some === undefined) return undefined;
-        const members = await listMembers(reader, some);
-        if (members.length > 0) return members;
-      }
-    },
+    next: (limit) =>
+      nextLeft(
+        () => heads.next(Math.ceil(limit / resourcesOfCatalog)),
+        (some) => listMembers(reader, some),
+      ),
     async among(keys) {
       const found = await heads.among(headsOf(keys));
       return keys.filter((key) => hasKey(found, headOf(key)));
@@ -48,14 +45,15 @@ export async function listMembers(reader: IndexReader, heads: Keys): Promise<Key
     for (let number = 1; number <= (count ?? 0); number++) found.push(head + number);
   }
   const counted = Float64Array.from(found);
-  return uncounted.length === 0 ? counted : union([counted, await readMembers(reader, uncounted)]);
+  return uncounted.length === 0 ? counted : union([counted, await listOf(reader, 'resource', uncounted)]);
 }
 
-function readMembers(reader: IndexReader, heads: readonly number[]): Promise<Keys> {
+/** The resources, or offers, of catalogs, which are given by their heads, in order. */
+export function listOf(queryable: Queryable, kind: 'resource' | 'offer', heads: ArrayLike<number>) {
   return readKeys(
-    reader,
-    `select member.key from unnest($1::bigint[]) as wanted (head) cross join lateral (
-       select key from discovery.resource where resource.key > wanted.head and resource.key < wanted.head + ${firstNumbers.offer}) as member`,
+    queryable,
+    `select document.key from unnest($1::bigint[]) as wanted (head) cross join lateral (
+       select key from discovery.${kind} where key > wanted.head and key < wanted.head + ${span} offset 0) as document`,
     [bigintArray(heads)],
   );
 }
@@ -77,12 +75,8 @@ export function everyDocument(queryable: Queryable, kind: 'resource' | 'offer'):
 
 /** The keys that a statement selects, in order. As the bytes of one row, thousands are read in the time of some rows. */
 export async function readKeys(queryable: Queryable, select: string, parameters: unknown[]): Promise<Keys> {
-  const { rows } = await queryable.query<{ keys: Buffer | null }>(
-    `select string_agg(int8send(key), '' order by key) as keys from (${select}) as found`,
-    parameters,
-    { prepared: true },
-  );
-  return decodeKeys(rows[0]?.keys);
+  const text = `select string_agg(int8send(key), '' order by key) from (${select}) as found`;
+  return decodeKeys(await queryable.value(text, parameters, { prepared: true }));
 }
 
 export function decodeKeys(bytes: Buffer | null | undefined): Keys {

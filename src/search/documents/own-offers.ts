@@ -2,28 +2,22 @@ import { findCovers, type OfferingCatalog } from '../../rules/discover/attach-of
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import { firstNumbers, headOf, kindOf, lastNumbers } from '../keys.ts';
+import { headOf, kindOf } from '../keys.ts';
 import type { DocSet } from '../set/doc-set.ts';
 import { inBatches, intersection, type Keys, noKeys, union } from '../set/sorted.ts';
 import { readPeriod, validityText } from '../validity.ts';
-import { decodeKeys, headsOf, listMembers, readKeys, resourcesOfCatalog } from './members.ts';
+import { decodeKeys, headsOf, listMembers, listOf, resourcesOfCatalog } from './members.ts';
 
 // A catalog is searched with its own offers that are valid now. Which resources of their catalog they cover, rules/discover/attach-offers.ts decides on their rows.
-
-/** An offer that is valid now, and what it covers in its own catalog. */
-export interface CoveringOffer {
-  key: number;
-  /** Keys of resources; or of the head alone: all. */
-  covers: Keys;
-}
 
 /** Offers whose rows one statement reads. */
 const offersAtOnce = 2_000;
 
-export async function readCovering(queryable: Queryable, offers: Keys, now: Date): Promise<CoveringOffer[]> {
-  const found: CoveringOffer[] = [];
+/** Those of some offers that are valid now, and what each covers in its own catalog: keys of resources, or of the head alone, for all. */
+export async function readCovering(queryable: Queryable, offers: Keys, now: Date) {
+  const found: { key: number; covers: Keys }[] = [];
   for (const some of inBatches(offers, offersAtOnce)) {
-    const { rows } = await queryable.query<OfferRow>(
+    const rows = await queryable.rows<OfferRow>(
       `select offer.key, offer.id, offer.provider_id as "providerId", ${validityText('offer.')} as validity, resource_ids is null as "isWide",
          catalog.owner, catalog.id as "catalogId", catalog.provider_id as "catalogProvider", named.keys
        from unnest($1::bigint[]) as wanted (key) join discovery.offer using (key) join discovery.catalog on catalog.key = offer.catalog_key
@@ -91,7 +85,7 @@ export function coveredBy(
     estimate: offers.estimate * resourcesOfCatalog,
     next: byCatalog((limit) => offers.next(limit), cover),
     async among(keys) {
-      const own = await listOffers(reader, headsOf(keys));
+      const own = await listOf(reader, 'offer', headsOf(keys));
       return intersection(keys, await cover(await offers.among(own)));
     },
   };
@@ -113,14 +107,4 @@ export function byCatalog(next: DocSet['next'], standFor: (keys: Keys) => Promis
     }
     return undefined;
   };
-}
-
-/** The offers of catalogs, in order. */
-export function listOffers(queryable: Queryable, heads: Keys): Promise<Keys> {
-  return readKeys(
-    queryable,
-    `select offer.key from unnest($1::bigint[]) as wanted (head) cross join lateral (
-       select key from discovery.offer where offer.key >= wanted.head + ${firstNumbers.offer} and offer.key <= wanted.head + ${lastNumbers.offer} offset 0) as offer`,
-    [bigintArray(heads)],
-  );
 }

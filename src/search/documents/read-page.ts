@@ -4,6 +4,7 @@ import { isWithin } from '../../rules/time-period.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf, headOf } from '../keys.ts';
+import { inBatches } from '../set/sorted.ts';
 import { readPeriod, validityText } from '../validity.ts';
 import { addSharedOffers, type Home, type ListedOffer } from './attached-offers.ts';
 import type { Scope } from './scope.ts';
@@ -11,28 +12,30 @@ import type { Scope } from './scope.ts';
 // Reads the documents of a page: the found resources, their catalogs, and the offers that apply to them. Most catalogs have few offers, all of them their own: those come with the documents, in one statement. For
 // others, attached-offers.ts reads which apply.
 
-export interface PageQuery {
-  scope: Scope;
-  /** What every document on the page must satisfy, lest it was found only because its hash is that of something else, or as it was before. */
-  check?: (resource: Json) => boolean;
-}
-
 /** Offers on a resource by name, and on all of a catalog; with more of them, a catalog is read as one that shares offers. */
 const maxOwnOffers = 20;
 /** Characters: with these two, and with the resources that are read at once (page-answer.ts), some megabytes of offers are read at most. */
 const maxOfferCharacters = 8_192;
 
+/** Resources that one statement reads. */
+const documentsAtOnce = 300;
+
 /** The documents of a page by their keys: the same catalog and the same offer are the same object, whichever part of the page they came with. */
 export type SharedDocuments = Map<number, StoredDocument>;
 
-/** In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. */
+/**
+ * In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. `check`: what every document on the page must satisfy, lest it was found only because its hash is
+ * that of something else, or as it was before.
+ */
 export async function readPage(
   reader: IndexReader,
-  keys: readonly number[],
-  { scope, check }: PageQuery,
+  keys: number[],
+  { scope, check }: { scope: Scope; check?: (resource: Json) => boolean },
   documents: SharedDocuments,
 ): Promise<{ found: (FoundResource & { key: number })[]; read: number }> {
-  const homes = await readHomes(reader, keys);
+  // While the database reads some, the process parses others.
+  const parts = Array.from(inBatches(keys, documentsAtOnce), (some) => readRows(reader, some));
+  const homes = parseHomes((await Promise.all(parts)).flat().sort((a, b) => a.kind - b.kind));
   const shared = new Map([...homes].filter(([, { isShared }]) => isShared));
   const unread = shared.size > 0 ? await addSharedOffers(reader, shared, keys, scope) : new Set<number>();
   for (const home of homes.values())
@@ -44,12 +47,8 @@ export async function readPage(
     if (!documents.has(key)) documents.set(key, document);
     return documents.get(key) ?? document;
   };
-  const wide = new Map(
-    Array.from(homes, ([key, { offers, more }]) => [
-      key,
-      { offers: offers.map(({ document }) => document), more },
-    ]),
-  );
+  const listWide = ({ offers, more }: Home) => ({ offers: offers.map(({ document }) => document), more });
+  const wide = new Map(Array.from(homes, ([key, home]) => [key, listWide(home)]));
   const found = keys.slice(0, read).flatMap((key) => {
     const home = homes.get(catalogKeyOf(key));
     const resource = home?.resources.get(key);
@@ -73,9 +72,8 @@ type Row =
   /** An offer on a resource, or, where that is null, on all of the catalog. */
   | { kind: 4; home: number; key: number | null; offer_key: number };
 
-/** By their keys, with own offers as far as these are few; what has gone is left out. */
-async function readHomes(reader: IndexReader, keys: readonly number[]): Promise<Map<number, Home>> {
-  const { rows } = await reader.query<Row>(
+function readRows(reader: IndexReader, keys: readonly number[]): Promise<Row[]> {
+  return reader.rows(
     `with page as materialized (
        select resource.key, resource.id, catalog.key as home, catalog.id as catalog_id, owner, provider_id, document::text as document, head
        from unnest($1::bigint[]) as wanted (key)
@@ -108,9 +106,9 @@ async function readHomes(reader: IndexReader, keys: readonly number[]): Promise<
     [bigintArray(keys)],
     { prepared: true },
   );
-  return parseHomes(rows);
 }
 
+/** By their keys, with own offers as far as these are few; what has gone is left out. */
 function parseHomes(rows: readonly Row[]): Map<number, Home> {
   const homes = new Map<number, Home>();
   const offers = new Map<number, ListedOffer>();
@@ -136,8 +134,10 @@ function parseHomes(rows: readonly Row[]): Map<number, Home> {
         const home = homes.get(row.home);
         const lister = row.key === null ? home : home?.resources.get(row.key);
         const offer = offers.get(row.offer_key);
-        if (offer && catalogKeyOf(offer.key) === row.home) lister?.offers.push(offer);
-        else if (home) home.isShared = true;
+        // Those of the catalog come with each part of its resources.
+        const isListed = offer !== undefined && lister?.offers.includes(offer);
+        if (!isListed && offer && catalogKeyOf(offer.key) === row.home) lister?.offers.push(offer);
+        else if (!isListed && home) home.isShared = true;
         if (home && (lister?.offers.length ?? 0) > maxOwnOffers) home.isShared = true;
       }
     }

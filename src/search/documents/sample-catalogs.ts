@@ -13,12 +13,9 @@ const sampled = { catalogs: 30, resources: 4, offers: 2 };
 /** Larger documents say too little for their size. */
 const maxDocumentBytes = 16 * 1024;
 
-/**
- * Some searched catalogs, by their heads. `isAll`: there are no others. Those that a request names by network and schema context are a statement of their own: PostgreSQL asks the indexes for
- * names that are rare, and reads no more than it needs of those that are common. With a limit in the same statement it would look through all catalogs for a name that none has.
- */
+/** Some searched catalogs, by their heads. `isAll`: there are no others. With the limit in `named` itself, PostgreSQL would look through all catalogs for a network or schema that none has. */
 export async function findSearched(reader: IndexReader, scope: Scope, named = lookedAt.named) {
-  const { rows } = await reader.query<{ heads: Buffer | null; named: number }>(
+  const found = await reader.first<{ heads: Buffer | null; named: number }>(
     `with named as materialized (
        select key from discovery.catalog
        where ($1::text is null or networks @> array[$1] or networks = '{}') and (cardinality($2::text[]) = 0 or schema_types && $2)
@@ -34,8 +31,8 @@ export async function findSearched(reader: IndexReader, scope: Scope, named = lo
      select string_agg(int8send(key << 26), '' order by key) as heads, (select count(*) from first) as named from seen`,
     [scope.networkId ?? null, scope.schemaContext],
   );
-  const heads = await selectSearched(reader, decodeKeys(rows[0]?.heads), scope);
-  return { heads, isAll: Number(rows[0]?.named) < named };
+  const heads = await selectSearched(reader, decodeKeys(found?.heads), scope);
+  return { heads, isAll: Number(found?.named) < named };
 }
 
 export interface SampledCatalog {
@@ -58,7 +55,7 @@ export async function sampleCatalogs(
        where ${kind}.key > chosen.key << 26 and ${kind}.key < (chosen.key + 1) << 26
        order by ${kind}.key limit ${limit}) as ${kind}
      where ${isSmall('document')}`;
-  const { rows } = await reader.query<{ home: number; kind: keyof SampledCatalog; document: string }>(
+  const rows = await reader.rows<{ home: number; kind: keyof SampledCatalog; document: string }>(
     `with chosen as (select key from unnest($1::bigint[]) as key)
      select key as home, 'head' as kind, head::text as document from discovery.catalog join chosen using (key) where ${isSmall('head')}
      union all ${listed('resource', size.resources)}
@@ -111,12 +108,11 @@ export async function sampleDocuments(reader: IndexReader, scope: Scope): Promis
 /** Those that are used most. */
 async function countTypes(reader: IndexReader, scope: Scope): Promise<DocumentSample['types']> {
   const { heads } = await findSearched(reader, scope, maxCatalogsCounted);
-  const { rows } = await reader.query<{ type: string; uses: number }>(
+  return reader.rows(
     `select used.type, sum(uses::bigint)::float8 as uses
      from discovery.catalog cross join lateral jsonb_each_text(schema_uses) as used (type, uses)
      where key = any ($1::bigint[]) and position('#' in used.type) > 0
      group by used.type order by uses desc, used.type limit ${maxTypes}`,
     [bigintArray(heads.map(catalogKeyOf))],
   );
-  return rows;
 }

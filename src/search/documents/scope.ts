@@ -7,8 +7,7 @@ import { catalogKeyOf, firstNumbers } from '../keys.ts';
 import { checkedBy, type DocSet } from '../set/doc-set.ts';
 import type { Keys } from '../set/sorted.ts';
 
-// The scope of a search: which catalogs it looks at. The states of all catalogs are cached (cache/catalog-table.ts), so that candidates are held against it without asking the
-// database. rules/discover/served.ts decides.
+// The scope of a search: which catalogs it looks at. The states of all catalogs are cached (cache/catalog-table.ts). rules/discover/served.ts decides.
 
 export interface Scope {
   now: Date;
@@ -71,8 +70,6 @@ export async function findStates(reader: IndexReader, keys: Keys): Promise<Map<n
   return states;
 }
 
-// The table of all catalogs is filled when the process starts, and where something is asked that it does not know.
-
 /** Read by one statement, in some ten milliseconds. */
 const catalogsAtOnce = 5_000;
 
@@ -113,7 +110,7 @@ interface CatalogRow {
 
 async function readEntries(reader: IndexReader, which: string, parameter: number | Buffer) {
   const { found: entries, mayKeep } = await readForCache(reader, async () => {
-    const { rows } = await reader.query<CatalogRow>(
+    const rows = await reader.rows<CatalogRow>(
       `select key, ${stateText} as state, count, last from (select * from discovery.catalog where ${which}) as catalog
        cross join lateral (
          select count(*) as count, coalesce(max(member.key) & ${firstNumbers.offer - 1}, 0) as last from (

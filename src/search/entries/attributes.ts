@@ -2,8 +2,7 @@ import type { Json } from '../../protocol/json.ts';
 import type { IndexPath } from '../../rules/filters/index-condition.ts';
 
 // The entries of a document for filters: its values under their paths. Texts, booleans and null become facts, hashes of path and value; numbers go into the column of their path, because filters ask for
-// ranges; and that there is something at a path is a fact, too, unless it is a number, whose column says so. Array elements share one path. Catalogs, resources and offers have paths of their own.
-//
+// ranges; and that there is something at a path is a fact, too, unless it is a number, whose column says so. Array elements share one path. Catalogs, resources and offers have separate paths.
 // "Any child" of something is usually an element of an array. Where it may be a member of an object, the index cannot be asked: the paths at which any document has an object are kept.
 
 /** Which document a path begins in. */
@@ -71,11 +70,6 @@ export function lookupOf(path: IndexPath, level: Level): { path: string; unlessO
     text += typeof step === 'object' ? memberMark + step.name : elementMark;
   }
   return { path: text, unlessObjects };
-}
-
-/** The column of a path. */
-export function numberPath(path: string): number {
-  return hash53(path);
 }
 
 export function valueFact(path: string, value: string | boolean | null): number {

@@ -3,8 +3,7 @@ import { type Json, quoteName } from '../../protocol/json.ts';
 import { findGeometries } from '../../rules/geometry/find-geometries.ts';
 import { parseQuery } from '../../rules/jsonpath/parse.ts';
 
-// Geometries at any depth of a document, each under its path: the text that `targets` of an intent must equal (catalog spec: POST
-// /discover). Bracket and dot spelling are the same path, and array elements share one.
+// Geometries at any depth of a document, each under its path: the text that `targets` of an intent must equal (catalog spec: POST /discover). Array elements share a path.
 
 export interface FoundGeometry {
   path: string;

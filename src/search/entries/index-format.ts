@@ -3,15 +3,7 @@ import { soundKeys } from '../../rules/text/sounds.ts';
 import { indexKeys, queryKeys } from '../../rules/text/typing-errors.ts';
 import { catalogWords, offerWords, resourceWords } from '../../rules/text/word-weights.ts';
 import { indexedWords, queryWords, type Tokenizer } from '../../rules/text/words.ts';
-import {
-  attributeEntries,
-  hash53,
-  lookupOf,
-  maxFactText,
-  numberPath,
-  presenceFact,
-  valueFact,
-} from './attributes.ts';
+import { attributeEntries, hash53, lookupOf, maxFactText, presenceFact, valueFact } from './attributes.ts';
 import { findTargetPath, geometriesOf } from './geometry-paths.ts';
 
 // What turns documents into entries of the index, and questions into lookups. A change of any of it makes entries that older lookups do not find: so it becomes a new version, for which another generation of
@@ -29,7 +21,14 @@ const format1 = {
     query: (word: string) => Array.from(queryKeys(word), hash53),
     otherScripts: (word: string) => soundKeys(word).query.map(hash53),
   },
-  attributes: { entries: attributeEntries, lookupOf, numberPath, valueFact, presenceFact, maxFactText },
+  attributes: {
+    entries: attributeEntries,
+    lookupOf,
+    numberPath: hash53,
+    valueFact,
+    presenceFact,
+    maxFactText,
+  },
   geometries: {
     find: geometriesOf,
     targetPath: findTargetPath,

@@ -3,12 +3,8 @@ import type { Queryable, Transaction } from '../../storage/database.ts';
 
 // The paths at which some document has an object (attributes.ts).
 
-/**
- * Paths are only ever added: where one has gone, a filter takes a longer way. That happens outside of the transaction, as with new words, so that writers
- * with the same new path do not wait for each other.
- */
+/** Paths are only ever added. That happens outside of the transaction, as with new words, so that writers with the same new path do not wait for each other. */
 export async function addObjectPaths(tx: Transaction, index: string, paths: readonly string[]) {
-  if (paths.length === 0) return;
   const known = await findObjectPaths(tx, index, paths);
   const missing = paths.filter((path) => !known.has(path));
   if (missing.length === 0) return;
@@ -22,9 +18,9 @@ export async function addObjectPaths(tx: Transaction, index: string, paths: read
 /** Which of these paths some document has an object at. */
 export async function findObjectPaths(queryable: Queryable, index: string, paths: readonly string[]) {
   if (paths.length === 0) return new Set<string>();
-  const { rows } = await queryable.query<{ path: string }>(
+  const found = await queryable.column<string>(
     `select path from unnest($1::text[]) as path join ${index}.object_path on digest = md5(path)::uuid`,
     [textArray(paths)],
   );
-  return new Set(rows.map(({ path }) => path));
+  return new Set(found);
 }

@@ -6,8 +6,7 @@ import type { Tools } from '../tools.ts';
 import { type CatalogTexts, evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
 import type { FilterPlan } from './plan.ts';
 
-// Evaluates a filter on documents, for what lists and columns cannot tell: on each resource, on each offer, or on whole catalogs with their own offers. No connection is held between batches, because the evaluation in
-// between needs connections of its own.
+// Evaluates a filter on documents, for what lists and columns cannot tell: on each resource, on each offer, or on whole catalogs with their own offers. No connection is held between batches.
 
 /** Documents that are read and evaluated at a time. */
 const atOnce = { resource: 500, offer: 10_000 };
@@ -22,19 +21,14 @@ export function evaluateFilter(tools: Tools, plan: FilterPlan): (keys: Keys) => 
 }
 
 /** By a filter that looks at each resource, or at each offer, by itself. */
-export async function selectEach(
-  tools: Tools,
-  plan: FilterPlan,
-  kind: 'resource' | 'offer',
-  keys: Keys,
-): Promise<Keys> {
+export async function selectEach(tools: Tools, plan: FilterPlan, kind: 'resource' | 'offer', keys: Keys) {
   const { reader, deadline, evaluation } = tools;
   const test = plan.cheap && kind === 'resource' ? plan.test : undefined;
   const selected: number[] = [];
   for (const batch of inBatches(keys, atOnce[kind])) {
     deadline.check();
     if (!test) await evaluation.begin();
-    const { rows } = await reader.query<{ key: number; text: string }>(
+    const rows = await reader.rows<{ key: number; text: string }>(
       `select key, document::text as text from unnest($1::bigint[]) as wanted (key) join discovery.${kind} using (key)`,
       [bigintArray(batch)],
       { prepared: true },
@@ -71,7 +65,7 @@ export function selectByCatalogs(tools: Tools, plan: FilterPlan): (keys: Keys) =
 
 /** As many at a time as have not more documents than are kept in memory at once. */
 async function* streamCatalogs(tools: Tools, keys: readonly number[]) {
-  const { rows: sizes } = await tools.reader.query<{ key: number; documents: number }>(
+  const sizes = await tools.reader.rows<{ key: number; documents: number }>(
     `select key, (select count(*) from discovery.resource where resource.key > catalog.key << 26 and resource.key < (catalog.key + 1) << 26)
        + (select count(*) from discovery.offer where offer.key > catalog.key << 26 and offer.key < (catalog.key + 1) << 26) as documents
      from unnest($1::bigint[]) as catalog (key)`,
@@ -81,12 +75,12 @@ async function* streamCatalogs(tools: Tools, keys: readonly number[]) {
   let batch: number[] = [];
   let count = 0;
   for (const { key, documents } of sizes) {
-    if (batch.length > 0 && count + Number(documents) > documentsAtOnce) {
+    if (batch.length > 0 && count + documents > documentsAtOnce) {
       yield await readCatalogs(tools, batch);
       [batch, count] = [[], 0];
     }
     batch.push(key);
-    count += Number(documents);
+    count += documents;
   }
   if (batch.length > 0) yield await readCatalogs(tools, batch);
 }
@@ -102,7 +96,7 @@ async function readCatalogs({ reader, evaluation, deadline }: Tools, keys: reado
   await evaluation.begin();
   const listed = (kind: string) =>
     `'[' || coalesce(string_agg(${kind}.document::text, ',' order by ${kind}.key), '') || ']'`;
-  const { rows } = await reader.query<CatalogRow>(
+  const rows = await reader.rows<CatalogRow>(
     `select catalog.key, owner, id, provider_id as "providerId", head::text as head, resources.*, offers.*
      from unnest($1::bigint[]) as wanted (key) join discovery.catalog using (key)
      cross join lateral (

@@ -5,36 +5,26 @@ import { findObjectPaths } from '../entries/object-paths.ts';
 import { listSet } from '../lists/list-set.ts';
 import { openLists } from '../lists/read-lists.ts';
 import { checkedBy, type DocSet, intersectionOf, unionOf } from '../set/doc-set.ts';
+import type { Keys } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
 import { evaluateFilter, selectEach } from './evaluate-filter.ts';
 import type { FilterPlan, Source } from './plan.ts';
 
-// The resources that a filter selects, as a set. Lists and columns lead to them; what these cannot tell is evaluated on documents, batch by batch, for those that somebody reads. The same set checks candidates of
-// other parts (`among`): a comparison with a fact, a number or presence is then read from the lists around the candidates, and no document is parsed for it.
+// The resources that a filter selects, as a set. Lists and columns lead to them, and check the candidates of other parts (`among`). What these cannot tell is evaluated on the documents that somebody reads.
 
 /** In the order of keys; in whichever catalogs. */
 export async function openFilter(tools: Tools, plan: FilterPlan): Promise<DocSet> {
   const { reader, scope, trace } = tools;
-  const { lookups } = plan;
-  const sources = [lookups.catalog, lookups.resource, lookups.offer].flatMap(
-    (lookup) => lookup?.source ?? [],
-  );
+  const { catalog, resource, offer } = plan.lookups;
+  const sources = [catalog, resource, offer].flatMap((lookup) => lookup?.source ?? []);
   const open = await trace.time('open lists of filter', () => openSources(reader, sources));
-  const [catalogs, resources, offers] = [lookups.catalog, lookups.resource, lookups.offer].map(
-    (lookup) => lookup && open(lookup.source),
-  );
-  const sets = [
-    ...(catalogs ? [membersOf(reader, catalogs)] : []),
-    ...(resources ? [resources] : []),
-    ...(plan.isOfOffers
-      ? [
-          coveredBy(reader, offers ?? everyDocument(reader, 'offer'), {
-            now: scope.now,
-            ...(lookups.offer?.exact !== true && { test: (keys) => selectEach(tools, plan, 'offer', keys) }),
-          }),
-        ]
-      : []),
-  ];
+  const [catalogs, resources, offers] = [catalog, resource, offer].map((each) => each && open(each.source));
+  const test = offer?.exact ? undefined : (keys: Keys) => selectEach(tools, plan, 'offer', keys);
+  const sets: DocSet[] = [];
+  if (catalogs) sets.push(membersOf(reader, catalogs));
+  if (resources) sets.push(resources);
+  if (plan.isOfOffers)
+    sets.push(coveredBy(reader, offers ?? everyDocument(reader, 'offer'), { now: scope.now, test }));
   trace.note('filter', { sets: sets.map(({ estimate }) => estimate), isExact: plan.exact });
   const set = sets.length > 0 ? intersectionOf(sets) : everyDocument(reader, 'resource');
   return plan.exact ? set : checkedBy(set, evaluateFilter(tools, plan));

@@ -53,14 +53,9 @@ export type Source =
   /** It leads nowhere near all of them where a document has an object at one of these paths (entries/attributes.ts). */
   | { kind: 'unless objects'; paths: readonly string[]; source: Source };
 
-interface FilterOptions {
-  acceptPostfix: boolean;
-  attributes: AttributeFormat;
-}
-
 /** Throws SCH_INVALID_JSONPATH. */
-export function planFilter(expression: string, { acceptPostfix, attributes }: FilterOptions): FilterPlan {
-  const filter = parseFilter(expression, { acceptPostfix });
+export function planFilter(source: FilterSource, attributes: AttributeFormat): FilterPlan {
+  const filter = parseFilter(source.expression, source);
   const { query } = filter;
   const segments = findLocalSegments(query, 'resources', { inAny: true });
   const isOfOffers = findLocalSegments(query, 'offers') !== undefined;
@@ -80,7 +75,7 @@ export function planFilter(expression: string, { acceptPostfix, attributes }: Fi
   const check = cheap ? localFilter(query, 'resources', { inAny: true }) : undefined;
   return {
     filter,
-    source: { expression, acceptPostfix },
+    source,
     lookups,
     // Offers are tested before it is asked what they cover.
     exact: isOfOffers || (isOfCatalogs && isOfResources),
@@ -117,12 +112,9 @@ function lookupOf(condition: IndexCondition, level: Level, format: AttributeForm
     }
     case 'or': {
       const parts = condition.conditions.map((each) => lookupOf(each, level, format));
-      const known = parts.filter((part) => part !== undefined);
-      if (known.length < parts.length) return undefined;
-      return {
-        source: { kind: 'any', sources: known.map(({ source }) => source) },
-        exact: known.every(({ exact }) => exact),
-      };
+      if (!parts.every((part) => part !== undefined)) return undefined;
+      const exact = parts.every((part) => part.exact);
+      return { source: { kind: 'any', sources: parts.map(({ source }) => source) }, exact };
     }
     default:
       return lookupGroup([condition], level, format);
@@ -143,33 +135,29 @@ function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
 /** Of one condition, or of several bounds on one member. */
 function lookupGroup(group: readonly IndexCondition[], level: Level, format: AttributeFormat) {
   const [condition] = group;
+  const column = (path: string, passes: (value: number) => boolean): Source => ({
+    ...{ kind: 'column', list: columnList(format.numberPath(path)), passes },
+  });
   switch (condition?.kind) {
     case 'range':
-      return lookupPath(condition.path, level, format, (path) => ({
-        kind: 'column',
-        list: columnList(format.numberPath(path)),
-        passes: (value) =>
+      return lookupPath(condition.path, level, format, (path) =>
+        column(path, (value) =>
           group.every((each) => each.kind === 'range' && compare[each.operator](value, each.value)),
-      }));
+        ),
+      );
     case 'equals': {
       const { value } = condition;
       if (typeof value === 'string' && value.length > format.maxFactText) return undefined;
-      return lookupPath(condition.path, level, format, (path) => {
-        if (typeof value !== 'number') return { kind: 'fact', list: format.valueFact(path, value) };
-        return {
-          kind: 'column',
-          list: columnList(format.numberPath(path)),
-          passes: (each) => each === value,
-        };
-      });
+      return lookupPath(condition.path, level, format, (path) =>
+        typeof value === 'number'
+          ? column(path, (each) => each === value)
+          : { kind: 'fact', list: format.valueFact(path, value) },
+      );
     }
     case 'exists':
       return lookupPath(condition.path, level, format, (path) => ({
         kind: 'any',
-        sources: [
-          { kind: 'fact', list: format.presenceFact(path) },
-          { kind: 'column', list: columnList(format.numberPath(path)), passes: () => true },
-        ],
+        sources: [{ kind: 'fact', list: format.presenceFact(path) }, column(path, () => true)],
       }));
     default:
       return condition && lookupOf(condition, level, format);
@@ -199,10 +187,7 @@ const compare = {
   '>=': (value: number, bound: number) => value >= bound,
 };
 
-/**
- * Whether one document is evaluated in a time that its size bounds: every step goes to children of what the step before it found, none
- * twice. `..` inside filters, and several selectors in one step, can multiply.
- */
+/** Whether one document is evaluated in a time that its size bounds. `..` inside filters, and several selectors in one step, can multiply. */
 function isCheap(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return true;
   if ('descendants' in part && 'selectors' in part)

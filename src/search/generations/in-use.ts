@@ -41,19 +41,20 @@ export interface GenerationRow {
 }
 
 export async function readInUse(queryable: Queryable): Promise<GenerationRow> {
-  const { rows } = await queryable.query<GenerationRow>(
-    `select number, version from discovery.generation where state = 'in use'`,
-    [],
-    { prepared: true },
-  );
-  if (rows[0] === undefined) throw new Error('no generation of the index is in use');
-  return rows[0];
+  const inUse = await findByState(queryable, 'in use');
+  if (inUse === undefined) throw new Error('no generation of the index is in use');
+  return inUse;
+}
+
+function findByState(queryable: Queryable, state: 'in use' | 'building') {
+  const select = 'select number, version from discovery.generation where state = $1';
+  return queryable.first<GenerationRow>(select, [state], { prepared: true });
 }
 
 /** The generations that a transaction writes, the one in use first. None is made, switched or dropped until its end. */
 export async function readWritten(tx: Transaction, formats: IndexFormats): Promise<WrittenGeneration[]> {
   await waitForLock(tx, generationsLock, { isShared: true });
-  const { rows } = await tx.query<GenerationRow>(
+  const rows = await tx.rows<GenerationRow>(
     `select number, version from discovery.generation where state in ('in use', 'building') order by number`,
   );
   return rows.map(({ number, version }) => ({
@@ -78,19 +79,12 @@ export interface BuildState {
 }
 
 export async function readBuildState(queryable: Queryable): Promise<BuildState> {
-  const { rows } = await queryable.query<GenerationRow>(
-    `select number, version from discovery.generation where state = 'building'`,
-  );
-  const [building] = rows;
+  const building = await findByState(queryable, 'building');
   const left = building ? await countLeft(queryable, building.number) : 0;
   return { inUse: await readInUse(queryable), ...(building && { building }), left };
 }
 
 /** Catalogs that are not in a generation yet. */
-export async function countLeft(queryable: Queryable, number: number): Promise<number> {
-  const { rows } = await queryable.query<{ count: number }>(
-    'select count(*) as count from discovery.catalog where generation < $1',
-    [number],
-  );
-  return Number(rows[0]?.count ?? 0);
+export function countLeft(queryable: Queryable, number: number): Promise<number> {
+  return queryable.value('select count(*) from discovery.catalog where generation < $1', [number]);
 }

@@ -6,8 +6,7 @@ import type { Database, Queryable } from '../../storage/database.ts';
 import { type IndexFormats, newestOf, UnknownIndexVersion } from '../entries/index-format.ts';
 import { readWritten } from './in-use.ts';
 
-// Every process that uses the index announces which version of entries it knows, and sends heartbeats. A generation of a newer version is begun when no process of an older one is left: that could neither read nor
-// write it.
+// Every process that uses the index announces which version of entries it knows, and sends heartbeats. A generation of a newer version is begun when no process of an older one is left.
 
 const heartbeatMs = 5_000;
 /** A process without a heartbeat for so long has ended. One that is overloaded, or was paused for a moment, has not. */
@@ -69,19 +68,18 @@ export async function announceProcess(
 
 /** Also deletes the rows of processes that ended without closing. Returns the newest version that searches have to know. */
 async function beat(queryable: Queryable, id: string, version: number): Promise<number> {
-  const { rows } = await queryable.query<{ next: number | null }>(
+  const next = await queryable.value<number | null>(
     `with forgotten as (delete from discovery.index_process where id <> $1 and not ${isAlive})
      insert into discovery.index_process (id, name, version) values ($1, $2, $3)
      on conflict (id) do update set seen_at = now()
-     returning (select max(version) from discovery.generation where state <> 'retired') as next`,
+     returning (select max(version) from discovery.generation where state <> 'retired')`,
     [id, `process ${process.pid} on ${hostname()}`, version],
   );
-  return rows[0]?.next ?? version;
+  return next ?? version;
 }
 
-export async function listProcesses(queryable: Queryable): Promise<IndexProcess[]> {
-  const { rows } = await queryable.query<IndexProcess>(
+export function listProcesses(queryable: Queryable): Promise<IndexProcess[]> {
+  return queryable.rows(
     `select name, version, seen_at as "seenAt" from discovery.index_process where ${isAlive} order by version, name`,
   );
-  return rows;
 }

@@ -1,10 +1,7 @@
 import type { Run } from '../cache/caches.ts';
 import { span } from '../keys.ts';
 
-// The bytes of a run of a list. A list is a sequence of entries, each a key and a mark, in the order of keys; a run is up to some hundred of them, in one row. Keys are delta-encoded: how many
-// catalogs farther, and the number in that catalog or, within the same one, how much higher, mostly a byte or two. So the hundred thousand postings of a common word are read in the time of some
-// hundred rows.
-//
+// The bytes of a run of a list. Keys are delta-encoded: how many catalogs farther, and the number in that catalog or, within the same one, how much higher, mostly a byte or two.
 // A run begins with a head: how many entries (2 bytes), how many bytes of steps (2), how many bytes each mark has (2), the first key (8). Then come the steps, seven bits in a byte, of which the eighth says that more follow; and the
 // marks, unless all are 0.
 

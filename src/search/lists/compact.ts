@@ -4,8 +4,7 @@ import { waitForLock } from '../../storage/wait-for-lock.ts';
 import { firstSharedList, isSharedText, maxRunLength } from './list-numbers.ts';
 import { entriesOf, insertRuns, type RunKey, rewritingLock, runsOf, separateLong, takeRuns } from './runs.ts';
 
-// Compaction of posting lists. Every transaction adds runs of few keys to many lists; merged, they are read many times as fast. Each step looks at some runs and merges neighbours, in
-// short transactions: a removal waits for one of them at most.
+// Compaction of lists. Every transaction adds runs of few keys; merged, they are read many times as fast. Each step merges neighbours in short transactions: a removal waits for one of them at most.
 
 export interface CompactionStep {
   /** Runs that were merged, and those that they became. */
@@ -57,7 +56,7 @@ type SeenRun = RunKey & { count: number; is_overlapping: boolean };
 
 /** Of the next runs, those of lists that are in several less than half full on the average, or overlap: PostgreSQL counts them in the index alone. */
 async function readFragmented(database: Database, index: string, from: RunKey) {
-  const { rows } = await database.query<SeenRun & { ordinal: number }>(
+  const rows = await database.rows<SeenRun & { ordinal: number }>(
     `with seen as materialized (
        select *, row_number() over () as ordinal,
          last > lead(first, ${overlap.runs}) over (partition by list order by first, last, id) as is_wide

@@ -1,11 +1,6 @@
 import type { MarkBytes } from './codec.ts';
 
-// Which list a fact, a word or a column has is a number.
-//
-//   0 and above             a fact: the hash of its path and value (53 bits). Its entries have no marks
-//   -2 to -2^33             a word, in what it surely applies to (wordList) and in offers that may be invalid now (offerList). A mark is the weight of the word, in hundredths
-//   -2^51 - 1 and below     shared lists: entries of facts that few documents have. The key of such an entry is the number of the fact, the mark is the key of the document
-//   -2^52 and below         columns: the numbers under a path, by document. A mark is the number
+// The numbers of lists, and what the entries of each have as marks (docs/index-format.md, "Lists"). A fact has its hash as the number of its list.
 
 /** Where a word stands in resources, in what is said of catalogs and providers, and in offers that always apply to all resources of their catalog. */
 export function wordList(wordId: number): number {

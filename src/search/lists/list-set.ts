@@ -1,5 +1,5 @@
 import type { Directory, DirectoryEntry, IndexReader, Run } from '../cache/caches.ts';
-import type { DocSet } from '../set/doc-set.ts';
+import { type DocSet, nextLeft } from '../set/doc-set.ts';
 import { dropRepeats, type Keys, lowerBound } from '../set/sorted.ts';
 import { loadRuns, openLists, readNear, selectIn, unmarked } from './read-lists.ts';
 
@@ -12,14 +12,11 @@ export function listSet(
   const stream = streamRuns(reader, directory);
   return {
     estimate: directory.count,
-    async next(limit) {
-      for (;;) {
-        const part = await stream(limit);
-        if (part === undefined) return undefined;
-        const keys = selectKeys(part, passes);
-        if (keys.length > 0) return keys;
-      }
-    },
+    next: (limit) =>
+      nextLeft(
+        () => stream(limit),
+        (part) => selectKeys(part, passes),
+      ),
     async among(keys) {
       if (keys.length * dense >= directory.runs.length)
         return selectIn([await readWhole(reader, directory.list)], keys, passes);

@@ -1,4 +1,4 @@
-import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
+import { arraysOf, bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { waitForLock } from '../../storage/wait-for-lock.ts';
 import type { KeyRange } from '../keys.ts';
@@ -17,9 +17,7 @@ import {
   unshare,
 } from './runs.ts';
 
-// Removes entries from lists: the runs that hold them are rewritten without them. An entry stands in one run of its list, nearly always in the one that begins last before it, or else in a shared
-// run. So that run is looked at first, and others only where runs overlap.
-//
+// Removes entries from lists: the runs that hold them are rewritten without them. An entry is nearly always in the run that begins last before it, or else in a shared run.
 // Catalogs share runs. So one transaction at a time rewrites any, from its first removal to its end: removal is the last thing that it does (write/write-index.ts).
 
 export type ListRemovals = ReturnType<typeof createListRemovals>;
@@ -82,18 +80,15 @@ export async function removeRange(tx: Transaction, index: string, range: KeyRang
 }
 
 /** For each entry, so many of the runs that may hold it. */
-async function readNearest(tx: Transaction, index: string, wanted: readonly Entry[], depth: number) {
-  const places = new Map<string, { list: number; key: number }>();
-  for (const { list, key } of wanted) {
-    places.set(`${list} ${key}`, { list, key });
+function readNearest(tx: Transaction, index: string, wanted: readonly Entry[], depth: number) {
+  const places = wanted.flatMap(({ list, key }) => {
     const shared = findSharedList(list);
-    if (shared !== undefined) places.set(`${shared} ${list}`, { list: shared, key: list });
-  }
-  const all = [...places.values()];
-  const { rows } = await tx.query<StoredRun>(
+    return [{ list, key }, ...(shared === undefined ? [] : [{ list: shared, key: list }])];
+  });
+  return tx.rows<StoredRun>(
     `select run.* from (
        select distinct wanted.list, first, last, id
-       from unnest($1::bigint[], $2::float8[]) as wanted (list, key)
+       from (select distinct * from unnest($1::bigint[], $2::float8[])) as wanted (list, key)
        cross join lateral (
          select first, last, id from ${index}.run
          where run.list = wanted.list and run.first <= wanted.key and run.last >= wanted.key
@@ -101,9 +96,8 @@ async function readNearest(tx: Transaction, index: string, wanted: readonly Entr
        ) as candidate
      ) as seen
      join ${index}.run using (list, first, last, id)`,
-    [bigintArray(all.map(({ list }) => list)), doubleArray(all.map(({ key }) => key)), depth],
+    [...arraysOf(places, { list: bigintArray, key: doubleArray }), depth],
   );
-  return rows;
 }
 
 /** Replaces those of the runs that hold leaving entries by what they keep. */
@@ -113,14 +107,15 @@ async function rewriteRuns(
   runs: readonly StoredRun[],
   isLeaving: (entry: Entry) => boolean,
 ): Promise<void> {
-  const divided = runs.map((run) => {
-    const kept = entriesOf(run).filter((entry) => !isLeaving(unshare(entry)));
-    return { run, kept };
-  });
-  const changed = divided.filter(({ run, kept }) => kept.length < run.count);
+  const changed = runs
+    .map((run) => ({ run, kept: entriesOf(run).filter((entry) => !isLeaving(unshare(entry))) }))
+    .filter(({ run, kept }) => kept.length < run.count);
   if (changed.length === 0) return;
   const gone = changed.map(({ run }) => run);
   await takeRuns(tx, index, gone, 'id');
-  const written = changed.flatMap(({ kept }) => runsOf(kept));
-  await insertRuns(tx, index, written);
+  await insertRuns(
+    tx,
+    index,
+    changed.flatMap(({ kept }) => runsOf(kept)),
+  );
 }

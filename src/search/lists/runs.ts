@@ -1,5 +1,11 @@
 import { addTo } from '../../group.ts';
-import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../storage/binary-arrays.ts';
+import {
+  arraysOf,
+  bigintArray,
+  bytesArray,
+  doubleArray,
+  smallintArray,
+} from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { DirectoryEntry } from '../cache/caches.ts';
 import type { KeyRange } from '../keys.ts';
@@ -14,8 +20,7 @@ import {
   sharedLists,
 } from './list-numbers.ts';
 
-// The table of lists, a row for each run. What is added becomes new runs, so that writers never wait for each other; a removal rewrites runs (remove.ts); small runs are merged in the background
-// (compact.ts). A run is never changed, and its number never given again.
+// The table of lists, a row for each run. What is added becomes new runs, so that writers never wait for each other. A run is never changed, and its number never given again.
 //
 // Shared runs. Most facts of a document are its own: ids, serial numbers. A row for each such list takes 150 bytes. So where a transaction adds few entries each to many lists of facts, these
 // stand together in shared lists. A list is what stands in its own runs and in the shared ones.
@@ -89,7 +94,7 @@ const readAtOnce = 5_000;
 /** The runs of all lists that may hold a key of a range, so many at a time: shared ones are in the order of the lists whose entries they hold. */
 export async function* readRange(queryable: Queryable, index: string, { from, end }: KeyRange) {
   for (let after: RunKey | undefined; ; ) {
-    const { rows }: { rows: StoredRun[] } = await queryable.query<StoredRun>(
+    const rows: StoredRun[] = await queryable.rows(
       `select * from ${index}.run
        where ($3::bigint is null or (list, first, last, id) > ($3, $4::float8, $5::float8, $6::bigint))
          and (${isSharedText} or (first < $2 and last >= $1))
@@ -106,19 +111,18 @@ export async function* readRange(queryable: Queryable, index: string, { from, en
 export const rewritingLock = 'lists of the index';
 
 /** Deletes runs, and returns them. */
-export async function takeRuns(tx: Transaction, index: string, runs: readonly RunKey[], columns: 'id' | '*') {
-  const { rows } = await tx.query<StoredRun>(
+export function takeRuns(tx: Transaction, index: string, runs: readonly RunKey[], columns: 'id' | '*') {
+  return tx.rows<StoredRun>(
     `delete from ${index}.run where ctid = any (array(
        select ctid from ${index}.run
        where (list, first, last, id) in (select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[]))
      )) returning ${columns}`,
     runKeyArrays(runs),
   );
-  return rows;
 }
 
 export function runKeyArrays(runs: readonly RunKey[]): Buffer[] {
-  return [...spanArrays(runs), bigintArray(runs.map(({ id }) => id))];
+  return arraysOf(runs, { ...spanArrays, id: bigintArray });
 }
 
 export async function insertRuns(tx: Transaction, index: string, runs: readonly NewRun[]): Promise<void> {
@@ -127,21 +131,11 @@ export async function insertRuns(tx: Transaction, index: string, runs: readonly 
   await tx.query(
     `insert into ${index}.run (list, first, last, count, bytes)
      select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::smallint[], $5::bytea[])`,
-    [
-      ...spanArrays(sorted),
-      smallintArray(sorted.map(({ count }) => count)),
-      bytesArray(sorted.map(({ bytes }) => bytes)),
-    ],
+    arraysOf(sorted, { ...spanArrays, count: smallintArray, bytes: bytesArray }),
   );
 }
 
-function spanArrays(runs: readonly Omit<RunKey, 'id'>[]): Buffer[] {
-  return [
-    bigintArray(runs.map(({ list }) => list)),
-    doubleArray(runs.map(({ first }) => first)),
-    doubleArray(runs.map(({ last }) => last)),
-  ];
-}
+const spanArrays = { list: bigintArray, first: doubleArray, last: doubleArray };
 
 /** Lists that get few entries, for shared runs to pay; fewer would not fill them. */
 const minShared = 8 * sharedLists;
@@ -155,10 +149,10 @@ function shareRuns(lists: readonly Entry[][]): readonly Entry[][] {
   const isShareable = (entries: Entry[]) => (entries[0]?.list ?? -1) >= 0 && entries.length <= maxOfList;
   const few = lists.filter(isShareable);
   if (few.length < minShared) return lists;
-  const shared = few
-    .flat()
-    .map(({ list, key }) => ({ list: findSharedList(list) ?? 0, key: list, mark: key }));
-  return [...lists.filter((entries) => !isShareable(entries)), ...groupByList(shared).values()];
+  const shared = groupByList(
+    few.flat().map(({ list, key }) => ({ list: findSharedList(list) ?? 0, key: list, mark: key })),
+  );
+  return [...lists.filter((entries) => !isShareable(entries)), ...shared.values()];
 }
 
 /** What compaction makes of the entries of one list: a list that has got many in a shared one, transaction by transaction, gets runs of its own. */

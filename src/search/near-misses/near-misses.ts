@@ -12,8 +12,7 @@ import { evaluateIntent, openReader, type SearchEngine } from '../search.ts';
 import type { Trace } from '../trace.ts';
 import { findUnknownPaths, findUnknownTargets, type NearMiss, shorten } from './unknown-paths.ts';
 
-// Near misses: what came close where a search found nothing, in sentences for the consumer. They name only what the request itself could find: paths of catalogs in its scope, and no network
-// but its own. They are a courtesy: they get little time, and do without what took longer.
+// Near misses: what came close where a search found nothing, in sentences for the consumer. They name only what the request itself could find, and get little time.
 
 /** A semaphore: so many searches at a time look for near misses. Others go without, because searches that find something come first. */
 const maxAtOnce = 2;
@@ -78,18 +77,12 @@ async function findEmptyScope(reader: IndexReader, scope: Scope): Promise<NearMi
   const { networkId, schemaContext } = scope;
   if (await isEmpty({ ...scope, schemaContext: [] })) {
     const where = networkId === undefined ? 'here' : `in the network ${shorten(networkId)}`;
-    return {
-      code: 'network-empty',
-      says: `Nothing is published ${where} at present.`,
-      path: '$.context.networkId',
-    };
+    const says = `Nothing is published ${where} at present.`;
+    return { code: 'network-empty', says, path: '$.context.networkId' };
   }
   if (schemaContext.length === 0 || !(await isEmpty(scope))) return undefined;
-  return {
-    code: 'schema-unused',
-    says: 'Nothing is published with a schema context that the request names.',
-    path: '$.context.schemaContext',
-  };
+  const says = 'Nothing is published with a schema context that the request names.';
+  return { code: 'schema-unused', says, path: '$.context.schemaContext' };
 }
 
 /** Somebody who takes the request for the root: `$` is its message. */
@@ -123,23 +116,17 @@ async function findSwapped(
   const isAbout = spatial.every(
     ({ constraint: { operator, quantifier } }) => operator !== 'S_DISJOINT' && quantifier !== 'NONE',
   );
-  const isLarge = spatial.some(({ largeText }) => largeText !== undefined);
-  if (spatial.length === 0 || !isAbout || isLarge || (filter && !filter.exact && !filter.cheap)) return [];
+  const isOneLarge = spatial.some(({ isLarge }) => isLarge);
+  if (spatial.length === 0 || !isAbout || isOneLarge || (filter && !filter.exact && !filter.cheap)) return [];
   const { intent } = message;
-  const swapped =
-    intent.spatial?.map((entry) => ({ ...entry, geometry: swapPositions(entry.geometry) })) ?? [];
+  const swap = (entry: SpatialEntry) => ({ ...entry, geometry: swapPositions(entry.geometry) as Geometry });
+  const swapped = intent.spatial?.map(swap) ?? [];
   if (swapped.some(({ geometry }) => findGeometryFault(geometry) !== undefined)) return [];
-  const asked = {
-    intent: { ...intent, spatial: swapped as (SpatialEntry & { geometry: Geometry })[] },
-    limit: 1,
-  };
+  const asked = { intent: { ...intent, spatial: swapped }, limit: 1 };
   const { answer } = await evaluateIntent(engine, { message: asked, scope }, { deadline, owner });
   if (answer.resourceCount === 0) return [];
-  return [
-    {
-      code: 'swapped-coordinates',
-      says: 'Something matches where longitude and latitude change places: coordinates are [longitude, latitude].',
-      path: '$.message.intent.spatial[0].geometry.coordinates',
-    },
-  ];
+  const says =
+    'Something matches where longitude and latitude change places: coordinates are [longitude, latitude].';
+  const path = '$.message.intent.spatial[0].geometry.coordinates';
+  return [{ code: 'swapped-coordinates', says, path }];
 }

@@ -11,22 +11,20 @@ import { readRegion } from '../spatial/read-geometries.ts';
 // Targets and filter paths that nothing stands at, and the known ones that come close. Known is only what stands in a sample of the catalogs that are searched for the request.
 
 export interface NearMiss {
-  code: NearMissCode;
+  code:
+    | 'network-empty'
+    | 'schema-unused'
+    | 'wrong-root'
+    | 'unknown-target'
+    | 'unknown-path'
+    | 'swapped-coordinates'
+    | 'offset-beyond-last';
   says: string;
   /** The culprit in the request. */
   path: string;
   /** The known paths that come close to an unknown one. */
   close?: string[];
 }
-
-export type NearMissCode =
-  | 'network-empty'
-  | 'schema-unused'
-  | 'wrong-root'
-  | 'unknown-target'
-  | 'unknown-path'
-  | 'swapped-coordinates'
-  | 'offset-beyond-last';
 
 /** Longer ones are not named, or not in full. */
 const maxNamedLength = 150;
@@ -73,7 +71,8 @@ export async function* findUnknownPaths(reader: IndexReader, { filter, scope }: 
     .filter((path) => !catalogs.some((catalog) => leadsSomewhere(path, catalog)))
     .map(formatPath)
     .sort((a, b) => a.length - b.length);
-  const known = [...listKnown(catalogs)];
+  const known = new Set<string>();
+  for (const catalog of catalogs) collectPaths(catalog, '$', known);
   // Below a path that nothing stands at, there is nothing either.
   const first = unknown.filter(
     (path, index) => !unknown.slice(0, index).some((other) => path.startsWith(other)),
@@ -83,7 +82,7 @@ export async function* findUnknownPaths(reader: IndexReader, { filter, scope }: 
     yield describeUnknown('unknown-path', {
       says: `${sample} nothing stands at ${shorten(path)}`,
       path: '$.message.intent.filters.expression',
-      close: findClosePaths(shorten(path), known, maxNamed),
+      close: findClosePaths(shorten(path), [...known], maxNamed),
     });
 }
 
@@ -95,12 +94,6 @@ function buildView({ head, resources, offers }: SampledCatalog): Json {
 
 function formatPath(path: AskedPath): string {
   return `$${path.map((step) => (step === 'any' ? '[*]' : pathStep(step.name))).join('')}`;
-}
-
-function listKnown(catalogs: readonly Json[]): Set<string> {
-  const known = new Set<string>();
-  for (const catalog of catalogs) collectPaths(catalog, '$', known);
-  return known;
 }
 
 /** Members alone: who misses one does not miss an element. */

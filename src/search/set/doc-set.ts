@@ -78,17 +78,28 @@ export function intersectionOf(sets: readonly DocSet[]): DocSet {
   });
 }
 
+/** Reads on until something is left of a batch. Undefined: there are no more. */
+export async function nextLeft<T>(
+  next: () => Promise<T | undefined>,
+  select: (batch: T) => Keys | Promise<Keys>,
+) {
+  for (let batch = await next(); batch !== undefined; batch = await next()) {
+    const keys = await select(batch);
+    if (keys.length > 0) return keys;
+  }
+  return undefined;
+}
+
 /** Those of a set that pass a check, which keeps their order. Where few pass, more are read at a time. */
 export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): DocSet {
   return {
     estimate: set.estimate,
-    async next(limit) {
-      for (let atOnce = limit; ; atOnce = Math.min(atOnce * growth, Math.max(limit, mostAtOnce))) {
-        const keys = await set.next(atOnce);
-        if (keys === undefined) return undefined;
-        const passed = await check(keys);
-        if (passed.length > 0) return passed;
-      }
+    next(limit) {
+      let atOnce = limit / growth;
+      return nextLeft(() => {
+        atOnce = Math.min(atOnce * growth, Math.max(limit, mostAtOnce));
+        return set.next(atOnce);
+      }, check);
     },
     among: async (keys) => {
       const found = await set.among(keys);

@@ -62,9 +62,8 @@ it('names the geometry that was being compared at the deadline, and none where i
     },
     reader: { index: 'index_1' },
     database: {
-      async query(_text: string, [key]: [number]) {
+      async first(_text: string, [key]: [number]) {
         named.push(key);
-        return { rows: [] };
       },
     },
     logger: silentLogger(),

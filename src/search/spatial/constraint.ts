@@ -11,9 +11,7 @@ import { catalogKeyOf } from '../keys.ts';
 import type { Tools } from '../tools.ts';
 import { type KeyedShape, type Region, readGeometries } from './read-geometries.ts';
 
-// A spatial constraint of a search, and what it says of stored geometries.
-//
-// The geometry of a query may have tens of thousands of parts, and so may stored ones. What looks at all of them then, or at many pairs of their edges, runs in threads, under the deadline: `judge` and `findBox`
+// A spatial constraint of a search, and what it says of stored geometries. Both may have tens of thousands of parts. Then they are compared in threads, under the deadline: `judge` and `findBox`
 // decide on that, and nobody else compares geometries. Threads get texts: to copy an object would block the main thread for as long as to parse it.
 
 /** A spatial constraint of an intent. */
@@ -23,20 +21,18 @@ export interface SpatialPlan {
   position: number;
   /** As geometries are indexed; a target that no indexed path can equal has none. */
   paths: string[];
-  /** The geometry as text, where it is so large that a thread looks at it. */
-  largeText?: string;
+  /** The geometry. */
+  text: string;
+  /** So large that a thread looks at it. */
+  isLarge: boolean;
 }
 
 /** Characters of a geometry: more are left to a thread. */
 const maxInlineText = 5_000;
 
-export function planConstraint(
-  constraint: SpatialConstraint,
-  position: number,
-  paths: string[],
-): SpatialPlan {
+export function planConstraint(constraint: SpatialConstraint, position: number, paths: string[]) {
   const text = JSON.stringify(constraint.geometry);
-  return { constraint, position, paths, ...(text.length > maxInlineText && { largeText: text }) };
+  return { constraint, position, paths, text, isLarge: text.length > maxInlineText };
 }
 
 /** With the region in which geometries can satisfy it. */
@@ -81,19 +77,19 @@ const maxInlinePairs = 10_000;
 /** Judges stored geometries, in the given order. */
 export async function judge(
   tools: Tools,
-  { constraint, largeText }: SpatialPlan,
+  { constraint, text, isLarge }: SpatialPlan,
   stored: readonly KeyedShape[],
 ): Promise<GeometryTally[]> {
   tools.deadline.check();
   const isShort = stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
-  if (largeText === undefined && isShort) {
+  if (!isLarge && isShort) {
     const geometries = stored.map(({ shape }): Geometry => JSON.parse(shape));
     if (countPairs(constraint.operator, constraint.geometry, geometries) <= maxInlinePairs)
       return geometries.map(prepare(constraint));
   }
   const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(-1);
   const input: ThreadInput = {
-    constraint: { ...constraint, geometry: largeText ?? JSON.stringify(constraint.geometry) },
+    constraint: { ...constraint, geometry: text },
     shapes: stored.map(({ shape }) => shape),
     progress,
   };
@@ -105,14 +101,11 @@ export async function judge(
   });
 }
 
-/**
- * Names, in the log, the stored geometry that a search was comparing when its time was over: by its catalog, resource or offer, and path. The coordinates are left out. The search's own reader has
- * no time left, so the database is asked.
- */
+/** Names, in the log, the stored geometry that a search was comparing when its time was over. The search's own reader has no time left, so the database is asked. */
 async function logCostly({ database, logger, reader: { index } }: Tools, { key, shape }: KeyedShape) {
   if (logger === undefined) return;
   try {
-    const { rows } = await database.query<{ owner: string; catalogId: string; id?: string; path: string }>(
+    const named = await database.first<{ owner: string; catalogId: string; id?: string; path: string }>(
       `select catalog.owner, catalog.id as "catalogId", coalesce(resource.id, offer.id) as id, path.path
        from ${index}.geometry join ${index}.geometry_path as path on path.id = path_id
        join discovery.catalog on catalog.key = $2
@@ -121,7 +114,7 @@ async function logCostly({ database, logger, reader: { index } }: Tools, { key, 
       [key, catalogKeyOf(key), shape],
       { timeoutMs: logWithinMs },
     );
-    logger.warn({ ...rows[0], characters: shape.length }, 'a geometry was not compared in time');
+    logger.warn({ ...named, characters: shape.length }, 'a geometry was not compared in time');
   } catch (error) {
     logger.warn({ err: error, key }, 'a geometry was not compared in time, and its name was not found');
   }
@@ -156,12 +149,9 @@ function prepare({ operator, geometry, distanceMeters = 0 }: SpatialConstraint) 
 }
 
 /** The box around the geometry of a constraint. Throws SCH_SCHEMA_VALIDATION_FAILED for a geometry that is too costly to search with. */
-export async function findBox(tools: Tools, { constraint, position, largeText: input }: SpatialPlan) {
-  const task = { module: import.meta.url, name: measureText.name, input };
-  const { excess, box } =
-    input === undefined
-      ? measure(constraint.geometry)
-      : await tools.evaluation.run<Measured>('spatial', task);
+export async function findBox(tools: Tools, { position, text, isLarge }: SpatialPlan) {
+  const task = { module: import.meta.url, name: measure.name, input: text };
+  const { excess, box } = isLarge ? await tools.evaluation.run<Measured>('spatial', task) : measure(text);
   if (box) return box;
   const at = ['message', 'intent', 'spatial', position, 'geometry', ...excess.at];
   throw faultAt(excess.code, at, excess.message);
@@ -169,12 +159,9 @@ export async function findBox(tools: Tools, { constraint, position, largeText: i
 
 type Measured = { excess: GeometryFault; box?: undefined } | { excess?: undefined; box: SphereBox };
 
-/** Runs in the thread. */
-export function measureText(text: string): Measured {
-  return measure(JSON.parse(text));
-}
-
-function measure(geometry: Geometry): Measured {
+/** Also runs in the thread. */
+export function measure(text: string): Measured {
+  const geometry: Geometry = JSON.parse(text);
   const excess = findExcess(geometry);
   return excess ? { excess } : { box: sphereBox(geometry) };
 }

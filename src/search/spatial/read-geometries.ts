@@ -6,8 +6,7 @@ import { firstNumbers, lastNumbers } from '../keys.ts';
 import type { Keys } from '../set/sorted.ts';
 import { boxText, pathDistance } from './write-geometries.ts';
 
-// Reads geometries from the spatial index (a GiST index of bounding boxes). A geometry stands under the key of what it belongs to: of a resource or an offer, or under the head of a catalog, if it
-// is its provider's.
+// Reads geometries from the spatial index (a GiST index of bounding boxes). A geometry is under the key of its resource or offer; that of a provider is under the head of the catalog.
 
 /** Where to look: under one of some paths, perhaps within a box. */
 export interface Region {
@@ -22,9 +21,9 @@ export interface KeyedShape {
 }
 
 /** How many geometries there are in a region, counted up to a limit under each path. */
-export async function countRegion(reader: IndexReader, region: Region, limit: number): Promise<number> {
-  const { rows } = await reader.query<{ count: number }>(
-    `select coalesce(sum(counted.count), 0) as count from ${reader.index}.geometry_path as path
+export function countRegion(reader: IndexReader, region: Region, limit: number): Promise<number> {
+  return reader.value(
+    `select coalesce(sum(counted.count), 0)::float8 from ${reader.index}.geometry_path as path
      cross join lateral (
        select count(*) from (select key from ${reader.index}.geometry where ${insideCondition(region)} limit $3) as within
      ) as counted
@@ -32,7 +31,6 @@ export async function countRegion(reader: IndexReader, region: Region, limit: nu
     [region.paths, boxParameter(region), limit],
     { prepared: true },
   );
-  return Number(rows[0]?.count);
 }
 
 /** The keys of geometries of a region above a key, in order. */
@@ -59,7 +57,7 @@ export async function readNearby(
   { region, around }: { region: Region; around: SphereBox },
   limit: number,
 ): Promise<Nearby> {
-  const { rows } = await reader.query<{ keys: Buffer | null; reach: number | null; count: number }>(
+  const found = await reader.first<{ keys: Buffer | null; reach: number | null; count: number }>(
     `select string_agg(int8send(key), '') as keys, max(chord) as reach, count(*) as count from (
        select key, chord
        from ${reader.index}.geometry_path as path
@@ -74,14 +72,14 @@ export async function readNearby(
     [region.paths, boxParameter(region), boxText(around), limit],
     { prepared: true },
   );
-  const { keys, reach, count } = rows[0] ?? { keys: null, reach: null, count: 0 };
-  const isAll = Number(count) < limit || reach === null;
+  const { keys, reach, count } = found ?? { keys: null, reach: null, count: 0 };
+  const isAll = count < limit || reach === null;
   return { keys: decodeKeys(keys), reach: isAll ? Number.POSITIVE_INFINITY : reach };
 }
 
 /** Those of some keys under some paths. */
-export async function readGeometries(reader: IndexReader, keys: readonly number[], paths: readonly string[]) {
-  const { rows } = await reader.query<KeyedShape>(
+export function readGeometries(reader: IndexReader, keys: readonly number[], paths: readonly string[]) {
+  return reader.rows<KeyedShape>(
     `select geometry.key, shape::text as shape
      from unnest($1::bigint[]) as wanted (key)
      join ${reader.index}.geometry on geometry.key = wanted.key
@@ -89,7 +87,6 @@ export async function readGeometries(reader: IndexReader, keys: readonly number[
     [bigintArray(keys), paths],
     { prepared: true },
   );
-  return rows;
 }
 
 /** The keys of those offers of catalogs, which are given by their heads, that have geometries under some paths. */

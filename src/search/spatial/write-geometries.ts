@@ -16,15 +16,14 @@ export interface GeometryRow {
 }
 
 /** The geometries of a range of keys as they are stored, their shapes as GeoJSON texts. */
-export async function readGeometryRows(queryable: Queryable, index: string, { from, end }: KeyRange) {
-  const { rows } = await queryable.query<Omit<GeometryRow, 'position' | 'shape'> & { shape: string }>(
+export function readGeometryRows(queryable: Queryable, index: string, { from, end }: KeyRange) {
+  return queryable.rows<Omit<GeometryRow, 'position' | 'shape'> & { shape: string }>(
     `select key, path, shape::text as shape, array[cube_ll_coord(box, 1), cube_ll_coord(box, 2), cube_ll_coord(box, 3)] as low,
        array[cube_ur_coord(box, 1), cube_ur_coord(box, 2), cube_ur_coord(box, 3)] as high
      from ${index}.geometry join ${index}.geometry_path as path on path.id = path_id
      where key >= $1::bigint and key < $2::bigint`,
     [from, end],
   );
-  return rows;
 }
 
 /** Replaces the geometries of these keys. */
@@ -34,9 +33,8 @@ export async function replaceGeometries(
   keys: readonly number[],
   rows: readonly GeometryRow[],
 ): Promise<void> {
-  if (keys.length > 0) {
+  if (keys.length > 0)
     await tx.query(`delete from ${index}.geometry where key = any ($1::bigint[])`, [bigintArray(keys)]);
-  }
   if (rows.length === 0) return;
   const pathIds = await numberPaths(tx, index, new Set(rows.map(({ path }) => path)));
   const records = rows.map(({ key, path, position, shape, low, high }) => {
@@ -56,10 +54,7 @@ export function boxText({ low, high }: { low: readonly number[]; high: readonly 
   return `(${low}),(${high})`;
 }
 
-/**
- * The path is the fourth dimension: shapes of different paths are far from each other. They are a little thick there, because the index puts
- * together what takes little room, and what has no thickness takes none however far apart it is.
- */
+/** The path is the fourth dimension: shapes of different paths are far from each other. They are a little thick there: without thickness, the index would put shapes together however far apart they are. */
 function cubeText(box: { low: readonly number[]; high: readonly number[] }, pathId: number): string {
   const start = pathId * pathDistance;
   return `(${[...box.low, start]}),(${[...box.high, start + 1]})`;
@@ -71,7 +66,7 @@ export const pathDistance = 10;
 /** The numbers of paths. New ones are added outside of the transaction, as new words are, so that writers with the same new path do not wait for each other. */
 async function numberPaths(tx: Transaction, index: string, paths: ReadonlySet<string>) {
   const select = `select id, path from ${index}.geometry_path where path = any ($1)`;
-  const find = async () => (await tx.query<{ id: number; path: string }>(select, [[...paths]])).rows;
+  const find = () => tx.rows<{ id: number; path: string }>(select, [[...paths]]);
   let rows = await find();
   const known = new Set(rows.map(({ path }) => path));
   const missing = [...paths].filter((path) => !known.has(path)).sort();

@@ -1,4 +1,4 @@
-import { bigintArray, integerArray, textArray } from '../../storage/binary-arrays.ts';
+import { arraysOf, bigintArray, integerArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 
@@ -28,7 +28,7 @@ export async function addWords(
   { typing }: Pick<IndexFormat, 'typing'>,
 ): Promise<Map<string, number>> {
   const keys = words.flatMap((word, at) => typing.index(word).map((hash) => ({ ordinal: at + 1, hash })));
-  const { rows } = await queryable.query<{ id: number; word: string }>(
+  const rows = await queryable.rows<{ id: number; word: string }>(
     `with added as (
        insert into ${index}.word (word) select * from unnest($1::text[]) on conflict (word) do nothing returning id, word
      ), numbered as (
@@ -41,24 +41,14 @@ export async function addWords(
        on conflict do nothing
      )
      select id, word from numbered`,
-    [
-      textArray(words),
-      integerArray(keys.map(({ ordinal }) => ordinal)),
-      bigintArray(keys.map(({ hash }) => hash)),
-    ],
+    [textArray(words), ...arraysOf(keys, { ordinal: integerArray, hash: bigintArray })],
   );
   return new Map(rows.map(({ word, id }) => [word, id]));
 }
 
-export async function findWords(
-  queryable: Queryable,
-  index: string,
-  words: readonly string[],
-): Promise<Map<string, number>> {
-  if (words.length === 0) return new Map();
-  const { rows } = await queryable.query<{ id: number; word: string }>(
-    `select id, word from ${index}.word where word = any ($1)`,
-    [textArray(words)],
-  );
+export async function findWords(queryable: Queryable, index: string, words: readonly string[]) {
+  if (words.length === 0) return new Map<string, number>();
+  const select = `select id, word from ${index}.word where word = any ($1)`;
+  const rows = await queryable.rows<{ id: number; word: string }>(select, [textArray(words)]);
   return new Map(rows.map(({ word, id }) => [word, id]));
 }

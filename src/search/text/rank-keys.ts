@@ -4,8 +4,7 @@ import { type Hit, sortHits } from '../hit.ts';
 import { headOf, kindOf, span } from '../keys.ts';
 import { gallop, type Keys, lowerBound } from '../set/sorted.ts';
 
-// Ranks many resources at once, from the postings of words: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once, without calls or objects for each: of ten
-// thousand resources, a word takes a tenth of a millisecond.
+// Ranks many resources at once: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once: of ten thousand resources, a word takes a tenth of a millisecond.
 
 /** Finds the postings of words around candidates: of resources, and of heads and offers, which count for all resources of their catalog. */
 export interface ReadPostings {
@@ -29,11 +28,7 @@ function startRanking(keys: Keys): Ranking {
 }
 
 /** Those of the resources, whose keys are in order, where one of the words stands, in the same order. */
-export async function rankKeys(
-  query: TextQuery,
-  keys: Keys,
-  readPostings: ReadPostings,
-): Promise<RankedHit[]> {
+export async function rankKeys(query: TextQuery, keys: Keys, readPostings: ReadPostings) {
   const ranking = startRanking(keys);
   const postingsOf = await readPostings(query.words, keys);
   for (const word of query.words) addWord(ranking, word, postingsOf);
@@ -80,6 +75,11 @@ function raise(
   best: Float64Array,
   isExact: Uint8Array | undefined,
 ): void {
+  const raiseTo = (index: number, percent: number) => {
+    const counts = weight * (percent / 100);
+    if (counts > (best[index] as number)) best[index] = counts;
+    if (isExact) isExact[index] = 1;
+  };
   for (let at = 0, index = 0; at < postings.length && index < keys.length; ) {
     const head = headOf(postings[at] as number);
     const key = keys[index] as number;
@@ -100,41 +100,19 @@ function raise(
         continue;
       }
       while (next < keys.length && (keys[next] as number) < posting) next++;
-      if (keys[next] === posting) raiseTo(best, isExact, next, weight, marks[at] as number);
+      if (keys[next] === posting) raiseTo(next, marks[at] as number);
     }
     const end = lowerBound(keys, head + span, index);
-    if (ofCatalog > 0) for (; index < end; index++) raiseTo(best, isExact, index, weight, ofCatalog);
+    if (ofCatalog > 0) for (; index < end; index++) raiseTo(index, ofCatalog);
     index = end;
   }
-}
-
-function raiseTo(
-  best: Float64Array,
-  isExact: Uint8Array | undefined,
-  index: number,
-  weight: number,
-  percent: number,
-): void {
-  const counts = weight * (percent / 100);
-  if (counts > (best[index] as number)) best[index] = counts;
-  if (isExact) isExact[index] = 1;
 }
 
 // The best k of many candidates, by upper bounds (MaxScore). The words that count most are added first. After each, so many ranks are reached already: that is the threshold. A candidate that cannot reach it
 // with all words that are to come is dropped, so that the words that stand nearly everywhere are looked for in few resources. The others are ranked only if somebody reads that far.
 
-interface BestFirst {
-  /** At least so many as were asked for, and all of the last rank among them; the best first. */
-  best: RankedHit[];
-  rankOthers(): Promise<RankedHit[]>;
-}
-
-export async function rankBestFirst(
-  query: TextQuery,
-  keys: Keys,
-  readPostings: ReadPostings,
-  count: number,
-): Promise<BestFirst> {
+/** `best`: at least so many as were asked for, and all of the last rank among them; the best first. */
+export async function rankBestFirst(query: TextQuery, keys: Keys, readPostings: ReadPostings, count: number) {
   const { ranking, reached } = await rankLikely(query, keys, readPostings, count);
   const threshold = Math.max(reached, findReached(ranking.ranks, count));
   return {
@@ -145,12 +123,7 @@ export async function rankBestFirst(
 }
 
 /** A rank that enough reach, and among others all candidates that reach it. */
-async function rankLikely(
-  query: TextQuery,
-  keys: Keys,
-  readPostings: ReadPostings,
-  count: number,
-): Promise<{ ranking: Ranking; reached: number }> {
+async function rankLikely(query: TextQuery, keys: Keys, readPostings: ReadPostings, count: number) {
   const words = [...query.words].sort((a, b) => boundOf(b) - boundOf(a));
   let ranking = startRanking(keys);
   let reached = 0;

@@ -2,10 +2,7 @@ import { sortHits } from '../hit.ts';
 import { type Keys, keysOf } from '../set/sorted.ts';
 import type { RankedHit } from './rank-keys.ts';
 
-/**
- * Settles ranks that are upper bounds, the highest first: some at a time are ranked exactly, and a resource comes out when none that is left can come before it. Those that have no rank are
- * left out.
- */
+/** Settles ranks that are upper bounds, the highest first: some at a time are ranked exactly, and a resource comes out when none that is left can come before it. */
 export async function* settleRanks(
   bounds: AsyncIterable<readonly RankedHit[]>,
   rankExactly: (keys: Keys) => Promise<RankedHit[]>,

@@ -11,26 +11,14 @@ import { streamRuns } from '../lists/list-set.ts';
 import { readNear } from '../lists/read-lists.ts';
 import { difference, hasKey, inBatches, type Keys, keysOf, union } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
-import { type RankedHit, type ReadPostings, rankBestFirst, rankKeys } from './rank-keys.ts';
+import { type ReadPostings, rankBestFirst, rankKeys } from './rank-keys.ts';
 import { type AskedText, readWords, type WordEntry } from './read-words.ts';
 import { settleRanks } from './settle-ranks.ts';
 
 // Text search. The words of resources, catalogs and offers that always apply are certain. Those of other offers are upper bounds: a resource counts as if all offers of its catalog with the word covered it now. Of few such
 // offers it is read at once what they cover; of many, the best resources are ranked by the bounds, and then exactly.
 
-/** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
-export interface TextSearch {
-  /** How many candidates there are, about. */
-  estimate: number;
-  /** All resources in scope that have one of the words, the best first: first those with the rarest words, as many as are ranked together. */
-  best(wanted: Wanted): AsyncGenerator<Hit[]>;
-  /** The same in the order of keys, and perhaps others of their catalogs: as many at a time as are ranked together. */
-  gather(): AsyncGenerator<Keys>;
-  /** Those among these resources that have one of the words, in the order of keys. */
-  rank(keys: Keys): Promise<RankedHit[]>;
-  /** The words that a resource has, each with the indexed word by which it was found. */
-  wordsOf(key: number): Promise<{ word: string; found: string; form: Form }[]>;
-}
+export type TextSearch = Awaited<ReturnType<typeof openText>>;
 
 /** How many of the best are wanted at once. */
 export interface Wanted {
@@ -52,7 +40,8 @@ const readTogether = 60_000;
 /** Resources that are counted at a time. */
 const countedAtOnce = 3_600;
 
-export async function openText(tools: Tools, asked: AskedText): Promise<TextSearch> {
+/** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
+export async function openText(tools: Tools, asked: AskedText) {
   const { reader, scope, deadline, trace } = tools;
   const { query, entries } = await trace.time(
     'read words',
@@ -147,10 +136,14 @@ export async function openText(tools: Tools, asked: AskedText): Promise<TextSear
   }
 
   return {
+    /** How many candidates there are, about. */
     estimate: all.reduce((sum, { documents }) => sum + documents, 0),
+    /** All resources in scope that have one of the words, and perhaps others of their catalogs, in the order of keys: as many at a time as are ranked together, those with the rarest words first. */
     gather,
-    rank: (keys) => rankKeys(query, keys, postings('exactly')),
-    async wordsOf(key) {
+    /** Those among these resources that have one of the words, in the order of keys. */
+    rank: (keys: Keys) => rankKeys(query, keys, postings('exactly')),
+    /** The words that a resource has, each with the indexed word by which it was found. */
+    async wordsOf(key: number) {
       const words: { word: string; found: string; form: Form }[] = [];
       for (const { word, rarity, variants } of query.words)
         for (const variant of [...variants].sort((a, b) => b.weight - a.weight)) {
@@ -162,7 +155,8 @@ export async function openText(tools: Tools, asked: AskedText): Promise<TextSear
         }
       return words;
     },
-    async *best(wanted) {
+    /** The same as `gather`, the best first among those that are ranked together. */
+    async *best(wanted: Wanted): AsyncGenerator<Hit[]> {
       for await (const keys of gather())
         yield* hasBounds ? rankBounded(keys, wanted) : rankKnown(keys, wanted);
     },
@@ -177,18 +171,13 @@ async function resolveFew(tools: Tools, entries: readonly WordEntry[]): Promise<
     left -= entry.offers.count;
     if (left < 0) break;
     const read = streamRuns(tools.reader, entry.offers);
-    few.set(entry, (await read(fewOffers + 1)) ?? nothing);
+    few.set(entry, (await read(fewOffers + 1)) ?? toRun(new Map()));
   }
   for (const [entry, covered] of await cover(tools, few)) entry.covered = covered;
 }
 
-const nothing: Run = { keys: new Float64Array(), marks: new Uint8Array() };
-
 /** What offers with a word cover now, each with the highest weight of the offers on it; a head for all of its catalog. */
-async function cover(
-  { reader, scope }: Tools,
-  words: ReadonlyMap<WordEntry, Run>,
-): Promise<Map<WordEntry, Run>> {
+async function cover({ reader, scope }: Tools, words: ReadonlyMap<WordEntry, Run>) {
   const offers = union(Array.from(words.values(), ({ keys }) => keys));
   const covering = offers.length > 0 ? await readCovering(reader, offers, scope.now) : [];
   const coversOf = new Map(covering.map(({ key, covers }) => [key, covers]));
@@ -245,10 +234,7 @@ async function* gatherResources(reader: IndexReader, entries: readonly WordEntry
 }
 
 /** The postings of one word, part by part: first what offers cover, or those offers. */
-async function* streamPostings(
-  reader: IndexReader,
-  { certain, offers, covered }: WordEntry,
-): AsyncGenerator<Keys> {
+async function* streamPostings(reader: IndexReader, { certain, offers, covered }: WordEntry) {
   if (covered && covered.keys.length > 0) yield covered.keys;
   for (const list of covered ? [certain] : [offers, certain]) {
     const next = streamRuns(reader, list);

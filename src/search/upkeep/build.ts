@@ -72,32 +72,23 @@ export async function beginGeneration(
   const { version } = newestOf(formats);
   await database.transaction(async (tx) => {
     await lockGenerations(tx);
-    const { rows } = await tx.query<{ next: number; isBuilding: boolean; inUse: number; hasOlder: boolean }>(
+    const found = await tx.first<{ next: number; isBuilding: boolean; inUse: number; hasOlder: boolean }>(
       `select max(number) + 1 as next, bool_or(state = 'building') as "isBuilding", max(version) filter (where state = 'in use') as "inUse",
          exists (select from discovery.index_process where version < $1 and ${isAlive}) as "hasOlder"
        from discovery.generation`,
       [version],
     );
-    const { next = 1, isBuilding = false, inUse = 0, hasOlder = false } = rows[0] ?? {};
+    const { next = 1, isBuilding = false, inUse = 0, hasOlder = false } = found ?? {};
     if (isBuilding || (isForVersion && (inUse >= version || hasOlder))) return;
     await tx.query('select discovery.create_index($1)', [schemaOf(next)]);
-    await tx.query(`insert into discovery.generation (number, version, state) values ($1, $2, 'building')`, [
-      next,
-      version,
-    ]);
+    const insert = `insert into discovery.generation (number, version, state) values ($1, $2, 'building')`;
+    await tx.query(insert, [next, version]);
   });
 }
 
-interface Progress {
-  catalogs: number;
-  documents: number;
-}
+type Progress = { catalogs: number; documents: number };
 
-interface BuildOptions {
-  signal?: AbortSignal;
-  restShare: number;
-  onProgress?(done: Progress): void;
-}
+type BuildOptions = { signal?: AbortSignal; restShare: number; onProgress?(done: Progress): void };
 
 /** Puts all catalogs into a generation, and has searches read it, as long as this process has the lease. */
 async function buildAll(
@@ -132,14 +123,13 @@ async function buildAll(
 export async function buildNext(tx: Transaction, formats: IndexFormats, number: number, most = atOnce) {
   const generation = (await readWritten(tx, formats)).find((each) => each.number === number);
   if (generation === undefined) return undefined;
-  const { rows } = await tx.query<{ key: number }>(
-    `select key from discovery.catalog
-     where generation < $1 order by generation, key limit $2 for update`,
+  const keys = await tx.column<number>(
+    'select key from discovery.catalog where generation < $1 order by generation, key limit $2 for update',
     [number, most.catalogs],
   );
-  if (rows.length === 0) return undefined;
+  if (keys.length === 0) return undefined;
   const done: Progress = { catalogs: 0, documents: 0 };
-  for (const { key } of rows) {
+  for (const key of keys) {
     if (done.documents >= most.documents) break;
     done.documents += await buildCatalog(tx, generation, key, most.documents);
     await tx.query('update discovery.catalog set generation = $2 where key = $1', [key, number]);
@@ -172,20 +162,19 @@ export async function switchTo(tx: Transaction, number: number): Promise<boolean
   await lockGenerations(tx);
   if ((await countLeft(tx, number)) > 0) return false;
   if ((await readInUse(tx)).number === number) return true;
-  await tx.query(`update discovery.generation set state = 'retired', since = now() where state = 'in use'`);
-  await tx.query(`update discovery.generation set state = 'in use', since = now() where number = $1`, [
-    number,
-  ]);
+  const setState = (state: string) => `update discovery.generation set state = '${state}', since = now()`;
+  await tx.query(`${setState('retired')} where state = 'in use'`);
+  await tx.query(`${setState('in use')} where number = $1`, [number]);
   return true;
 }
 
 /** Drops generations that no search reads any more. */
 async function dropRetired(database: Database, graceMs: number): Promise<void> {
-  const { rows } = await database.query<{ number: number }>(
+  const numbers = await database.column<number>(
     `select number from discovery.generation where state = 'retired' and since < now() - $1 * interval '1 millisecond'`,
     [graceMs],
   );
-  for (const { number } of rows)
+  for (const number of numbers)
     await database.transaction(async (tx) => {
       await tx.query(`drop schema if exists ${schemaOf(number)} cascade`);
       await tx.query('delete from discovery.generation where number = $1', [number]);

@@ -1,8 +1,8 @@
 import { canonicalJson } from '../../protocol/canonical-json.ts';
 import type { Json } from '../../protocol/json.ts';
-import { bigintArray, integerArray } from '../../storage/binary-arrays.ts';
+import { arraysOf, bigintArray, integerArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { listOffers } from '../documents/own-offers.ts';
+import { listOf } from '../documents/members.ts';
 import { hash53 } from '../entries/attributes.ts';
 import { entriesOfDocument } from '../entries/document-entries.ts';
 import type { IndexFormats } from '../entries/index-format.ts';
@@ -77,15 +77,9 @@ export async function checkIndex(
   return checked;
 }
 
-interface Slice {
-  documents: number;
-  differences: Difference[];
-  /** Where the next one begins. */
-  rest?: number;
-}
-
 async function checkSlice(tx: Transaction, formats: IndexFormats, { from, end }: KeyRange, atOnce: number) {
-  const slice: Slice = { documents: 0, differences: [], rest: from };
+  /** `rest`: where the next one begins. */
+  const slice = { documents: 0, differences: [] as Difference[], rest: from as number | undefined };
   const checks = (await readWritten(tx, formats)).map((generation) => ({
     generation,
     comparison: createComparison(generation.number, slice.differences),
@@ -156,7 +150,7 @@ async function compareDocuments(
   const numbers = await findWords(tx, index, [...words]);
   const paths = new Set(indexed.flatMap(({ entries }) => [...entries.objects]));
   const objects = await findObjectPaths(tx, index, [...paths]);
-  const untyped = await findWithoutTypingKeys(tx, generation, numbers);
+  const untyped = await findUntyped(tx, generation, numbers);
   for (const { key, entries } of indexed) {
     for (const name of entries.words.keys())
       if (!numbers.has(name)) comparison.add({ what: 'word', kind: 'missing', key, name });
@@ -165,17 +159,17 @@ async function compareDocuments(
       if (!objects.has(name)) comparison.add({ what: 'object path', kind: 'missing', key, name });
     for (const [list, marks] of listEntries(entries, numbers))
       for (const mark of marks) comparison.count(key, 'list', `${list} ${mark}`, 1);
-    for (const row of geometryRows({ format }, key, entries))
+    for (const row of geometryRows(format, key, entries))
       comparison.count(key, 'geometry', nameGeometry(row, row.shape), 1);
   }
-  const { rows } = await tx.query<{ key: number; name: string }>(
+  const untargeted = await tx.rows<{ key: number; name: string }>(
     `select key, named.id as name from discovery.offer, unnest(resource_ids) as named (id)
      where key = any ($1::bigint[]) and not exists (
        select from discovery.offer_target as target
        where (target.owner, target.resource_id, target.offer_key) = (offer.owner, named.id, offer.key)) order by key`,
     [bigintArray(documents.map(({ key }) => key))],
   );
-  for (const { key, name } of rows) comparison.add({ what: 'offer target', kind: 'missing', key, name });
+  for (const row of untargeted) comparison.add({ what: 'offer target', kind: 'missing', ...row });
 }
 
 /** With a digest of what it is: it may be long. */
@@ -184,20 +178,16 @@ function nameGeometry({ path, low, high }: Omit<GeometryRow, 'position' | 'shape
 }
 
 /** Words that would not be found in spite of typing errors. */
-async function findWithoutTypingKeys(
-  tx: Transaction,
-  { index, format }: Generation,
-  numbers: ReadonlyMap<string, number>,
-): Promise<Set<string>> {
+async function findUntyped(tx: Transaction, { index, format }: Generation, numbers: Map<string, number>) {
   const wanted = [...numbers].flatMap(([word, id]) =>
     format.typing.index(word).map((hash) => ({ word, id, hash })),
   );
-  const { rows } = await tx.query<{ ordinal: number }>(
+  const ordinals = await tx.column<number>(
     `select ordinal::integer from unnest($1::bigint[], $2::integer[]) with ordinality as wanted (hash, word_id, ordinal)
      where not exists (select from ${index}.deletion as held where (held.hash, held.word_id) = (wanted.hash, wanted.word_id))`,
-    [bigintArray(wanted.map(({ hash }) => hash)), integerArray(wanted.map(({ id }) => id))],
+    arraysOf(wanted, { hash: bigintArray, id: integerArray }),
   );
-  return new Set(rows.flatMap(({ ordinal }) => wanted[ordinal - 1]?.word ?? []));
+  return new Set(ordinals.flatMap((ordinal) => wanted[ordinal - 1]?.word ?? []));
 }
 
 /** Takes all that the index has of a catalog out of it, and indexes the catalog again, under its lock. */
@@ -208,12 +198,10 @@ async function mendCatalog(
   differences: readonly Difference[],
 ): Promise<void> {
   const generations = await readWritten(tx, formats);
-  const { rows } = await tx.query<{ generation: number }>(
-    'select generation from discovery.catalog where key = $1 for update',
-    [catalogKey],
-  );
+  const lock = 'select generation from discovery.catalog where key = $1 for update';
+  const newest = await tx.value<number | undefined>(lock, [catalogKey]);
   const range = rangeOf(catalogKey);
-  const offers = bigintArray(await listOffers(tx, Float64Array.of(range.from)));
+  const offers = bigintArray(await listOf(tx, 'offer', [range.from]));
   await forgetTargets(tx, offers);
   await addTargets(tx, offers);
   const untyped = differences.flatMap(({ what, key, name }) =>
@@ -224,7 +212,7 @@ async function mendCatalog(
     await addWords(tx.apart, index, untyped.sort(), format);
     await removeRange(tx, index, range);
     await tx.query(`delete from ${index}.geometry where key >= $1 and key < $2`, [range.from, range.end]);
-    if (number <= (rows[0]?.generation ?? 0)) await buildCatalog(tx, generation, catalogKey);
+    if (number <= (newest ?? 0)) await buildCatalog(tx, generation, catalogKey);
   }
 }
 

@@ -16,10 +16,8 @@ export function createLease(queryable: Queryable, row: { table: string; where: s
       return rowCount > 0;
     },
     async release(): Promise<void> {
-      await queryable.query(
-        `update ${row.table} set lease_token = null, leased_until = null where lease_token = $1`,
-        [token],
-      );
+      const clear = `update ${row.table} set lease_token = null, leased_until = null where lease_token = $1`;
+      await queryable.query(clear, [token]);
     },
   };
 }

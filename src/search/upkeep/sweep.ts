@@ -1,11 +1,11 @@
-import { bigintArray, integerArray } from '../../storage/binary-arrays.ts';
+import { arraysOf, bigintArray, integerArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { type Generation, lockGenerations } from '../generations/in-use.ts';
 import { offerList, wordList } from '../lists/list-numbers.ts';
 import { inBatches } from '../set/sorted.ts';
 
-// Deletes what no entry uses any more: words, with their keys for typing errors, and paths of geometries. A writer may have read the number of a word or a path that it is about to use. So unused ones are looked
-// for while everybody writes, and deleted while nobody does: every writer holds a lock until its end (generations/in-use.ts). Where one goes on for longer than others may wait for it, the next sweep tries again.
+// Deletes what no entry uses any more: words, with their keys for typing errors, and paths of geometries. A writer may have read the number of one that it is about to use. So unused ones are deleted while nobody
+// writes: every writer holds a lock until its end (generations/in-use.ts). Where one goes on for longer than others may wait for it, the next sweep tries again.
 
 /** Words of a sweep: more than come to the lists that a walk of compaction is about. */
 const seenAtOnce = 10_000;
@@ -19,7 +19,7 @@ export async function sweepWords(database: Database, generation: Generation): Pr
   const { index } = generation;
   const part = (is: '>' | '<=') =>
     `(select id, word from ${index}.word where id ${is} (select id from start) order by id limit ${seenAtOnce})`;
-  const { rows: unused } = await database.query<Word>(
+  const unused = await database.rows<Word>(
     `with start as materialized (select coalesce(floor(random() * max(id)), 0)::integer as id from ${index}.word)
      select id, word from (${part('>')} union all ${part('<=')} limit ${seenAtOnce}) as word where not ${hasPostings(index)}`,
   );
@@ -47,10 +47,7 @@ function whileNobodyWrites<T>(database: Database, work: (tx: Transaction) => Pro
   );
 }
 
-interface Word {
-  id: number;
-  word: string;
-}
+type Word = { id: number; word: string };
 
 function hasPostings(index: string): string {
   return `exists (select from ${index}.run where list = any (array[${[wordList, offerList].map(listText)}]))`;
@@ -61,21 +58,16 @@ function listText(listOf: (wordId: number) => number): string {
   return `${listOf(0)} + ${listOf(1) - listOf(0)} * word.id::bigint`;
 }
 
-async function deleteUnused(tx: Transaction, { index, format }: Generation, words: readonly Word[]) {
+function deleteUnused(tx: Transaction, { index, format }: Generation, words: readonly Word[]) {
   const keys = words.flatMap(({ id, word }) => format.typing.index(word).map((hash) => ({ id, hash })));
-  const { rows } = await tx.query<{ count: number }>(
+  return tx.value<number>(
     `with gone as (
        delete from ${index}.word where id = any ($1::integer[]) and not ${hasPostings(index)} returning id
      ), keys as (
        delete from ${index}.deletion using unnest($2::bigint[], $3::integer[]) as key (hash, word_id), gone
        where key.word_id = gone.id and (deletion.hash, deletion.word_id) = (key.hash, key.word_id)
      )
-     select count(*) as count from gone`,
-    [
-      integerArray(words.map(({ id }) => id)),
-      bigintArray(keys.map(({ hash }) => hash)),
-      integerArray(keys.map(({ id }) => id)),
-    ],
+     select count(*) from gone`,
+    [...arraysOf(words, { id: integerArray }), ...arraysOf(keys, { hash: bigintArray, id: integerArray })],
   );
-  return rows[0]?.count ?? 0;
 }

@@ -6,6 +6,7 @@ import { until } from '../../../tests/support/time.ts';
 import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';
 import type { Database } from '../../storage/database.ts';
+import { createQueryable } from '../../storage/statement.ts';
 import { indexFormats, newestOf } from '../entries/index-format.ts';
 import { columnList } from '../lists/list-numbers.ts';
 import { listSet } from '../lists/list-set.ts';
@@ -145,12 +146,11 @@ async function countRuns(list: number): Promise<number> {
 
 async function countStatementsOfWalk(): Promise<number> {
   let count = 0;
-  const counted: Database = Object.assign(Object.create(database), {
-    query(...asked: Parameters<Database['query']>) {
-      count += 1;
-      return database.query(...asked);
-    },
+  const statements = createQueryable((...asked) => {
+    count += 1;
+    return database.query(...asked);
   });
+  const counted: Database = Object.assign(Object.create(database), statements);
   await walkLists(counted, generation, signal);
   return count;
 }

@@ -11,12 +11,10 @@ import type { RunKey } from '../lists/runs.ts';
 import { createLease } from './lease.ts';
 import { sweepPaths, sweepWords } from './sweep.ts';
 
-// Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order: a list that nobody has searched yet is merged before somebody
-// does. Steps that find something to merge follow each other quickly, so that a bulk load is caught up with in minutes; the others take a tenth of a processor. At the end of a walk it sweeps a part
-// of the dictionary: lists that have changed may have left words and paths that nothing uses any more.
+// Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order. Steps that find something to merge follow each other quickly, so that a bulk load is
+// caught up with in minutes; the others take a tenth of a processor. At the end of a walk it sweeps a part of the dictionary.
 //
-// Steps run in a thread with a connection of its own. On the main thread, a transaction that merges runs would wait for all searches between its statements, and whoever removes entries
-// of these runs would wait for the transaction.
+// Steps run in a thread with its own connection. On the main thread, a transaction that merges runs would wait for all searches between its statements, and removals would wait for the transaction.
 
 const lookEveryMs = 1_000;
 /** Longer than one step takes. */
@@ -50,11 +48,7 @@ export function startCompactor({ config, database, logger, formats }: CompactorC
   };
 }
 
-interface ThreadInput {
-  thread: ThreadDatabase;
-  index: string;
-  from: RunKey;
-}
+type ThreadInput = { thread: ThreadDatabase; index: string; from: RunKey };
 
 /** Runs in the thread. */
 export async function compactHere({ thread, index, from }: ThreadInput): Promise<CompactionStep> {
@@ -98,11 +92,10 @@ export async function walkLists(
 }
 
 /** The number of the newest run; undefined where too few are newer than the last walk. */
-async function findNewest(database: Database, index: string): Promise<number | undefined> {
-  const { rows } = await database.query<{ newest: number }>(
-    `select last_value as newest from discovery.run_number, pg_class
+function findNewest(database: Database, index: string): Promise<number | undefined> {
+  return database.value(
+    `select last_value from discovery.run_number, pg_class
      where is_called and pg_class.oid = '${index}.run'::regclass
        and last_value - coalesce((select walked_up_to from ${index}.compaction), 0) not between 0 and greatest(reltuples, 0) * ${fewRuns}`,
   );
-  return rows[0]?.newest;
 }

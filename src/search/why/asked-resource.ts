@@ -31,7 +31,7 @@ const maxSameIds = 20;
 
 /** Those with this id, served ones first; the same id may stand in several catalogs. */
 export async function findIndexed(queryable: Queryable, { id, catalogId, owner }: AskedResource) {
-  const { rows } = await queryable.query<Omit<IndexedResource, 'validity'> & { validity: string | null }>(
+  const rows = await queryable.rows<Omit<IndexedResource, 'validity'> & { validity: string | null }>(
     `select resource.key, catalog.key as "catalogKey", catalog.id as "catalogId", catalog.owner,
        resource.document::text as document, catalog.type, is_active as "isActive", served as "isServed",
        networks, schema_types as "schemaTypes", ${validityText('catalog.')} as validity

@@ -13,19 +13,8 @@ import type { IndexedResource } from './asked-resource.ts';
 
 // The parts of an intent, held against one resource, with what stands in it instead.
 
-export type CheckName =
-  | 'indexed'
-  | 'served'
-  | 'network'
-  | 'schema'
-  | 'validity'
-  | 'filter'
-  | 'spatial'
-  | 'text'
-  | 'limit';
-
 export interface Check {
-  check: CheckName;
+  check: 'indexed' | 'served' | 'network' | 'schema' | 'validity' | 'filter' | 'spatial' | 'text' | 'limit';
   ok: boolean;
   /** A sentence. */
   detail: string;
@@ -39,30 +28,23 @@ const anywhereMeters = 20_100_000;
 
 export async function checkFilter(
   tools: Tools,
-  filter: FilterPlan | undefined,
+  filter: FilterPlan,
   { key, document }: IndexedResource,
-): Promise<Check[]> {
-  if (filter === undefined) return [];
+): Promise<Check> {
+  const check = 'filter';
   const [selected] = await selectByCatalogs(tools, filter)(Float64Array.of(key));
-  if (selected !== undefined) return [{ check: 'filter', ok: true, detail: 'The filter selects it.' }];
-  const resource: Json = JSON.parse(document);
+  if (selected !== undefined) return { check, ok: true, detail: 'The filter selects it.' };
   // Conditions that may take long on one document are not evaluated on this thread.
-  const failed = filter.cheap ? findFailedConditions(filter.filter.query, resource) : undefined;
-  const [first] = failed ?? [];
-  if (failed === undefined || first === undefined)
-    return [
-      {
-        check: 'filter',
-        ok: false,
-        detail:
-          'The filter selects neither it, nor an offer of its catalog on it, nor its catalog. Offers of other catalogs are attached, not searched.',
-      },
-    ];
+  const failed = filter.cheap && findFailedConditions(filter.filter.query, JSON.parse(document));
+  if (!failed || failed.length === 0) return { check, ok: false, detail: selectsNothing };
   const conditions = failed.map(({ condition }) => condition).join(' and ');
   const got = Object.assign({}, ...failed.map((each) => each.got));
   const detail = `${conditions} ${failed.length === 1 ? 'does' : 'do'} not hold: ${describeValues(got)}.`;
-  return [{ check: 'filter', ok: false, detail, got }];
+  return { check, ok: false, detail, got };
 }
+
+const selectsNothing =
+  'The filter selects neither it, nor an offer of its catalog on it, nor its catalog. Offers of other catalogs are attached, not searched.';
 
 function describeValues(got: Record<string, Json>): string {
   const values = Object.entries(got).map(([path, value]) =>
@@ -71,18 +53,7 @@ function describeValues(got: Record<string, Json>): string {
   return values.join(', ') || 'it compares no member of the resource';
 }
 
-/** One check for each constraint. */
-export async function checkSpatial(
-  tools: Tools,
-  { spatial: plans }: Plan,
-  resource: IndexedResource,
-): Promise<Check[]> {
-  const checks: Check[] = [];
-  for (const spatial of plans) checks.push(await checkConstraint(tools, spatial, resource));
-  return checks;
-}
-
-async function checkConstraint(tools: Tools, spatial: SpatialPlan, { key }: IndexedResource): Promise<Check> {
+export async function checkSpatial(tools: Tools, spatial: SpatialPlan, key: number): Promise<Check> {
   const { constraint } = spatial;
   const { operator, quantifier, targets, distanceMeters } = constraint;
   const hits = await holdAgainst(tools, spatial, key);
@@ -111,17 +82,16 @@ function describeDistance(meters: number): string {
 }
 
 /** One word is enough to be found. */
-export async function checkText(tools: Tools, plan: Plan, { key }: IndexedResource): Promise<Check[]> {
-  if (plan.text === undefined) return [];
+export async function checkText(tools: Tools, plan: Plan, key: number): Promise<Check> {
   const search = await openText(tools, plan);
   const rank = (await search.rank(Float64Array.of(key)))[0]?.rank;
   const found = await search.wordsOf(key);
-  const words = plan.format.tokenizer.query(plan.text).slice(0, maxWords);
+  const words = plan.format.tokenizer.query(plan.text ?? '').slice(0, maxWords);
   const detail =
     rank !== undefined
       ? `It has the words ${found.slice(0, maxWords).map(describeWord).join(', ')}. Its rank is ${rank.toFixed(2)}.`
       : `Neither it, nor its catalog, provider or an offer of its catalog on it have one of the words ${words.join(', ')}, or a form of one. Offers of other catalogs are attached, not searched.`;
-  return [{ check: 'text', ok: rank !== undefined, detail, got: found.map(({ word }) => word) }];
+  return { check: 'text', ok: rank !== undefined, detail, got: found.map(({ word }) => word) };
 }
 
 function describeWord({ word, found, form }: { word: string; found: string; form: Form }): string {

@@ -31,21 +31,15 @@ export async function explainResource(
   const deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS);
   const explain = async (evaluation: Evaluation): Promise<Why> => {
     await refreshCaches(openCaches(engine, deadline), { mayLag: false });
-    const { tools, plan } = await openSearch(engine, question, {
-      deadline,
-      evaluation,
-      trace: createTrace(),
-    });
+    const trace = createTrace();
+    const { tools, plan } = await openSearch(engine, question, { deadline, evaluation, trace });
     const [resource, ...others] = await findIndexed(tools.reader, asked);
     if (!resource) return { checks: [notIndexed(asked)] };
     const { catalogId, owner } = resource;
-    const checks = [
-      indexed(resource, others),
-      ...checkScope(plan, resource),
-      ...(await checkFilter(tools, plan.filter, resource)),
-      ...(await checkSpatial(tools, plan, resource)),
-      ...(await checkText(tools, plan, resource)),
-    ];
+    const checks = [indexed(resource, others), ...checkScope(plan, resource)];
+    if (plan.filter) checks.push(await checkFilter(tools, plan.filter, resource));
+    for (const spatial of plan.spatial) checks.push(await checkSpatial(tools, spatial, resource.key));
+    if (plan.text) checks.push(await checkText(tools, plan, resource.key));
     const why = { resource: { id: asked.id, catalogId, owner }, checks };
     if (checks.some(({ ok }) => !ok)) return why;
     const rank = await findRank(tools, plan, resource.key);
@@ -55,12 +49,8 @@ export async function explainResource(
 }
 
 function notIndexed({ id, catalogId, owner }: AskedResource): Check {
-  const where = [
-    ...(catalogId === undefined ? [] : [`in a catalog ${catalogId}`]),
-    ...(owner === undefined ? [] : [`of ${owner}`]),
-  ].join(' ');
-  const detail = `The index has no resource ${id}${where === '' ? '' : ` ${where}`}.`;
-  return { check: 'indexed', ok: false, detail };
+  const where = `${catalogId === undefined ? '' : ` in a catalog ${catalogId}`}${owner === undefined ? '' : ` of ${owner}`}`;
+  return { check: 'indexed', ok: false, detail: `The index has no resource ${id}${where}.` };
 }
 
 function indexed({ catalogId, owner }: IndexedResource, others: readonly IndexedResource[]): Check {
@@ -141,16 +131,10 @@ async function findRank(tools: Tools, plan: Plan, key: number): Promise<number |
 
 function checkPage({ paging }: Plan, rank: number | undefined): Check {
   const { limit = maxLimit, offset = 0 } = paging;
-  if (rank === undefined)
-    return {
-      check: 'limit',
-      ok: false,
-      detail: `It matches, but is not among the first ${maxLimit} that do; further ones are not counted.`,
-    };
-  const page = `${offset + 1} to ${offset + limit}`;
+  const check = 'limit';
+  const tooMany = `It matches, but is not among the first ${maxLimit} that do; further ones are not counted.`;
+  if (rank === undefined) return { check, ok: false, detail: tooMany };
   const ok = rank > offset && rank <= offset + limit;
-  const detail = ok
-    ? `It is number ${rank} of what matches.`
-    : `It is number ${rank} of what matches; the page has numbers ${page}.`;
-  return { check: 'limit', ok, detail, got: rank };
+  const page = ok ? '' : `; the page has numbers ${offset + 1} to ${offset + limit}`;
+  return { check, ok, detail: `It is number ${rank} of what matches${page}.`, got: rank };
 }

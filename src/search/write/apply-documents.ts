@@ -19,10 +19,7 @@ import { planHeads, planSteps, type Step } from './plan-steps.ts';
 /** How many documents are read, indexed and written at a time: bounds memory. */
 const documentsAtOnce = 2_000;
 
-/**
- * Brings what is said of the targets, their resources and their offers to what was sent. All kinds go through the index together: words are numbered once, and a list gets one
- * part of all of them.
- */
+/** Brings what is said of the targets, their resources and their offers to what was sent. All kinds go through the index together: words are numbered once, and a list gets one part of all of them. */
 export async function applyDocuments(
   tx: Transaction,
   targets: readonly Target[],

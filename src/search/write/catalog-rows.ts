@@ -1,6 +1,7 @@
 import { hasCode } from '../../error-code.ts';
 import type { CatalogType, ReceivedCatalog } from '../../protocol/catalog.ts';
 import { boundsOf } from '../../rules/time-period.ts';
+import { arraysOf, textArray } from '../../storage/binary-arrays.ts';
 import { type Transaction, WriteConflict } from '../../storage/database.ts';
 import type { CatalogRef } from '../../storage/feeds/copies.ts';
 import { hash53 } from '../entries/attributes.ts';
@@ -36,7 +37,7 @@ export interface ValidityRow {
   window_length: number | null;
 }
 
-export interface HeldCatalog extends CatalogRow {
+interface HeldCatalog extends CatalogRow {
   /** False for one that this transaction writes first. */
   known: boolean;
 }
@@ -49,20 +50,17 @@ const columns = [
   ...['next_resource', 'next_offer', 'pushed_at', 'pulled_at'],
 ];
 
-/**
- * Locks these catalogs until the end of the transaction. Those that are not held yet get keys; their rows are inserted whole, when all is known of them: a row that is made
- * first and filled later leaves a dead one behind, in the table and in all of its indexes.
- */
+/** Locks these catalogs until the end of the transaction. Those that are not held yet get keys; their rows are inserted whole, when all is known of them, because an update would leave dead rows. */
 export async function holdCatalogs(
   tx: Transaction,
   refs: readonly CatalogRef[],
   generations: readonly WrittenGeneration[],
 ): Promise<HeldCatalog[]> {
-  const { rows } = await tx.query<Omit<HeldCatalog, 'head'> & { head: string }>(
+  const rows = await tx.rows<Omit<HeldCatalog, 'head'> & { head: string }>(
     `select ${fixedColumns}, ${columns}, provider_id <> '' as known from discovery.catalog
      where (source, owner, id) in (select * from unnest($1::text[], $2::text[], $3::text[]))
      order by key for update`,
-    refArrays(refs),
+    arraysOf(refs, { source: textArray, owner: textArray, id: textArray }),
   );
   const held: HeldCatalog[] = rows.map((row) => ({ ...row, head: JSON.parse(row.head) }));
   const names = new Set(held.map(nameOf));
@@ -76,13 +74,13 @@ async function numberCatalogs(
   refs: readonly CatalogRef[],
   generations: readonly WrittenGeneration[],
 ): Promise<HeldCatalog[]> {
-  const { rows } = await tx.query<{ key: number }>(
+  const keys = await tx.column<number>(
     'select discovery.next_catalog_key() as key from generate_series(1, $1) order by key',
     [refs.length],
   );
   const generation = generations.at(-1)?.number ?? 0;
   return refs.map(({ source, owner, id }, index) => ({
-    ...{ ...emptyCatalog, source, owner, id, key: rows[index]?.key ?? 0, generation },
+    ...{ ...emptyCatalog, source, owner, id, key: keys[index] ?? 0, generation },
   }));
 }
 
@@ -92,10 +90,6 @@ const emptyCatalog: Omit<HeldCatalog, keyof CatalogRef | 'key' | 'generation'> =
   ...{ next_resource: firstNumbers.resource, next_offer: firstNumbers.offer },
   ...{ pushed_at: null, pulled_at: null, known: false },
 };
-
-function refArrays(refs: readonly CatalogRef[]): string[][] {
-  return [refs.map(({ source }) => source), refs.map(({ owner }) => owner), refs.map(({ id }) => id)];
-}
 
 export function nameOf({ source, owner, id }: CatalogRef): string {
   return JSON.stringify([source, owner, id]);

@@ -1,4 +1,4 @@
-import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
+import { arraysOf, bigintArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import { type KeyRange, keyOf, lastNumbers } from '../keys.ts';
 import type { ValidityRow } from './catalog-rows.ts';
@@ -21,22 +21,21 @@ export async function readDigests(
   { whole, some }: { whole: readonly number[]; some: readonly { catalogKey: number; id: string }[] },
 ): Promise<StoredDocument[]> {
   if (whole.length + some.length === 0) return [];
-  const { rows } = await queryable.query<StoredDocument>(
+  return queryable.rows(
     `select document.key, catalog_key, id, digest
      from unnest($1::bigint[]) as catalog (key)
      join discovery.${kind} as document on document.key > catalog.key << 26 and document.key < (catalog.key + 1) << 26
      union all
      select key, catalog_key, id, digest from discovery.${kind}
      where (id, catalog_key) in (select * from unnest($2::text[], $3::bigint[]))`,
-    [bigintArray(whole), some.map(({ id }) => id), bigintArray(some.map(({ catalogKey }) => catalogKey))],
+    [bigintArray(whole), ...arraysOf(some, { id: textArray, catalogKey: bigintArray })],
   );
-  return rows;
 }
 
 /** Documents, parsed, by key. */
 export async function readDocuments(queryable: Queryable, kind: DocumentKind, keys: readonly number[]) {
   if (keys.length === 0) return new Map<number, object>();
-  const { rows } = await queryable.query<{ key: number; document: string }>(
+  const rows = await queryable.rows<{ key: number; document: string }>(
     `select key, document::text as document from discovery.${kind} where key = any ($1::bigint[]) order by key`,
     [bigintArray(keys)],
     { prepared: true },
@@ -52,10 +51,10 @@ export interface RangedDocument {
 }
 
 /** The first documents of a range of keys, in order; the head of a catalog is one. */
-export async function readRanged(queryable: Queryable, { from, end }: KeyRange, limit: number) {
+export function readRanged(queryable: Queryable, { from, end }: KeyRange, limit: number) {
   const ofKind = (kind: DocumentKind) =>
     `select key, document::json from discovery.${kind} where key >= $1::bigint and key < $2::bigint order by key limit $3`;
-  const { rows } = await queryable.query<RangedDocument>(
+  return queryable.rows<RangedDocument>(
     `select every.key, document::text as text, generation from (
        (${ofKind('resource')}) union all (${ofKind('offer')})
        union all (select key << 26, head from discovery.catalog
@@ -63,7 +62,6 @@ export async function readRanged(queryable: Queryable, { from, end }: KeyRange, 
      ) as every join discovery.catalog on catalog.key = every.key >> 26 order by every.key limit $3`,
     [from, end, limit],
   );
-  return rows;
 }
 
 /** How many resources and offers catalogs have, by their keys. */
@@ -72,7 +70,7 @@ export async function countDocuments(queryable: Queryable, catalogKeys: readonly
     (kind) =>
       `(select count(*) from discovery.${kind} as one where one.key > catalog.key << 26 and one.key < (catalog.key + 1) << 26) as ${kind}s`,
   );
-  const { rows } = await queryable.query<{ key: number; resources: number; offers: number }>(
+  const rows = await queryable.rows<{ key: number; resources: number; offers: number }>(
     `select key, ${counts.join(', ')} from unnest($1::bigint[]) as catalog (key)`,
     [bigintArray(catalogKeys)],
   );
@@ -94,12 +92,7 @@ export async function writeResources(tx: Transaction, rows: readonly ResourceRow
      select key, id, digest, document::jsonb
      from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) as incoming (key, id, digest, document)
      on conflict (key) do update set document = excluded.document, digest = excluded.digest`,
-    [
-      bigintArray(rows.map(({ key }) => key)),
-      textArray(rows.map(({ id }) => id)),
-      bigintArray(rows.map(({ digest }) => digest)),
-      textArray(rows.map(({ document }) => document)),
-    ],
+    arraysOf(rows, { key: bigintArray, id: textArray, digest: bigintArray, document: textArray }),
   );
 }
 

@@ -2,12 +2,13 @@ import { canonicalJson } from '../../protocol/canonical-json.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
+import type { IndexFormat } from '../entries/index-format.ts';
 import { addObjectPaths } from '../entries/object-paths.ts';
-import type { Generation, WrittenGeneration } from '../generations/in-use.ts';
+import type { WrittenGeneration } from '../generations/in-use.ts';
 import { kindOf } from '../keys.ts';
 import { columnList, offerList, wordList } from '../lists/list-numbers.ts';
 import { addToLists, type Entry } from '../lists/runs.ts';
-import { type GeometryRow, replaceGeometries } from '../spatial/write-geometries.ts';
+import { replaceGeometries } from '../spatial/write-geometries.ts';
 import { findWords, numberWords } from '../text/dictionary.ts';
 
 export type IndexChanges = ReturnType<typeof createIndexChanges>;
@@ -59,14 +60,18 @@ export function createIndexChanges({ index, format, removals }: WrittenGeneratio
       await addObjectPaths(tx, index, [
         ...new Set(changes.flatMap(({ after }) => [...(after?.objects ?? [])])),
       ]);
-      await writeGeometries(tx, { index, format }, changes);
+      // Geometries that stay are not touched: to put a box into its index is the costliest of all.
+      const replaced = changes.filter(({ before, after }) => textOf(before) !== textOf(after));
+      const leaving = replaced.flatMap(({ key, before }) => (before?.geometries.length ? key : []));
+      const coming = replaced.flatMap(({ key, after }) => geometryRows(format, key, after));
+      await replaceGeometries(tx, index, leaving, coming);
       await removals.add(tx, removed);
     },
   };
 }
 
 /** The marks of a document in each list that it stands in. */
-export type ListedEntries = ReadonlyMap<number, readonly number[]>;
+type ListedEntries = ReadonlyMap<number, readonly number[]>;
 
 /** A word without a number is left out: no list has it. */
 export function listEntries(
@@ -105,29 +110,10 @@ function visitLists(
   }
 }
 
-/** Geometries that stay are not touched: to put a box into its index is the costliest of all. */
-async function writeGeometries(
-  tx: Transaction,
-  { index, format }: Pick<Generation, 'index' | 'format'>,
-  changes: readonly Change[],
-): Promise<void> {
-  const replaced = changes.filter(({ before, after }) => textOf(before) !== textOf(after));
-  await replaceGeometries(
-    tx,
-    index,
-    replaced.filter(({ before }) => (before?.geometries.length ?? 0) > 0).map(({ key }) => key),
-    replaced.flatMap(({ key, after }) => geometryRows({ format }, key, after)),
-  );
-}
-
-export function geometryRows(
-  { format }: Pick<Generation, 'format'>,
-  key: number,
-  entries: DocumentEntries | undefined,
-): GeometryRow[] {
+export function geometryRows({ geometries }: IndexFormat, key: number, entries?: DocumentEntries) {
   return (entries?.geometries ?? []).map(({ path, geometry }, position) => ({
     ...{ key, path, position, shape: geometry },
-    ...format.geometries.boxOf(geometry),
+    ...geometries.boxOf(geometry),
   }));
 }
 

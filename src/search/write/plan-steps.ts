@@ -14,13 +14,7 @@ export interface Step {
   id?: string;
   /** Whether something is stored under the key. */
   replaces: boolean;
-  written?: WrittenDocument;
-}
-
-export interface WrittenDocument {
-  text: string;
-  digest: number;
-  document: object;
+  written?: { text: string; digest: number; document: object };
 }
 
 /** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key, and stored in the catalog's row. */
@@ -85,10 +79,7 @@ async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly
   return stored;
 }
 
-/**
- * Keys of new documents, in the order of first arrival, which becomes the order of answers. A catalog that replaces its documents again and again comes to the end of its numbers, however few it has: from
- * then on new ones get the lowest numbers that are free. What is still to leave lists under these numbers is no obstacle: an entry that comes again stays (lists/remove.ts).
- */
+/** Keys of new documents, in the order of first arrival, which becomes the order of answers. When its numbers are used up, a catalog gets the lowest free ones; entries that are still to leave lists under these are no obstacle (lists/remove.ts). */
 async function takeKeys(tx: Transaction, kind: DocumentKind, { row, before }: Target, count: number) {
   const column = `next_${kind}` as const;
   const first = keyOf(row.key, row[column]);
@@ -96,12 +87,12 @@ async function takeKeys(tx: Transaction, kind: DocumentKind, { row, before }: Ta
   if (first + count <= keyOf(row.key, lastNumbers[kind] + 1) || count === 0)
     return Array.from({ length: count }, (_, index) => first + index).values();
   // Among the first numbers, one more for each document that there is, so many are free.
-  const { rows } = await tx.query<{ key: number }>(
+  const free = await tx.column<number>(
     `select free.key from generate_series($1::bigint, least($2::bigint,
        $1 + $3 + (select count(*) from discovery.${kind} as held where held.key between $1 and $2))) as free (key)
      where not exists (select from discovery.${kind} as held where held.key = free.key) order by free.key limit $3`,
     [keyOf(row.key, firstNumbers[kind]), keyOf(row.key, lastNumbers[kind]), count],
   );
-  if (rows.length < count) throw new Error(`catalog ${before.id} has too many ${kind}s`);
-  return rows.map(({ key }) => key).values();
+  if (free.length < count) throw new Error(`catalog ${before.id} has too many ${kind}s`);
+  return free.values();
 }

@@ -26,10 +26,7 @@ import { createIndexChanges } from './index-changes.ts';
 
 export type IndexWriter = ReturnType<typeof createWriter>;
 
-/**
- * The unit of work of the index. Removals from lists are kept pending, and written as the last thing, because the runs that they rewrite stay locked until the end of the transaction. So let the work be all that
- * the transaction does. An entry that comes again while its removal is pending stays where it is, so that a catalog may be written several times.
- */
+/** The unit of work of the index. Removals from lists are written as the last thing, because the runs that they rewrite stay locked until the end of the transaction. So let the work be all that the transaction does. */
 export async function writeIndex<T>(
   tx: Transaction,
   now: Date,
@@ -100,8 +97,11 @@ async function applyCatalogs(
   for (const { row, before } of targets)
     if (before.known && before.provider_id !== row.provider_id)
       await moveOffers(tx, row.key, row.provider_id);
-  const rows = targets.map(({ row }) => row);
-  await writeCatalogs(tx, rows, now);
+  await writeCatalogs(
+    tx,
+    targets.map(({ row }) => row),
+    now,
+  );
   return targets.map(({ before: { source, owner, id, key, known }, written, removed, unindexed }) => ({
     ...{ source, owner, id, key, known },
     ...{ written, removed, unindexed },
