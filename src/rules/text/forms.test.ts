@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { farMeaning, nearForms, partsOf, shortestFirst, textWords } from './forms.ts';
 
-const near = (word: string, indexed: string) => nearForms(word, ['en', 'hi']).meaningOf(indexed);
+const near = (word: string, indexed: string) =>
+  nearForms({ word, isLast: false }, ['en', 'hi']).meaningOf(indexed);
 const far = (word: string, indexed: string, isLast = false) => farMeaning({ word, isLast }, indexed);
 
 describe('what a word always stands for', () => {

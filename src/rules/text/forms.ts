@@ -45,18 +45,19 @@ const minCompound = 6;
 const minPart = 3;
 
 /** What two words in one count beside both: as much as inflected forms of them. */
-export const joinedWeight = 0.9;
+const joinedWeight = 0.9;
 
 /** What a word always stands for. */
 interface NearForms extends Pick<Stems, 'beginning' | 'maxLength'> {
   meaningOf(indexedWord: string): Meaning | undefined;
 }
 
-export function nearForms(word: string, languages: readonly Language[]): NearForms {
+export function nearForms({ word, joins }: TextWord, languages: readonly Language[]): NearForms {
   const { isFormOf, ...range } = stemsOf(word, languages);
   return {
-    ...range,
+    ...(joins ? { beginning: undefined, maxLength: 0 } : range),
     meaningOf(indexed) {
+      if (joins) return indexed === word ? { form: 'joined', weight: joinedWeight } : undefined;
       if (indexed === word) return { form: 'exact', weight: 1 };
       if (isFormOf(indexed)) return { form: 'inflected', weight: 0.9 };
       const likeness = likenessOfSounds(word, indexed);

@@ -1,7 +1,6 @@
 import type { Language } from '../../languages.ts';
 import {
   farMeaning,
-  joinedWeight,
   maxBegun,
   minBegun,
   nearForms,
@@ -10,7 +9,7 @@ import {
   type TextWord,
 } from '../../rules/text/forms.ts';
 import { findEdits } from '../../rules/text/typing-errors.ts';
-import { bigintArray, integerArray, textArray } from '../../storage/binary-arrays.ts';
+import { arraysOf, bigintArray, integerArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
@@ -52,15 +51,13 @@ export async function matchWords(
   languages: readonly Language[],
 ): Promise<MatchedWord[]> {
   const asked = words.map((word) => {
-    const near = word.joins ? joinedLookup(word) : nearLookup(word, format, languages);
+    const near = nearLookup(word, format, languages);
     const isKnown = reader.caches.words.find(near.name)?.some(({ form }) => form === 'exact');
     const far = word.joins || isKnown ? undefined : { ...farLookup(word, format), unless: word.word };
     return { word, near, far };
   });
-  const found = await find(
-    reader,
-    asked.flatMap(({ near, far }) => (far ? [near, far] : [near])),
-  );
+  const lookups = asked.flatMap(({ near, far }) => (far ? [near, far] : [near]));
+  const found = await find(reader, lookups);
   return asked.map(({ word, near, far }) => ({
     ...word,
     near: found.get(near.name) ?? [],
@@ -69,34 +66,17 @@ export async function matchWords(
 }
 
 /** What words may be meant to be that the dictionary still has, but no document. */
-export async function matchFar(
-  reader: IndexReader,
-  words: readonly TextWord[],
-  format: IndexFormat,
-): Promise<Map<TextWord, readonly WordMatch[]>> {
-  const asked = words.map((word) => ({ word, lookup: farLookup(word, format) }));
-  const found = await find(
-    reader,
-    asked.map(({ lookup }) => lookup),
-  );
-  return new Map(asked.map(({ word, lookup }) => [word, found.get(lookup.name) ?? []]));
+export async function matchFar(reader: IndexReader, words: readonly TextWord[], format: IndexFormat) {
+  const lookups = words.map((word) => farLookup(word, format));
+  const found = await find(reader, lookups);
+  return new Map(words.map((word, index) => [word, found.get(lookups[index]?.name ?? '') ?? []]));
 }
 
-function joinedLookup({ word }: TextWord): Lookup {
+function nearLookup(asked: TextWord, { typing }: IndexFormat, languages: readonly Language[]): Lookup {
+  const { word, joins } = asked;
+  const { beginning, maxLength, meaningOf } = nearForms(asked, languages);
   return {
-    ...{ name: `+${word}`, words: [word], hashes: [] },
-    select: (found) =>
-      found.flatMap((each) =>
-        each.word === word ? [{ ...each, form: 'joined', weight: joinedWeight }] : [],
-      ),
-    standsFor: (indexed) => indexed === word,
-  };
-}
-
-function nearLookup({ word }: TextWord, { typing }: IndexFormat, languages: readonly Language[]): Lookup {
-  const { beginning, maxLength, meaningOf } = nearForms(word, languages);
-  return {
-    ...{ name: word, words: [word], hashes: typing.otherScripts(word) },
+    ...{ name: joins ? `+${word}` : word, words: [word], hashes: joins ? [] : typing.otherScripts(word) },
     ...(beginning !== undefined && { range: { beginning, maxLength, most: maxForms } }),
     select: (found) => selectMeant(found, meaningOf),
     standsFor: (indexed) => meaningOf(indexed) !== undefined,
@@ -189,12 +169,10 @@ async function findCandidates(reader: IndexReader, lookups: readonly Lookup[]): 
      ))`,
     [
       textArray(lookups.flatMap(({ words }) => words)),
-      bigintArray(hashes.map(({ hash }) => hash)),
-      textArray(hashes.map(({ unless }) => unless)),
-      textArray(ranges.map(({ beginning }) => beginning)),
-      integerArray(ranges.map(({ maxLength }) => maxLength)),
-      integerArray(ranges.map(({ most }) => most)),
-      textArray(ranges.map(({ unless }) => unless)),
+      ...arraysOf(hashes, { hash: bigintArray, unless: textArray }),
+      ...arraysOf(ranges, {
+        ...{ beginning: textArray, maxLength: integerArray, most: integerArray, unless: textArray },
+      }),
     ],
     { prepared: true },
   );

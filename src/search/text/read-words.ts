@@ -29,6 +29,8 @@ export interface AskedText {
   languages: readonly Language[];
 }
 
+type Entries = Map<string, WordEntry>;
+
 /** The words of the query with what they stand for. */
 export async function readWords(tools: Tools, { text = '', format, languages }: AskedText) {
   const { reader } = tools;
@@ -36,15 +38,12 @@ export async function readWords(tools: Tools, { text = '', format, languages }: 
     matchWords(reader, textWords(format.tokenizer.query(text)), format, languages),
     countDocuments(reader),
   ]);
-  const opened = new Map<string, WordEntry>();
+  const opened: Entries = new Map();
   const documentsOf = (word: string) => opened.get(word)?.documents ?? 0;
   const count = (matches: readonly WordMatch[]) =>
     matches.map((match) => ({ ...match, documents: documentsOf(match.word) }));
-  await openEntries(
-    tools,
-    found.flatMap(({ near, far = [] }) => [...near, ...far]),
-    opened,
-  );
+  const all = found.flatMap(({ near, far = [] }) => [...near, ...far]);
+  await openEntries(tools, all, opened);
   const gone = found.filter(({ joins, near, far }) => !joins && !far && !isKnown(count(near)));
   const others = await matchFar(reader, gone, format);
   await openEntries(tools, [...others.values()].flat(), opened);
@@ -55,7 +54,7 @@ export async function readWords(tools: Tools, { text = '', format, languages }: 
     return { word: asked.word, joins: asked.joins, matches: count(matches) };
   });
   const query = weighQuery(splitCompounds(words, documentsOf), documents);
-  const entries = new Map<string, WordEntry>();
+  const entries: Entries = new Map();
   for (const { word } of query.words.flatMap(({ variants }) => variants)) {
     const entry = opened.get(word);
     if (entry) entries.set(word, entry);
@@ -64,11 +63,7 @@ export async function readWords(tools: Tools, { text = '', format, languages }: 
 }
 
 /** Opens the lists of the words that are not open yet. */
-async function openEntries(
-  { reader }: Tools,
-  matches: readonly WordMatch[],
-  entries: Map<string, WordEntry>,
-): Promise<void> {
+async function openEntries({ reader }: Tools, matches: readonly WordMatch[], entries: Entries) {
   const found = matches.filter(({ word }) => !entries.has(word));
   const directories = await openLists(reader, [
     ...new Set(found.flatMap(({ id }) => [wordList(id), offerList(id)])),

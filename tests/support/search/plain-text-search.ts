@@ -1,12 +1,6 @@
 import { readConfig } from '../../../src/config.ts';
 import type { Catalog, Offer, Resource } from '../../../src/protocol/catalog.ts';
-import {
-  farMeaning,
-  joinedWeight,
-  nearForms,
-  shortestFirst,
-  textWords,
-} from '../../../src/rules/text/forms.ts';
+import { farMeaning, nearForms, shortestFirst, textWords } from '../../../src/rules/text/forms.ts';
 import {
   rankOf,
   splitCompounds,
@@ -46,11 +40,9 @@ export function vocabularyOf(catalogs: readonly { catalog: Catalog }[]): Vocabul
 export function textQuery(text: string, { documentCount, documentsWith }: Vocabulary): TextQuery {
   const words = textWords(queryWords(text)).map((asked) => {
     const { word, joins } = asked;
-    const near = nearForms(word, searchLanguages);
+    const near = nearForms(asked, searchLanguages);
     const matches = [...documentsWith].flatMap(([known, documents]) => {
-      if (joins)
-        return known === word ? [{ word, form: 'joined' as const, weight: joinedWeight, documents }] : [];
-      const meaning = near.meaningOf(known) ?? farMeaning(asked, known);
+      const meaning = near.meaningOf(known) ?? (joins ? undefined : farMeaning(asked, known));
       return meaning ? [{ ...meaning, word: known, documents }] : [];
     });
     const begun = shortestFirst(matches.filter(({ form }) => form === 'begun').map((match) => match.word));
