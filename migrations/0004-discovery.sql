@@ -89,8 +89,9 @@ create table discovery.resource (
   id text not null,
   document jsonb not null,
   digest bigint not null,           -- of the text of the document: writing the same document again changes nothing
-  evse text generated always as (   -- EVSE id of a charger, without separators, to find chargers that several nodes publish; null: none, or not written as one
-    substring(translate(upper(document #>> '{resourceAttributes,attributes,evseId}'), '*- ', '') from '^(?=.*[0-9])[+A-Z0-9]{6,64}$')
+  evse text generated always as (   -- EVSE id of a charger, without separators, to find chargers that several nodes publish; null: none, or too long for one
+    case when length(document #>> '{resourceAttributes,attributes,evseId}') <= 64
+      then translate(upper(document #>> '{resourceAttributes,attributes,evseId}'), '*- ', '') end
   ) stored
 );
 create unique index resource_by_id on discovery.resource (id, catalog_key);

@@ -28,11 +28,13 @@ const mostChargers = 50_000;
 
 const isFound = `served and is_active and type = 'REGULAR'`;
 
+/** Texts such as "unknown" are no EVSE ids. */
 const sharedEvseIds = `with published as (
     select distinct evse, owner from (
       select evse from discovery.resource where evse is not null group by evse having min(catalog_key) < max(catalog_key)
     ) as repeated
-    join discovery.resource using (evse) join discovery.catalog on catalog.key = catalog_key where ${isFound}
+    join discovery.resource using (evse) join discovery.catalog on catalog.key = catalog_key
+    where ${isFound} and length(evse) >= 6 and evse ~ '[0-9]'
   ), pair as (
     select array[one.owner, other.owner] as nodes, count(*) as count, (array_agg(evse order by evse))[1:3] as firsts
     from published as one join published as other using (evse) where one.owner < other.owner
