@@ -8,7 +8,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2450, names: 105 },
   src: { lines: 2420, names: 104 },
   'src/catalog': { lines: 2360, names: 53 },
-  'src/cli': { lines: 11790, names: 330 },
+  'src/cli': { lines: 11800, names: 330 },
   'src/conform': { lines: 3750, names: 98 },
   'src/console': { lines: 6290, names: 252 },
   'src/delivery': { lines: 1880, names: 78 },

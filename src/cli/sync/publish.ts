@@ -122,9 +122,19 @@ async function* sendHere(
   context: CommandContext,
 ): Results {
   for (const batch of batchesOf(submissions)) {
-    const message = messageOf(batch, network);
+    const message = messageOf(batch.map(copyOf), network);
     yield (await publishHere(context.config(), { message })).answer.results;
   }
+}
+
+/** The publisher keeps the text of items as long as these are in memory: a copy goes with the request, not with the plan. */
+function copyOf({ catalog, updateMode }: CatalogSubmission): CatalogSubmission {
+  const { resources = [], offers = [] } = catalog;
+  const copies = {
+    resources: resources.map((one) => ({ ...one })),
+    ...(offers.length > 0 && { offers: offers.map((one) => ({ ...one })) }),
+  };
+  return { catalog: { ...catalog, ...copies }, updateMode };
 }
 
 /** So many resources that a request stays far below what the publisher accepts, and takes little memory. */
