@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
   });
 
   it('shows name, price and availability of a result on the map, until somebody closes it', async () => {
-    const page = await scene.visit('#/find?text=CCS2+charger');
+    const page = await scene.visit('#/find?text=bay+CCS2');
     const result = page.getByRole('list', { name: 'Results' }).getByRole('button').first();
     await result.click();
     const popup = page.getByRole('region', { name: /^On the map: / });
