@@ -69,7 +69,8 @@ create table discovery.catalog (
   pulled_at timestamptz,            -- when the last pull that brought the catalog was sent
   revision bigint not null default 0, -- counts the changes of a MASTER catalog of a catalog service, which has no version as a crawled one has
   generation integer not null default 1, -- the newest generation of the index that its documents are in (src/search/generations)
-  updated_at timestamptz not null
+  updated_at timestamptz not null,
+  operator text generated always as (left(lower(btrim(head #>> '{provider,descriptor,name}')), 200)) stored -- to find charging stations that several nodes publish
 );
 alter sequence discovery.catalog_number owned by discovery.catalog.key;
 alter sequence discovery.free_catalog_number owned by discovery.catalog.key;
@@ -80,15 +81,21 @@ create index catalog_schema_types on discovery.catalog using gin (schema_types);
 create index catalog_networks on discovery.catalog using gin (networks);
 create index catalog_masters on discovery.catalog (key) where type = 'MASTER';
 create index catalog_by_generation on discovery.catalog (generation, key);
+create index catalog_of_operator on discovery.catalog (operator, owner);
 
 create table discovery.resource (
   key bigint primary key,
   catalog_key bigint not null generated always as (key >> 26) stored,
   id text not null,
   document jsonb not null,
-  digest bigint not null            -- of the text of the document: writing the same document again changes nothing
+  digest bigint not null,           -- of the text of the document: writing the same document again changes nothing
+  evse text generated always as (   -- EVSE id of a charger, without separators, to find chargers that several nodes publish; null: none, or too long for one
+    case when length(document #>> '{resourceAttributes,attributes,evseId}') <= 64
+      then translate(upper(document #>> '{resourceAttributes,attributes,evseId}'), '*- ', '') end
+  ) stored
 );
 create unique index resource_by_id on discovery.resource (id, catalog_key);
+create index resource_by_evse on discovery.resource (evse, catalog_key) where evse is not null;
 
 create table discovery.offer (
   key bigint primary key,

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { paint, paintWord, plain } from './colour.ts';
 
@@ -39,6 +41,11 @@ export function allowsPrivate(
   { isSet }: Pick<CommandContext, 'isSet'>,
 ): boolean {
   return ALLOW_PRIVATE_ADDRESSES || !(isSet('REGISTRY_URL') || isSet('ALLOW_PRIVATE_ADDRESSES'));
+}
+
+/** Whether there is a database to read: a command that only reads makes none. */
+export function hasDatabase({ DATABASE_URL, DATA_DIR }: Config): boolean {
+  return DATABASE_URL !== undefined || existsSync(join(DATA_DIR, 'postgres'));
 }
 
 /** What others have written may hold what a terminal takes for a command. Escaped as in JSON, where it means the same. */

@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { Overview } from '../storage/console/overview.ts';
 import type { CrawlSummary } from '../storage/crawl/status.ts';
 import { collectUrls } from './arguments.ts';
 import { paint } from './colour.ts';
-import { type CommandContext, counted, oneLine, printResult, renderTable } from './command.ts';
+import { type CommandContext, counted, hasDatabase, oneLine, printResult, renderTable } from './command.ts';
 import { askAddresses, askRoles, type RoleReadiness, type SaidTrouble } from './status/readiness.ts';
 
 export function registerStatusCommand(program: Command, context: CommandContext): void {
@@ -64,7 +62,7 @@ function withoutRepeats(troubles: readonly SaidTrouble[]): SaidTrouble[] {
 
 /** Undefined where there is no database yet: none is made for this. */
 async function readStored(context: CommandContext, config: Config): Promise<Stored | undefined> {
-  if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) return undefined;
+  if (!hasDatabase(config)) return undefined;
   const [{ withDatabase }, { readOverview }, { summarizeCrawl }] = await Promise.all([
     import('./database.ts'),
     import('../storage/console/overview.ts'),

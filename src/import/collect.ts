@@ -106,7 +106,8 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
     for (const { catalogId, resources, offers } of parts.values()) {
       const catalog = catalogs.get(catalogId) ?? { ...(heads.get(catalogId) as Head), resources: [] };
       catalog.resources?.push(...resources);
-      if (offers.size > 0) catalog.offers = [...(catalog.offers ?? []), ...offers.values()];
+      if (offers.size > 0) catalog.offers ??= [];
+      catalog.offers?.push(...offers.values());
       catalogs.set(catalogId, catalog);
       counts.chargerCount += resources.length;
       counts.offerCount += offers.size;

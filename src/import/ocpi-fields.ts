@@ -53,7 +53,15 @@ export const ocpiFields: ReadonlyMap<string, string> = new Map([
   ['tariffs.last_updated', 'about the record'],
 ]);
 
+/** Each field with everything that it is in: `evses.connectors.id`, `evses.connectors`, `evses`. */
+const carried: ReadonlySet<string> = new Set(
+  [...ocpiFields.keys()].flatMap((path) => {
+    const names = path.split('.');
+    return names.map((_, index) => names.slice(0, index + 1).join('.'));
+  }),
+);
+
 /** Whether a field, or a part of it, goes anywhere. */
 export function isCarried(path: string): boolean {
-  return ocpiFields.has(path) || [...ocpiFields.keys()].some((known) => known.startsWith(`${path}.`));
+  return carried.has(path);
 }

@@ -33,7 +33,21 @@ export function tariffOffer(id: string, tariff: Tariff, resourceIds: string[]): 
   };
 }
 
-function considerationsOf({ prices, currency, timeZone }: Tariff): NonNullable<Offer['considerations']> {
+type Considerations = NonNullable<Offer['considerations']>;
+
+/** By the prices of a tariff, then by currency and time zone: thousands of stations have the same tariff, and share what is made of it. */
+const made = new WeakMap<readonly Price[], Map<string, Considerations>>();
+
+function considerationsOf(tariff: Tariff): Considerations {
+  const { prices, currency, timeZone = '' } = tariff;
+  const known = made.get(prices) ?? new Map<string, Considerations>();
+  const key = `${currency} ${timeZone}`;
+  const considerations = known.get(key) ?? makeConsiderations(tariff);
+  made.set(prices, known.set(key, considerations));
+  return considerations;
+}
+
+function makeConsiderations({ prices, currency, timeZone }: Tariff): Considerations {
   const types = new Map<string, Price[]>();
   for (const price of prices) {
     const type = typeOf(price);

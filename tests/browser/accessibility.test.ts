@@ -104,6 +104,19 @@ const views: Record<string, View> = {
     },
   },
   'the health of the last hours': { at: '#/health' },
+  'the health with chargers that two nodes publish': {
+    at: '#/find',
+    async open(page) {
+      // The nodes of the demo have none.
+      const nodes = ['a.example/subscribers', 'b.example/subscribers'];
+      const items = [{ nodes, what: '12 EVSE ids are published by both.', next: 'Ask both nodes.' }];
+      await page.route('**/api/health/duplicates', (route) => route.fulfill({ json: { items } }));
+      await page.evaluate("location.hash = '#/health'");
+      const section = page.getByRole('region', { name: 'Chargers published twice' });
+      await section.getByText('12 EVSE ids').waitFor();
+      await section.getByRole('link', { name: /^b\.example/ }).waitFor();
+    },
+  },
   'the dialog to sign in': {
     at: '#/publish',
     async open(page) {

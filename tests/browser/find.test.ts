@@ -29,6 +29,21 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     expect(await other.getByLabel('Connector type').inputValue()).toBe('CCS2');
   });
 
+  it('shows name, price and availability of a result on the map, until somebody closes it', async () => {
+    const page = await scene.visit('#/find?text=bay+CCS2');
+    const result = page.getByRole('list', { name: 'Results' }).getByRole('button').first();
+    await result.click();
+    const popup = page.getByRole('region', { name: /^On the map: / });
+    await popup.waitFor();
+    expect(await popup.textContent()).toMatch(
+      /₹[\d.]+ per kWh(available|charging|out of order|blocked|reserved)/,
+    );
+    expect(await popup.getByRole('link', { name: /^Details of / }).getAttribute('href')).toContain('inspect');
+    await page.getByRole('button', { name: 'Close popup' }).click();
+    await popup.waitFor({ state: 'detached' });
+    expect(await result.getAttribute('aria-expanded')).toBe('false');
+  });
+
   it('draws the circle by keyboard alone, and does the rest by it', async () => {
     const page = await scene.visit('#/find');
     await tabTo(page, 'Draw a circle');

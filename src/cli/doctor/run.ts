@@ -3,14 +3,15 @@ import { readDomain } from '../../discovery/crawl/read-domain.ts';
 import type { Reader } from '../../discovery/crawl/reader.ts';
 import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import { policyOf } from '../../discovery/crawl/settings.ts';
-import { type Finding, fault } from '../../discovery/inspect/findings.ts';
+import { type Finding, fault, warning } from '../../discovery/inspect/findings.ts';
 import { nameSigners } from '../../discovery/inspect/name-signers.ts';
 import { examine, type Patient } from '../../discovery/inspect/walk.ts';
 import { createGuardedClient, type GuardedClient } from '../../http/guarded-client.ts';
 import { identityOf, isSubscriberId } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
+import { spellDuplicates } from '../../rules/duplicates.ts';
 import { createChainFetcher, createChainReader } from '../chain-reader.ts';
-import { allowsPrivate, type CommandContext, CommandError } from '../command.ts';
+import { allowsPrivate, type CommandContext, CommandError, hasDatabase } from '../command.ts';
 import { listLocalKeys } from '../local-keys.ts';
 import { withRegistry } from '../send/exchange.ts';
 import {
@@ -53,9 +54,14 @@ export async function diagnoseNode(
     nameServers: config.DNS_SERVERS,
   });
   try {
-    return await withRegistry(config, (registry) =>
+    const diagnosis = await withRegistry(config, (registry) =>
       examineAll(name, options, { config, client, registry, onFinding }),
     );
+    for (const finding of await findPublishedTwice(diagnosis.node, context)) {
+      noteFinding(diagnosis, finding);
+      onFinding(finding);
+    }
+    return diagnosis;
   } catch (error) {
     if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
     throw new CommandError(
@@ -65,6 +71,29 @@ export async function diagnoseNode(
   } finally {
     await client.close();
   }
+}
+
+/** What other nodes publish too, as the discovery service of this machine knows it; nothing where it has none. */
+async function findPublishedTwice(node: string, context: CommandContext): Promise<Finding[]> {
+  if (!hasDatabase(context.config())) return [];
+  const [{ withDatabase }, { readDuplicates }] = await Promise.all([
+    import('../database.ts'),
+    import('../../storage/console/duplicates.ts'),
+  ]);
+  const found = await withDatabase(context, readDuplicates).catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error;
+    context.note(`Chargers that several nodes publish were not looked for. ${error.message}`);
+    return [];
+  });
+  return found
+    .filter(({ nodes }) => nodes.includes(node))
+    .map((one) =>
+      warning(
+        { document: 'catalog' },
+        'published-twice',
+        `${spellDuplicates(one)} Ask them which one is right.`,
+      ),
+    );
 }
 
 interface Practice {

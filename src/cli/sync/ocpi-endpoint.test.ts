@@ -111,9 +111,10 @@ describe('an OCPI endpoint', () => {
     expect(pauses).toEqual([7_000, 4_000, 8_000]);
   });
 
-  it('that failed is read as a whole the next time', async () => {
+  it('whose whole reading failed is read as a whole the next time', async () => {
     const reader = open();
     await reader.read();
+    now = new Date('2026-02-01T02:00:00Z');
     server.interfere = (_request, response) => {
       response.writeHead(200).end(JSON.stringify({ status_code: 2001, status_message: 'Nope' }));
       return true;
@@ -122,6 +123,24 @@ describe('an OCPI endpoint', () => {
     server.interfere = undefined;
     server.locations = server.locations.slice(1);
     expect(ids((await reader.read()).locations)).toEqual(all());
+  });
+
+  it('reports a change of a round that failed in the next one, without reading everything again', async () => {
+    const reader = open();
+    await reader.read();
+    const changed = ocpiLocation('L3', { statuses: ['CHARGING'], updated: '2026-02-01T00:00:01Z' });
+    server.locations = [...server.locations.filter(({ id }) => id !== 'L3'), changed];
+    server.interfere = (request, response) =>
+      request.url?.includes('/tariffs') === true && Boolean(response.writeHead(403).end());
+    await expect(reader.read()).rejects.toThrow('HTTP 403');
+    server.interfere = undefined;
+    server.requests.length = 0;
+    const { locations, isChanged } = await reader.read();
+    expect(isChanged).toBe(true);
+    expect(locations).toContainEqual(changed);
+    const pages = server.requests.filter((path) => path.includes('offset'));
+    expect(pages.filter((path) => !path.includes('date_from'))).toEqual([]);
+    expect((await reader.read()).isChanged).toBe(false);
   });
 
   it('that has neither version, or another token, is refused in a sentence', async () => {

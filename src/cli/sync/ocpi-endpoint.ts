@@ -46,6 +46,7 @@ export function createOcpiReader({
   const modules = { locations: createModule(fetch, known), tariffs: createModule(fetch) };
   let endpoints: Endpoints | undefined;
   let lastFull = Number.NEGATIVE_INFINITY;
+  let hasFailed = false;
   return {
     async read() {
       endpoints ??= await findEndpoints(url, fetch);
@@ -56,15 +57,13 @@ export function createOcpiReader({
         const isRepriced =
           endpoints.tariffs !== undefined && (await modules.tariffs.read(endpoints.tariffs, isFull));
         if (isFull) lastFull = started;
-        return {
-          locations: modules.locations.objects(),
-          tariffs: modules.tariffs.objects(),
-          isChanged: isOther || isRepriced,
-        };
+        const isChanged = isOther || isRepriced || hasFailed;
+        hasFailed = false;
+        return { locations: modules.locations.objects(), tariffs: modules.tariffs.objects(), isChanged };
       } catch (error) {
-        // What was read may be half of it: begin again.
+        // The endpoints may have moved. A module that was read whole before the other one failed has changes that nobody was told of.
         endpoints = undefined;
-        lastFull = Number.NEGATIVE_INFINITY;
+        hasFailed = true;
         throw error;
       }
     },

@@ -43,7 +43,10 @@ export async function publishPlan(
     ? await service.submissionsOf(added, changed, isFirst)
     : await submissionsOf(added, changed, context);
   const send = service?.send ?? ((some) => sendHere(some, target, context));
-  const made = new Map([...added, ...changed.map(({ catalog }) => catalog)].map((one) => [one.id, one]));
+  const made = new Map<string, () => RememberedCatalog>([
+    ...added.map((one) => [one.id, () => remember(one)] as const),
+    ...changed.map(({ catalog, remembered }) => [catalog.id, () => remembered] as const),
+  ]);
   const published: Published = { accepted: new Map(), retired: [], refused: [] };
   for await (const results of send(submissions)) take(results, made, published);
   if (retiring.size > 0) published.retired = await (service?.retire ?? retireHere)(retiring, context);
@@ -53,13 +56,13 @@ export async function publishPlan(
 /** A catalog that was sent in parts is accepted when all of them are. */
 function take(
   results: readonly (PublishResult | TriggerResult)[],
-  made: ReadonlyMap<string, Catalog>,
+  made: ReadonlyMap<string, () => RememberedCatalog>,
   { accepted, refused }: Published,
 ): void {
   for (const { catalogId, status, errors = [] } of results) {
-    const catalog = made.get(catalogId);
+    const rememberIt = made.get(catalogId);
     const isRefused = refused.some((one) => one.catalogId === catalogId);
-    if (status === 'ACCEPTED' && catalog && !isRefused) accepted.set(catalogId, remember(catalog));
+    if (status === 'ACCEPTED' && rememberIt && !isRefused) accepted.set(catalogId, rememberIt());
     else if (!isRefused) {
       accepted.delete(catalogId);
       refused.push({ catalogId, why: errors.map(({ message }) => message).join('; ') || status });
@@ -119,9 +122,19 @@ async function* sendHere(
   context: CommandContext,
 ): Results {
   for (const batch of batchesOf(submissions)) {
-    const message = messageOf(batch, network);
+    const message = messageOf(batch.map(copyOf), network);
     yield (await publishHere(context.config(), { message })).answer.results;
   }
+}
+
+/** The publisher keeps the text of items as long as these are in memory: a copy goes with the request, not with the plan. */
+function copyOf({ catalog, updateMode }: CatalogSubmission): CatalogSubmission {
+  const { resources = [], offers = [] } = catalog;
+  const copies = {
+    resources: resources.map((one) => ({ ...one })),
+    ...(offers.length > 0 && { offers: offers.map((one) => ({ ...one })) }),
+  };
+  return { catalog: { ...catalog, ...copies }, updateMode };
 }
 
 /** So many resources that a request stays far below what the publisher accepts, and takes little memory. */

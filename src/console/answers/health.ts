@@ -25,6 +25,13 @@ export const Health = Type.Object(
 );
 export type Health = Static<typeof Health>;
 
+export const Duplicate = Type.Object({
+  nodes: Type.Array(Type.String(), { description: 'Identities of two nodes.' }),
+  what: Type.String(),
+  next: Type.String(),
+});
+export type Duplicate = Static<typeof Duplicate>;
+
 /** Rates count per minute. */
 export const seriesNames = [
   'publishRate',

@@ -3,10 +3,12 @@ import { readTroubles } from '../../delivery/troubles.ts';
 import type { PlainOperation } from '../../http/openapi.ts';
 import { parseQuery } from '../../protocol/envelope.ts';
 import { Type } from '../../protocol/type.ts';
+import { duplicatesHint, spellDuplicates } from '../../rules/duplicates.ts';
+import { readDuplicates } from '../../storage/console/duplicates.ts';
 import { listEmptySearches } from '../../storage/console/empty-searches.ts';
 import { listProcesses, readMinutes } from '../../storage/console/minutes.ts';
 import { readOverview } from '../../storage/console/overview.ts';
-import { EmptySearch, Health, Series, seriesNames, Trouble } from '../answers/health.ts';
+import { Duplicate, EmptySearch, Health, Series, seriesNames, Trouble } from '../answers/health.ts';
 import type { ConsoleContext } from '../context.ts';
 import {
   CursorTime,
@@ -47,6 +49,22 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
     }),
   );
 
+  let known: { readAt: number; items: Promise<Duplicate[]> } | undefined;
+  server.get(
+    '/api/health/duplicates',
+    { config: { operation: duplicatesOperation } },
+    async (): Promise<Page<Duplicate>> => {
+      const isOld = known === undefined || now().getTime() - known.readAt > duplicatesMs;
+      if (isOld) known = { readAt: now().getTime(), items: listDuplicates(database) };
+      // A reading that failed is not kept.
+      const items = await known?.items.catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      });
+      return { items: items ?? [] };
+    },
+  );
+
   server.get(
     '/api/health/series',
     { config: { operation: seriesOperation } },
@@ -76,6 +94,13 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
   );
 }
 
+async function listDuplicates(database: ConsoleContext['database']): Promise<Duplicate[]> {
+  const found = await readDuplicates(database);
+  return found.map((one) => ({ nodes: one.nodes, what: spellDuplicates(one), next: duplicatesHint }));
+}
+
+/** How long a list of duplicates is shown: making it reads an index with all EVSE ids. */
+const duplicatesMs = 60_000;
 /** A goal that is missed for this long is missed. */
 const judgedMinutes = 5;
 /** A process writes every 15 s, under the minute that has begun. */
@@ -98,6 +123,13 @@ const troublesOperation: PlainOperation = {
     'A key of a running role that the registry does not have; a subscription that a catalog service refuses; a feed that is not in step. The same list is in the body of `/ready`, in `signpost status` and in `signpost check`.',
   tag,
   answer: listOf('Troubles', Trouble),
+};
+const duplicatesOperation: PlainOperation = {
+  summary: 'List pairs of nodes that publish the same chargers.',
+  description:
+    'They publish the same EVSE id, or the same operator within 30 m. Searches find both, because signed data is never merged. At most 100 pairs by EVSE ids; of operators that several nodes name, up to 50,000 chargers are compared by place. The list is up to a minute old.',
+  tag,
+  answer: listOf('Duplicates', Duplicate),
 };
 const seriesOperation: PlainOperation = {
   summary: 'Tell how all processes did, minute by minute.',

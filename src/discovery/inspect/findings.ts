@@ -1,3 +1,4 @@
+import { duplicatesHint } from '../../rules/duplicates.ts';
 import { type Compared, type HostedDocument, TrustFault } from '../../rules/self-hosted/faults.ts';
 import { type CrawlCode, hintOf, isReadingFault } from '../crawl/reasons.ts';
 
@@ -46,6 +47,7 @@ const ownHints = {
   'not-listed': 'Publish the catalog, under exactly this id: signpost publish --self.',
   retired: 'Publish under a new catalogId: retired is for ever.',
   paused: 'Let it be active again: signpost resume.',
+  'published-twice': duplicatesHint,
   'not-valid': 'Publish the catalog with a validity that includes the present.',
 } as const satisfies Record<string, string>;
 

@@ -14,6 +14,8 @@ const statuses = ['AVAILABLE', 'CHARGING', 'BLOCKED', 'OUTOFORDER', 'RESERVED'];
 const tariffIds = ['T1', 'T2', 'T3', 'T4'];
 /** How far the operator's clock goes in a tick. */
 const tickMs = 15_000;
+/** Of so many or fewer, every request may fail. */
+const usualStations = 2_000;
 /** Of all stations, in a tick. */
 const shareOfChanges = 0.01;
 
@@ -54,12 +56,14 @@ export function simulateOperator(server: OcpiServer, stations: number, seed: num
   server.tariffs = tariffIds.map((id) => ocpiTariff(id, 0.5, updated()));
   for (let count = 0; count < stations; count += 1) add();
 
+  // A reading of more stations has more pages: if each of them failed as often, hardly any reading would succeed.
+  const shareOfRequests = Math.min(1, usualStations / stations);
   /** Failures that pass at once, failures of a whole round, and changes between two pages. */
   server.interfere = (request, response) => {
     const isLaterPage = /offset=[1-9]/.test(request.url ?? '');
-    const chance = random();
+    const chance = random() / shareOfRequests;
     if (isLaterPage && chance < 0.02) changeStatus();
-    if (isLaterPage && chance > 0.995) goesAway();
+    if (isLaterPage && chance > 0.07 && chance < 0.075) goesAway();
     if (chance > 0.04 && chance < 0.06) return Boolean(response.writeHead(503, { 'retry-after': '0' }).end());
     if (chance > 0.06 && chance < 0.07) return Boolean(response.writeHead(403).end());
     return false;

@@ -9,6 +9,7 @@ import { AreaDrawing } from '../../map/draw.ts';
 import { viewOfBrowser } from '../../map/time-zone.ts';
 import type { FindQuery } from '../../search/query.ts';
 import { changeQuery } from './change-query.ts';
+import { openPopup } from './result-popup.tsx';
 import { type Found, spellPrice } from './results.ts';
 
 export type Drawing = Area['kind'];
@@ -93,14 +94,17 @@ export function FindMap({
     });
   }, [drawing]);
 
-  useEffect(
-    () =>
-      showChosen(
-        parts.current,
-        found.find(({ key }) => key === chosen),
-      ),
-    [chosen, found],
-  );
+  const shown = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (!parts.current) return;
+    const one = found.find(({ key }) => key === chosen);
+    showChosen(parts.current, one);
+    // A live update must not move the map.
+    const mayPan = shown.current !== chosen;
+    shown.current = chosen;
+    const onClose = () => latest.current.choose(undefined);
+    return one && openPopup(parts.current.map, one, { mayPan, onClose });
+  }, [chosen, found]);
 
   return (
     <section class="find-map" aria-label="Map">
@@ -114,8 +118,7 @@ export function FindMap({
   );
 }
 
-function showChosen(parts: MapParts | undefined, found: Found | undefined): void {
-  if (!parts) return;
+function showChosen(parts: MapParts, found: Found | undefined): void {
   parts.clusters.choose(found?.key);
   parts.shapes.clearLayers();
   for (const shape of found?.shapes ?? []) parts.shapes.addData(shape);

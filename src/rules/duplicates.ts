@@ -1,0 +1,108 @@
+import { counted } from '../counted.ts';
+import { chord, earthRadiusMeters, toVector } from './geometry/sphere.ts';
+
+// Chargers that several nodes publish: under the same EVSE id, or as stations of the same operator at the same place. Both are signed, so the discovery service
+// serves both and merges nothing. It reports them, because only the nodes know which one is right.
+
+/** Two nodes that publish the same chargers. */
+export interface Duplicates {
+  /** Identities, in order. */
+  nodes: [string, string];
+  evseIds: number;
+  /** Places of the first node, with a place of the second one close by. */
+  places: number;
+  /** A few of the ids and places. */
+  examples: string[];
+}
+
+/** EVSE ids that two nodes share, already counted. */
+export type SharedEvseIds = Pick<Duplicates, 'nodes' | 'examples'> & { count: number };
+
+/** Where a node says that an operator has a station. */
+export interface OperatorPlace {
+  operator: string;
+  node: string;
+  longitude: number;
+  latitude: number;
+}
+
+/** The pairs of nodes that share something, those that share most first. */
+export function findDuplicates(
+  shared: readonly SharedEvseIds[],
+  places: readonly OperatorPlace[],
+): Duplicates[] {
+  const found = new Map<string, Duplicates>();
+  const pairOf = (one: string, other: string): Duplicates => {
+    const nodes: [string, string] = one < other ? [one, other] : [other, one];
+    const key = nodes.join(' ');
+    const pair = found.get(key) ?? { nodes, evseIds: 0, places: 0, examples: [] };
+    found.set(key, pair);
+    return pair;
+  };
+  for (const { nodes, count, examples } of shared) {
+    const pair = pairOf(...nodes);
+    pair.evseIds += count;
+    pair.examples.push(...examples);
+  }
+  for (const { node, others, ...place } of placesInCommon(places)) {
+    for (const other of others) {
+      const pair = pairOf(node, other);
+      if (pair.nodes[0] !== node) continue;
+      pair.places += 1;
+      pair.examples.push(`${place.operator} at ${place.latitude}, ${place.longitude}`);
+    }
+  }
+  const sizeOf = ({ evseIds, places: count }: Duplicates) => evseIds + count;
+  return [...found.values()]
+    .sort((one, other) => sizeOf(other) - sizeOf(one))
+    .map((pair) => ({ ...pair, examples: pair.examples.slice(0, shownExamples) }));
+}
+
+const shownExamples = 3;
+/** Two stations of one operator are farther apart; two descriptions of one station are rarely. */
+const samePlaceMeters = 30;
+
+/** Takes half a second. Many places of one latitude, which somebody may have made up, must not take longer. */
+const mostComparisons = 50_000_000;
+
+/** Each place with the other nodes that have a place of the same operator close by. */
+function placesInCommon(places: readonly OperatorPlace[]): (OperatorPlace & { others: Set<string> })[] {
+  const reach = samePlaceMeters / earthRadiusMeters;
+  const sorted = places
+    .map((place) => ({
+      ...{ place, operator: plainName(place.operator), vector: toVector(place.longitude, place.latitude) },
+      others: new Set<string>(),
+    }))
+    .sort((one, other) => one.vector[2] - other.vector[2]);
+  let comparisons = 0;
+  // From south to north: only places of nearly the same latitude are compared.
+  sorted.forEach((one, index) => {
+    for (let next = index + 1; next < sorted.length; next += 1) {
+      const other = sorted[next] as typeof one;
+      comparisons += 1;
+      if (other.vector[2] - one.vector[2] > reach || comparisons > mostComparisons) break;
+      if (one.place.node === other.place.node || one.operator !== other.operator) continue;
+      if (chord(one.vector, other.vector) > reach) continue;
+      one.others.add(other.place.node);
+      other.others.add(one.place.node);
+    }
+  });
+  return sorted.map(({ place, others }) => ({ ...place, others }));
+}
+
+function plainName(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** In one sentence. */
+export function spellDuplicates({ nodes, evseIds, places, examples }: Duplicates): string {
+  const what = [
+    ...(evseIds > 0 ? [counted(evseIds, 'EVSE id')] : []),
+    ...(places > 0 ? [`${counted(places, 'place')} of the same operator`] : []),
+  ].join(' and ');
+  const verb = evseIds + places === 1 ? 'is' : 'are';
+  return `${what} ${verb} published by both ${nodes.join(' and ')}, for example ${examples.join('; ')}.`;
+}
+
+export const duplicatesHint =
+  'Ask both nodes which of them is right, and the other one to stop publishing the chargers. Until then searches find both.';
