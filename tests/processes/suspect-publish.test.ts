@@ -81,6 +81,7 @@ describe('a publish that takes too much memory', () => {
     service = await startCatalogProcess(network, {
       // The same for every thread.
       NODE_OPTIONS: '--max-old-space-size=200',
+      MASTER_PUBLISHERS: '*',
       INHERITED_RESOURCE_LIMIT: unbounded,
       INHERITED_CATALOG_LIMIT: unbounded,
       INHERITED_PUBLISH_LIMIT: unbounded,
