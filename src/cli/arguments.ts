@@ -3,7 +3,7 @@ import type { Action } from '../protocol/actions.ts';
 import type { CatalogType } from '../protocol/catalog.ts';
 import { isIdPart, isSubscriberId } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
-import { type RecordState, recordStates } from '../protocol/registry-record.ts';
+import { recordStates } from '../protocol/registry-record.ts';
 import { isIndexName } from '../publisher/paths.ts';
 
 // What people type, checked. The messages follow commander's "argument '…' is invalid." Loaded by nearly every command: the names of catalog
@@ -16,38 +16,56 @@ export const usualWaitSeconds = 30;
 
 export const catalogTypes: readonly CatalogType[] = ['MASTER', 'REGULAR'];
 
+/** An argument that `read` understands; where it does not, the message says what is expected. */
+export function parserOf<T>(read: (text: string) => T | undefined, message: string): (text: string) => T {
+  return (text) => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    throw new InvalidArgumentError(message);
+  };
+}
+
+function matching(holds: (text: string) => boolean, message: string): (text: string) => string {
+  return parserOf((text) => (holds(text) ? text : undefined), message);
+}
+
+export function numberOf(pattern: RegExp, message: string): (text: string) => number {
+  return parserOf((text) => (pattern.test(text) ? Number(text) : undefined), message);
+}
+
+/** Words in capitals may be given in any case. */
+export function oneOf<T extends string>(
+  words: readonly T[],
+  message = `It is one of ${words.join(', ')}.`,
+): (text: string) => T {
+  return parserOf((text) => words.find((word) => [text, text.toUpperCase()].includes(word)), message);
+}
+
 /** For options that may be given again. */
-export function collectTexts(text: string, earlier: string[] = []): string[] {
-  return [...earlier, text];
+export function collect<T>(parse: (text: string) => T): (text: string, earlier?: T[]) => T[] {
+  return (text, earlier = []) => [...earlier, parse(text)];
 }
 
-export function parseSubscriber(text: string): string {
-  if (isSubscriberId(text)) return text;
-  throw new InvalidArgumentError('It is a domain such as bpp.example.com, or namespace/registry.');
-}
+export const collectTexts = collect((text) => text);
 
-export function parseNetwork(text: string): string {
-  if (isSubscriberId(text) && text.includes('/')) return text;
-  throw new InvalidArgumentError('A network id has the form namespace/registry, such as example.org/retail.');
-}
+export const parseSubscriber = matching(
+  isSubscriberId,
+  'It is a domain such as bpp.example.com, or namespace/registry.',
+);
 
-export function collectNetworks(text: string, earlier: string[] = []): string[] {
-  return [...earlier, parseNetwork(text)];
-}
+export const parseNetwork = matching(
+  (text) => isSubscriberId(text) && text.includes('/'),
+  'A network id has the form namespace/registry, such as example.org/retail.',
+);
+export const collectNetworks = collect(parseNetwork);
 
-export function parseKeyId(text: string): string {
-  if (isIdPart(text)) return text;
-  throw new InvalidArgumentError('A key id has 1 to 255 letters, digits or . _ : ~ -');
-}
+export const parseKeyId = matching(isIdPart, 'A key id has 1 to 255 letters, digits or . _ : ~ -');
 
 export function parseUrl(text: string): string {
   if (URL.canParse(text) && /^https?:/.test(text)) return text;
   throw new InvalidArgumentError(`"${text}" is no http or https address.`);
 }
-
-export function collectUrls(text: string, earlier: string[] = []): string[] {
-  return [...earlier, parseUrl(text)];
-}
+export const collectUrls = collect(parseUrl);
 
 export function parseKey(text: string): string {
   try {
@@ -58,28 +76,24 @@ export function parseKey(text: string): string {
   }
 }
 
-export function parseState(text: string): RecordState {
-  const state = recordStates.find((name) => name === text);
-  if (state) return state;
-  throw new InvalidArgumentError(`It is one of ${recordStates.join(', ')}.`);
-}
+export const parseState = oneOf(recordStates);
+export const parseMethod = oneOf<Action['method']>(['POST', 'GET', 'DELETE'], 'It is POST, GET or DELETE.');
+export const parseCatalogType = oneOf(catalogTypes);
+export const parseMode = oneOf(['MERGE', 'FULL'], 'It is MERGE or FULL.');
 
-export function parseTime(text: string): Date {
+export const parseTime = parserOf((text) => {
   const time = new Date(text);
-  if (!Number.isNaN(time.getTime())) return time;
-  throw new InvalidArgumentError('It is an ISO 8601 time, such as 2026-01-31T00:00:00Z.');
-}
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}, 'It is an ISO 8601 time, such as 2026-01-31T00:00:00Z.');
 
-export function parseSeconds(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It is a whole number of seconds.');
-}
+export const parseIndexName = matching(
+  isIndexName,
+  'It has up to 64 lower-case letters, digits and -, such as bangalore.',
+);
 
-export function parseMethod(text: string): Action['method'] {
-  const method = (['POST', 'GET', 'DELETE'] as const).find((name) => name === text.toUpperCase());
-  if (method) return method;
-  throw new InvalidArgumentError('It is POST, GET or DELETE.');
-}
+export const parseSeconds = numberOf(/^\d{1,9}$/, 'It is a whole number of seconds.');
+export const parseCount = numberOf(/^[1-9]\d{0,8}$/, 'It is a whole number of at least 1.');
+export const parseOffset = numberOf(/^\d{1,9}$/, 'It is a whole number of at least 0.');
 
 /** `host:port`, `[::1]:port`, `:port` or `port`. */
 export function parseListen(text: string): { host: string; port: number } {
@@ -88,31 +102,4 @@ export function parseListen(text: string): { host: string; port: number } {
   if (port !== '' && Number(port) <= 65_535)
     return { host: host?.replace(/^\[|\]$/g, '') || '127.0.0.1', port: Number(port) };
   throw new InvalidArgumentError('It is host:port, such as 127.0.0.1:5001.');
-}
-
-export function parseCatalogType(text: string): CatalogType {
-  const type = catalogTypes.find((name) => name === text.toUpperCase());
-  if (type) return type;
-  throw new InvalidArgumentError(`It is one of ${catalogTypes.join(', ')}.`);
-}
-
-export function parseMode(text: string): 'MERGE' | 'FULL' {
-  const mode = (['MERGE', 'FULL'] as const).find((name) => name === text.toUpperCase());
-  if (mode) return mode;
-  throw new InvalidArgumentError('It is MERGE or FULL.');
-}
-
-export function parseIndexName(text: string): string {
-  if (isIndexName(text)) return text;
-  throw new InvalidArgumentError('It has up to 64 lower-case letters, digits and -, such as bangalore.');
-}
-
-export function parseCount(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It is a whole number of at least 1.');
-}
-
-export function parseOffset(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It is a whole number of at least 0.');
 }

@@ -5,20 +5,9 @@ import { renderProblems } from './publish/report.ts';
 
 // retire, pause and resume: what a provider says of a published catalog without touching its content (self-hosted spec: States and transitions).
 
-interface State {
-  verb: 'retire' | 'pause' | 'resume';
-  /** What a catalog is then. */
-  outcome: string;
-}
-
-const states: readonly State[] = [
-  {
-    verb: 'retire',
-    outcome: 'RETIRED',
-  },
-  { verb: 'pause', outcome: 'PAUSED' },
-  { verb: 'resume', outcome: 'RESUMED' },
-];
+/** What a catalog is after each of them. */
+const outcomes = { retire: 'RETIRED', pause: 'PAUSED', resume: 'RESUMED' } as const;
+type Verb = keyof typeof outcomes;
 
 interface StateOptions {
   yes?: boolean;
@@ -26,14 +15,13 @@ interface StateOptions {
 }
 
 export function registerStateCommands(program: Command, context: CommandContext): void {
-  for (const state of states) {
-    const { verb } = state;
+  for (const verb of Object.keys(outcomes) as Verb[]) {
     const command = program
       .command(verb)
       .argument('<id...>', 'catalog ids')
       .option('--json', 'print the answer as JSON')
       .addHelpText('after', helpFor(verb))
-      .action((ids: string[], options: StateOptions) => change(state, ids, options, context));
+      .action((ids: string[], options: StateOptions) => change(verb, ids, options, context));
     if (verb === 'retire') command.option('--yes', 'do it without asking');
   }
 }
@@ -45,7 +33,7 @@ Example:
   $ signpost ${verb} voltpath-indiranagar`;
 
 async function change(
-  { verb, outcome }: State,
+  verb: Verb,
   ids: readonly string[],
   { yes = false, json = false }: StateOptions,
   context: CommandContext,
@@ -55,7 +43,7 @@ async function change(
   const { answer, by } = await publishHere(context.config(), { [verb]: ids });
   const { results, warnings = [] } = answer;
   context.note(`Done by ${by}.`);
-  context.print(json ? JSON.stringify(answer, null, 2) : renderStates(results, outcome));
+  context.print(json ? JSON.stringify(answer, null, 2) : renderStates(results, outcomes[verb]));
   if (!json) for (const warning of warnings) context.note(`Warning: ${warning}`);
   if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
 }

@@ -10,13 +10,11 @@ import { type Change, listChanges } from '../storage/catalog/change-log.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listResults, type ResultSummary } from '../storage/catalog/submissions.ts';
 import { listExtensions } from '../storage/console/masters.ts';
-import { type Acting, act } from './acting.ts';
+import { act } from './acting.ts';
 import { catalogTypes, parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 import { renderProblems } from './publish/report.ts';
-
-// The operator's view of the catalogs that were published through the catalog service.
 
 export function registerCatalogCommand(program: Command, context: CommandContext): void {
   const catalog = program.command('catalog').addHelpText('after', examples);
@@ -81,8 +79,8 @@ async function list(
       networkId: network,
       limit,
     });
-    if (json) context.print(JSON.stringify(catalogs, null, 2));
-    else context.print(catalogs.length > 0 ? renderList(catalogs) : 'There is no such catalog.');
+    const text = catalogs.length > 0 ? renderList(catalogs) : 'There is no such catalog.';
+    printResult(context, json, catalogs, text);
     if (catalogs.length === limit) context.note(`These are the first ${limit}; --limit shows more.`);
   });
 }
@@ -118,23 +116,19 @@ async function printDocument(context: CommandContext, id: string): Promise<void>
 }
 
 async function release(context: CommandContext, id: string, json?: boolean): Promise<void> {
-  await withDatabase(context, async (database) => {
-    const owner = await act(context, database, (acting) => releaseId(acting, id), seeList);
-    const text =
-      owner === null
-        ? `${id} belongs to nobody already.`
-        : `${id} belonged to ${owner}. It is served as it is until somebody publishes it anew.`;
-    printResult(context, json, { id, formerOwner: owner }, text);
-  });
-}
-
-/** The former owner. */
-async function releaseId(acting: Acting, id: string): Promise<string | null> {
-  return audited(acting, acting.by, { action: 'catalog.release', target: id }, async () => {
-    const owner = await acting.database.transaction((tx) => releaseCatalog(tx, id));
-    if (owner === undefined) throw notFound(`There is no catalog ${id}.`);
-    return owner;
-  });
+  const released = { action: 'catalog.release', target: id };
+  const owner = await act(context, seeList, (acting) =>
+    audited(acting, acting.by, released, async () => {
+      const former = await acting.database.transaction((tx) => releaseCatalog(tx, id));
+      if (former === undefined) throw notFound(`There is no catalog ${id}.`);
+      return former;
+    }),
+  );
+  const text =
+    owner === null
+      ? `${id} belongs to nobody already.`
+      : `${id} belonged to ${owner}. It is served as it is until somebody publishes it anew.`;
+  printResult(context, json, { id, formerOwner: owner }, text);
 }
 
 const seeList = 'See which there are: signpost catalog list';
@@ -145,16 +139,9 @@ function unknown(id: string): never {
 
 function renderList(catalogs: readonly CatalogSummary[]): string {
   const header = ['ID', 'TYPE', 'VERSION', 'RESOURCES', 'OFFERS', 'ACTIVE', 'UPDATED', 'OWNER', 'NETWORKS'];
-  const rows = catalogs.map((one) => [
-    one.id,
-    one.type,
-    String(one.version),
-    String(one.resourceCount),
-    String(one.offerCount),
-    one.isActive ? 'yes' : 'no',
-    one.updatedAt.toISOString(),
-    one.owner ?? '-',
-    one.visibleTo.join(' '),
+  const rows = catalogs.map(({ version, resourceCount, offerCount, ...one }) => [
+    ...[one.id, one.type, ...[version, resourceCount, offerCount].map(String), one.isActive ? 'yes' : 'no'],
+    ...[one.updatedAt.toISOString(), one.owner ?? '-', one.visibleTo.join(' ')],
   ]);
   return renderTable(header, rows);
 }
@@ -199,14 +186,10 @@ function renderExtending(extending: readonly ResourceDirective[]): string {
 
 function renderChanges(changes: readonly Change[]): string {
   if (changes.length === 0) return 'No changes are known.';
-  const header = ['VERSION', 'CHANGE', 'AT', 'BY'];
   const rows = changes.map(({ version, kind, at, publisher }) => [
-    String(version),
-    kind,
-    at.toISOString(),
-    publisher,
+    ...[String(version), kind, at.toISOString(), publisher],
   ]);
-  return renderTable(header, rows);
+  return renderTable(['VERSION', 'CHANGE', 'AT', 'BY'], rows);
 }
 
 /** The latest publishes, and what was wrong with the last one, or probably wrong. */
@@ -216,12 +199,8 @@ function renderPublishes(results: readonly ResultSummary[]): string {
     result: { ...(JSON.parse(result) as PublishResult), warnings: warnings ? JSON.parse(warnings) : [] },
   }));
   const rows = told.map(({ acceptedAt, result: { status, errors = [], warnings }, publisher, messageId }) => [
-    acceptedAt.toISOString(),
-    status,
-    String(errors.length),
-    String(warnings.length),
-    publisher,
-    messageId,
+    ...[acceptedAt.toISOString(), status, String(errors.length), String(warnings.length)],
+    ...[publisher, messageId],
   ]);
   const table = renderTable(['PUBLISHED', 'STATUS', 'ERRORS', 'WARNINGS', 'BY', 'MESSAGE'], rows);
   return [table, ...(told[0] ? renderProblems(told[0].result) : [])].join('\n');

@@ -10,23 +10,20 @@ const styles = {
   warn: ['y', ['yellow']],
   bad: ['r', ['red']],
 } as const;
-export type Style = keyof typeof styles;
+type Style = keyof typeof styles;
 
 /** Noncharacters, which Unicode keeps for such use inside of a program. */
 const [open, close] = ['\ufdd0', '\ufdd1'];
 const marked = new RegExp(`${open}([a-z])([^${open}${close}]*)${close}`, 'g');
 
-/** Marks a text without marks. */
 export function paint(style: Style, text: string): string {
   return `${open}${styles[style][0]}${text}${close}`;
 }
 
-/** The text without its marks. */
 export function plain(text: string): string {
   return text.replace(marked, '$2');
 }
 
-/** The text as a terminal with colours takes it. */
 export function coloured(text: string): string {
   return text.replace(marked, (_, letter: string, inner: string) => {
     const [, format] = Object.values(styles).find(([one]) => one === letter) ?? ['', ['reset']];

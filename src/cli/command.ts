@@ -11,7 +11,6 @@ export interface CommandContext {
   isSet(name: string): boolean;
   /** The names of variables that are set: in the environment, and in the .env file of the working directory. */
   givenSettings(): { environment: readonly string[]; file: readonly string[] };
-  /** Writes lines to standard output. */
   print(text: string): void;
   /** Whether standard output is a terminal: secrets are shown to nobody else, because pipes and logs are kept. */
   isTerminal: boolean;
@@ -33,6 +32,10 @@ export class CommandError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
   }
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Of nodes that a command reads: in a network whose registry is on this machine, so are its nodes; unless the settings say otherwise. */
@@ -72,7 +75,6 @@ export function printResult(
   context.print(json ? JSON.stringify(value, null, 2) : text);
 }
 
-/** The first few of many ids. */
 export function joinSome(ids: readonly string[]): string {
   const more = ids.length - shownIds;
   return ids.slice(0, shownIds).join(', ') + (more > 0 ? ` and ${more.toLocaleString('en-US')} more` : '');
@@ -80,7 +82,6 @@ export function joinSome(ids: readonly string[]): string {
 
 const shownIds = 5;
 
-/** Columns as wide as their widest cell. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(oneLine));
   const widths = header.map((name, column) =>

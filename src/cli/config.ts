@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { settings } from '../setting-table.ts';
-import { type CommandContext, renderTable } from './command.ts';
+import { type CommandContext, printResult, renderTable } from './command.ts';
 import { checkSettings } from './config/check.ts';
 
 export function registerConfigCommand(program: Command, context: CommandContext): void {
@@ -33,16 +33,12 @@ Examples:
 
 function check(context: CommandContext, json = false): void {
   const findings = checkSettings(context.givenSettings(), () => context.config());
-  if (json) context.print(JSON.stringify({ findings }, null, 2));
-  else if (findings.length === 0)
-    context.print('The settings can be read, and nothing about them is unusual.');
-  else
-    context.print(
-      renderTable(
-        ['', 'SETTING', 'WHAT'],
-        findings.map(({ kind, setting, message }) => [kind === 'wrong' ? 'FAULT' : 'warn', setting, message]),
-      ),
-    );
+  const rows = findings.map(({ kind, setting, message }) => [
+    ...[kind === 'wrong' ? 'FAULT' : 'warn', setting, message],
+  ]);
+  const nothing = 'The settings can be read, and nothing about them is unusual.';
+  const text = rows.length === 0 ? nothing : renderTable(['', 'SETTING', 'WHAT'], rows);
+  printResult(context, json, { findings }, text);
   if (findings.length > 0) context.setExitCode(1);
 }
 
@@ -51,10 +47,6 @@ function list(context: CommandContext, json = false): void {
     const { fallback, about, unit }: { fallback: string; about: string; unit?: string } = kind;
     return { name, isSet: context.isSet(name), default: fallback, ...(unit && { unit }), about };
   });
-  const render = () =>
-    renderTable(
-      ['SETTING', 'SET', 'DEFAULT', 'MEANING'],
-      rows.map((row) => [row.name, row.isSet ? 'yes' : '', row.default, row.about]),
-    );
-  context.print(json ? JSON.stringify(rows, null, 2) : render());
+  const cells = rows.map((row) => [row.name, row.isSet ? 'yes' : '', row.default, row.about]);
+  printResult(context, json, rows, renderTable(['SETTING', 'SET', 'DEFAULT', 'MEANING'], cells));
 }

@@ -9,8 +9,6 @@ import { crawlNodeNow } from './crawl/now.ts';
 import { renderCatalogs, renderLine, renderNext, renderStatus, whenText } from './crawl/report.ts';
 import { withDatabase } from './database.ts';
 
-// The operator's view of the crawler of the own discovery service.
-
 export function registerCrawlCommand(program: Command, context: CommandContext): void {
   const crawl = program.command('crawl').addHelpText('after', examples);
 

@@ -3,7 +3,7 @@ import type { Logger } from '../logger.ts';
 import { silentLogger } from '../silent-logger.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { abandonEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded/postgres.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { type CommandContext, CommandError, reasonOf } from './command.ts';
 import { interruptedExitCode } from './interrupt.ts';
 
 const commandConnections = 2;
@@ -61,5 +61,5 @@ function leaveOnInterrupt(dataDir: string): { forget(): void } {
 }
 
 function asCommandError(error: unknown): never {
-  throw new CommandError(error instanceof Error ? error.message : String(error), error);
+  throw new CommandError(reasonOf(error), error);
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { deliveryStates } from '../console/answers/network.ts';
 import {
   type Delivery,
@@ -14,11 +14,16 @@ import {
 } from '../console/deliveries.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { act } from './acting.ts';
-import { parseCount, parseSubscriber } from './arguments.ts';
+import { oneOf, parseCount, parserOf, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
 // The operator's view of what leaves the node: callbacks and pushes, what became of them, and another try for what was parked.
+
+const readDeliveryId = parserOf(
+  parseDeliveryId,
+  'It is an id as "signpost deliveries list" shows it, such as push-7.',
+);
 
 export function registerDeliveriesCommand(program: Command, context: CommandContext): void {
   const deliveries = program.command('deliveries').addHelpText('after', examples);
@@ -26,7 +31,7 @@ export function registerDeliveriesCommand(program: Command, context: CommandCont
   deliveries
     .command('list')
     .description('list callbacks and pushes by receiver: parked ones first, then open and delivered ones')
-    .option('--state <state>', `only ${deliveryStates.join(', ')}`, parseStateName)
+    .option('--state <state>', `only ${deliveryStates.join(', ')}`, oneOf(deliveryStates))
     .option('--subscriber <subscriber>', 'only pushes to this subscriber', parseSubscriber)
     .option('--limit <count>', 'list at most this many', parseCount, 100)
     .option('--json', 'print JSON')
@@ -93,9 +98,8 @@ async function list(context: CommandContext, { state, subscriber, limit, json }:
 
 /** Receivers in the order of their worst delivery. */
 function groupByReceiver(items: readonly Delivery[]): Delivery[] {
-  const groups = new Map<string, Delivery[]>();
-  for (const item of items) groups.set(item.receiver, [...(groups.get(item.receiver) ?? []), item]);
-  return [...groups.values()].flat();
+  const receivers = new Set(items.map(({ receiver }) => receiver));
+  return [...receivers].flatMap((receiver) => items.filter((item) => item.receiver === receiver));
 }
 
 const header = ['ID', 'STATE', 'RECEIVER', 'WHAT', 'FORM', 'ATTEMPTS', 'FAILING SINCE', 'NEXT', 'LAST ERROR'];
@@ -138,39 +142,23 @@ function time(at: Date | null): string {
 }
 
 async function replayOne(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
+  await act(context, advice, (acting, config) => replayDelivery(acting, acting.by, id, config));
   const shown = renderDeliveryId(id);
-  await withDatabase(context, (database, config) =>
-    act(context, database, (acting) => replayDelivery(acting, acting.by, id, config), advice),
-  );
   printResult(context, json, { id: shown, state: 'open' }, `${shown} will be tried again.`);
 }
 
 async function replayAll(context: CommandContext, json?: boolean): Promise<void> {
-  const { callbacks, pushes } = await withDatabase(context, (database, { RETRY_HOURS }) =>
-    act(context, database, (acting) => replayParked(acting, acting.by, { RETRY_HOURS }), advice),
+  const replayed = await act(context, advice, (acting, { RETRY_HOURS }) =>
+    replayParked(acting, acting.by, { RETRY_HOURS }),
   );
-  const text = `Will be tried again: ${callbacks} callbacks, ${pushes} pushes.`;
-  printResult(context, json, { callbacks, pushes }, text);
+  const text = `Will be tried again: ${replayed.callbacks} callbacks, ${replayed.pushes} pushes.`;
+  printResult(context, json, replayed, text);
 }
 
 async function skip(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
+  await act(context, advice, (acting) => skipDelivery(acting, acting.by, id));
   const shown = renderDeliveryId(id);
-  await withDatabase(context, (database) =>
-    act(context, database, (acting) => skipDelivery(acting, acting.by, id), advice),
-  );
   printResult(context, json, { id: shown, state: 'skipped' }, `${shown} is skipped.`);
 }
 
 const advice = 'See: signpost deliveries list';
-
-function readDeliveryId(text: string): DeliveryId {
-  const id = parseDeliveryId(text);
-  if (id) return id;
-  throw new InvalidArgumentError('It is an id as "signpost deliveries list" shows it, such as push-7.');
-}
-
-function parseStateName(text: string): DeliveryState {
-  const state = deliveryStates.find((name) => name === text);
-  if (state) return state;
-  throw new InvalidArgumentError(`It is one of ${deliveryStates.join(', ')}.`);
-}

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+
 /** One Ctrl-C comes from the terminal, and once more from npm, which passes it on. */
 export const sameSignalMs = 500;
 
@@ -23,4 +25,12 @@ export function listenForInterrupt(onInterrupt: () => void): { signal: AbortSign
       if (!signal.aborted) remove();
     },
   };
+}
+
+/** Waits for Ctrl-C or SIGTERM, or until the work is ended otherwise. */
+export async function untilStopped(ended = new AbortController()): Promise<void> {
+  const stop = () => ended.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+  if (!ended.signal.aborted) await once(ended.signal, 'abort');
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
 }

@@ -5,7 +5,7 @@ import { hasCode } from '../error-code.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { seedFile } from '../registry/key-files.ts';
 import { parseKeyId, parseSubscriber } from './arguments.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { type CommandContext, CommandError, printResult, reasonOf } from './command.ts';
 import type { RotateOptions } from './keys/rotate.ts';
 import { registerShowCommands } from './keys/show.ts';
 
@@ -66,21 +66,15 @@ function newKey(options: NewKeyOptions, context: CommandContext): void {
   if (file !== undefined) writeSeed(file, seed);
 
   const register = `signpost registry register ${options.id ?? 'SUBSCRIBER'} --key-id ${options.keyId} --public-key ${publicKey} --url https://…`;
-  if (options.json) {
-    context.print(
-      JSON.stringify({ keyId: options.keyId, publicKey, ...(file ? { file } : { seed }), register }, null, 2),
-    );
-    return;
-  }
-  context.print(
-    [
-      file === undefined ? `seed (keep it secret)  ${seed}` : `seed                   written to ${file}`,
-      `public key             ${publicKey}`,
-      '',
-      'Register it:',
-      `  ${register}`,
-    ].join('\n'),
-  );
+  const made = { keyId: options.keyId, publicKey, ...(file ? { file } : { seed }), register };
+  const text = [
+    file === undefined ? `seed (keep it secret)  ${seed}` : `seed                   written to ${file}`,
+    `public key             ${publicKey}`,
+    '',
+    'Register it:',
+    `  ${register}`,
+  ];
+  printResult(context, options.json, made, text.join('\n'));
 }
 
 function destination({ out, save, id, keyId }: NewKeyOptions, context: CommandContext): string | undefined {
@@ -96,12 +90,10 @@ function writeSeed(file: string, seed: string): void {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, `${seed}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    const exists = hasCode(error, 'EEXIST');
-    const reason = error instanceof Error ? error.message : String(error);
     throw new CommandError(
-      exists
+      hasCode(error, 'EEXIST')
         ? `${file} exists already and is not overwritten; choose another name, or move it away.`
-        : `The seed could not be written: ${reason}.`,
+        : `The seed could not be written: ${reasonOf(error)}.`,
       error,
     );
   }

@@ -2,24 +2,15 @@ import type { Config } from '../config.ts';
 import type { LocalKey } from '../discovery/inspect/name-signers.ts';
 import { publicKeyOf } from '../protocol/keys.ts';
 import { currentKeyId, findSigningKey, type KeyFile, listKeyFiles } from '../registry/key-files.ts';
-import { CommandError } from './command.ts';
+import { CommandError, reasonOf } from './command.ts';
 
 /** The keys in DATA_DIR/keys, and those that the settings give. */
 export function listLocalKeys({ DATA_DIR, identities }: Config): LocalKey[] {
   const roles = Object.entries(identities);
-  const given = roles.flatMap(([role, { id, keyId, seed }]) =>
-    seed === undefined
-      ? []
-      : [
-          readKey(
-            DATA_DIR,
-            { id, keyId: keyId ?? 'key-1', seed },
-            {
-              ...{ place: `setting ${role.toUpperCase()}_PRIVATE_KEY`, isInUse: true },
-            },
-          ),
-        ],
-  );
+  const given = roles.flatMap(([role, { id, keyId = 'key-1', seed }]) => {
+    const where = { place: `setting ${role.toUpperCase()}_PRIVATE_KEY`, isInUse: true };
+    return seed === undefined ? [] : [readKey(DATA_DIR, { id, keyId, seed }, where)];
+  });
   const ids = roles.map(([, { id }]) => id);
   const inFiles = readKeyFiles(DATA_DIR, ids).map(({ id, keyId, file }) => {
     const role = roles.map(([, identity]) => identity).find((identity) => identity.id === id);
@@ -33,8 +24,10 @@ function readKeyFiles(dataDir: string, ids: readonly string[]): KeyFile[] {
   try {
     return listKeyFiles(dataDir, ids);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
-    throw new CommandError(`The keys of this machine cannot be read: ${reason}. See DATA_DIR.`, error);
+    throw new CommandError(
+      `The keys of this machine cannot be read: ${reasonOf(error)}. See DATA_DIR.`,
+      error,
+    );
   }
 }
 

@@ -23,11 +23,8 @@ async function migrate(context: CommandContext, json?: boolean): Promise<void> {
       'Set DATABASE_URL: the embedded PostgreSQL is migrated by the start that uses it.',
     );
   // Opened, a database has the tables of this version.
-  const last = await withDatabase(context, async (database) => {
-    const { rows } = await database.query<{ name: string }>(
-      'select name from work.migration order by number desc limit 1',
-    );
-    return rows[0]?.name;
-  });
+  const last = await withDatabase(context, (database) =>
+    database.value<string>('select name from work.migration order by number desc limit 1'),
+  );
   printResult(context, json, { migration: last }, `The database has all migrations, up to ${last}.`);
 }

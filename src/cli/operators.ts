@@ -72,17 +72,12 @@ async function create(
   { role, json }: { role: OperatorRole; json?: boolean },
 ): Promise<void> {
   const token = newToken();
-  await withDatabase(context, (database) =>
-    act(
-      context,
-      database,
-      (acting) =>
-        audited(acting, acting.by, { action: 'operators.create', target: `${name} (${role})` }, async () => {
-          if (!(await createOperator(database, { name, role, tokenHash: hashSecret(token) })))
-            throw conflict(`There is an operator ${name} already.`);
-        }),
-      `To replace the token: signpost operators revoke ${name}`,
-    ),
+  const created = { action: 'operators.create', target: `${name} (${role})` };
+  await act(context, `To replace the token: signpost operators revoke ${name}`, (acting) =>
+    audited(acting, acting.by, created, async () => {
+      if (!(await createOperator(acting.database, { name, role, tokenHash: hashSecret(token) })))
+        throw conflict(`There is an operator ${name} already.`);
+    }),
   );
   const text = `token (keep it secret; it is not shown again)  ${token}\n${name} signs in at the console with it, or sends it as "Authorization: Bearer …".`;
   printResult(context, json, { name, role, token }, text);
@@ -97,16 +92,10 @@ async function list(context: CommandContext, json?: boolean): Promise<void> {
 }
 
 async function revoke(context: CommandContext, name: string, json?: boolean): Promise<void> {
-  await withDatabase(context, (database) =>
-    act(
-      context,
-      database,
-      (acting) =>
-        audited(acting, acting.by, { action: 'operators.revoke', target: name }, async () => {
-          if (!(await revokeOperator(database, name))) throw notFound(`There is no operator ${name}.`);
-        }),
-      'See which there are: signpost operators list',
-    ),
+  await act(context, 'See which there are: signpost operators list', (acting) =>
+    audited(acting, acting.by, { action: 'operators.revoke', target: name }, async () => {
+      if (!(await revokeOperator(acting.database, name))) throw notFound(`There is no operator ${name}.`);
+    }),
   );
   printResult(context, json, { name }, `The token and the sessions of ${name} no longer work.`);
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hasCode } from '../error-code.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { type CommandContext, CommandError, reasonOf } from './command.ts';
 
 /** The bytes of a file that a person named; `-` is standard input. */
 export async function readInput(file: string, context: CommandContext): Promise<Buffer> {
@@ -10,12 +10,9 @@ export async function readInput(file: string, context: CommandContext): Promise<
   try {
     return await readFile(file);
   } catch (error) {
-    const missing = hasCode(error, 'ENOENT');
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      missing ? `There is no file ${file}.` : `${file} cannot be read: ${reason}.`,
-      error,
-    );
+    const isMissing = hasCode(error, 'ENOENT');
+    const text = isMissing ? `There is no file ${file}.` : `${file} cannot be read: ${reasonOf(error)}.`;
+    throw new CommandError(text, error);
   }
 }
 

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { numberOf } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 import type { RefreshOptions } from './refresh/run.ts';
 
@@ -9,7 +10,7 @@ export function registerRefreshCommand(program: Command, context: CommandContext
     .option(
       '--skip-versions <n>',
       'the same, and increase every version by this number, after a restore of files older than crawlers have seen',
-      parseVersions,
+      numberOf(/^[1-9]\d{0,8}$/, 'It is a number from 1 on.'),
     )
     .option('--json', 'print JSON')
     .addHelpText('after', help)
@@ -26,8 +27,3 @@ Examples:
   $ signpost refresh
   $ signpost refresh --resign
   $ signpost refresh --skip-versions 1000`;
-
-function parseVersions(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.');
-  return Number(text);
-}

@@ -37,19 +37,25 @@ import { renderParticipant, renderRecords } from './registry-report.ts';
 export function registerRegistryCommand(program: Command, context: CommandContext): void {
   const registry = program.command('registry').addHelpText('after', examples);
 
-  /** Opens the database, names the participant by its identity, and turns a refusal into a sentence. */
-  const onRegistry = <T>(name: string, work: (database: Database, who: Named) => Promise<T>): Promise<T> =>
+  /** Opens the database, names the participant by its identity, prints what the work returns, and turns a refusal into a sentence. */
+  const onRegistry = (
+    name: string,
+    json: boolean | undefined,
+    work: (database: Database, who: Named) => Promise<[value: object, text: string]>,
+  ): Promise<void> =>
     withDatabase(context, async (database, config) => {
       try {
-        return await work(database, nameParticipant(name, config.REGISTRY_NAME));
+        const [value, text] = await work(database, nameParticipant(name, config.REGISTRY_NAME));
+        printResult(context, json, value, text);
       } catch (error) {
         throw error instanceof RegistrationRefused ? explain(error, name) : error;
       }
     });
+  const ofParticipant = (command: Command) =>
+    command.argument('<subscriber>', subscriberHelp, parseSubscriber);
 
-  keyOptions(registry.command('register'))
+  keyOptions(ofParticipant(registry.command('register')))
     .description('register a participant with one key, or update its record')
-    .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .option('--url <url>', 'base address: callbacks and pushes go there', parseUrl)
     .option('--type <type>', 'role in the network, for example BPP or BAP')
     .option('--domain <domain>', 'business domain that it serves')
@@ -61,21 +67,12 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     .option('--network <id>', 'network that it is a member of; repeatable', collectNetworks)
     .option('--replace', 'replace the public key that is registered under the same key id')
     .action((name: string, options: RegisterOptions) =>
-      onRegistry(name, async (database, who) => {
+      onRegistry(name, options.json, async (database, who) => {
         const { url, type, domain, country: countries, network: networkIds, replace: replaceKey } = options;
-        await registerParticipant(database, {
-          ...who,
-          url,
-          type,
-          domain,
-          countries,
-          networkIds,
-          replaceKey,
-          key: keyOf(options),
-        });
-        const { identity } = who;
-        const text = `Registered ${identity} with key ${options.keyId}.`;
-        printResult(context, options.json, { registered: identity, keyId: options.keyId }, text);
+        const about = { url, type, domain, countries, networkIds, replaceKey };
+        await registerParticipant(database, { ...who, ...about, key: keyOf(options) });
+        const { keyId } = options;
+        return [{ registered: who.identity, keyId }, `Registered ${who.identity} with key ${keyId}.`];
       }),
     );
 
@@ -88,109 +85,94 @@ export function registerRegistryCommand(program: Command, context: CommandContex
       withDatabase(context, async (database) => {
         const all = await listParticipants(database);
         const records = all.filter((record) => !network || record.networkMemberships.includes(network));
-        if (json) context.print(JSON.stringify(records, null, 2));
-        else context.print(records.length > 0 ? renderRecords(records) : 'Nobody is registered.');
+        const text = records.length > 0 ? renderRecords(records) : 'Nobody is registered.';
+        printResult(context, json, records, text);
       }),
     );
 
-  registry
-    .command('show')
+  ofParticipant(registry.command('show'))
     .description('show one participant')
-    .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .option('--json', 'print JSON')
-    .action((name: string, { json }: { json?: boolean }) =>
-      onRegistry(name, async (database, who) => {
+    .action((name: string, { json }: JsonOption) =>
+      onRegistry(name, json, async (database, who) => {
         const records = await listParticipants(database, who);
         if (records.length === 0)
           throw new RegistrationRefused('unknown-subscriber', `${who.identity} is not registered.`);
-        context.print(json ? JSON.stringify(records, null, 2) : renderParticipant(records));
+        return [records, renderParticipant(records)];
       }),
     );
 
   const changeState = (name: string, state: RecordState, { keyId, json }: StateOptions) =>
-    onRegistry(name, async (database, who) => {
+    onRegistry(name, json, async (database, { identity: subscriber, ...who }) => {
       const changed = await setKeyState(database, who, state, keyId);
-      const which =
-        changed.length > 0 ? `${changed.join(', ')} of ${who.identity}: now ${state}.` : 'Nothing to change.';
-      const text = `${which}${changed.length > 0 ? cacheHint : ''}`;
-      printResult(context, json, { subscriber: who.identity, state, changed }, text);
+      const text = `${changed.join(', ')} of ${subscriber}: now ${state}.${cacheHint}`;
+      return [{ subscriber, state, changed }, changed.length > 0 ? text : 'Nothing to change.'];
     });
 
-  registry
-    .command('revoke')
+  ofParticipant(registry.command('revoke'))
     .description('revoke one key, or all keys of a participant, for ever')
-    .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .option('--key-id <id>', 'only this key')
     .option('--json', 'print JSON')
     .action((name: string, options: StateOptions) => changeState(name, 'revoked', options));
 
-  registry
-    .command('state')
+  ofParticipant(registry.command('state'))
     .description(`set the state of keys: ${recordStates.join(', ')}; only live keys are usable`)
-    .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .argument('<state>', 'the new state', parseState)
     .option('--key-id <id>', 'only this key')
     .option('--json', 'print JSON')
-    .action((name: string, state: RecordState, options: StateOptions) => changeState(name, state, options));
+    .action(changeState);
 
   const membership = registry.command('membership').description('networks that a participant is a member of');
-  membership
-    .command('add')
-    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+  ofParticipant(membership.command('add'))
     .argument('<network>', 'network id: namespace/registry', parseNetwork)
     .option('--json', 'print JSON')
     .action((name: string, network: string, { json }: JsonOption) =>
-      onRegistry(name, async (database, who) => {
+      onRegistry(name, json, async (database, who) => {
+        const { identity: subscriber } = who;
         await addMembership(database, who, network);
-        const text = `${who.identity} is a member of ${network}.`;
-        printResult(context, json, { subscriber: who.identity, network, isMember: true }, text);
+        return [{ subscriber, network, isMember: true }, `${subscriber} is a member of ${network}.`];
       }),
     );
-  membership
-    .command('remove')
-    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+  ofParticipant(membership.command('remove'))
     .argument('<network>', 'network id: namespace/registry', parseNetwork)
     .option('--json', 'print JSON')
     .action((name: string, network: string, { json }: JsonOption) =>
-      onRegistry(name, async (database, who) => {
+      onRegistry(name, json, async (database, who) => {
+        const { identity: subscriber } = who;
         const removed = await removeMembership(database, who, network);
-        const text = `${who.identity} ${removed ? 'is no longer' : 'was not'} a member of ${network}.`;
-        printResult(context, json, { subscriber: who.identity, network, isMember: false, removed }, text);
+        const text = `${subscriber} ${removed ? 'is no longer' : 'was not'} a member of ${network}.`;
+        return [{ subscriber, network, isMember: false, removed }, text];
       }),
     );
 
   const key = registry.command('key').description('keys of a participant');
-  keyOptions(key.command('add'))
+  keyOptions(ofParticipant(key.command('add')))
     .description('add a key: register the new one, sign with it, revoke the old one')
-    .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .action((name: string, options: KeyOptions) =>
-      onRegistry(name, async (database, who) => {
+      onRegistry(name, options.json, async (database, who) => {
+        const { identity: subscriber } = who;
         await addKey(database, who, keyOf(options));
-        const text = `Added key ${options.keyId} to ${who.identity}.`;
-        printResult(context, options.json, { subscriber: who.identity, added: options.keyId }, text);
+        return [{ subscriber, added: options.keyId }, `Added key ${options.keyId} to ${subscriber}.`];
       }),
     );
-  key
-    .command('revoke')
+  ofParticipant(key.command('revoke'))
     .description('revoke one key; this is for ever')
-    .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .argument('<key-id>', 'the key')
     .option('--json', 'print JSON')
     .action((name: string, keyId: string, { json }: JsonOption) =>
       changeState(name, 'revoked', { keyId, json }),
     );
 
-  registry
-    .command('catalog-index')
+  ofParticipant(registry.command('catalog-index'))
     .description('set the addresses of the signed catalog indexes of a participant (meta.catalog_index_urls)')
-    .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .argument('[urls...]', 'all addresses; none clears the list', collectUrls)
     .option('--json', 'print JSON')
     .action((name: string, urls: string[] = [], { json }: JsonOption = {}) =>
-      onRegistry(name, async (database, who) => {
+      onRegistry(name, json, async (database, who) => {
+        const { identity: subscriber } = who;
         await setCatalogIndexUrls(database, who, urls);
-        const text = `${who.identity} lists ${urls.length} catalog ${urls.length === 1 ? 'index' : 'indexes'}.`;
-        printResult(context, json, { subscriber: who.identity, catalogIndexUrls: urls }, text);
+        const text = `${subscriber} lists ${urls.length} catalog ${urls.length === 1 ? 'index' : 'indexes'}.`;
+        return [{ subscriber, catalogIndexUrls: urls }, text];
       }),
     );
 }
@@ -240,12 +222,11 @@ interface Named extends Subscriber {
 /** A participant of the default registry is known by its bare domain, any other by both halves. */
 function nameParticipant(name: string, defaultRegistry: string): Named {
   const identity = identityOf(name, defaultRegistry);
-  const { namespace, registryName } = splitIdentity(identity);
+  const parts = splitIdentity(identity);
   return {
+    ...parts,
     identity,
-    namespace,
-    registryName,
-    subscriberId: registryName === defaultRegistry ? namespace : identity,
+    subscriberId: parts.registryName === defaultRegistry ? parts.namespace : identity,
   };
 }
 

@@ -10,7 +10,7 @@ import type { Database } from '../storage/database.ts';
 import { abandonEmbeddedPostgres } from '../storage/embedded/postgres.ts';
 import { startWorkers } from '../workers/supervisor.ts';
 import { WorkerFailed } from '../workers/worker-pool.ts';
-import { type CommandContext, CommandError, oneLine } from './command.ts';
+import { type CommandContext, CommandError, oneLine, reasonOf } from './command.ts';
 import { sameSignalMs } from './interrupt.ts';
 
 /**
@@ -47,7 +47,7 @@ export async function runProcess<T extends Closable>(
       end?.();
       await beside?.close();
       await running.close().catch((error) => {
-        throw new CommandError(`Not ended as it should: ${reasonOf(error)}`, error);
+        throw new CommandError(`Not ended as it should: ${lineOf(error)}`, error);
       });
     }
   }
@@ -122,7 +122,7 @@ async function startUntil(
 export function explainStart(error: unknown, config: Config): CommandError {
   if (error instanceof CommandError) return error;
   if (error instanceof WorkerFailed) return new CommandError(error.message, error);
-  return new CommandError(explainListening(error, config) ?? `Cannot start: ${reasonOf(error)}`, error);
+  return new CommandError(explainListening(error, config) ?? `Cannot start: ${lineOf(error)}`, error);
 }
 
 function explainListening(error: unknown, config: Config): string | undefined {
@@ -157,9 +157,9 @@ function portSetting(config: Config, port: number | undefined): string {
 }
 
 /** An error about several addresses has no message of its own. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ');
-  return oneLine(error instanceof Error ? error.message : String(error));
+function lineOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(lineOf).join('; ');
+  return oneLine(reasonOf(error));
 }
 
 /** Answered at once, also in the midst of starting, so that nobody thinks that it was not heard. */

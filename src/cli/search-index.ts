@@ -2,8 +2,6 @@ import type { Command } from 'commander';
 import type { CommandContext } from './command.ts';
 import type { CheckOptions, RebuildOptions } from './search-index/run.ts';
 
-// The operator's view of the index of the own discovery service.
-
 export function registerIndexCommand(program: Command, context: CommandContext): void {
   const index = program.command('index').addHelpText('after', examples);
 

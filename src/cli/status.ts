@@ -44,7 +44,9 @@ async function showStatus(
   const isElsewhere = addresses.length > 0;
   const asked = await (isElsewhere ? askAddresses(addresses) : askRoles(config, context.isSet('ROLES')));
   const roles = asked.map(({ troubles: _, ...role }) => role);
-  const troubles = withoutRepeats(asked.flatMap((role) => role.troubles));
+  // Several processes of a role say the same.
+  const said = new Map(asked.flatMap((role) => role.troubles.map((trouble) => [trouble.what, trouble])));
+  const troubles = [...said.values()];
   const stored = isElsewhere ? undefined : await readStored(context, config);
   const lines = [
     ...[renderRoles(roles), ...renderTroubles(troubles)],
@@ -53,11 +55,6 @@ async function showStatus(
   const told = { roles, troubles, ...stored?.overview, crawlState: stored?.crawl };
   printResult(context, json, told, lines.join('\n'));
   if (troubles.length > 0 || roles.some(({ state }) => state !== 'ready')) context.setExitCode(1);
-}
-
-/** Several processes of a role say the same. */
-function withoutRepeats(troubles: readonly SaidTrouble[]): SaidTrouble[] {
-  return [...new Map(troubles.map((trouble) => [trouble.what, trouble])).values()];
 }
 
 /** Undefined where there is no database yet: none is made for this. */

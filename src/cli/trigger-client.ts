@@ -1,10 +1,11 @@
 import type { Config } from '../config.ts';
-import { createGuardedClient, FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
+import { FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
 import { isJsonObject, parseJson } from '../protocol/json.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 import { publishByTrigger } from '../publisher/trigger-client.ts';
 import { findTriggerToken, tokenFile } from '../publisher/trigger-token.ts';
-import { CommandError } from './command.ts';
+import { CommandError, reasonOf } from './command.ts';
+import { withRegistry } from './send/exchange.ts';
 import { describeNack } from './send/report.ts';
 
 // The publisher's local trigger, as the commands of this machine call it.
@@ -13,7 +14,6 @@ const probeMs = 2_000;
 const publishMs = 60 * 60_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** Whether a publisher of this machine runs and takes requests. */
 export async function triggerAnswers({ triggerUrl }: Config, client: GuardedClient): Promise<boolean> {
   try {
     const { status, body } = await client.request(`${triggerUrl}/health`, {
@@ -34,27 +34,20 @@ export async function askTrigger(
   request: object,
   indexName?: string,
 ): Promise<TriggerAnswer | undefined> {
-  const client = createGuardedClient({
-    ...{ allowPrivateAddresses: true, fewCalls: true },
-    nameServers: config.DNS_SERVERS,
-  });
-  try {
+  return withRegistry(config, async (_registry, client) => {
     if (!(await triggerAnswers(config, client))) return undefined;
     const trigger = { client, url: config.triggerUrl, token: readToken(config) };
     const node = config.identities.publisher.id;
-    const reply = await publishByTrigger(trigger, { node, indexName, request, timeoutMs: publishMs });
-    if (reply.kind === 'taken') return reply.answer;
-    const { status, nack } = reply;
-    const { code, reason } = describeNack(nack);
-    const advice = status === 401 ? ` ${tokenAdvice(config)}` : '';
-    throw new CommandError(`The publisher refused this, ${status} ${code}: ${reason}${advice}`);
-  } catch (error) {
-    if (error instanceof FetchFailure)
+    const asked = { node, indexName, request, timeoutMs: publishMs };
+    const reply = await publishByTrigger(trigger, asked).catch((error) => {
+      if (!(error instanceof FetchFailure)) throw error;
       throw new CommandError(`The publisher did not answer: ${error.message}`, error);
-    throw error;
-  } finally {
-    await client.close();
-  }
+    });
+    if (reply.kind === 'taken') return reply.answer;
+    const { code, reason } = describeNack(reply.nack);
+    const advice = reply.status === 401 ? ` ${tokenAdvice(config)}` : '';
+    throw new CommandError(`The publisher refused this, ${reply.status} ${code}: ${reason}${advice}`);
+  });
 }
 
 /** Nothing where there is no token: the publisher that runs may ask for none. */
@@ -67,9 +60,8 @@ function readToken(config: Config): string | undefined {
   try {
     return findTriggerToken(config);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
     throw new CommandError(
-      `A publisher runs on this machine, and the token of its trigger cannot be read: ${reason}. ` +
+      `A publisher runs on this machine, and the token of its trigger cannot be read: ${reasonOf(error)}. ` +
         'Run this as the user that runs the publisher, or set PUBLISHER_TRIGGER_TOKEN.',
       error,
     );

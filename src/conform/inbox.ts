@@ -3,10 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { actions } from '../protocol/actions.ts';
-import type { Json } from '../protocol/json.ts';
+import { type Json, parseIfJson } from '../protocol/json.ts';
 import { at } from './expect.ts';
 import type { HostedTree } from './hosted-tree.ts';
-import { parseIfJson } from './sender.ts';
 
 // Receives callbacks and pushes. It acknowledges whatever comes and judges nothing: what is wrong with a message is the matter of the checks, and a refusal
 // would only bring it again.

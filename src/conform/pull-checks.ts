@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { actions } from '../protocol/actions.ts';
 import { sha256Digest } from '../protocol/digest.ts';
-import type { Json } from '../protocol/json.ts';
+import { type Json, parseIfJson } from '../protocol/json.ts';
 import { DownloadManifest } from '../protocol/pull-messages.ts';
 import { Pagination } from '../protocol/shapes.ts';
 import { ask, callbackChecks, requireCallback } from './callback.ts';
@@ -10,7 +10,6 @@ import type { CatalogScene } from './catalog-scene.ts';
 import { type Check, CheckFailed, CheckSkipped } from './check.ts';
 import { at, expectAck, expectEqual, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import { refusal } from './request-checks.ts';
-import { parseIfJson } from './sender.ts';
 import { another } from './subscription-checks.ts';
 
 type CatalogCheck = Check<CatalogScene>;

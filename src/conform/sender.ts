@@ -4,7 +4,7 @@ import { FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
 import type { Action } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
 import { protocolVersion } from '../protocol/endpoints.ts';
-import type { Json } from '../protocol/json.ts';
+import { type Json, parseIfJson } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { CheckFailed } from './check.ts';
@@ -118,13 +118,4 @@ function encode(document: object): Buffer {
 function noAnswer({ method, path }: Action, error: unknown): never {
   if (!(error instanceof FetchFailure)) throw error;
   throw new CheckFailed(`${method} ${path} was not answered: ${error.message}`);
-}
-
-export function parseIfJson(bytes: Buffer): Json {
-  const text = bytes.toString('utf8');
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import { CatalogType } from '../protocol/catalog.ts';
 import { parseQuery } from '../protocol/envelope.ts';
@@ -31,20 +31,20 @@ export function addCatalogRoutes(server: FastifyInstance, context: ConsoleContex
     return listAllCatalogs(context.database, { ...asked, networkId, text, owner: identity });
   });
 
-  server.get('/api/catalogs/:owner/:id', { config: { operation: showOperation } }, async (request) => {
-    const { owner, id } = request.params as { owner: string; id: string };
-    const { source } = parseQuery(ShowQuery, request.query as Record<string, unknown>);
-    return show(context, { owner: identityOf(owner, REGISTRY_NAME), id, source });
-  });
+  const nameIn = ({ params }: FastifyRequest): Named => {
+    const { owner, id } = params as Named;
+    return { owner: identityOf(owner, REGISTRY_NAME), id };
+  };
+
+  server.get('/api/catalogs/:owner/:id', { config: { operation: showOperation } }, async (request) =>
+    show(context, { ...nameIn(request), ...parseQuery(ShowQuery, request.query) }),
+  );
 
   server.get(
     '/api/catalogs/:owner/:id/difference',
     { config: { operation: differenceOperation } },
-    async (request) => {
-      const { owner, id } = request.params as { owner: string; id: string };
-      const versions = parseQuery(DifferenceQuery, request.query as Record<string, unknown>);
-      return compare(context, { owner: identityOf(owner, REGISTRY_NAME), id, ...versions });
-    },
+    async (request) =>
+      compare(context, { ...nameIn(request), ...parseQuery(DifferenceQuery, request.query) }),
   );
 }
 
@@ -103,11 +103,8 @@ function readPublished({ database }: ConsoleContext, key: number): Promise<Shown
       for await (const piece of readCatalog(snapshot, key)) {
         text += piece;
         if (text.length <= maxDocumentBytes) continue;
-        const { rows } = await snapshot.query<{ head: string }>(
-          'select head from catalog.catalog where key = $1',
-          [key],
-        );
-        return headOnly(rows[0]?.head ?? '{}');
+        const head = await snapshot.value<string>('select head from catalog.catalog where key = $1', [key]);
+        return headOnly(head ?? '{}');
       }
       return { document: JSON.parse(text) };
     },

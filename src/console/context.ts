@@ -11,7 +11,7 @@ import type { Database } from '../storage/database.ts';
 import type { ConsoleEvents } from './events.ts';
 
 /** What the console asks others with, as the services do. */
-export interface Outside {
+interface Outside {
   client: GuardedClient;
   /** Asks the registry anew: nothing is remembered from before. */
   freshRegistry(): RegistryClient;

@@ -12,15 +12,15 @@ import type { ConsoleContext } from './context.ts';
 import { startCrawl } from './crawl-now.ts';
 import { ConsoleError } from './errors.ts';
 import {
+  addList,
   CursorKey,
   CursorText,
   CursorTime,
   ListQuery,
   listOf,
   nextCursor,
-  type Page,
+  pageOf,
   parseListQuery,
-  withoutNulls,
 } from './list.ts';
 
 /** What `signpost crawl status` and `signpost crawl log` show, for programs. */
@@ -31,15 +31,16 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
   } = context;
   const readSummary = cacheBriefly(() => summarizeCrawl(database), summaryMaxAgeMs);
 
-  server.get(
-    '/api/nodes',
-    { config: { operation: nodesOperation } },
-    async ({ query }): Promise<Page<CrawledNode>> => {
-      const { limit, after, state } = parseListQuery(NodesQuery, query, NodeCursor);
-      const items = await listNodes(database, { limit, after: after?.node, state });
-      return { items: items.map(withoutNulls), next: nextCursor(items, limit, ({ node }) => ({ node })) };
+  addList(server, '/api/nodes', {
+    summary: 'List the nodes that are crawled, with their states.',
+    query: NodesQuery,
+    cursor: Type.Object({ node: CursorText }),
+    answer: listOf('Nodes', CrawledNode),
+    async read({ limit, after, state }) {
+      const nodes = await listNodes(database, { limit, after: after?.node, state });
+      return pageOf(nodes, limit, ({ node }) => ({ node }));
     },
-  );
+  });
 
   server.post('/api/crawl/now', { config: { operation: nowOperation } }, async (request) => {
     const node = identityOf(validator(NowRequest)(request.body).node, REGISTRY_NAME);
@@ -57,20 +58,20 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
     return { catalogs, next: nextCursor(catalogs, limit, ({ catalogId }) => ({ catalogId })) };
   });
 
-  server.get(
-    '/api/crawl/log',
-    { config: { operation: logOperation } },
-    async ({ query }): Promise<Page<LogLine>> => {
-      const { node, after, ...page } = parseListQuery(LogQuery, query, LogCursor);
-      const items = await listLog(database, {
+  addList(server, '/api/crawl/log', {
+    summary: 'Read the crawl log: what was not taken, why, and what to do about it; the latest first.',
+    query: LogQuery,
+    cursor: Type.Object({ at: CursorTime, id: CursorKey }),
+    answer: listOf('CrawlLog', LogLine),
+    async read({ node, after, ...page }) {
+      const lines = await listLog(database, {
         ...(node !== undefined && { node: identityOf(node, REGISTRY_NAME) }),
         ...(after && { after: { at: new Date(after.at), id: after.id } }),
         ...page,
       });
-      const next = nextCursor(items, page.limit, ({ at, id }) => ({ at: at.getTime(), id }));
-      return { items: items.map(withoutNulls), next };
+      return pageOf(lines, page.limit, ({ at, id }) => ({ at: at.getTime(), id }));
     },
-  );
+  });
 }
 
 /** The summary counts every crawled catalog: many who ask for it at once, or again and again, have it counted once. */
@@ -111,7 +112,6 @@ const LogQuery = Type.Object({
   node: Type.Optional(Node),
   catalogId: Type.Optional(Type.String({ minLength: 1 })),
 });
-const LogCursor = Type.Object({ at: CursorTime, id: CursorKey });
 
 const NowRequest = Type.Object({ node: Node }, { title: 'CrawlNow' });
 const NodesQuery = Type.Object({
@@ -123,13 +123,7 @@ const NodesQuery = Type.Object({
     }),
   ),
 });
-const NodeCursor = Type.Object({ node: CursorText });
 
-const nodesOperation: PlainOperation = {
-  summary: 'List the nodes that are crawled, with their states.',
-  query: NodesQuery,
-  answer: listOf('Nodes', CrawledNode),
-};
 const nowOperation: PlainOperation = {
   summary: 'Have a node crawled now.',
   description: 'Makes everything of it due: what comes of it stands in the lists and in the crawl log.',
@@ -145,9 +139,4 @@ const catalogsOperation: PlainOperation = {
   summary: 'List the crawled catalogs of a node with their states, by their ids.',
   description: 'With `next`, the cursor of the next page, where there is one.',
   query: CatalogsQuery,
-};
-const logOperation: PlainOperation = {
-  summary: 'Read the crawl log: what was not taken, why, and what to do about it; the latest first.',
-  query: LogQuery,
-  answer: listOf('CrawlLog', LogLine),
 };

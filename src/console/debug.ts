@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import type { PlainOperation } from '../http/openapi.ts';
+import { signedLimits } from '../http/signed-limits.ts';
 import {
   debugSignature,
   findClaimedKey,
@@ -39,20 +40,12 @@ export async function diagnoseSignature(
   question: Omit<SignatureQuestion, 'limits'>,
 ): Promise<SignatureDiagnosis & { key?: FoundKey }> {
   const { keys, key } = await findKeys(registry, config, question.header);
-  const limits = {
-    clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
-    maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
-  };
+  const limits = signedLimits(config);
   return { ...debugSignature({ ...question, limits }, keys), ...(key && { key }) };
 }
 
 /** The key that a signature names, as the registry has it. */
-export interface FoundKey {
-  identity: string;
-  recordId: string;
-  state: string;
-  publicKey?: string;
-}
+export type FoundKey = NonNullable<SignatureAnswer['key']>;
 
 const maxBodyLength = 1024 * 1024;
 const maxHeaderLength = 65_536;
@@ -81,7 +74,7 @@ async function findKeys(
       keys: { lookup, others: [...records, ...own.flat()].flatMap(nameKey) },
       key: {
         ...{ identity, recordId, state: lookup.kind === 'key' ? 'usable' : lookup.kind },
-        ...(record?.signingPublicKey && { publicKey: record.signingPublicKey }),
+        publicKey: record?.signingPublicKey || undefined,
       },
     };
   } catch (error) {

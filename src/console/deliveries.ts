@@ -34,43 +34,36 @@ export function parseDeliveryId(text: string): DeliveryId | undefined {
   return { kind: kind === 'push' ? 'push' : 'callback', id: Number(id) };
 }
 
+/** As the API describes it (answers/network.ts), with null for what is not known. */
 export interface Delivery {
   id: string;
-  /** The identity that a push goes to; the origin that a callback goes to. */
   receiver: string;
   action: string;
-  /** The catalogId of a push; the messageId of a callback. */
   about: string;
   state: DeliveryState;
-  /** What exactly: `refused`, `no endpoint`, `skipped` … */
   detail: string;
-  /** What was sent last; null: nothing yet. */
   form: BodyForm | null;
   attempts: number;
-  /** The first of the failures in a row. */
   failingSince: Date | null;
   nextTryAt: Date | null;
   lastStatus: number | null;
   lastError: string | null;
-  /** Of a push: what the receiver has, and what there is. */
   acknowledgedVersion?: number | null;
   version?: number;
-  /** Of a callback. */
   createdAt?: Date;
 }
 
 /** Where a page of deliveries ends: in each state, callbacks come first, then pushes. */
-export type DeliveryPosition = StatePosition & { state: DeliveryState };
+type DeliveryPosition = StatePosition & { state: DeliveryState };
 
 type StatePosition = { callback: number } | { subscriber: string; catalogKey: number };
 
-export interface DeliveryPage {
+interface DeliveryPage {
   items: Delivery[];
-  /** Undefined after the last page. */
   next?: DeliveryPosition;
 }
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   receiver?: string;
   state?: DeliveryState;
   limit: number;
@@ -173,7 +166,7 @@ function pushItem(push: PushSummary): Delivery {
 
 const hourMs = 3_600_000;
 
-export interface DeliveryTools extends AuditTools {
+interface DeliveryTools extends AuditTools {
   database: Database;
 }
 
@@ -195,7 +188,6 @@ export async function replayDelivery(
   });
 }
 
-/** Tries all again that is parked, of one receiver or of all. */
 export async function replayParked(
   tools: DeliveryTools,
   by: Actor,

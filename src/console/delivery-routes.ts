@@ -17,13 +17,12 @@ import {
 } from './deliveries.ts';
 import { notFound } from './errors.ts';
 import {
+  addList,
   CursorKey,
   CursorText,
   ListQuery,
   listOf,
-  nextCursor,
-  type Page,
-  parseListQuery,
+  pageOf,
   renderCursor,
   withoutNulls,
 } from './list.ts';
@@ -33,30 +32,33 @@ import { listReceivers } from './receivers.ts';
 export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const { database, config } = context;
 
-  server.get(
-    '/api/receivers',
-    { config: { operation: receiversOperation } },
-    async ({ query }): Promise<Page<Receiver>> => {
-      const { limit, after, state } = parseListQuery(ReceiversQuery, query, ReceiverCursor);
-      const items = await listReceivers(database, { limit, after, state });
-      const next = nextCursor(items, limit, ({ kind, receiver, isTroubled }) => ({
-        kind,
-        receiver,
-        isTroubled,
+  addList(server, '/api/receivers', {
+    summary: 'List who is sent something, with what waits and what is parked; receivers with trouble first.',
+    tag,
+    query: ReceiversQuery,
+    cursor: ReceiverCursor,
+    answer: listOf('Receivers', Receiver),
+    async read(asked) {
+      const receivers = await listReceivers(database, asked);
+      return pageOf(receivers, asked.limit, ({ kind, receiver, isTroubled }) => ({
+        ...{ kind, receiver, isTroubled },
       }));
-      return { items: items.map(withoutNulls), next };
     },
-  );
+  });
 
-  server.get(
-    '/api/deliveries',
-    { config: { operation: listOperation } },
-    async ({ query }): Promise<Page<Delivery>> => {
-      const { limit, after, state, receiver } = parseListQuery(DeliveriesQuery, query, DeliveryCursor);
-      const { items, next } = await listDeliveries(database, { limit, after, state, receiver });
+  addList(server, '/api/deliveries', {
+    summary: 'List deliveries: parked ones first, then open and delivered ones.',
+    description:
+      'In each state, callbacks come first, the latest of them first; then pushes by receiver and catalog. Of the delivered callbacks to one receiver, a page shows those among 50,000 callbacks to all: it may be short, or empty, and have a `next` that goes on behind them.',
+    tag,
+    query: DeliveriesQuery,
+    cursor: DeliveryCursor,
+    answer: listOf('Deliveries', Delivery),
+    async read(asked) {
+      const { items, next } = await listDeliveries(database, asked);
       return { items: items.map(withoutNulls), next: next && renderCursor(next) };
     },
-  );
+  });
 
   server.get('/api/deliveries/:id', { config: { operation: showOperation } }, async ({ params }) => {
     const id = readId(params);
@@ -82,9 +84,8 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
 
   server.post('/api/deliveries/replay', { config: { operation: replayAllOperation } }, async (request) => {
     const { receiver } = validator(ReplayRequest)(request.body ?? {});
-    const replayed = await replayParked(context, actorOf(request), {
-      ...{ receiver, RETRY_HOURS: config.RETRY_HOURS },
-    });
+    const { RETRY_HOURS } = config;
+    const replayed = await replayParked(context, actorOf(request), { receiver, RETRY_HOURS });
     context.events.tell('delivery');
     return replayed;
   });
@@ -129,20 +130,6 @@ const ReplayRequest = Type.Object({ receiver: Type.Optional(ReceiverName) }, { t
 
 const tag = 'Deliveries';
 
-const receiversOperation: PlainOperation = {
-  summary: 'List who is sent something, with what waits and what is parked; receivers with trouble first.',
-  tag,
-  query: ReceiversQuery,
-  answer: listOf('Receivers', Receiver),
-};
-const listOperation: PlainOperation = {
-  summary: 'List deliveries: parked ones first, then open and delivered ones.',
-  description:
-    'In each state, callbacks come first, the latest of them first; then pushes by receiver and catalog. Of the delivered callbacks to one receiver, a page shows those among 50,000 callbacks to all: it may be short, or empty, and have a `next` that goes on behind them.',
-  tag,
-  query: DeliveriesQuery,
-  answer: listOf('Deliveries', Delivery),
-};
 const showOperation: PlainOperation = {
   summary: 'Show one delivery with its last requests and their answers.',
   tag,

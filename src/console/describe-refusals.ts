@@ -25,28 +25,23 @@ export function describeRefusals(operation: PlainOperation, path: string): Plain
     // Callbacks to the inbox are answered as a consumer answers them.
     ...(isOfApi && { refusal: ConsoleRefusal }),
     answers: {
-      ...(query || body || hasName ? ofContent : {}),
-      ...(hasName ? ofName : {}),
-      ...(isOfApi ? ofDatabase : {}),
+      ...when(query || body || hasName, {
+        400: 'The query or the body is wrong, with its path, or a name in the address.',
+      }),
+      ...when(hasName, { 404: 'There is nothing of that name.' }),
+      ...when(isOfApi, {
+        503: 'The database cannot be used at present; Retry-After says when to come again.',
+        504: 'The database took too long.',
+      }),
       ...ofGuard,
-      ...(body ? ofBody : {}),
+      ...when(body, { 413: 'The body is too large.', 415: 'The body is not application/json.' }),
       ...answers,
     },
   };
 }
 
-const ofContent: Record<number, string> = {
-  400: 'The query or the body is wrong, with its path, or a name in the address.',
-};
-const ofName: Record<number, string> = { 404: 'There is nothing of that name.' };
-const ofDatabase: Record<number, string> = {
-  503: 'The database cannot be used at present; Retry-After says when to come again.',
-  504: 'The database took too long.',
-};
-const ofBody: Record<number, string> = {
-  413: 'The body is too large.',
-  415: 'The body is not application/json.',
-};
+const when = (holds: unknown, said: Record<number, string>) => (holds ? said : {});
+
 const ofGuard: Record<number, string> = {
   401: 'The token of an operator is missing, or no operator has it.',
   403: 'It comes from a page of another origin or through a proxy, lacks the header that goes with the cookie, or needs another role of its operator.',

@@ -15,7 +15,7 @@ export function addFieldRoutes(server: FastifyInstance, { search, now }: Console
   // Every visitor of the page asks, and the answer hardly changes.
   const kept = new LruCache<string, { at: number; answer: Promise<object> }>(maxNetworksKept);
   server.get('/api/schemas/fields', { config: { operation } }, async ({ query }) => {
-    const { network } = parseQuery(FieldsQuery, query as Record<string, unknown>);
+    const { network } = parseQuery(FieldsQuery, query);
     const known = kept.find(network ?? '');
     if (known && now().getTime() - known.at < keptMs) return known.answer;
     const answer = search.sample({ networkId: network }).then(buildAnswer);

@@ -30,7 +30,7 @@ export const findMembers = {
   message: DiscoverMessage,
 };
 const FindRequest = Type.Object(findMembers, { title: 'FindRequest' });
-export type FindRequest = Static<typeof FindRequest>;
+type FindRequest = Static<typeof FindRequest>;
 
 export function questionOf({ message, networkId, schemaContext }: FindRequest): Question {
   return { message, scope: { ...(networkId && { networkId }), ...(schemaContext && { schemaContext }) } };

@@ -11,7 +11,6 @@ export const maxItems = maxVerified + maxUnverified;
 const maxVerifiedBytes = 64 * 1024 * 1024;
 /** A string takes up to two bytes for each character. */
 const bytesPerCharacter = 2;
-/** How much is kept of the body of a message that does not verify. */
 export const maxUnverifiedBytes = 16 * 1024;
 
 export function createInboxItems() {

@@ -5,6 +5,7 @@ import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
 import { answerErrors } from '../http/server.ts';
+import { signedLimits } from '../http/signed-limits.ts';
 import { sourceOf } from '../http/source.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { OnDiscoverCallback } from '../protocol/discover-messages.ts';
@@ -67,7 +68,7 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 
   server.get('/api/inbox', { config: { operation: listOperation } }, async ({ query }) => {
-    const { limit = maxItems } = parseQuery(InboxQuery, query as Record<string, unknown>);
+    const { limit = maxItems } = parseQuery(InboxQuery, query);
     return { items: items.list(limit), total: items.count() };
   });
   server.delete('/api/inbox', { config: { operation: clearOperation } }, async (request, reply) => {
@@ -88,10 +89,7 @@ interface Received {
 
 function createReceiver({ config, database, outside, now }: ConsoleContext) {
   const registry = outside.freshRegistry();
-  const limits = {
-    clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
-    maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
-  };
+  const limits = signedLimits(config);
 
   /** Throws unless the signature holds. The body is parsed only where the signature is chained, and its key known. */
   async function verify(authorization: string | undefined, body: Buffer): Promise<void> {

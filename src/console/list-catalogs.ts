@@ -18,7 +18,7 @@ import { type Page, renderCursor, type Unsent, withoutNulls } from './list.ts';
 /** No index finds a part of a name: a page looks at so many catalogs for it, and its cursor goes on behind them. */
 const maxLookedAt = 100_000;
 
-export interface AskedCatalogs {
+interface AskedCatalogs {
   owner?: string;
   type?: CatalogType;
   networkId?: string;
@@ -30,7 +30,7 @@ export interface AskedCatalogs {
   lookAt?: number;
 }
 
-export interface CatalogPosition {
+interface CatalogPosition {
   in: 'service' | 'index';
   key: number;
 }
@@ -82,7 +82,8 @@ async function buildPage<T extends { key: number }>(
 }
 
 export function publishedItem(catalog: CatalogSummary): Unsent<ShownCatalog> {
-  const { id: catalogId, name, owner, type, visibleTo: networks, schemaTypes, version, updatedAt } = catalog;
+  const { id: catalogId, name, owner, type, visibleTo: networks, version, updatedAt } = catalog;
+  const schemaTypes = typesAmong(catalog.schemaTypes);
   return withoutNulls({
     ...{
       catalogId,
@@ -91,9 +92,11 @@ export function publishedItem(catalog: CatalogSummary): Unsent<ShownCatalog> {
       source: 'service' as const,
       networks,
       type,
-      schemaTypes: typesAmong(schemaTypes),
+      schemaTypes,
+      version,
+      updatedAt,
     },
-    ...{ resources: catalog.resourceCount, offers: catalog.offerCount, version, updatedAt },
+    ...{ resources: catalog.resourceCount, offers: catalog.offerCount },
     state: catalog.isActive ? 'active' : 'inactive',
   });
 }

@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify';
+import type { PlainOperation } from '../http/openapi.ts';
 import { parseQuery } from '../protocol/envelope.ts';
 import { faultAt } from '../protocol/fault.ts';
 import { type Static, type TObject, type TSchema, Type } from '../protocol/type.ts';
@@ -23,19 +25,53 @@ export const CursorKey = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INT
 /** Milliseconds since 1970, as far as a Date goes. */
 export const CursorTime = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
 
+type AskedList<S extends TSchema, C extends TSchema> = Omit<Static<S>, 'limit' | 'after'> & {
+  limit: number;
+  after?: Static<C>;
+};
+
 /** The query of a list, its limit filled in and its cursor read. */
 export function parseListQuery<S extends typeof ListQuery, C extends TSchema>(
   schema: S,
   query: unknown,
   cursor: C,
-): Omit<Static<S>, 'limit' | 'after'> & { limit: number; after?: Static<C> } {
+): AskedList<S, C> {
   const {
     limit = defaultLimit,
     after,
     ...filter
-  } = parseQuery(schema as TObject, query as Record<string, unknown>) as { limit?: number; after?: string };
+  } = parseQuery(schema as TObject, query) as { limit?: number; after?: string };
   const position = after === undefined ? undefined : readCursor(after, cursor);
   return { ...filter, limit, ...(position !== undefined && { after: position }) } as never;
+}
+
+/** GET of a list: its query is parsed, its cursor read, and both are described. */
+export function addList<S extends typeof ListQuery, C extends TSchema, T extends TSchema>(
+  server: FastifyInstance,
+  path: string,
+  { query: schema = ListQuery as S, cursor, read, ...about }: ListRoute<S, C, T>,
+): void {
+  const operation: PlainOperation = { ...about, query: schema };
+  server.get(path, { config: { operation } }, async ({ query }) =>
+    read(parseListQuery(schema, query, cursor)),
+  );
+}
+
+interface ListRoute<S extends typeof ListQuery, C extends TSchema, T extends TSchema>
+  extends Pick<PlainOperation, 'summary' | 'description' | 'tag'> {
+  query?: S;
+  cursor: C;
+  answer: ReturnType<typeof listOf<T>>;
+  read(asked: AskedList<S, C>): Promise<Page<Static<T>>>;
+}
+
+/** A page of rows; `keyOf` says where the next page begins. */
+export function pageOf<T extends object>(
+  rows: readonly T[],
+  limit: number,
+  keyOf: (row: T) => object,
+): { items: WithoutNulls<T>[]; next?: string } {
+  return { items: rows.map(withoutNulls), next: nextCursor(rows, limit, keyOf) };
 }
 
 /** Undefined after the last page. */
@@ -85,7 +121,6 @@ function readCursor<C extends TSchema>(text: string, schema: C): Static<C> {
   }
 }
 
-/** The shape of a page of a list. */
 export function listOf<S extends TSchema>(title: string, item: S) {
   return Type.Object(
     {

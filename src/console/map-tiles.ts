@@ -28,7 +28,6 @@ async function openTiles(file: string): Promise<OpenedFile | undefined> {
   return real === undefined ? undefined : openFile(dirname(real), basename(real));
 }
 
-/** Where the page finds the tiles. */
 export function tilesUrl({ MAP_TILES: file }: Pick<Config, 'MAP_TILES'>): string | undefined {
   return file === undefined ? undefined : `/tiles/${encodeURIComponent(basename(file))}`;
 }

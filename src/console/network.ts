@@ -7,13 +7,14 @@ import { readOverview } from '../storage/console/overview.ts';
 import { Feed, Master, Overview, Participant, Subscription } from './answers/network.ts';
 import type { ConsoleContext } from './context.ts';
 import {
+  addList,
   CursorKey,
   CursorText,
   ListQuery,
   listOf,
   nextCursor,
   type Page,
-  parseListQuery,
+  pageOf,
   renderCursor,
   type Unsent,
   withoutNulls,
@@ -30,11 +31,13 @@ export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleC
     },
   );
 
-  server.get(
-    '/api/participants',
-    { config: { operation: participantsOperation } },
-    async ({ query }): Promise<Page<Participant>> => {
-      const { limit, after, q: text } = parseListQuery(ParticipantsQuery, query, ParticipantCursor);
+  addList(server, '/api/participants', {
+    summary: 'List the participants of the own registry with their keys.',
+    tag,
+    query: ParticipantsQuery,
+    cursor: Type.Object({ namespace: CursorText, registryName: CursorText }),
+    answer: listOf('Participants', Participant),
+    async read({ limit, after, q: text }) {
       const found = await listParticipants(database, { limit, after, text });
       const items = found.map(({ namespace, registryName, keys, ...rest }) =>
         withoutNulls({
@@ -45,18 +48,18 @@ export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleC
       const next = nextCursor(found, limit, ({ namespace, registryName }) => ({ namespace, registryName }));
       return { items, next };
     },
-  );
+  });
 
-  server.get(
-    '/api/subscriptions',
-    { config: { operation: subscriptionsOperation } },
-    async ({ query }): Promise<Page<Subscription>> => {
-      const { limit, after } = parseListQuery(ListQuery, query, SubscriptionCursor);
-      const items = await listAllSubscriptions(database, { limit, after });
-      const next = nextCursor(items, limit, ({ subscriber, id }) => ({ subscriber, id }));
-      return { items: items.map(withoutNulls), next };
+  addList(server, '/api/subscriptions', {
+    summary: 'List who subscribes to the catalog service, and to what.',
+    tag,
+    cursor: Type.Object({ subscriber: CursorText, id: Type.String({ format: 'uuid' }) }),
+    answer: listOf('Subscriptions', Subscription),
+    async read({ limit, after }) {
+      const found = await listAllSubscriptions(database, { limit, after });
+      return pageOf(found, limit, ({ subscriber, id }) => ({ subscriber, id }));
     },
-  );
+  });
 
   server.get(
     '/api/feeds',
@@ -66,11 +69,12 @@ export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleC
     }),
   );
 
-  server.get(
-    '/api/masters',
-    { config: { operation: mastersOperation } },
-    async ({ query }): Promise<Page<Master>> => {
-      const { limit, after } = parseListQuery(ListQuery, query, MasterCursor);
+  addList(server, '/api/masters', {
+    summary: 'List MASTER catalogs, and which catalogs extend them.',
+    tag,
+    cursor: Type.Object({ source: Type.Enum(['service', 'crawl']), key: CursorKey }),
+    answer: listOf('Masters', Master),
+    async read({ limit, after }) {
       const isCrawled = after?.source === 'crawl';
       const published = isCrawled ? [] : await listPublishedMasters(database, { limit, after: after?.key });
       const room = limit - published.length;
@@ -86,7 +90,7 @@ export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleC
       const source = crawled.length > 0 ? 'crawl' : 'service';
       return { items, next: items.length < limit ? undefined : renderCursor({ source, key: last?.key }) };
     },
-  );
+  });
 }
 
 function masterItem(source: 'service' | 'crawl', { key: _, ...master }: MasterCatalog): Unsent<Master> {
@@ -97,13 +101,6 @@ const ParticipantsQuery = Type.Object({
   ...ListQuery.properties,
   q: Type.Optional(Type.String({ maxLength: 200, description: 'A part of its name or address.' })),
 });
-const ParticipantCursor = Type.Object({ namespace: CursorText, registryName: CursorText });
-const SubscriptionCursor = Type.Object({
-  subscriber: CursorText,
-  id: Type.String({ format: 'uuid' }),
-});
-const MasterCursor = Type.Object({ source: Type.Enum(['service', 'crawl']), key: CursorKey });
-
 const tag = 'Network';
 
 const overviewOperation: PlainOperation = {
@@ -113,26 +110,8 @@ const overviewOperation: PlainOperation = {
   tag,
   answer: Overview,
 };
-const participantsOperation: PlainOperation = {
-  summary: 'List the participants of the own registry with their keys.',
-  tag,
-  query: ParticipantsQuery,
-  answer: listOf('Participants', Participant),
-};
-const subscriptionsOperation: PlainOperation = {
-  summary: 'List who subscribes to the catalog service, and to what.',
-  tag,
-  query: ListQuery,
-  answer: listOf('Subscriptions', Subscription),
-};
 const feedsOperation: PlainOperation = {
   summary: 'List the catalog services that the discovery service follows.',
   tag,
   answer: listOf('Feeds', Feed),
-};
-const mastersOperation: PlainOperation = {
-  summary: 'List MASTER catalogs, and which catalogs extend them.',
-  tag,
-  query: ListQuery,
-  answer: listOf('Masters', Master),
 };

@@ -2,14 +2,11 @@ import { listPushReceivers } from '../storage/catalog/push-list.ts';
 import type { Queryable } from '../storage/database.ts';
 import { listCallbackReceivers } from '../storage/work/callback-list.ts';
 
-// The receivers of deliveries, as an operator sees them.
-
 export interface Receiver {
   receiver: string;
   kind: 'push' | 'callback';
   waiting: number;
   parked: number;
-  /** There are more of them than were counted. */
   orMore: boolean;
   oldestWaitingAt: Date | null;
   nextTryAt: Date | null;
@@ -18,7 +15,7 @@ export interface Receiver {
   lastAnswer?: { at?: Date; status?: number; error?: string };
 }
 
-export type ReceiverPosition = Pick<Receiver, 'kind' | 'receiver' | 'isTroubled'>;
+type ReceiverPosition = Pick<Receiver, 'kind' | 'receiver' | 'isTroubled'>;
 
 /** Of each receiver, waiting and parked deliveries are counted up to this number. */
 const countedDeliveries = 10_000;

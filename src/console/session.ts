@@ -102,10 +102,9 @@ function describeIdentities({ DATA_DIR, identities, roles }: ConsoleContext['con
   return Object.fromEntries(
     shown.map((name) => {
       const { id, keyId = findSigningKey(DATA_DIR, identities[name])?.recordId, url } = identities[name];
-      return [
-        name,
-        { id, keyId, url, ...(name === 'consumer' && { keyFile: findKeyFile(DATA_DIR, { id, keyId }) }) },
-      ];
+      // Programs that the page shows sign with this file.
+      const file = resolve(seedFile(DATA_DIR, { id, keyId: keyId ?? '' }));
+      return [name, { id, keyId, url, ...(name === 'consumer' && existsSync(file) && { keyFile: file }) }];
     }),
   );
 }
@@ -116,15 +115,6 @@ function listPublishers({ DATA_DIR, identities }: ConsoleContext['config']): str
   const services = Object.values(others).map(({ id }) => id);
   const owners = listKeyFiles(DATA_DIR, [publisher.id, ...services]).map(({ id }) => id);
   return [...new Set([publisher.id, ...owners.filter((id) => !services.includes(id))])];
-}
-
-/** Programs that the page shows sign with this file. */
-function findKeyFile(
-  dataDir: string,
-  { id, keyId = '' }: { id: string; keyId?: string },
-): string | undefined {
-  const file = resolve(seedFile(dataDir, { id, keyId }));
-  return existsSync(file) ? file : undefined;
 }
 
 const OpenRequest = Type.Object(

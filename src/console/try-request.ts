@@ -1,12 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { exchangeSigned } from '../delivery/exchange.ts';
 import type { DocsPage } from '../http/docs-page.ts';
-import { FetchFailure } from '../http/fetch-failure.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { type Endpoint, endpoints } from '../protocol/endpoints.ts';
 import { actionExamples } from '../protocol/example-messages.ts';
 import { fillIn } from '../protocol/fill-in.ts';
-import { identityOf } from '../protocol/identity.ts';
 import { type JsonObject, parseJson } from '../protocol/json.ts';
 import { closed, oneOfTexts } from '../protocol/shapes.ts';
 import { type Static, Type } from '../protocol/type.ts';
@@ -15,7 +12,7 @@ import { actorOf } from './audit.ts';
 import { audited } from './audited.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError, notFound } from './errors.ts';
-import { findSigner } from './signer.ts';
+import { explainFailure, openSender } from './signer.ts';
 
 // "Try it out" on the API page of the demo network: the console fills in ids and time, signs the request with a key of the demo, sends it to the
 // service and shows what was sent and what came back. Only for the operator, and only in `signpost up`.
@@ -33,7 +30,8 @@ export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): 
     async ({ params }) => {
       const url = findDocument(context, params.role);
       const limits = { timeoutMs: withinMs, maxBytes: maxAnswerBytes, operatorConfigured: true };
-      return parseJson((await outside.client.request(url, limits).catch(explainFailure)).body);
+      const asked = outside.client.request(url, limits).catch((error) => explainFailure(error, 'service'));
+      return parseJson((await asked).body);
     },
   );
   if (!config.demo) return;
@@ -73,29 +71,19 @@ async function sendAs(
   endpoint: Endpoint,
   { role, method, path, body }: TryRequest,
 ): Promise<TryAnswer> {
-  const { config, outside, logger, now } = context;
-  const registry = outside.freshRegistry();
-  const records = await registry.findSubscriber(identityOf(as, config.REGISTRY_NAME));
-  const uri = records.find(({ url }) => url !== undefined)?.url ?? `${config.consoleUrl}/inbox`;
+  const { uri, send } = await openSender(context, as, 'service');
+  const now = context.now();
   const filled =
-    method === 'POST' && fillIn((body ?? {}) as JsonObject, { action: endpoint, id: as, uri, now: now() });
+    method === 'POST' && fillIn((body ?? {}) as JsonObject, { action: endpoint, id: as, uri, now });
   let authorization = '';
-  const url = `${config.identities[role].url}${path}`;
-  const sender = {
-    key: findSigner(config, as),
-    client: outside.client,
-    findKey: registry.findKey,
-    logger,
-    now,
-  };
-  const answer = await exchangeSigned(sender, {
-    ...{ method, url, maxAnswerBytes, operatorConfigured: true },
+  const url = `${context.config.identities[role].url}${path}`;
+  const answer = await send({
+    ...{ method, url, maxAnswerBytes, signal: AbortSignal.timeout(withinMs) },
     ...(filled && { body: Buffer.from(JSON.stringify(filled)) }),
-    signal: AbortSignal.timeout(withinMs),
     beforeSending: async (header) => {
       authorization = header;
     },
-  }).catch(explainFailure);
+  });
   return {
     sent: {
       ...{ method, path, authorization, ...(filled && { body: filled }) },
@@ -145,11 +133,6 @@ function findDocument({ config }: ConsoleContext, role: string): string {
   const tried = triedRoles.find((one) => one === role);
   if (!tried) throw notFound(`The API of ${role} is described at its own address.`);
   return `${config.identities[tried].url}/openapi.json`;
-}
-
-function explainFailure(error: unknown): never {
-  if (!(error instanceof FetchFailure)) throw error;
-  throw new ConsoleError('NET_DOWNSTREAM_UNAVAILABLE', `The service does not answer: ${error.message}`);
 }
 
 const TryRequest = closed({

@@ -57,8 +57,8 @@ export function prepareToRead({ body, query }: Action): void {
 }
 
 /** Query parameters are texts: numbers are read where the schema asks for one, and unknown parameters are ignored. */
-export function parseQuery<S extends TObject>(schema: S, query: Record<string, unknown>): Static<S> {
-  const entries = Object.entries(query).map(([name, value]) => [
+export function parseQuery<S extends TObject>(schema: S, query: unknown): Static<S> {
+  const entries = Object.entries(query as Record<string, unknown>).map(([name, value]) => [
     name,
     readParameter(schema.properties[name], value),
   ]);

@@ -26,6 +26,16 @@ export function parseJson(bytes: Uint8Array): Json {
   }
 }
 
+/** What came from elsewhere, to be shown: its text where it is not JSON. */
+export function parseIfJson(bytes: Buffer): Json {
+  const text = bytes.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /** RFC 8259, section 8.1: nobody adds one. Some editors do. */
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 

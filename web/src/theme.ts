@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 
-export const themes = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
+const themes = ['system', 'light', 'dark'] as const;
+type Theme = (typeof themes)[number];
 
 const storageKey = 'signpost-theme';
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');

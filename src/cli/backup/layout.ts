@@ -21,14 +21,7 @@ export interface BackupFacts {
   bytes: number;
 }
 
-export interface BackupPaths {
-  facts: string;
-  dump: string;
-  data: string;
-  publisher: string;
-}
-
-export function pathsIn(directory: string): BackupPaths {
+export function pathsIn(directory: string) {
   return {
     facts: join(directory, 'backup.json'),
     dump: join(directory, 'database.dump'),

@@ -57,7 +57,7 @@ export async function compareCopies(sides: Sides, ids?: readonly string[]): Prom
     }
     onCatalogs(page.length);
   }
-  return [...suspects, ...(await findSurplus(sides, { source, subscriptions, ids }))];
+  return [...suspects, ...(await findSurplus(sides, source, subscriptions, ids))];
 }
 
 function compareRows({ id, version, loggedVersion, resources, offers, counted }: PublishedCatalog) {
@@ -93,21 +93,13 @@ async function compareCopy(
       await digestPublished(catalogs, published.key),
       await digestCopy(index, copy.key),
     );
-    return {
-      ...suspect,
-      kind: 'copy-differs',
-      progress,
-      message: `${at}, and the index has something else: ${parts}.`,
-    };
+    const message = `${at}, and the index has something else: ${parts}.`;
+    return { ...suspect, kind: 'copy-differs', progress, message };
   }
   const isUsed = (copy.isServed && copy.isActive) || copy.isReplaced || copy.isMaster;
   if (isUsed) return undefined;
-  return {
-    ...suspect,
-    kind: 'copy-hidden',
-    progress,
-    message: `${at}, and is in the index, but not served.`,
-  };
+  const message = `${at}, and is in the index, but not served.`;
+  return { ...suspect, kind: 'copy-hidden', progress, message };
 }
 
 function describeDocuments(
@@ -128,11 +120,9 @@ function describeDocuments(
 /** What searches find, although the catalog service does not have it, or not for this discovery service. */
 async function findSurplus(
   { catalogs, index }: Sides,
-  {
-    source,
-    subscriptions,
-    ids,
-  }: { source: string; subscriptions: readonly string[]; ids?: readonly string[] },
+  source: string,
+  subscriptions: readonly string[],
+  ids: readonly string[] | undefined,
 ): Promise<Suspect[]> {
   const suspects: Suspect[] = [];
   for (let after = 0; ; ) {

@@ -1,9 +1,7 @@
-import { spellTrouble, type Trouble } from '../../rules/troubles.ts';
+import type { Trouble } from '../../rules/troubles.ts';
 import type { MissedPush } from '../../storage/catalog/consistency.ts';
 import type { CrawledVersion } from '../../storage/crawl/consistency.ts';
 import { counted, joinSome } from '../command.ts';
-
-// The differences that `signpost check` names.
 
 export interface Difference {
   kind:
@@ -73,10 +71,6 @@ const underWayMs = 60_000;
 /** A push that failed and is tried again in a while. Parked ones, and those that are due and not sent, are not. */
 export function isInBackoff({ state, attempts, dueAt }: MissedPush, now: Date): boolean {
   return state === 'pending' && (attempts ?? 0) > 0 && now.getTime() < (dueAt?.getTime() ?? 0) + underWayMs;
-}
-
-export function troubleDifference(trouble: Trouble): Difference {
-  return { kind: trouble.kind, message: spellTrouble(trouble) };
 }
 
 function describePush(missed: MissedPush): string {

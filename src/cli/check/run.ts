@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { readTroubles } from '../../delivery/troubles.ts';
 import { identityOf } from '../../protocol/identity.ts';
+import { spellTrouble } from '../../rules/troubles.ts';
 import { describeDifference, maintainIndex } from '../../search/port.ts';
 import { listActive, listMissedPushes } from '../../storage/catalog/consistency.ts';
 import { listCrawledBehind } from '../../storage/crawl/consistency.ts';
@@ -22,7 +23,6 @@ import {
   type Look,
   missedPush,
   type Suspect,
-  troubleDifference,
 } from './difference.ts';
 
 export interface CheckOptions {
@@ -40,7 +40,6 @@ const maxListed = 10_000;
 /** Times that the parts are compared. A difference counts if every look finds it, and nothing of it has moved between the last two. */
 const looks = 4;
 
-/** What was compared. */
 interface Checked {
   catalogs: number;
   documents: number;
@@ -106,7 +105,7 @@ async function withIndex<T>(
 async function listTroubles({ catalogs, index }: Parts): Promise<Difference[]> {
   const databases = [...new Set([catalogs, index])];
   const troubles = await Promise.all(databases.map((database) => readTroubles(database, new Date())));
-  return troubles.flat().map(troubleDifference);
+  return troubles.flat().map((trouble) => ({ kind: trouble.kind, message: spellTrouble(trouble) }));
 }
 
 /** Differences that every look finds, without progress between the last two. */

@@ -4,14 +4,9 @@ import type { Command } from 'commander';
 export interface CompletedCommand {
   /** The words that lead to it, without "signpost". */
   path: readonly string[];
-  words: readonly CompletedWord[];
+  /** Subcommands, or the values that an argument may have. */
+  words: readonly { word: string; about: string }[];
   options: readonly CompletedOption[];
-}
-
-/** A subcommand, or one of the values that an argument may have. */
-export interface CompletedWord {
-  word: string;
-  about: string;
 }
 
 export interface CompletedOption {

@@ -6,14 +6,14 @@ import { SettingsError, secretFile } from '../../settings.ts';
 
 // What is wrong with the settings of this machine, or probably not meant. Pure.
 
-export interface SettingFinding {
+interface SettingFinding {
   /** `wrong`: it cannot be read. `unknown`: there is no such setting. `dangerous`: it opens what is usually closed. */
   kind: 'wrong' | 'unknown' | 'dangerous';
   setting: string;
   message: string;
 }
 
-export interface GivenSettings {
+interface GivenSettings {
   /** The names of all variables of the environment, which others use too. */
   environment: readonly string[];
   /** The names in the .env file, which is ours alone. */
@@ -74,87 +74,62 @@ function findMeant(name: string): string | undefined {
 }
 
 function findDangers(config: Config): SettingFinding[] {
-  return dangers
-    .filter(({ isThere }) => isThere(config))
-    .map(({ setting, message }) => ({ kind: 'dangerous', setting, message }));
+  return Object.entries(dangers)
+    .filter(([, [isThere]]) => isThere(config))
+    .map(([setting, [, message]]) => ({ kind: 'dangerous', setting, message }));
 }
 
 const isElsewhere = (host: string) => host !== 'localhost' && specialRangeOf(host) !== 'loopback';
 const isPublic = (url: string | undefined) => url !== undefined && isElsewhere(new URL(url).hostname);
 
-interface Danger {
-  setting: keyof typeof settings;
-  isThere(config: Config): boolean;
-  message: string;
-}
+type Danger = [isThere: (config: Config) => boolean, message: string];
 
-const dangers: readonly Danger[] = [
-  {
-    setting: 'ALLOW_PRIVATE_ADDRESSES',
-    isThere: (config) =>
-      config.ALLOW_PRIVATE_ADDRESSES &&
-      [config.CATALOG_URL, config.DISCOVERY_URL, config.PUBLISHER_URL].some(isPublic),
-    message:
-      'lets messages of strangers lead this process to addresses of its own network, and it has a public address.',
-  },
-  {
-    setting: 'ALLOW_UNSIGNED_INDEX',
-    isThere: (config) => config.ALLOW_UNSIGNED_INDEX,
-    message:
-      'takes catalog indexes that nobody signed as a whole: entries can be left out of them on the way.',
-  },
-  {
-    setting: 'REQUIRE_MANIFEST',
-    isThere: (config) => !config.REQUIRE_MANIFEST,
-    message: 'takes nodes without a signed manifest.',
-  },
-  {
-    setting: 'CHECK_CALLBACK_ORIGIN',
-    isThere: (config) => !config.CHECK_CALLBACK_ORIGIN,
-    message: 'sends callbacks to whatever address a request names.',
-  },
-  {
-    setting: 'RATE_LIMIT_PER_SECOND',
-    isThere: (config) => config.RATE_LIMIT_PER_SECOND === 0,
-    message: 'lets one participant take all of the service.',
-  },
-  {
-    setting: 'CLOCK_SKEW_SECONDS',
-    isThere: (config) => config.CLOCK_SKEW_SECONDS > 300,
-    message: 'takes signatures that were made long in the future: set the clock instead.',
-  },
-  {
-    setting: 'PUBLISHER_TRIGGER_TOKEN',
-    isThere: (config) => config.PUBLISHER_TRIGGER_TOKEN === 'off',
-    message: 'lets every program of this machine publish in the name of the publisher.',
-  },
-  {
-    setting: 'PUBLISHER_TRIGGER_HOST',
-    isThere: (config) => isElsewhere(config.PUBLISHER_TRIGGER_HOST),
-    message: 'has the trigger, which takes unsigned requests, listen for other machines.',
-  },
-  {
-    setting: 'CONSOLE_HOST',
-    isThere: (config) => isElsewhere(config.CONSOLE_HOST),
-    message:
-      'has the console listen for other machines: the operator token goes over the network, so put TLS before it.',
-  },
-  {
-    setting: 'OPERATIONS_HOST',
-    isThere: (config) => (config.OPERATIONS_PORT ?? 0) > 0 && isElsewhere(config.OPERATIONS_HOST),
-    message: 'shows /metrics and /ready to other machines.',
-  },
-  {
-    setting: 'EMBEDDED_DATABASE',
-    isThere: (config) => config.EMBEDDED_DATABASE && config.DATABASE_URL === undefined,
-    message: 'runs on a beta build of PostgreSQL, for trying things out.',
-  },
-  {
-    setting: 'HOST',
-    isThere: (config) =>
-      isElsewhere(config.HOST) &&
-      ![config.CATALOG_URL, config.DISCOVERY_URL, config.PUBLISHER_URL].some((url) => url !== undefined),
-    message:
-      'listens for other machines, but CATALOG_URL, DISCOVERY_URL and PUBLISHER_URL do not say where these reach it.',
-  },
-];
+const dangers: Partial<Record<keyof typeof settings, Danger>> = {
+  ALLOW_PRIVATE_ADDRESSES: [
+    ({ ALLOW_PRIVATE_ADDRESSES, CATALOG_URL, DISCOVERY_URL, PUBLISHER_URL }) =>
+      ALLOW_PRIVATE_ADDRESSES && [CATALOG_URL, DISCOVERY_URL, PUBLISHER_URL].some(isPublic),
+    'lets messages of strangers lead this process to addresses of its own network, and it has a public address.',
+  ],
+  ALLOW_UNSIGNED_INDEX: [
+    ({ ALLOW_UNSIGNED_INDEX }) => ALLOW_UNSIGNED_INDEX,
+    'takes catalog indexes that nobody signed as a whole: entries can be left out of them on the way.',
+  ],
+  REQUIRE_MANIFEST: [({ REQUIRE_MANIFEST }) => !REQUIRE_MANIFEST, 'takes nodes without a signed manifest.'],
+  CHECK_CALLBACK_ORIGIN: [
+    ({ CHECK_CALLBACK_ORIGIN }) => !CHECK_CALLBACK_ORIGIN,
+    'sends callbacks to whatever address a request names.',
+  ],
+  RATE_LIMIT_PER_SECOND: [
+    ({ RATE_LIMIT_PER_SECOND }) => RATE_LIMIT_PER_SECOND === 0,
+    'lets one participant take all of the service.',
+  ],
+  CLOCK_SKEW_SECONDS: [
+    ({ CLOCK_SKEW_SECONDS }) => CLOCK_SKEW_SECONDS > 300,
+    'takes signatures that were made long in the future: set the clock instead.',
+  ],
+  PUBLISHER_TRIGGER_TOKEN: [
+    ({ PUBLISHER_TRIGGER_TOKEN }) => PUBLISHER_TRIGGER_TOKEN === 'off',
+    'lets every program of this machine publish in the name of the publisher.',
+  ],
+  PUBLISHER_TRIGGER_HOST: [
+    ({ PUBLISHER_TRIGGER_HOST }) => isElsewhere(PUBLISHER_TRIGGER_HOST),
+    'has the trigger, which takes unsigned requests, listen for other machines.',
+  ],
+  CONSOLE_HOST: [
+    ({ CONSOLE_HOST }) => isElsewhere(CONSOLE_HOST),
+    'has the console listen for other machines: the operator token goes over the network, so put TLS before it.',
+  ],
+  OPERATIONS_HOST: [
+    ({ OPERATIONS_PORT = 0, OPERATIONS_HOST }) => OPERATIONS_PORT > 0 && isElsewhere(OPERATIONS_HOST),
+    'shows /metrics and /ready to other machines.',
+  ],
+  EMBEDDED_DATABASE: [
+    ({ EMBEDDED_DATABASE, DATABASE_URL }) => EMBEDDED_DATABASE && DATABASE_URL === undefined,
+    'runs on a beta build of PostgreSQL, for trying things out.',
+  ],
+  HOST: [
+    ({ HOST, CATALOG_URL, DISCOVERY_URL, PUBLISHER_URL }) =>
+      isElsewhere(HOST) && !(CATALOG_URL ?? DISCOVERY_URL ?? PUBLISHER_URL),
+    'listens for other machines, but CATALOG_URL, DISCOVERY_URL and PUBLISHER_URL do not say where these reach it.',
+  ],
+};

@@ -1,12 +1,12 @@
 import { type CrawlScene, type CrawlSceneOptions, createCrawlScene } from '../../conform/crawl-scene.ts';
 import type { DiscoveryScene } from '../../conform/discovery-scene.ts';
 import { at } from '../../conform/expect.ts';
-import { parseIfJson } from '../../conform/sender.ts';
 import { FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
+import { parseIfJson } from '../../protocol/json.ts';
 import { urlOf } from '../../publisher/paths.ts';
 import { RegistryUnavailable } from '../../registry/client.ts';
 
-export interface CrawlPreparation extends Pick<CrawlSceneOptions, 'profile' | 'crawlWaitSeconds' | 'signal'> {
+interface CrawlPreparation extends Pick<CrawlSceneOptions, 'profile' | 'crawlWaitSeconds' | 'signal'> {
   /** Base address of the service. */
   target: string;
   client: GuardedClient;

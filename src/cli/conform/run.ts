@@ -18,7 +18,7 @@ import { createGuardedClient, FetchFailure, type GuardedClient } from '../../htt
 import { identityOf } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import { createChainReader } from '../chain-reader.ts';
-import { type CommandContext, CommandError } from '../command.ts';
+import { type CommandContext, CommandError, reasonOf } from '../command.ts';
 import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
 import { readSchemaSources } from '../schema/sources.ts';
 import { chooseAddress } from '../send/address.ts';
@@ -131,7 +131,9 @@ async function checkCatalogService(parts: Parts, report: ConformReport): Promise
       report.as = peer.self.id;
       await run(catalogChecks, scene, parts, report);
     } finally {
-      await withdrawAll(scene).catch((error) => tellLeft(error, context));
+      await withdrawAll(scene).catch((error) =>
+        context.note(`What was published could not be withdrawn: ${reasonOf(error)}`),
+      );
     }
   });
 }
@@ -269,16 +271,10 @@ async function download(client: GuardedClient, url: string): Promise<Buffer> {
   }
 }
 
-function tellLeft(error: unknown, context: CommandContext): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  context.note(`What was published could not be withdrawn: ${reason}`);
-}
-
 function writeReport(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The report cannot be written: ${reason}`, error);
+    throw new CommandError(`The report cannot be written: ${reasonOf(error)}`, error);
   }
 }

@@ -3,9 +3,8 @@ import { startCrawl } from '../../console/crawl-now.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { readLog } from '../../storage/crawl/log.ts';
 import { isCrawled, listCrawledCatalogs, readClock } from '../../storage/crawl/status.ts';
-import { type Acting, act } from '../acting.ts';
+import { act } from '../acting.ts';
 import { type CommandContext, CommandError } from '../command.ts';
-import { withDatabase } from '../database.ts';
 import { renderCatalogs, renderLine } from './report.ts';
 
 // `signpost crawl now`: makes everything of a node due, and waits until the running crawler has done it.
@@ -18,12 +17,12 @@ export async function crawlNodeNow(
   node: string,
   { timeoutMs, json }: { timeoutMs: number; json?: boolean },
 ): Promise<void> {
-  await withDatabase(context, async (database, { REGISTRY_NAME }) => {
+  await act(context, `See why: signpost doctor ${node}`, async (acting, { REGISTRY_NAME }) => {
+    const { database } = acting;
     const identity = identityOf(node, REGISTRY_NAME);
     const until = waitUntil(Date.now() + timeoutMs);
     const askedAt = await readClock(database);
-    const start = (acting: Acting) => startCrawl(acting, acting.by, identity, until);
-    await act(context, database, start, `See why: signpost doctor ${node}`);
+    await startCrawl(acting, acting.by, identity, until);
     await until(() => isCrawled(database, identity));
     const { lines } = await readLog(database, { node: identity, limit: shownLines, offset: 0 });
     const told = lines.filter(({ at }) => at >= askedAt);

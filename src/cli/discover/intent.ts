@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { DiscoverMessage, Intent, SpatialEntry } from '../../protocol/discover-messages.ts';
 import { locationTargets, type Place } from '../../rules/hit.ts';
+import { collect, parserOf } from '../arguments.ts';
 import { CommandError } from '../command.ts';
 
 // From what a person types to the message of a discover (catalog spec: POST /discover).
@@ -101,7 +102,9 @@ export function parseDistance(text: string): number {
   throw new InvalidArgumentError('It is a distance such as 5km, 800m or 3mi.');
 }
 
-export function collectTargets(text: string, earlier: string[] = []): string[] {
-  if (text.startsWith('$')) return [...earlier, text];
-  throw new InvalidArgumentError(`It is a JSONPath from $, such as ${locationTargets[0]}.`);
-}
+export const collectTargets = collect(
+  parserOf(
+    (text) => (text.startsWith('$') ? text : undefined),
+    `It is a JSONPath from $, such as ${locationTargets[0]}.`,
+  ),
+);

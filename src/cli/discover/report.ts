@@ -1,5 +1,6 @@
 import type { Offer } from '../../protocol/catalog.ts';
 import type { OnDiscoverMessage } from '../../protocol/discover-messages.ts';
+import { exactTotal } from '../../rules/discover/page-answer.ts';
 import {
   coversResource,
   findDistance,
@@ -58,10 +59,6 @@ function renderCount(
     : `${found}: ${offset + 1} to ${end} of ${total}${total > exactTotal ? ' or more' : ''}.${next}`;
 }
 
-/** A total above this counts only what was seen. */
-const exactTotal = 1_000;
-
-/** The lowest price of each currency and unit. */
 function renderPrice(offers: readonly Offer[]): string {
   const all = findPrices(offers);
   const texts = findLowestPrices(offers).map((lowest) => {

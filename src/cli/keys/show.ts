@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { LocalKey } from '../../discovery/inspect/name-signers.ts';
 import { parseKeyId, parseSubscriber } from '../arguments.ts';
-import { type CommandContext, CommandError, renderTable } from '../command.ts';
+import { type CommandContext, CommandError, printResult, renderTable } from '../command.ts';
 import { listLocalKeys } from '../local-keys.ts';
 
 // The keys of this machine: public halves, names in the registry, and where the seeds are; never the seeds themselves.
@@ -14,12 +14,8 @@ export function registerShowCommands(keys: Command, context: CommandContext): vo
     .action(({ json }: { json?: boolean }) => {
       const config = context.config();
       const found = listLocalKeys(config);
-      if (json) context.print(JSON.stringify(found, null, 2));
-      else if (found.length > 0) context.print(renderKeys(found));
-      else
-        context.print(
-          `There are no keys in ${config.DATA_DIR}/keys. Make one: signpost keys new --id … --save`,
-        );
+      const none = `There are no keys in ${config.DATA_DIR}/keys. Make one: signpost keys new --id … --save`;
+      printResult(context, json, found, found.length > 0 ? renderKeys(found) : none);
     });
 
   keys

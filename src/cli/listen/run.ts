@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createBareServer } from '../../http/bare-server.ts';
 import { signedRoute, type VerifiedRequest } from '../../http/signed-route.ts';
 import { ack } from '../../protocol/acknowledgement.ts';
@@ -6,6 +5,7 @@ import { actions } from '../../protocol/actions.ts';
 import { receivedActions } from '../../protocol/endpoints.ts';
 import { paint } from '../colour.ts';
 import type { CommandContext } from '../command.ts';
+import { untilStopped } from '../interrupt.ts';
 import { describeReceiver, explainListening, type ListenAddress } from '../send/callback.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { resolveSigner } from '../send/signer.ts';
@@ -44,7 +44,7 @@ export async function listen(
     try {
       const { port } = await server.listen(address).catch((error: Error) => explainListening(error, address));
       context.note(`Listening on http://${address.host}:${port} as ${self.subscriberId}. Ctrl-C ends it.`);
-      await untilEnded(ended);
+      await untilStopped(ended);
     } finally {
       await server.close();
     }
@@ -64,11 +64,4 @@ function render({ context, message, identity, recordId }: Received): string {
 
 function renderJson({ context, message, identity, recordId, receivedAt }: Received): string {
   return JSON.stringify({ receivedAt, signer: identity, recordId, context, message });
-}
-
-async function untilEnded(ended: AbortController): Promise<void> {
-  const stop = () => ended.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
-  if (!ended.signal.aborted) await once(ended.signal, 'abort');
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Config } from '../../config.ts';
@@ -15,6 +14,7 @@ import { unusableReason } from '../../protocol/registry-record.ts';
 import { type RegistryClient, RegistryUnavailable } from '../../registry/client.ts';
 import { loadOrCreateToken } from '../../secret-file.ts';
 import { allowsPrivate, type CommandContext, CommandError } from '../command.ts';
+import { untilStopped } from '../interrupt.ts';
 import { chooseAddress } from '../send/address.ts';
 import { explainListening, type ListenAddress } from '../send/callback.ts';
 import { withRegistry } from '../send/exchange.ts';
@@ -137,7 +137,7 @@ function createContext(
 
 async function runStdio(tools: McpContext, context: CommandContext): Promise<void> {
   const server = createMcpServer(tools);
-  const ended = untilEnded();
+  const ended = untilStopped();
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;
   });
@@ -175,15 +175,6 @@ async function runHttp(
     context.print(
       `Listening on ${url}. ${isLocal ? 'Programs of this machine need no token. The token for others' : 'The token'} is in ${file}. Answers are awaited at ${callbacks}. Ctrl-C ends it.`,
     );
-  await untilEnded();
+  await untilStopped();
   await endpoint.close();
-}
-
-async function untilEnded(): Promise<void> {
-  const ended = new AbortController();
-  await Promise.race([
-    once(process, 'SIGINT', { signal: ended.signal }),
-    once(process, 'SIGTERM', { signal: ended.signal }),
-  ]);
-  ended.abort();
 }

@@ -23,7 +23,6 @@ export interface PublicCheck {
   /** Where it was looked for. */
   url: string;
   isVerified: boolean;
-  /** A sentence for the person at the terminal. */
   message: string;
 }
 
@@ -91,10 +90,12 @@ async function findProblem(
     if (reading.kind === 'unchanged') continue;
     for (const trusted of reading.entries) entries.set(trusted.entry.catalogId, trusted);
   }
-  const shown = results.map((result) => ({ result, trusted: entries.get(result.catalogId) }));
-  const missing = shown.map(findDifference).find((difference) => difference !== undefined);
-  if (missing !== undefined) return notThere(missing);
-  for (const { trusted } of shown.slice(0, maxCatalogs)) {
+  for (const result of results) {
+    const difference = findDifference(result, entries.get(result.catalogId));
+    if (difference !== undefined) return notThere(difference);
+  }
+  for (const { catalogId } of results.slice(0, maxCatalogs)) {
+    const trusted = entries.get(catalogId);
     if (trusted === undefined) continue;
     const findings = await verifyCatalog({ reader, node: verified, isExact: false, signal }, trusted);
     for (const finding of findings) if (finding.kind === 'fault') return problemWith(finding);
@@ -102,12 +103,7 @@ async function findProblem(
   return undefined;
 }
 
-interface Shown {
-  result: TriggerResult;
-  trusted: TrustedEntry | undefined;
-}
-
-function findDifference({ result: { catalogId, version }, trusted }: Shown): string | undefined {
+function findDifference({ catalogId, version }: TriggerResult, trusted?: TrustedEntry): string | undefined {
   if (trusted === undefined) return `No index there lists ${catalogId}.`;
   const found = announcedVersion(trusted.entry);
   // Somebody else may have published since.

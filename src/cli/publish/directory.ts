@@ -35,7 +35,6 @@ export async function publishDirectly(
   });
 }
 
-/** Work on the publisher's own directory. */
 export async function withPublisher<T>(
   config: Config,
   work: (publisher: Publisher) => Promise<T>,

@@ -21,7 +21,6 @@ export function renderResults(results: readonly Result[]): string {
   ].join('\n');
 }
 
-/** A line for each error and each warning. */
 export function renderProblems(result: Result): string[] {
   const { catalogId, errors = [] } = result;
   const warnings = 'warnings' in result ? (result.warnings ?? []) : [];

@@ -66,24 +66,15 @@ async function checkAccepted(
 function refuseOptionsOfOther(options: PublishOptions): void {
   const { to, self } = options;
   if (to !== undefined && self) throw new CommandError('Give either --to or --self, not both.');
-  const others = to === undefined ? optionsOfServices : optionsOfFiles;
-  const [, flag] = others.find(([name]) => options[name] !== undefined) ?? [];
-  if (flag !== undefined)
-    throw new CommandError(`${flag} means nothing ${to === undefined ? 'without' : 'with'} --to.`);
+  const others: readonly (keyof PublishOptions)[] = to === undefined ? optionsOfServices : optionsOfFiles;
+  const name = others.find((option) => options[option] !== undefined);
+  if (name === undefined) return;
+  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new CommandError(`${flag} means nothing ${to === undefined ? 'without' : 'with'} --to.`);
 }
 
-type Flag = [name: keyof PublishOptions, flag: string];
-const optionsOfFiles: readonly Flag[] = [
-  ['index', '--index'],
-  ['forceBaseline', '--force-baseline'],
-];
-const optionsOfServices: readonly Flag[] = [
-  ['as', '--as'],
-  ['keyId', '--key-id'],
-  ['key', '--key'],
-  ['listen', '--listen'],
-  ['uri', '--uri'],
-];
+const optionsOfFiles = ['index', 'forceBaseline'] as const;
+const optionsOfServices = ['as', 'keyId', 'key', 'listen', 'uri'] as const;
 
 function report(
   { results, warnings, isAnswered, public: shown }: Outcome,

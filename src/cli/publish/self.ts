@@ -4,17 +4,12 @@ import { askTrigger } from '../trigger-client.ts';
 
 // Publishing as files of our own: through the publisher that runs on this machine, otherwise on its directory. Both do the same.
 
-export interface PublishedHere {
-  answer: TriggerAnswer;
-  /** Who did it, for the person who asked. */
-  by: string;
-}
-
+/** The answer, and who gave it, for the person who asked. */
 export async function publishHere(
   config: Config,
   request: object,
   indexName?: string,
-): Promise<PublishedHere> {
+): Promise<{ answer: TriggerAnswer; by: string }> {
   const answer = await askTrigger(config, request, indexName);
   if (answer) return { answer, by: `the publisher at ${config.triggerUrl}` };
   const { publishDirectly } = await import('./directory.ts');

@@ -10,7 +10,7 @@ import { type Submission, submissionsOf } from '../../rules/submission.ts';
 import type { AttributeChecker } from '../../rules/typed-attributes.ts';
 import { CommandError } from '../command.ts';
 
-export interface DocumentReport {
+interface DocumentReport {
   /** What the document turned out to be. */
   subject: string;
   faults: ErrorBody[];
@@ -34,22 +34,17 @@ export function checkDocument(value: Json, options: DocumentOptions): DocumentRe
 function checkItem(value: Json, at: Segments, options: DocumentOptions): DocumentReport {
   if (isJsonObject(value)) {
     if (isJsonObject(value.message))
-      return report('publish body', checkMessage(value.message, [...at, 'message'], options));
-    if (Array.isArray(value.catalogs)) return report('catalogs', checkMessage(value, at, options));
+      return { subject: 'publish body', faults: checkMessage(value.message, [...at, 'message'], options) };
+    if (Array.isArray(value.catalogs))
+      return { subject: 'catalogs', faults: checkMessage(value, at, options) };
     if ('provider' in value && 'descriptor' in value)
-      return report('catalog', checkOneCatalog(value, at, options));
-    if ('@context' in value) {
-      const { checker, isTemplate } = options;
-      return report('attributes', checker.check(value, { at, partial: isTemplate }));
-    }
+      return { subject: 'catalog', faults: checkOneCatalog(value, at, options) };
+    const { checker, isTemplate: partial } = options;
+    if ('@context' in value) return { subject: 'attributes', faults: checker.check(value, { at, partial }) };
   }
   throw new CommandError(
     'That is neither a publish body (context, message), nor catalogs, nor a catalog, nor attributes with @context.',
   );
-}
-
-function report(subject: string, faults: ErrorBody[]): DocumentReport {
-  return { subject, faults };
 }
 
 const findMessageFaults = findFaults(PublishMessage);

@@ -1,4 +1,4 @@
-import { type CommandContext, renderTable } from '../command.ts';
+import { type CommandContext, printResult, renderTable } from '../command.ts';
 import { readJsonInput } from '../read-input.ts';
 import { checkDocument } from './check.ts';
 import { createSourceChecker, readSchemaSources } from './sources.ts';
@@ -18,14 +18,8 @@ export async function listTypes({ json }: ListOptions, context: CommandContext):
   const sourceOf = (address: string) =>
     sources.findLast(({ schemas }) => schemas.some((schema) => schema.address === address))?.name ?? '';
   const rows = types.map(({ type, address }) => ({ type, address, from: sourceOf(address) }));
-  if (json) context.print(JSON.stringify({ types: rows, problems }, null, 2));
-  else
-    context.print(
-      renderTable(
-        ['TYPE', 'ADDRESS', 'FROM'],
-        rows.map(({ type, address, from }) => [type, address, from]),
-      ),
-    );
+  const text = renderTable(['TYPE', 'ADDRESS', 'FROM'], rows.map(Object.values));
+  printResult(context, json, { types: rows, problems }, text);
   for (const { type, address, reason } of problems)
     context.note(`${type} of ${address} cannot be used: ${reason}`);
 }
@@ -44,10 +38,7 @@ export async function checkFile(
     isTemplate: template,
   });
   if (faults.length > 0) context.setExitCode(1);
-  if (json) {
-    context.print(JSON.stringify({ subject, faults, unknownContexts: [...unknown] }, null, 2));
-    return;
-  }
+  if (json) return context.print(JSON.stringify({ subject, faults, unknownContexts: [...unknown] }, null, 2));
   for (const { code, message, details } of faults)
     context.print(`${details?.path ?? '$'}  ${code}  ${message}`);
   if (faults.length === 0) context.print(`${subject}: no fault`);

@@ -27,7 +27,6 @@ export async function readSchemaSources({ SCHEMA_DIR, DATA_DIR }: Config): Promi
   ];
 }
 
-/** Checks attributes as the settings say. */
 export function createSourceChecker(
   sources: readonly SchemaSource[],
   config: Config,

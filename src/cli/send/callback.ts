@@ -8,6 +8,7 @@ import {
 } from '../../delivery/receive-callback.ts';
 import { hasCode } from '../../error-code.ts';
 import { createBareServer } from '../../http/bare-server.ts';
+import { signedLimits } from '../../http/signed-limits.ts';
 import { type SignedService, signedRoute } from '../../http/signed-route.ts';
 import { ack } from '../../protocol/acknowledgement.ts';
 import { actions } from '../../protocol/actions.ts';
@@ -29,7 +30,6 @@ export interface ListenAddress {
 }
 
 export interface CallbackListener {
-  /** What is waited for. */
   action: string;
   /** The base address to give as bapUri or bppUri. */
   url: string;
@@ -115,13 +115,7 @@ export function describeReceiver({
     findKey: registry.findKey,
     findSentRequest: async () => [],
     largeCallbacks: { isAwaited: async () => true, scan },
-    limits: {
-      clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
-      maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
-      requireCallbackChain: config.REQUIRE_CALLBACK_CHAIN,
-      bodyBytes: config.BULK_BODY_SIZE_LIMIT,
-      bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
-    },
+    limits: { ...signedLimits(config), bodyBytes: config.BULK_BODY_SIZE_LIMIT },
     logger: silentLogger(),
   };
 }

@@ -11,7 +11,7 @@ import type { CallbackListener, ListenAddress, ListenerOptions } from './callbac
 // Where a command waits for its callback: at an address of its own, or, when it speaks for the publisher of this machine and that one runs,
 // through it, because callbacks to the publisher come to where it listens.
 
-export interface WaitingOptions extends Omit<ListenerOptions, 'address'> {
+interface WaitingOptions extends Omit<ListenerOptions, 'address'> {
   address: OwnAddress;
   given: { listen?: ListenAddress };
   client: GuardedClient;

@@ -2,12 +2,12 @@ import type { Callback } from '../../delivery/receive-callback.ts';
 import type { FetchedAnswer } from '../../http/guarded-client.ts';
 import { readTruncated, truncatedHeader } from '../../protocol/discover-messages.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
-import type { Json } from '../../protocol/json.ts';
+import { isJsonObject, type Json, parseIfJson } from '../../protocol/json.ts';
 import { type Nack, readNack } from '../../protocol/nack.ts';
 import type { OnPublishMessage } from '../../protocol/publish-messages.ts';
 import { parseSignatureHeader, verifySignature } from '../../protocol/request-signature.ts';
 import type { RegistryClient } from '../../registry/client.ts';
-import { CommandError } from '../command.ts';
+import { CommandError, reasonOf } from '../command.ts';
 import { renderProblems } from '../publish/report.ts';
 import type { SendableRequest } from './request.ts';
 
@@ -25,7 +25,7 @@ export interface ReceivedAnswer {
 }
 
 /** Whether the response header `Signature` is what the answering node wrote for this answer to this request. */
-export type SignatureCheck =
+type SignatureCheck =
   | { holds: true; signer: string; recordId: string /** Of the signer in the registry. */; url?: string }
   | { holds: false; reason: string };
 
@@ -36,7 +36,7 @@ export async function readAnswer(
 ): Promise<ReceivedAnswer> {
   return {
     status: response.status,
-    body: parseIfJson(response.body.toString('utf8')),
+    body: parseIfJson(response.body),
     signature: await checkSignature(response, requestSignature, registry),
     date: response.headers.date,
     truncated: readTruncated(response.headers[truncatedHeader]),
@@ -105,19 +105,16 @@ export function renderJson(
   answer: ReceivedAnswer,
   callback: Callback | undefined,
 ): string {
-  const request = { method, url, authorization, digest, body: parseIfJson(body.toString('utf8')) };
+  const request = { method, url, authorization, digest, body: parseIfJson(body) };
   return JSON.stringify({ request, answer, callback }, null, 2);
 }
 
 /** What a NACK says: its code, and the sentence with the path of the culprit. */
-export function readRefusal(body: Json): { code: string; reason: string } {
+export function readRefusal(body: Json) {
   return describeNack(readNack(body));
 }
 
-export function describeNack({ code = 'no error code', message = '', path }: Nack): {
-  code: string;
-  reason: string;
-} {
+export function describeNack({ code = 'no error code', message = '', path }: Nack) {
   return { code, reason: path === undefined ? message : `${message} (${path})` };
 }
 
@@ -133,29 +130,18 @@ async function checkSignature(
     const { subscriberId: signer, recordId } = header;
     if (!header.chained) return { holds: false, reason: 'it does not sign the signature of the request' };
     const lookup = await registry.findKey(signer, recordId);
-    if (lookup.kind === 'unusable')
-      return { holds: false, reason: `${signer}, ${recordId}: ${lookup.reason}` };
-    if (lookup.kind !== 'key')
-      return { holds: false, reason: `${signer}, ${recordId}: ${lookup.kind.replace('-', ' ')}` };
+    if (lookup.kind !== 'key') {
+      const reason = lookup.kind === 'unusable' ? lookup.reason : lookup.kind.replace('-', ' ');
+      return { holds: false, reason: `${signer}, ${recordId}: ${reason}` };
+    }
     verifySignature(header, lookup.publicKey, body, requestSignature);
     return { holds: true, signer, recordId, url: lookup.record.url };
   } catch (error) {
-    return { holds: false, reason: error instanceof Error ? error.message : String(error) };
+    return { holds: false, reason: reasonOf(error) };
   }
 }
 
 function acknowledgementOf(body: Json): string | undefined {
-  const message =
-    typeof body === 'object' && body !== null && !Array.isArray(body) ? body.message : undefined;
-  const status =
-    typeof message === 'object' && message !== null && !Array.isArray(message) ? message.status : undefined;
+  const status = isJsonObject(body) && isJsonObject(body.message) && body.message.status;
   return typeof status === 'string' ? status : undefined;
-}
-
-function parseIfJson(text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

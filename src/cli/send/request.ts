@@ -2,17 +2,15 @@ import { signTimes } from '../../delivery/bodiless-signature.ts';
 import { bodyDigest } from '../../protocol/digest.ts';
 import { type Endpoint, endpoints } from '../../protocol/endpoints.ts';
 import { fillIn } from '../../protocol/fill-in.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseIfJson, parseJson } from '../../protocol/json.ts';
 import type { SigningKey } from '../../protocol/keys.ts';
 import { findMessageId } from '../../protocol/message-id.ts';
 import { parseSignatureHeader, signRequest } from '../../protocol/request-signature.ts';
-import { CommandError } from '../command.ts';
-
-// From a file and a few options to the signed request that is sent.
+import { CommandError, reasonOf } from '../command.ts';
 
 export type Method = Endpoint['method'];
 
-export interface DraftOptions {
+interface DraftOptions {
   to: string;
   method: Method;
   /** Named by the person; otherwise the address or the file tells. */
@@ -119,20 +117,11 @@ function parseDocument(bytes: Buffer): JsonObject {
   try {
     value = parseJson(bytes);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The file is not JSON: ${reason}. --verbatim sends it as it is.`, error);
+    throw new CommandError(`The file is not JSON: ${reasonOf(error)}. --verbatim sends it as it is.`, error);
   }
   if (!isJsonObject(value))
     throw new CommandError('The file holds JSON, but no object with context and message.');
   return value;
-}
-
-function parseIfJson(bytes: Buffer): Json | undefined {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function contextOf(document: Json | undefined): JsonObject | undefined {

@@ -78,7 +78,6 @@ async function tamper(tree: PublisherTree, catalogId: string): Promise<void> {
   await replaceFile(tree, path, isGzipped ? gzipSync(changed) : Buffer.from(changed));
 }
 
-/** Serves the files of the second publisher. */
 export async function serveSecondPublisher(
   config: Config,
   statusMs = usualStatusMs,

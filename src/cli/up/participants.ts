@@ -44,7 +44,6 @@ export async function registerOwn(database: Database, config: Config): Promise<v
   await listIndexes(database, config);
 }
 
-/** Registers the other participants of the demo network. */
 export async function registerOthers(database: Database, config: Config): Promise<void> {
   const second = secondPublisher(config);
   await register(database, config, [

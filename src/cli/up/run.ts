@@ -30,7 +30,20 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
   const config = readUpConfig(context, options);
   const release = await claimDataDir(config.DATA_DIR, context);
   try {
-    await run(options, context, config);
+    await runProcess(context, config, {
+      json: options.json,
+      async prepare(database) {
+        if (config.demo) await publishHostedCatalogs(config);
+        await registerOwn(database, config);
+        if (config.demo) await registerOthers(database, config);
+      },
+      alongside: (running, logger) => runDemo(config, running, logger),
+      settle: (running, signal, playing) => untilAtRest(config, running, signal, playing),
+      started() {
+        context.print(renderBanner(config));
+        return offerPage(context, config);
+      },
+    });
   } finally {
     await release();
   }
@@ -60,24 +73,6 @@ async function claimDataDir(dataDir: string, context: CommandContext): Promise<(
   }
 }
 
-function run(options: UpOptions, context: CommandContext, config: Config): Promise<void> {
-  return runProcess(context, config, {
-    json: options.json,
-    async prepare(database) {
-      if (config.demo) await publishHostedCatalogs(config);
-      await registerOwn(database, config);
-      if (config.demo) await registerOthers(database, config);
-    },
-    alongside: (running, logger) => runDemo(config, running, logger),
-    settle: (running, signal, playing) => untilAtRest(config, running, signal, playing),
-    started() {
-      context.print(renderBanner(config));
-      return offerPage(context, config);
-    },
-  });
-}
-
-/** Starts the participants of the demo beside the roles. */
 async function runDemo(
   config: Config,
   { database, roles }: Pick<Process, 'database' | 'roles'>,

@@ -9,7 +9,7 @@ import {
   unusableReason,
 } from '../../protocol/registry-record.ts';
 import type { RegistryClient } from '../../registry/client.ts';
-import { CommandError } from '../command.ts';
+import { CommandError, reasonOf } from '../command.ts';
 
 /** Keys that the person vouches for, instead of the registry: for a machine without a network. */
 export type KeySource = Pick<RegistryClient, 'findKey' | 'findSubscriber'>;
@@ -39,14 +39,8 @@ function readKey(text: string): ParticipantRecord[] {
 }
 
 function recordOf(recordId: string, signingPublicKey: string): ParticipantRecord {
-  return {
-    recordId,
-    subscriberId: '',
-    networkMemberships: [],
-    catalogIndexUrls: [],
-    state: 'live',
-    signingPublicKey,
-  };
+  const nothing = { subscriberId: '', networkMemberships: [], catalogIndexUrls: [] };
+  return { ...nothing, recordId, state: 'live', signingPublicKey };
 }
 
 function readRecords(file: string): ParticipantRecord[] {
@@ -81,6 +75,6 @@ function checkKey(key: string | undefined, text: string): void {
   try {
     parsePublicKey(key ?? '');
   } catch (error) {
-    throw new CommandError(`--key ${text}: ${error instanceof Error ? error.message : error}`, error);
+    throw new CommandError(`--key ${text}: ${reasonOf(error)}`, error);
   }
 }

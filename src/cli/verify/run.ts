@@ -48,7 +48,7 @@ export async function verify(
   context.print(json ? JSON.stringify({ isHolding, ...report }, null, 2) : renderVerdict(report));
 }
 
-export interface PlaceCheck {
+interface PlaceCheck {
   config: Config;
   /** As --key gives them; otherwise the registry is asked. */
   keys?: readonly string[];

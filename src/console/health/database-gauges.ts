@@ -20,7 +20,6 @@ const patienceMs = 500;
 const keptMs = 60_000;
 /** Receivers that have a series of their own, for each kind and state: those whose deliveries wait longest. All others are `other`. */
 const namedReceivers = 50;
-const others = 'other';
 
 export function addDatabaseGauges({ database, metrics, logger }: GaugeTools): void {
   let measuredAt = performance.now();
@@ -37,52 +36,42 @@ export function addDatabaseGauges({ database, metrics, logger }: GaugeTools): vo
       logger.debug({ err: error }, 'the gauges of the database were not measured');
     });
 
-  const labels = ['kind', 'state', 'receiver'] as const;
-  const counts = metrics.gauge(
+  const gauge = <T extends string = never>(name: string, help: string, ...labels: T[]) =>
+    metrics.gauge(name, help, labels, { collect });
+  const counts = gauge(
     'signpost_deliveries',
     'Callbacks and pushes that wait or are parked; those of the 50 receivers that wait longest by receiver, the rest as other',
-    labels,
-    { collect },
+    ...deliveryLabels,
   );
-  const ages = metrics.gauge(
+  const ages = gauge(
     'signpost_delivery_oldest_seconds',
     'Age of the oldest callback or push that waits or is parked, by receiver as signpost_deliveries',
-    labels,
-    { collect },
+    ...deliveryLabels,
   );
-  const size = metrics.gauge(
+  const size = gauge(
     'signpost_index_documents',
     'Catalogs, resources and offers in the index; large numbers are estimates of PostgreSQL',
-    ['kind'],
-    { collect },
+    'kind',
   );
-  const bytes = metrics.gauge(
+  const bytes = gauge(
     'signpost_index_bytes',
     'Size of the tables of the discovery service, with their indexes',
-    [],
-    { collect },
   );
-  const lag = metrics.gauge(
+  const lag = gauge(
     'signpost_index_lag_seconds',
     'Age of the oldest change on its way to the index, by what it waits for: its processing, its push',
-    ['stage'],
-    { collect },
+    'stage',
   );
-  const failing = metrics.gauge(
-    'signpost_crawl_failing_catalogs',
-    'Catalogs that the crawler could not read lately',
-    [],
-    { collect },
-  );
+  const failing = gauge('signpost_crawl_failing_catalogs', 'Catalogs that the crawler could not read lately');
   const forget = () => {
-    for (const gauge of [counts, ages, size, lag]) gauge.reset();
+    for (const labelled of [counts, ages, size, lag]) labelled.reset();
     // Without labels, a gauge that is reset would tell 0.
-    for (const gauge of [bytes, failing]) gauge.remove();
+    for (const plain of [bytes, failing]) plain.remove();
   };
   forget();
 }
 
-export interface GaugeTools {
+interface GaugeTools {
   database: Database;
   metrics: Metrics;
   logger: Logger;
@@ -107,7 +96,8 @@ function createRefresh(measure: () => Promise<void>) {
   };
 }
 
-type DeliveryLabels = 'kind' | 'state' | 'receiver';
+const deliveryLabels = ['kind', 'state', 'receiver'] as const;
+type DeliveryLabels = (typeof deliveryLabels)[number];
 
 function tellDeliveries(
   measured: readonly DeliveryBacklog[],
@@ -123,7 +113,7 @@ function tellDeliveries(
         ages.set({ kind, state, receiver }, Math.max(0, seconds));
       }
       const told = named.reduce((sum, { count }) => sum + count, 0);
-      const rest = { kind, state, receiver: others };
+      const rest = { kind, state, receiver: 'other' };
       counts.set(rest, Math.max(0, total - told));
       ages.set(rest, Math.max(0, receivers[namedReceivers]?.seconds ?? 0));
     }

@@ -20,7 +20,7 @@ const tickMs = 15_000;
 const minuteMs = 60_000;
 const resolutionMs = 10;
 
-export interface RecorderOptions {
+interface RecorderOptions {
   database: Database;
   about: AboutProcess;
   metrics: Metrics;
@@ -86,7 +86,6 @@ function startOfMinute(time: Date): Date {
   return new Date(Math.floor(time.getTime() / minuteMs) * minuteMs);
 }
 
-/** How much each counter has grown since `base`. */
 function subtract(counted: Numbers, base: Numbers): Numbers {
   return Object.fromEntries(
     Object.entries(counted).map(([name, value]) => [name, value - (base[name] ?? 0)]),

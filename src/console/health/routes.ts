@@ -10,15 +10,7 @@ import { listProcesses, readMinutes } from '../../storage/console/minutes.ts';
 import { readOverview } from '../../storage/console/overview.ts';
 import { Duplicate, EmptySearch, Health, Series, seriesNames, Trouble } from '../answers/health.ts';
 import type { ConsoleContext } from '../context.ts';
-import {
-  CursorTime,
-  ListQuery,
-  listOf,
-  nextCursor,
-  type Page,
-  parseListQuery,
-  withoutNulls,
-} from '../list.ts';
+import { addList, CursorTime, listOf, nextCursor, type Page, withoutNulls } from '../list.ts';
 import { buildSeries } from './series.ts';
 import { findReasons, goals } from './verdict.ts';
 
@@ -69,17 +61,20 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
     '/api/health/series',
     { config: { operation: seriesOperation } },
     async ({ query }): Promise<Series> => {
-      const { hours = defaultHours } = parseQuery(SeriesQuery, query as Record<string, unknown>);
+      const { hours = defaultHours } = parseQuery(SeriesQuery, query);
       const numbers = await readMinutes(database, minutesAgo(hours * 60));
       return { names: [...seriesNames], goals, rows: buildSeries(numbers, now()) };
     },
   );
 
-  server.get(
-    '/api/health/empty-searches',
-    { config: { operation: searchesOperation } },
-    async ({ query }): Promise<Page<EmptySearch>> => {
-      const { limit, after } = parseListQuery(ListQuery, query, Cursor);
+  addList(server, '/api/health/empty-searches', {
+    summary: 'List searches that found nothing, the latest first.',
+    description:
+      'The same search again adds to `times`. The latest 1,000 are kept, for EMPTY_SEARCH_DAYS (7).',
+    tag,
+    cursor: Type.Object({ at: CursorTime, key: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
+    answer: listOf('EmptySearches', EmptySearch),
+    async read({ limit, after }) {
       const found = await listEmptySearches(database, {
         limit,
         ...(after && { before: { at: new Date(after.at), key: after.key } }),
@@ -91,7 +86,7 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
       }));
       return { items, next: nextCursor(found, limit, ({ at, key }) => ({ at: at.getTime(), key })) };
     },
-  );
+  });
 }
 
 async function listDuplicates(database: ConsoleContext['database']): Promise<Duplicate[]> {
@@ -109,7 +104,6 @@ const defaultHours = 24;
 const SeriesQuery = Type.Object({
   hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168, default: defaultHours })),
 });
-const Cursor = Type.Object({ at: CursorTime, key: Type.String({ pattern: '^[0-9a-f]{64}$' }) });
 const tag = 'Health';
 
 const healthOperation: PlainOperation = {
@@ -138,11 +132,4 @@ const seriesOperation: PlainOperation = {
   tag,
   query: SeriesQuery,
   answer: Series,
-};
-const searchesOperation: PlainOperation = {
-  summary: 'List searches that found nothing, the latest first.',
-  description: 'The same search again adds to `times`. The latest 1,000 are kept, for EMPTY_SEARCH_DAYS (7).',
-  tag,
-  query: ListQuery,
-  answer: listOf('EmptySearches', EmptySearch),
 };

@@ -20,19 +20,16 @@ export function buildSeries(numbers: readonly MinuteNumber[], now: Date): Series
     .map(([at, minute]) => [at / 1000, ...seriesNames.map((name) => readValue(name, minute))]);
 }
 
+const percentiles: Partial<Record<SeriesName, [request: string, share: number]>> = {
+  discoverP50Ms: ['discover', 0.5],
+  discoverP99Ms: ['discover', 0.99],
+  publishP99Ms: ['publish', 0.99],
+};
+
 function readValue(name: SeriesName, minute: ReadonlyMap<string, MinuteNumber>): number | null {
-  switch (name) {
-    case 'discoverP50Ms':
-      return percentile('discover', 0.5, minute);
-    case 'discoverP99Ms':
-      return percentile('discover', 0.99, minute);
-    case 'publishP99Ms':
-      return percentile('publish', 0.99, minute);
-    case 'eventLoopP99Ms':
-      return minute.get(name)?.most ?? null;
-    default:
-      return minute.get(name)?.sum ?? null;
-  }
+  const asked = percentiles[name];
+  if (asked) return percentile(...asked, minute);
+  return minute.get(name)?.[name === 'eventLoopP99Ms' ? 'most' : 'sum'] ?? null;
 }
 
 /** From a histogram, as Prometheus does it: evenly spread within a bucket; null where nothing was counted. */

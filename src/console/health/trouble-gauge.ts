@@ -1,7 +1,7 @@
 import type { Troubles } from '../../delivery/troubles.ts';
 import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
-import { type Trouble, troubleKinds } from '../../rules/troubles.ts';
+import { troubleKinds } from '../../rules/troubles.ts';
 import { within } from '../../within.ts';
 
 /** A database that is slow or gone does not hold up /metrics for longer; then nothing is told. */
@@ -20,7 +20,8 @@ export function addTroubleGauge({
     gauge.reset();
     try {
       const found = await within(patienceMs, troubles.list(), () => new Error('no answer in time'));
-      for (const kind of troubleKinds) gauge.set({ kind }, countOf(found, kind));
+      for (const kind of troubleKinds)
+        gauge.set({ kind }, found.filter((trouble) => trouble.kind === kind).length);
     } catch (error) {
       logger.debug({ err: error }, 'the troubles were not counted');
     }
@@ -31,8 +32,4 @@ export function addTroubleGauge({
     ['kind'],
     { collect },
   );
-}
-
-function countOf(troubles: readonly Trouble[], kind: Trouble['kind']): number {
-  return troubles.filter((trouble) => trouble.kind === kind).length;
 }

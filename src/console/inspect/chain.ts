@@ -1,41 +1,9 @@
-import type { Complaint, Finding } from '../../discovery/inspect/findings.ts';
+import type { Finding } from '../../discovery/inspect/findings.ts';
+import type { ChainLink } from '../answers/inspect.ts';
 
 // The findings of a walk as the links of a chain, for a page that draws it. Pure.
 
-export type LinkName =
-  | 'registry'
-  | 'membership'
-  | 'manifest'
-  | 'record'
-  | 'index'
-  | 'entry'
-  | 'files'
-  | 'publish'
-  | 'stored'
-  | 'push'
-  | 'indexed';
-
-export type LinkState = 'ok' | 'warning' | 'broken' | 'unseen';
-
-export interface ChainLink {
-  link: LinkName;
-  state: LinkState;
-  title: string;
-  detail: string;
-  expected?: string;
-  got?: string;
-  /** Name of the key that signed it. */
-  key?: string;
-  at?: string;
-  bytes?: number;
-  url?: string;
-  code?: string;
-  /** What to do about it. */
-  hint?: string;
-  catalogId?: string;
-}
-
-const titles: Record<LinkName, string> = {
+const titles = {
   registry: 'Registry',
   membership: 'Network membership',
   manifest: 'Manifest',
@@ -48,12 +16,14 @@ const titles: Record<LinkName, string> = {
   push: 'Push',
   indexed: 'Search index',
 };
+type LinkName = keyof typeof titles;
 
-const nodeLinks: readonly LinkName[] = ['registry', 'membership', 'manifest', 'record', 'index'];
+const nodeNames = ['registry', 'membership', 'manifest', 'record', 'index'] as const;
+const nodeLinks: readonly string[] = nodeNames;
 
 export function link(
   name: LinkName,
-  state: LinkState,
+  state: ChainLink['state'],
   detail: string,
   more: Partial<ChainLink> = {},
 ): ChainLink {
@@ -87,10 +57,12 @@ function linksOf(finding: Finding, fetches: Fetches): ChainLink[] {
   const fetched = (name === 'files' ? files : url === undefined ? [] : [url]).flatMap(
     (one) => fetches.get(one) ?? [],
   );
+  const signed = key === undefined ? {} : { key };
+  // Nothing is undefined: a member of a link stays when another link joins it.
   const common: Partial<ChainLink> = {
     ...(catalogId !== undefined && { catalogId }),
     ...(place !== undefined && { url: place }),
-    ...(key !== undefined && { key }),
+    ...signed,
     ...(fetched.length > 0 && {
       bytes: fetched.reduce((sum, { bytes }) => sum + bytes, 0),
       at: fetched.at(-1)?.at.toISOString(),
@@ -100,17 +72,11 @@ function linksOf(finding: Finding, fetches: Fetches): ChainLink[] {
     finding.kind === 'holds'
       ? link(name, 'ok', finding.detail, common)
       : link(name, finding.kind === 'fault' ? 'broken' : 'warning', finding.message, {
-          ...common,
-          ...complaintOf(finding),
+          ...{ ...common, code: finding.code, hint: finding.hint, ...finding.compared },
         });
   // The files were only looked at because the entry holds.
   if (name !== 'files' || entryVersion === undefined) return [judged];
-  const signed = key === undefined ? {} : { key };
   return [link('entry', 'ok', `signed, entryVersion ${entryVersion}`, { catalogId, ...signed }), judged];
-}
-
-function complaintOf({ code, hint, compared }: Complaint): Partial<ChainLink> {
-  return { code, hint, ...compared };
 }
 
 /** Reasons that stand in the entry, not in the files. */
@@ -138,7 +104,7 @@ function isSamePlace(known: ChainLink, next: ChainLink): boolean {
   );
 }
 
-const severity: Record<LinkState, number> = { unseen: 0, ok: 1, warning: 2, broken: 3 };
+const severity: Record<ChainLink['state'], number> = { unseen: 0, ok: 1, warning: 2, broken: 3 };
 
 /** The worse of two says what is to be done. */
 function join(known: ChainLink, next: ChainLink): void {
@@ -150,7 +116,7 @@ function join(known: ChainLink, next: ChainLink): void {
 function missingLinks(chain: readonly ChainLink[]): ChainLink[] {
   const isBroken = chain.some(({ link: name, state }) => nodeLinks.includes(name) && state === 'broken');
   if (!isBroken) return [];
-  return [...nodeLinks, 'entry' as const, 'files' as const]
+  return [...nodeNames, 'entry' as const, 'files' as const]
     .filter((name) => !chain.some((each) => each.link === name))
     .map((name) => link(name, 'unseen', 'Nobody gets this far: a link before it is broken.'));
 }

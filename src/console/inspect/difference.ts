@@ -49,7 +49,6 @@ interface Live {
   catalog: ComparedCatalog;
   version: number | null;
   indexedVersion: number | null;
-  /** Ids of resources that extend a template. */
   inheriting: ReadonlySet<string>;
 }
 

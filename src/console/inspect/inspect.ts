@@ -11,10 +11,10 @@ import {
   type PushedCopy,
 } from '../../storage/console/subjects.ts';
 import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
-import type { Inspection } from '../answers/inspect.ts';
+import type { ChainLink, Inspection, Issue } from '../answers/inspect.ts';
 import type { ConsoleContext } from '../context.ts';
-import { buildChain, type ChainLink, link } from './chain.ts';
-import { gatherIssues, type Issue } from './issues.ts';
+import { buildChain, link } from './chain.ts';
+import { gatherIssues } from './issues.ts';
 import { examinationOf, linkToIndex, recordFetches, type WalkTools, walkChain } from './self-hosted.ts';
 import { findSubject, type Subject } from './subject.ts';
 import { findOwnCopy, linkCatalog, linkRegistration } from './through-service.ts';
@@ -28,7 +28,7 @@ const maxCatalogsListed = 200;
 const maxIssues = 500;
 const inspectWithinMs = 30_000;
 
-export interface InspectQuestion {
+interface InspectQuestion {
   text: string;
   node?: string;
   network?: string;
@@ -81,16 +81,12 @@ async function inspectSubject(
   const logged = await listLoggedIssues(database, { node, catalogId, limit: maxIssues });
   const copies = [...self.copies, ...through.copies];
   return {
-    kind,
-    node,
-    ...(catalogId !== undefined && { catalogId }),
-    ...(resourceId !== undefined && { resourceId }),
+    ...{ kind, node, catalogId, resourceId },
     ...judge(chain, [...self.catalogs, ...through.catalogs]),
     chain,
     issues: gatherIssues(chain, logged, through.issues),
     copies: copies.map(({ discovery, version, state, acknowledgedAt }) => ({
-      ...{ discovery, version, state },
-      ...(acknowledgedAt && { acknowledgedAt: acknowledgedAt.toISOString() }),
+      ...{ discovery, version, state, acknowledgedAt: acknowledgedAt?.toISOString() },
     })),
   };
 }
@@ -132,14 +128,10 @@ async function inspectFiles(
     const status = crawled.find((one) => one.catalogId === id);
     const held = known.find((one) => one.catalogId === id)?.indexed ?? null;
     const live = versions.get(id);
-    const indexed = linkToIndex(id, live, status, held);
-    seen.chain.push(indexed);
+    seen.chain.push(linkToIndex(id, live, status, held));
     const version = status?.version ?? null;
-    seen.catalogs.push({
-      ...{ catalogId: id, source: 'crawl' },
-      ...(version !== null && { indexedVersion: version }),
-      ...(live !== undefined && { liveVersion: live }),
-    });
+    const indexedVersion = version ?? undefined;
+    seen.catalogs.push({ catalogId: id, source: 'crawl', indexedVersion, liveVersion: live });
     if (catalogId !== undefined)
       seen.copies.push({
         ...{ discovery: config.identities.discovery.id, version, lastError: null },
@@ -165,13 +157,9 @@ async function inspectService(
     seen.chain.push(...chain);
     seen.issues.push(...issues);
     if (catalogs.length === 1) seen.copies.push(...copies);
-    const liveVersion = known.stored?.version;
-    const indexedVersion = findOwnCopy(context.config, copies)?.version ?? null;
-    seen.catalogs.push({
-      ...{ catalogId: known.catalogId, source: 'service' },
-      ...(indexedVersion !== null && { indexedVersion }),
-      ...(liveVersion !== undefined && { liveVersion }),
-    });
+    const indexedVersion = findOwnCopy(context.config, copies)?.version ?? undefined;
+    const { catalogId, stored } = known;
+    seen.catalogs.push({ catalogId, source: 'service', indexedVersion, liveVersion: stored?.version });
   }
   return seen;
 }

@@ -1,17 +1,5 @@
 import type { LoggedIssue } from '../../storage/console/subjects.ts';
-import type { ChainLink } from './chain.ts';
-
-/** Something that is wrong, how often, and when last. */
-export interface Issue {
-  code: string;
-  message: string;
-  hint?: string;
-  /** JSONPath, or the address of the document. */
-  path?: string;
-  catalogId?: string;
-  count: number;
-  lastAt?: string;
-}
+import type { ChainLink, Issue } from '../answers/inspect.ts';
 
 /** What the chain shows now, then what the crawl log and the publishes tell. */
 export function gatherIssues(
@@ -20,11 +8,9 @@ export function gatherIssues(
   published: readonly Issue[],
 ): Issue[] {
   const past = logged.map(
-    ({ code, message, hint, catalogId, url, count, lastAt }): Issue => ({
-      ...{ code, message, count, lastAt: lastAt.toISOString() },
-      ...(hint !== null && { hint }),
-      ...(url !== null && { path: url }),
-      ...(catalogId !== null && { catalogId }),
+    ({ hint, catalogId, url, lastAt, ...rest }): Issue => ({
+      ...{ ...rest, lastAt: lastAt.toISOString() },
+      ...{ hint: hint ?? undefined, path: url ?? undefined, catalogId: catalogId ?? undefined },
     }),
   );
   const now = chain.flatMap(({ code, detail, hint, url, catalogId, at }): Issue[] =>

@@ -14,7 +14,7 @@ import { renderCsv } from './issues.ts';
 export function addInspectRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const inTurn = createSemaphore(inspectionTurns);
   const ask = async (query: unknown) => {
-    const { q, node, network } = parseQuery(InspectQuery, query as Record<string, unknown>);
+    const { q, node, network } = parseQuery(InspectQuery, query);
     return inTurn(() => inspect(context, { text: q.trim(), node, network }));
   };
   server.get('/api/inspect', { config: { operation } }, ({ query }) => ask(query));
@@ -24,7 +24,7 @@ export function addInspectRoutes(server: FastifyInstance, context: ConsoleContex
     return renderCsv(issues);
   });
   server.get('/api/inspect/difference', { config: { operation: differenceOperation } }, async ({ query }) => {
-    const named = parseQuery(DifferenceQuery, query as Record<string, unknown>);
+    const named = parseQuery(DifferenceQuery, query);
     return inTurn(() => compareWithLive(context, named));
   });
 }

@@ -9,9 +9,10 @@ import { identityOf, isSubscriberId } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import type { IndexedCatalog } from '../../storage/console/subjects.ts';
 import type { CatalogStatus } from '../../storage/crawl/status.ts';
+import type { ChainLink } from '../answers/inspect.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError } from '../errors.ts';
-import { buildChain, type ChainLink, type Fetches, link } from './chain.ts';
+import { buildChain, type Fetches, link } from './chain.ts';
 
 // The chain of a node that publishes signed files, walked now, as a crawler does that has never seen it; and what this discovery service has of it.
 
@@ -93,12 +94,12 @@ export function linkToIndex(
       ...about,
       hint: 'Crawl its node now, and see to it that the node is in a network that this discovery service reads.',
     });
-  const { state, version, lastCode, waitingFor, nextAt } = crawled;
-  const code = lastCode === null ? {} : { code: lastCode };
+  const { state, version, waitingFor, nextAt } = crawled;
+  const code = crawled.lastCode ?? undefined;
+  const hint = nextAt ? `It is looked at again at ${nextAt.toISOString()}.` : 'Crawl its node now.';
   if (!held?.isServed || version === null)
     return link('indexed', 'broken', `${catalogId} is not served: ${state}${nameMasters(waitingFor)}.`, {
-      ...{ ...about, ...code },
-      hint: nextAt ? `It is looked at again at ${nextAt.toISOString()}.` : 'Crawl its node now.',
+      ...{ ...about, code, hint },
     });
   if (state === 'paused')
     return link('indexed', 'warning', `Version ${version} is held, and paused by its publisher.`, {
@@ -107,8 +108,7 @@ export function linkToIndex(
   const versions = { expected: `version ${live}`, got: `version ${version}` };
   if (live !== undefined && live !== version)
     return link('indexed', 'warning', `Version ${version} is served, while version ${live} is live.`, {
-      ...{ ...about, ...versions, ...code },
-      hint: nextAt ? `It is looked at again at ${nextAt.toISOString()}.` : 'Crawl its node now.',
+      ...{ ...about, ...versions, code, hint },
     });
   return link('indexed', 'ok', `Version ${version} with ${crawled.resources} resources is served.`, about);
 }

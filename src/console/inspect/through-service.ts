@@ -4,9 +4,9 @@ import { identityOf } from '../../protocol/identity.ts';
 import type { PublishResult } from '../../protocol/publish-messages.ts';
 import { listResults } from '../../storage/catalog/submissions.ts';
 import type { KnownCatalog, PushedCopy } from '../../storage/console/subjects.ts';
+import type { ChainLink, Issue } from '../answers/inspect.ts';
 import type { ConsoleContext } from '../context.ts';
-import { buildChain, type ChainLink, link } from './chain.ts';
-import type { Issue } from './issues.ts';
+import { buildChain, link } from './chain.ts';
 
 // The chain of a catalog that was published through a catalog service: registry, membership, publish, stored, push, indexed.
 
@@ -46,16 +46,11 @@ export async function linkCatalog(
   ];
   const { errors = [] } = latest?.result ?? {};
   const warnings: { message: string; details?: { path?: string } }[] = JSON.parse(own[0]?.warnings ?? '[]');
-  const common = { catalogId, count: 1, ...(latest && { lastAt: latest.acceptedAt.toISOString() }) };
-  return {
-    chain,
-    issues: [
-      ...errors.map(({ code, message, details }) => ({ ...common, code, message, path: details?.path })),
-      ...warnings.map(({ message, details }) => ({
-        ...{ ...common, code: 'warning', message, path: details?.path },
-      })),
-    ],
-  };
+  const common = { catalogId, count: 1, lastAt: latest?.acceptedAt.toISOString() };
+  const issues = [...errors, ...warnings.map((warning) => ({ ...warning, code: 'warning' }))].map(
+    ({ code, message, details }) => ({ ...common, code, message, path: details?.path }),
+  );
+  return { chain, issues };
 }
 
 /** What the own discovery service has acknowledged, or, where it does not follow the service, the first that does. */
@@ -82,11 +77,8 @@ function linkPublish(catalogId: string, latest: LatestPublish | undefined): Chai
     return link('publish', 'ok', `The publish ${messageId} was accepted.`, about);
   const state = result.status === 'PARTIAL' ? 'warning' : 'broken';
   const detail = `The publish ${messageId} ended ${result.status}: ${error?.message ?? 'without a reason'}`;
-  return link('publish', state, detail, {
-    ...about,
-    ...(error && { code: error.code }),
-    hint: 'Correct what the errors name, and publish it again.',
-  });
+  const hint = 'Correct what the errors name, and publish it again.';
+  return link('publish', state, detail, { ...about, code: error?.code, hint });
 }
 
 function linkStored(catalogId: string, { stored, indexed }: KnownCatalog): ChainLink {
@@ -118,7 +110,7 @@ function linkPush(catalogId: string, version: number | undefined, copy: PushedCo
     catalogId,
     expected: `version ${version}`,
     got: copy.version === null ? 'nothing' : `version ${copy.version}`,
-    ...(acknowledgedAt && { at: acknowledgedAt.toISOString() }),
+    at: acknowledgedAt?.toISOString(),
   };
   if (state === 'acknowledged' && copy.version === version)
     return link('push', 'ok', `${discovery} has acknowledged version ${version}.`, about);
@@ -142,10 +134,8 @@ function linkPush(catalogId: string, version: number | undefined, copy: PushedCo
 function linkServed({ catalogId, indexed, stored }: KnownCatalog, copies: readonly PushedCopy[]): ChainLink {
   if (!indexed)
     return link('indexed', 'broken', 'The index of this discovery service does not have it.', {
-      ...{
-        catalogId,
-        hint: 'See whether this discovery service follows the catalog service, and its networks.',
-      },
+      catalogId,
+      hint: 'See whether this discovery service follows the catalog service, and its networks.',
     });
   const { isServed, isActive, type, networks, updatedAt, source } = indexed;
   const about = { catalogId, at: updatedAt };

@@ -1,29 +1,15 @@
-import type { ChainLink } from './chain.ts';
+import type { ChainLink, InspectedCatalog, Inspection } from '../answers/inspect.ts';
 
 // Whether what was inspected can be found, from its chain. Pure.
 
-export interface Verdict {
-  verdict: 'discoverable' | 'warnings' | 'not';
-  /** The first thing that is wrong. */
-  because?: string;
-  /** What to do about it. */
-  nextStep?: string;
-}
-
-export interface SeenCatalog {
-  catalogId: string;
-  source: 'crawl' | 'service';
-  indexedVersion?: number;
-  liveVersion?: number;
-}
-
-export interface CatalogVerdict extends SeenCatalog, Verdict {}
+type Verdict = Pick<Inspection, 'verdict' | 'because' | 'nextStep'>;
+export type SeenCatalog = Omit<InspectedCatalog, keyof Verdict>;
 
 /** What is served can be found, whatever is wrong with what is live now. */
 export function judge(
   chain: readonly ChainLink[],
   seen: readonly SeenCatalog[],
-): Verdict & { catalogs: CatalogVerdict[] } {
+): Verdict & { catalogs: InspectedCatalog[] } {
   const catalogs = seen.map((catalog) => ({
     ...catalog,
     ...judgeLinks(

@@ -6,7 +6,7 @@ import type { Fault } from '../answers/publish.ts';
 
 // What a person pastes: a publish request, a catalog, or an array of catalogs; and where in the text a fault stands.
 
-export interface PastedText {
+interface PastedText {
   /** `message` of a publish. */
   message: Json | undefined;
   /** From a path in the message to the place in the text. */
@@ -33,7 +33,6 @@ function wrapped(message: Json | undefined, around: Segments): PastedText {
   };
 }
 
-/** Puts line and column into faults. */
 export function placeFaults(
   text: string,
   pasted: PastedText,

@@ -49,14 +49,10 @@ function callbackStep(callback: PublishStanding['callback']): PublishStep {
 
 function pushStep(catalogs: PublishStanding['catalogs'], doneAt: Date | null): PublishStep {
   if (doneAt === null) return { step: 'pushed', state: 'waiting' };
-  const sum = (count: (one: PublishStanding['catalogs'][number]) => number) =>
-    catalogs.reduce((total, one) => total + count(one), 0);
-  const [receivers, acknowledged, failed, skipped] = [
-    sum((one) => one.receivers),
-    sum((one) => one.acknowledged),
-    sum((one) => one.failed),
-    sum((one) => one.skipped),
-  ];
+  const sum = (name: 'receivers' | 'acknowledged' | 'failed' | 'skipped') =>
+    catalogs.reduce((total, one) => total + one[name], 0);
+  const [receivers, acknowledged] = [sum('receivers'), sum('acknowledged')];
+  const [failed, skipped] = [sum('failed'), sum('skipped')];
   const at = latest(catalogs.map(({ pushedAt }) => pushedAt));
   const others = receivers - acknowledged - failed - skipped;
   // A receiver that is down holds up nobody: its deliveries tell of it.
@@ -109,6 +105,7 @@ async function readFilesProgress({ database, config }: ConsoleContext, id: strin
   const found = await listCrawledCatalogs(database, node, { catalogIds });
   const crawled = new Map(found.map((one) => [one.catalogId, one]));
   const taken = catalogs.filter(([, status]) => status !== 'REJECTED');
+  const isTaken = taken.length > 0;
   const isServed = ([catalogId, , version]: PublishedFile) => {
     const { state, version: held } = crawled.get(catalogId) ?? {};
     return state === 'served' && (held ?? 0) >= (version ?? 0);
@@ -116,21 +113,15 @@ async function readFilesProgress({ database, config }: ConsoleContext, id: strin
   const lagging = taken.filter((one) => !isServed(one)).map(([catalogId]) => crawled.get(catalogId));
   const codes = [...new Set(lagging.flatMap((one) => one?.lastCode ?? []))];
   const detail = catalogs.map(([catalogId, status]) => `${catalogId}: ${status}`).join(', ');
+  const indexed: PublishStep = {
+    ...{ step: 'indexed', state: lagging.length === 0 ? 'done' : 'waiting' },
+    ...(codes.length > 0 && { detail: `The crawler tells: ${codes.join(', ')}.` }),
+  };
   return {
     steps: [
       { step: 'sent', state: 'done', at },
-      { step: 'processed', state: taken.length > 0 ? 'done' : 'failed', at, detail },
-      ...(taken.length > 0
-        ? [
-            {
-              ...{
-                step: 'indexed' as const,
-                state: lagging.length === 0 ? ('done' as const) : ('waiting' as const),
-              },
-              ...(codes.length > 0 && { detail: `The crawler tells: ${codes.join(', ')}.` }),
-            },
-          ]
-        : []),
+      { step: 'processed', state: isTaken ? 'done' : 'failed', at, detail },
+      ...(isTaken ? [indexed] : []),
     ],
   };
 }

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { exchangeSigned } from '../../delivery/exchange.ts';
-import { FetchFailure } from '../../http/fetch-failure.ts';
 import { actions } from '../../protocol/actions.ts';
 import { bodyDigest } from '../../protocol/digest.ts';
 import { protocolVersion } from '../../protocol/endpoints.ts';
-import { identityOf } from '../../protocol/identity.ts';
 import type { Json } from '../../protocol/json.ts';
 import { readNackBytes } from '../../protocol/nack.ts';
 import { joinPath } from '../../rules/base-address.ts';
 import type { ConsoleContext } from '../context.ts';
-import { ConsoleError } from '../errors.ts';
-import { findSigner } from '../signer.ts';
-import { refusedBy } from './refused.ts';
-import { awaitCallback } from './trigger.ts';
+import { openSender } from '../signer.ts';
+import { awaitCallback, refusedBy } from './trigger.ts';
 
 // A publish through the own catalog service, signed as a provider of this machine. Its on_publish goes where the provider's registry record says, or, where
 // that names no address, to the inbox.
@@ -20,47 +15,31 @@ import { awaitCallback } from './trigger.ts';
 const maxAnswerBytes = 1024 * 1024;
 const sendWithinMs = 30_000;
 
-export interface SentPublish {
-  messageId: string;
-  transactionId: string;
-}
-
 export async function publishThroughService(
   context: ConsoleContext,
   message: Json,
   as = context.config.identities.publisher.id,
-): Promise<SentPublish> {
-  const { config, outside, logger, now } = context;
-  const key = findSigner(config, as);
-  const registry = outside.freshRegistry();
-  const records = await registry.findSubscriber(identityOf(as, config.REGISTRY_NAME));
-  const registered = records.find(({ url }) => url !== undefined)?.url;
+): Promise<{ messageId: string; transactionId: string }> {
+  const { config, now } = context;
+  const { registeredUrl, uri, send } = await openSender(context, as, 'catalog service');
   const [messageId, transactionId] = [randomUUID(), randomUUID()];
   const body = Buffer.from(
     JSON.stringify({
       context: {
         ...{ version: protocolVersion, action: actions.publish.name, messageId, transactionId },
-        ...{ timestamp: now().toISOString(), bppId: as, bppUri: registered ?? `${config.consoleUrl}/inbox` },
+        ...{ timestamp: now().toISOString(), bppId: as, bppUri: uri },
       },
       message,
     }),
   );
   const url = joinPath(config.identities.catalog.url, actions.publish.path);
-  const isOurPublisher = as === config.identities.publisher.id && registered !== undefined;
-  const sender = { key, client: outside.client, findKey: registry.findKey, logger, now };
-  const answer = await exchangeSigned(sender, {
-    ...{ method: 'POST', url, body, maxAnswerBytes, operatorConfigured: true },
-    signal: AbortSignal.timeout(sendWithinMs),
+  const isOurPublisher = as === config.identities.publisher.id && registeredUrl !== undefined;
+  const answer = await send({
+    ...{ method: 'POST', url, body, maxAnswerBytes, signal: AbortSignal.timeout(sendWithinMs) },
     beforeSending: async (authorization) => {
       const awaited = { messageId, authorization, digest: bodyDigest(body), url };
       if (isOurPublisher) await awaitCallback(context, awaited);
     },
-  }).catch((error) => {
-    if (!(error instanceof FetchFailure)) throw error;
-    throw new ConsoleError(
-      'NET_DOWNSTREAM_UNAVAILABLE',
-      `The catalog service does not answer: ${error.message}`,
-    );
   });
   if (answer.status !== 200) {
     const { status, body: said } = answer;

@@ -1,5 +1,6 @@
 import { FetchFailure } from '../../http/fetch-failure.ts';
 import type { Json } from '../../protocol/json.ts';
+import type { Nack } from '../../protocol/nack.ts';
 import type { TriggerAnswer } from '../../protocol/trigger-messages.ts';
 import {
   type AwaitedCallback,
@@ -10,14 +11,12 @@ import {
 import { findTriggerToken } from '../../publisher/trigger-token.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError } from '../errors.ts';
-import { refusedBy } from './refused.ts';
 
 // The publisher of this machine, asked at its local trigger as the commands ask it.
 
 const publishMs = 10 * 60_000;
 const announceMs = 10_000;
 
-/** Asks the publisher to publish a message as signed files. */
 export async function publishFiles(context: ConsoleContext, message: Json): Promise<TriggerAnswer> {
   const node = context.config.identities.publisher.id;
   const asked = { node, request: { message }, timeoutMs: publishMs };
@@ -45,4 +44,14 @@ export async function awaitCallback(context: ConsoleContext, awaited: AwaitedCal
 
 function triggerOf({ config, outside: { client } }: ConsoleContext): Trigger {
   return { client, url: config.triggerUrl, token: findTriggerToken(config) };
+}
+
+/** What a service of this network said to a publish, for the person who wrote it. */
+export function refusedBy(
+  who: 'catalog service' | 'publisher',
+  { status, nack: { code = '', message = '', path } }: { status: number; nack: Nack },
+  hint?: string,
+): ConsoleError {
+  const said = `The ${who} refused it, ${status} ${code}: ${message}`;
+  return new ConsoleError('BIZ_GENERIC_ERROR', said, { path, hint });
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from './client.ts';
+import { ApiError, get, pathWith, type Query } from './client.ts';
 import { onChange, type Topic } from './events.ts';
 
 export interface Loaded<T> {
@@ -47,6 +47,16 @@ export function useLoad<T>(
   useReloadOn(topics, reload);
   const { data, error, loading } = state;
   return { data, error, loading, reload };
+}
+
+/** Loads what a path of the API answers; an undefined path loads nothing. */
+export function useGet<T>(
+  path: string | undefined,
+  query: Query = {},
+  topics: readonly Topic[] = [],
+): Loaded<T> {
+  const asked = path === undefined ? undefined : pathWith(path, query);
+  return useLoad(asked, (signal) => get<T>(asked ?? '', {}, signal), topics);
 }
 
 /** Changes come in bursts: one reload follows a burst. */

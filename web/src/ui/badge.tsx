@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 import './badge.css';
 
-export type Tone = 'good' | 'warn' | 'bad' | 'plain';
+type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
 const icons: Record<Tone, IconName | undefined> = {
   good: 'check',
@@ -23,49 +23,18 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children: Com
 }
 
 const good = [
-  'ok',
   'ACTIVE',
   'active',
-  'current',
-  'valid',
   'delivered',
   'ACCEPTED',
-  'healthy',
   'discoverable',
-  'done',
   'live',
   'read',
   'in step',
   'acknowledged',
 ];
-const warn = [
-  'warning',
-  'warnings',
-  'PARTIAL',
-  'waiting',
-  'open',
-  'unseen',
-  'expiring',
-  'paused',
-  'stale',
-  'retrying',
-  'with failing catalogs',
-  'pending',
-  'skipped',
-];
-const bad = [
-  'refused',
-  'no endpoint',
-  'broken',
-  'failed',
-  'failing',
-  'parked',
-  'REJECTED',
-  'expired',
-  'revoked',
-  'not',
-  'unreachable',
-];
+const warn = ['warnings', 'PARTIAL', 'open', 'paused', 'with failing catalogs', 'pending', 'skipped'];
+const bad = ['refused', 'no endpoint', 'failing', 'parked', 'REJECTED', 'expired', 'revoked', 'not'];
 
 export function toneOf(state: string): Tone {
   if (good.includes(state)) return 'good';

@@ -1,21 +1,19 @@
 /** A list to choose from; the empty choice stands for all. */
-export function Choice({
-  label,
-  value,
-  options,
-  choose,
-}: {
+export function Choice(props: {
   label: string;
   value: string;
   options: readonly string[];
+  /** What the empty choice is called. */
+  all?: string;
+  class?: string;
   choose(value: string): void;
 }) {
   return (
-    <label>
-      <span>{label}</span>
-      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        <option value="">all</option>
-        {options.map((option) => (
+    <label class={props.class}>
+      <span>{props.label}</span>
+      <select value={props.value} onChange={(event) => props.choose(event.currentTarget.value)}>
+        <option value="">{props.all ?? 'all'}</option>
+        {props.options.map((option) => (
           <option key={option} value={option}>
             {option}
           </option>

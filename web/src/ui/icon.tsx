@@ -14,13 +14,11 @@ const paths = {
   cross: 'M6 6l12 12M18 6L6 18',
   warning: 'M12 4l9 16H3zM12 10v4M12 17v.01',
   dash: 'M6 12h12',
-  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   circle: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 12h.01',
   polygon: 'M5 8l8-4 7 6-3 10-11-2z',
   clock: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4l3 2',
   link: 'M14 5h5v5M19 5l-8 8M17 14v5H5V7h5',
   refresh: 'M20 11a8 8 0 1 0-2 6M20 5v6h-6',
-  map: 'M9 4L3 6.5v14L9 18l6 2.5 6-2.5v-14L15 6.5zM9 4v14M15 6.5v14',
 } as const;
 export type IconName = keyof typeof paths;
 

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 import { param, replaceParams } from '../../router.ts';
 import { Tabs } from '../../ui/tabs.tsx';
-import type { SignatureQuestion } from './api.ts';
 import { Inbox } from './inbox.tsx';
-import { SignatureForm } from './signature-form.tsx';
+import { SignatureForm, type SignatureQuestion } from './signature-form.tsx';
 import './debug.css';
 
 const tabs = [

@@ -1,20 +1,22 @@
 import { useState } from 'preact/hooks';
 import type { InboxItem } from '../../../../src/console/answers/debug.ts';
-import { useLoad } from '../../api/load.ts';
+import { remove } from '../../api/client.ts';
+import { useGet } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
-import { clearInbox, readInbox, type SignatureQuestion } from './api.ts';
+import type { SignatureQuestion } from './signature-form.tsx';
 
 /** The messages that arrived at the address of the consumer, newest first, and whether their signatures verify. */
 export function Inbox({ debug }: { debug(question: SignatureQuestion): void }) {
-  const inbox = useLoad('inbox', readInbox, ['inbox']);
+  // Of the latest 100 at most 50 do not verify.
+  const inbox = useGet<{ items: InboxItem[] }>('/api/inbox', { limit: 100 }, ['inbox']);
   const [open, setOpen] = useState<string>();
   const clear = async () => {
-    if (await attempt(() => clearInbox().then(() => 'The inbox is empty.'))) inbox.reload();
+    if (await attempt(() => remove('/api/inbox').then(() => 'The inbox is empty.'))) inbox.reload();
   };
   return (
     <Show of={inbox} what="inbox">

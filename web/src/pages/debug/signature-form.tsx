@@ -1,11 +1,17 @@
 import { useState } from 'preact/hooks';
 import type { SignatureAnswer } from '../../../../src/console/answers/debug.ts';
-import type { ApiError } from '../../api/client.ts';
+import { type ApiError, post } from '../../api/client.ts';
 import { asApiError } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Empty, Loading, Problem } from '../../ui/states.tsx';
-import { debugSignature, type SignatureQuestion } from './api.ts';
 import { SignatureReport } from './signature-report.tsx';
+
+export interface SignatureQuestion {
+  header: string;
+  body: string;
+  now?: string;
+  requestAuthorization?: string;
+}
 
 export function SignatureForm({
   question,
@@ -22,7 +28,7 @@ export function SignatureForm({
     setBusy(true);
     setError(undefined);
     try {
-      setAnswer(await debugSignature(question));
+      setAnswer(await post<SignatureAnswer>('/api/debug/signature', question));
     } catch (thrown) {
       setError(asApiError(thrown));
     }

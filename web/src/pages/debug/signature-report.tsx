@@ -1,6 +1,7 @@
 import type { SignatureAnswer, SignatureStep } from '../../../../src/console/answers/debug.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Code } from '../../ui/code.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
 const verdicts = {
@@ -47,24 +48,14 @@ export function SignatureReport({ answer }: { answer: SignatureAnswer }) {
       {key && (
         <section class="panel stack">
           <h2>Key</h2>
-          <dl class="facts">
-            <dt>Identity</dt>
-            <dd>{key.identity}</dd>
-            <dt>Record</dt>
-            <dd>{key.recordId}</dd>
-            {key.publicKey && (
-              <>
-                <dt>Public key</dt>
-                <dd>
-                  <code>{key.publicKey}</code>
-                </dd>
-              </>
-            )}
-            <dt>State</dt>
-            <dd>
-              <Badge tone={toneOf(key.state)}>{key.state}</Badge>
-            </dd>
-          </dl>
+          <Facts
+            facts={[
+              ['Identity', key.identity],
+              ['Record', key.recordId],
+              ['Public key', key.publicKey && <code>{key.publicKey}</code>],
+              ['State', <Badge tone={toneOf(key.state)}>{key.state}</Badge>],
+            ]}
+          />
         </section>
       )}
     </>
@@ -72,7 +63,6 @@ export function SignatureReport({ answer }: { answer: SignatureAnswer }) {
 }
 
 function Step({ step: { step, ok, detail, expected, got } }: { step: SignatureStep }) {
-  const differ = expected !== undefined && got !== undefined && expected !== got;
   return (
     <li class={ok ? 'good' : 'bad'}>
       <Icon name={ok ? 'check' : 'cross'} />
@@ -80,20 +70,20 @@ function Step({ step: { step, ok, detail, expected, got } }: { step: SignatureSt
         <p>
           <strong>{step}</strong> <span class="hidden">{ok ? 'holds' : 'fails'}</span> {detail}
         </p>
-        {expected !== undefined && (
-          <p class="small">
-            <span class="soft">expected </span>
-            {differ ? <Marked text={expected} other={got} /> : <code>{expected}</code>}
-          </p>
-        )}
-        {got !== undefined && got !== expected && (
-          <p class="small">
-            <span class="soft">got </span>
-            {differ ? <Marked text={got} other={expected} /> : <code>{got}</code>}
-          </p>
-        )}
+        <Compared name="expected" text={expected} other={got} />
+        {got !== expected && <Compared name="got" text={got} other={expected} />}
       </div>
     </li>
+  );
+}
+
+function Compared({ name, text, other }: { name: string; text?: string; other?: string }) {
+  if (text === undefined) return null;
+  return (
+    <p class="small">
+      <span class="soft">{name} </span>
+      {other === undefined || other === text ? <code>{text}</code> : <Marked text={text} other={other} />}
+    </p>
   );
 }
 

@@ -14,6 +14,9 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
   const offers = chosen?.offers.length ? chosen.offers : (fields.data?.offers ?? []);
   const offered = offers.map((field) => ({ on: 'offer' as const, field }));
   const rest = [...ofType.slice(fieldsAtFirst), ...offered.slice(1)];
+  const renderField = (props: Omit<FieldProps, 'query'>) => (
+    <FieldInput key={props.field.path} {...props} query={query} />
+  );
   return (
     <>
       {fields.error && <Problem error={fields.error} retry={fields.reload} />}
@@ -37,21 +40,12 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
         </select>
       </label>
       <div class="filter-grid">
-        {offered.slice(0, 1).map((props) => (
-          <FieldInput key={props.field.path} {...props} query={query} />
-        ))}
-        {ofType.slice(0, fieldsAtFirst).map((props) => (
-          <FieldInput key={props.field.path} {...props} query={query} />
-        ))}
+        {[...offered.slice(0, 1), ...ofType.slice(0, fieldsAtFirst)].map(renderField)}
       </div>
       {rest.length > 0 && (
         <details>
           <summary>More fields ({rest.length})</summary>
-          <div class="filter-grid">
-            {rest.map((props) => (
-              <FieldInput key={props.field.path} {...props} query={query} />
-            ))}
-          </div>
+          <div class="filter-grid">{rest.map(renderField)}</div>
         </details>
       )}
       <label class="field">

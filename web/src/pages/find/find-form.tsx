@@ -3,6 +3,7 @@ import type { Loaded } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { navigate } from '../../router.ts';
 import { type FindQuery, isEmpty } from '../../search/query.ts';
+import { Choice } from '../../ui/choice.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { AreaFields } from './area-fields.tsx';
 import { changeQuery } from './change-query.ts';
@@ -42,20 +43,14 @@ export function FindForm({
       <details class="find-filters" open={narrowed > 0}>
         <summary>Filters {narrowed > 0 && <span class="count">{narrowed}</span>}</summary>
         {networks.length > 1 && (
-          <label class="field">
-            <span>Network</span>
-            <select
-              value={query.network}
-              onChange={(event) => changeQuery(query, { network: event.currentTarget.value })}
-            >
-              <option value="">All networks</option>
-              {networks.map((network) => (
-                <option key={network} value={network}>
-                  {network}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            class="field"
+            label="Network"
+            all="All networks"
+            value={query.network}
+            options={networks}
+            choose={(network) => changeQuery(query, { network })}
+          />
         )}
         <FilterFields query={query} fields={fields} />
         {!isEmpty(query) && (

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useLoad, waitForPause } from '../../api/load.ts';
+import type { FieldsAnswer, FindAnswer } from '../../../../src/console/answers/find.ts';
+import { post } from '../../api/client.ts';
+import { useGet, useLoad, waitForPause } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { route } from '../../router.ts';
 import { buildRequest } from '../../search/intent.ts';
 import { isEmpty, readQuery } from '../../search/query.ts';
 import { Tabs } from '../../ui/tabs.tsx';
-import { find, readFields } from './api.ts';
 import { Examples } from './examples.tsx';
 import { ExplainTab } from './explain-tab.tsx';
 import { FindForm } from './find-form.tsx';
@@ -33,12 +34,11 @@ export default function FindPage() {
   const body = useMemo(() => buildRequest(query), [query]);
   const answer = useLoad(
     JSON.stringify(body),
-    (signal) => waitForPause(signal, typingPauseMs).then(() => find(body, signal)),
+    (signal) => waitForPause(signal, typingPauseMs).then(() => post<FindAnswer>('/api/find', body, signal)),
     ['catalog'],
   );
-  const fields = useLoad(`fields ${query.network}`, (signal) => readFields(query.network, signal), [
-    'catalog',
-  ]);
+  const { network } = query;
+  const fields = useGet<FieldsAnswer>('/api/schemas/fields', { network }, ['catalog']);
   const found = useMemo(() => (answer.data ? listFound(answer.data, query) : []), [answer.data, query]);
   const [tab, setTab] = useState<TabName>('results');
   const [chosen, setChosen] = useState<string>();

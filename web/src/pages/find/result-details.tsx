@@ -1,4 +1,5 @@
 import { hrefTo } from '../../router.ts';
+import { Facts } from '../../ui/facts.tsx';
 import { type Found, spellPrice } from './results.ts';
 
 /** A resource in full: its offers, its attributes and its owner. */
@@ -28,31 +29,30 @@ export function ResultDetails({ found }: { found: Found }) {
         </>
       )}
       <h3>Attributes</h3>
-      <dl class="facts">
-        {leavesOf(resource.resourceAttributes).map(([name, value]) => (
-          <div key={name} class="contents">
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={leavesOf(resource.resourceAttributes)} />
       <h3>Origin</h3>
-      <dl class="facts">
-        <dt>Owner</dt>
-        <dd>
-          {catalog.bppId ? <a href={hrefTo('inspect', { q: catalog.bppId })}>{catalog.bppId}</a> : 'not said'}
-        </dd>
-        <dt>Catalog</dt>
-        <dd>
-          <a href={hrefTo('inspect', { q: catalog.id })}>{catalog.descriptor.name ?? catalog.id}</a>
-        </dd>
-        <dt>Resource</dt>
-        <dd>
-          <a href={hrefTo('inspect', { q: resource.id })}>
-            <code>{resource.id}</code>
-          </a>
-        </dd>
-      </dl>
+      <Facts
+        facts={[
+          [
+            'Owner',
+            catalog.bppId ? (
+              <a href={hrefTo('inspect', { q: catalog.bppId })}>{catalog.bppId}</a>
+            ) : (
+              'not said'
+            ),
+          ],
+          [
+            'Catalog',
+            <a href={hrefTo('inspect', { q: catalog.id })}>{catalog.descriptor.name ?? catalog.id}</a>,
+          ],
+          [
+            'Resource',
+            <a href={hrefTo('inspect', { q: resource.id })}>
+              <code>{resource.id}</code>
+            </a>,
+          ],
+        ]}
+      />
     </div>
   );
 }

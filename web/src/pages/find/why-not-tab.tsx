@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { WhyAnswer } from '../../../../src/console/answers/find.ts';
+import { post } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import type { FindBody } from '../../search/messages.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
-import { askWhy } from './api.ts';
 
 const titles: Record<string, string> = {
   indexed: 'Is in the index',
@@ -24,7 +24,8 @@ export function WhyNotTab({ body }: { body: FindBody }) {
   const [id, setId] = useState('');
   const [asked, setAsked] = useState('');
   const key = asked === '' ? undefined : `${asked} ${JSON.stringify(body)}`;
-  const answer = useLoad(key, (signal) => askWhy(body, { id: asked }, signal), ['catalog']);
+  const question = { ...body, resource: { id: asked } };
+  const answer = useLoad(key, (signal) => post<WhyAnswer>('/api/find/why', question, signal), ['catalog']);
   return (
     <div class="stack">
       <form

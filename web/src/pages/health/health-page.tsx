@@ -1,6 +1,5 @@
 import type { Series } from '../../../../src/console/answers/health.ts';
-import { get } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
+import { useGet } from '../../api/load.ts';
 import { navigate, param } from '../../router.ts';
 import { Empty, Show } from '../../ui/states.tsx';
 import { spellBytes, spellCount, spellMs } from '../../ui/time.tsx';
@@ -76,12 +75,7 @@ const spans = [1, 6, day];
 /** The last hours of all processes together, from the database: no other service is needed to look back a day. */
 export default function HealthPage() {
   const asked = spans.find((span) => span === Number(param('hours')));
-  const loaded = asked ?? day;
-  const series = useLoad(
-    `series ${loaded}`,
-    (signal) => get<Series>('/api/health/series', { hours: loaded }, signal),
-    ['health'],
-  );
+  const series = useGet<Series>('/api/health/series', { hours: asked ?? day }, ['health']);
   const hours = asked ?? fittingSpan(series.data?.rows ?? []);
   return (
     <div class="health stack">

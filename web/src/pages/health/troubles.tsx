@@ -1,17 +1,12 @@
 import type { Trouble } from '../../../../src/console/answers/health.ts';
-import { get } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
+import { useGet } from '../../api/load.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Show } from '../../ui/states.tsx';
 import { Ago } from '../../ui/time.tsx';
 
 /** Failures that last, each with what to do next. */
 export function Troubles() {
-  const list = useLoad(
-    'troubles',
-    (signal) => get<{ items: Trouble[] }>('/api/health/troubles', {}, signal),
-    ['health', 'subscription'],
-  );
+  const list = useGet<{ items: Trouble[] }>('/api/health/troubles', {}, ['health', 'subscription']);
   return (
     <Show of={list} what="troubles">
       {({ items }) =>

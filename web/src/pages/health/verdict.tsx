@@ -1,16 +1,12 @@
 import type { Health } from '../../../../src/console/answers/health.ts';
-import { get } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
+import { useGet } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Show } from '../../ui/states.tsx';
 
 /** Healthy, or not and why; and the processes that say so. */
 export function Verdict() {
-  const health = useLoad('health', (signal) => get<Health>('/api/health', {}, signal), [
-    'health',
-    'delivery',
-  ]);
+  const health = useGet<Health>('/api/health', {}, ['health', 'delivery']);
   return (
     <Show of={health} what="verdict">
       {({ healthy, reasons, processes }) => (

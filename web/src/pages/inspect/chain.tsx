@@ -1,6 +1,6 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChainLink } from '../../../../src/console/answers/inspect.ts';
+import { Facts } from '../../ui/facts.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Ago, spellBytes } from '../../ui/time.tsx';
 
@@ -55,15 +55,6 @@ export function Chain({ links }: { links: readonly ChainLink[] }) {
 
 function LinkDetails({ link }: { link: ChainLink }) {
   const { link: name, state, title, detail, expected, got, key, at, bytes, url, code, hint } = link;
-  const facts: [string, ComponentChildren][] = [
-    ['Expected', expected && <code>{expected}</code>],
-    ['Got', got && <code>{got}</code>],
-    ['Key', key && <code>{key}</code>],
-    [timeLabels[name] ?? 'Looked at', at && <Ago at={at} />],
-    ['Size', bytes !== undefined && spellBytes(bytes)],
-    ['Address', url && <code>{url}</code>],
-    ['Code', code && <code>{code}</code>],
-  ];
   return (
     <div class={`link-details ${state}`} role="status">
       <h3>{title}</h3>
@@ -73,16 +64,17 @@ function LinkDetails({ link }: { link: ChainLink }) {
           <strong>What to do:</strong> {hint}
         </p>
       )}
-      <dl class="facts">
-        {facts
-          .filter(([, value]) => value)
-          .map(([label, value]) => (
-            <div key={label} class="contents">
-              <dt>{label}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts
+        facts={[
+          ['Expected', expected && <code>{expected}</code>],
+          ['Got', got && <code>{got}</code>],
+          ['Key', key && <code>{key}</code>],
+          [timeLabels[name] ?? 'Looked at', at && <Ago at={at} />],
+          ['Size', bytes !== undefined && spellBytes(bytes)],
+          ['Address', url && <code>{url}</code>],
+          ['Code', code && <code>{code}</code>],
+        ]}
+      />
     </div>
   );
 }

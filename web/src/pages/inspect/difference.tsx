@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { InspectedCatalog } from '../../../../src/console/answers/inspect.ts';
-import { useLoad } from '../../api/load.ts';
+import type { Difference, InspectedCatalog } from '../../../../src/console/answers/inspect.ts';
+import { useGet } from '../../api/load.ts';
 import { Changes } from '../../ui/changes.tsx';
 import { Show } from '../../ui/states.tsx';
-import { readDifference } from './api.ts';
 
 /** The indexed catalog beside its signed files, or beside the document of the catalog service. The files are fetched for it, so only on demand. */
 export function DifferencePanel({
@@ -14,8 +13,8 @@ export function DifferencePanel({
   catalog: InspectedCatalog;
 }) {
   const [asked, setAsked] = useState<string>();
-  const key = asked === catalogId ? `difference ${node} ${catalogId}` : undefined;
-  const answer = useLoad(key, (signal) => readDifference(node, catalogId, signal), ['crawl', 'catalog']);
+  const path = asked === catalogId ? '/api/inspect/difference' : undefined;
+  const answer = useGet<Difference>(path, { node, catalogId }, ['crawl', 'catalog']);
   if (source === 'service' && liveVersion === undefined)
     return (
       <p class="soft small">
@@ -23,7 +22,7 @@ export function DifferencePanel({
       </p>
     );
   const live = source === 'service' ? 'what the catalog service stores' : 'what is live now';
-  if (key === undefined) {
+  if (path === undefined) {
     return (
       <p>
         <button type="button" onClick={() => setAsked(catalogId)}>

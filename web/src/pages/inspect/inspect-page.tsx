@@ -1,8 +1,8 @@
-import { useLoad } from '../../api/load.ts';
+import type { Inspection } from '../../../../src/console/answers/inspect.ts';
+import { useGet } from '../../api/load.ts';
 import { navigate, param } from '../../router.ts';
 import { QueryBar } from '../../ui/query-bar.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
-import { inspect } from './api.ts';
 import { Report } from './report.tsx';
 import { Suggestions } from './suggestions.tsx';
 import './inspect.css';
@@ -11,8 +11,8 @@ import './inspect.css';
 export default function InspectPage() {
   const q = param('q');
   const network = param('network');
-  const key = q === '' ? undefined : `inspect ${network} ${q}`;
-  const answer = useLoad(key, (signal) => inspect(q, network, signal), ['catalog', 'crawl', 'delivery']);
+  const path = q === '' ? undefined : '/api/inspect';
+  const answer = useGet<Inspection>(path, { q, network }, ['catalog', 'crawl', 'delivery']);
   return (
     <>
       <header class="page-head">

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Inspection, Issue, Verdict } from '../../../../src/console/answers/inspect.ts';
+import { pathWith } from '../../api/client.ts';
 import { session } from '../../api/session.ts';
 import { crawlNow } from '../../ui/crawl-now.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import { csvOfIssues } from './api.ts';
 import { CatalogTable, CopyTable } from './catalogs.tsx';
 import { Chain } from './chain.tsx';
 import { DifferencePanel } from './difference.tsx';
@@ -117,7 +117,7 @@ function IssueTable({ q, issues }: { q: string; issues: readonly Issue[] }) {
         keyOf={({ code, catalogId, path, message }) => `${code} ${catalogId} ${path} ${message}`}
       />
       <p>
-        <a href={csvOfIssues(q)} download="issues.csv">
+        <a href={pathWith('/api/inspect/issues.csv', { q })} download="issues.csv">
           <Icon name="link" /> As CSV
         </a>
       </p>

@@ -1,3 +1,4 @@
+import type { CatalogSummary, CrawledNode } from '../../../../src/console/answers/network.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
@@ -6,8 +7,8 @@ import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 
 interface Known {
-  nodes: { node: string; state: string; catalogs: number; failing: number }[];
-  catalogs: { catalogId: string; name?: string; owner: string; state?: string }[];
+  nodes: CrawledNode[];
+  catalogs: CatalogSummary[];
 }
 
 /** Before a question is asked: nodes and catalogs to inspect, the failing ones first. */

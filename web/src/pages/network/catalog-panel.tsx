@@ -4,12 +4,12 @@ import type {
   CatalogDifference,
   CatalogVersion,
 } from '../../../../src/console/answers/network.ts';
-import { get } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
+import { useGet } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Changes } from '../../ui/changes.tsx';
 import { Code } from '../../ui/code.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
@@ -25,9 +25,7 @@ export function CatalogPanel({
   source: string;
 }) {
   const path = `/api/catalogs/${encodeURIComponent(owner)}/${encodeURIComponent(catalogId)}`;
-  const catalog = useLoad(`${path} ${source}`, (signal) => get<CatalogDetails>(path, { source }, signal), [
-    'catalog',
-  ]);
+  const catalog = useGet<CatalogDetails>(path, { source }, ['catalog']);
   return (
     <div class="stack">
       <p>
@@ -36,7 +34,7 @@ export function CatalogPanel({
       <Show of={catalog} what="catalog">
         {(data) => (
           <>
-            <Facts catalog={data} />
+            <About catalog={data} />
             <Extending directives={data.resourceDirectives} />
             <Versions path={path} catalogId={catalogId} versions={data.versions} />
             {data.document !== undefined && (
@@ -52,33 +50,24 @@ export function CatalogPanel({
   );
 }
 
-function Facts({ catalog }: { catalog: CatalogDetails }) {
+function About({ catalog }: { catalog: CatalogDetails }) {
   const { catalogId, name, owner, source, networks, type, schemaTypes, state } = catalog;
   return (
     <>
       <h2>
         {name ?? catalogId} <Badge tone={toneOf(state)}>{state}</Badge>
       </h2>
-      <dl class="facts">
-        <dt>Id</dt>
-        <dd>
-          <a href={hrefTo('inspect', { q: catalogId })}>{catalogId}</a>
-        </dd>
-        <dt>Owner</dt>
-        <dd>
-          <a href={hrefTo('inspect', { q: owner })}>{owner}</a>
-        </dd>
-        <dt>Source</dt>
-        <dd>{source}</dd>
-        <dt>Type</dt>
-        <dd>{type}</dd>
-        <dt>Networks</dt>
-        <dd>{networks.join(', ') || 'none'}</dd>
-        <dt>Schema types</dt>
-        <dd>{schemaTypes.join(', ') || 'none'}</dd>
-        <dt>Content</dt>
-        <dd>{spellContent(catalog)}</dd>
-      </dl>
+      <Facts
+        facts={[
+          ['Id', <a href={hrefTo('inspect', { q: catalogId })}>{catalogId}</a>],
+          ['Owner', <a href={hrefTo('inspect', { q: owner })}>{owner}</a>],
+          ['Source', source],
+          ['Type', type],
+          ['Networks', networks.join(', ') || 'none'],
+          ['Schema types', schemaTypes.join(', ') || 'none'],
+          ['Content', spellContent(catalog)],
+        ]}
+      />
     </>
   );
 }
@@ -171,9 +160,7 @@ interface VersionsProps {
 }
 
 function Comparison({ path, from, to }: { path: string; from: number; to: number }) {
-  const difference = useLoad(`${path} ${from} ${to}`, (signal) =>
-    get<CatalogDifference>(`${path}/difference`, { from, to }, signal),
-  );
+  const difference = useGet<CatalogDifference>(`${path}/difference`, { from, to });
   return (
     <Show of={difference} what="difference">
       {({ changes, truncated, removed }) => (

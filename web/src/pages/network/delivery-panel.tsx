@@ -1,16 +1,15 @@
 import type { DeliveryHistory } from '../../../../src/console/answers/network.ts';
-import { get } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
+import { useGet } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Code } from '../../ui/code.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Show } from '../../ui/states.tsx';
 import { Ago, spellMs } from '../../ui/time.tsx';
 
 /** One delivery with its last requests and their answers, the latest first. Its address stays valid. */
 export function DeliveryPanel({ id }: { id: string }) {
-  const path = `/api/deliveries/${id}`;
-  const delivery = useLoad(path, (signal) => get<DeliveryHistory>(path, {}, signal), ['delivery']);
+  const delivery = useGet<DeliveryHistory>(`/api/deliveries/${id}`, {}, ['delivery']);
   return (
     <Show of={delivery} what="delivery">
       {(data) => (
@@ -23,7 +22,7 @@ export function DeliveryPanel({ id }: { id: string }) {
           <h2>
             {id} <Badge tone={toneOf(data.detail)}>{data.detail}</Badge>
           </h2>
-          <Facts delivery={data} />
+          <About delivery={data} />
           {data.history.length === 0 ? (
             <p class="soft">No request of this delivery has failed.</p>
           ) : (
@@ -39,34 +38,22 @@ export function DeliveryPanel({ id }: { id: string }) {
   );
 }
 
-function Facts({ delivery }: { delivery: DeliveryHistory }) {
+function About({ delivery }: { delivery: DeliveryHistory }) {
   const { action, about, attempts, failingSince, nextTryAt, lastStatus, lastError } = delivery;
+  const failing = failingSince && (
+    <>
+      , failing since <Ago at={failingSince} />
+    </>
+  );
   return (
-    <dl class="facts">
-      <dt>What</dt>
-      <dd>
-        {action} {about}
-      </dd>
-      <dt>Attempts</dt>
-      <dd>
-        {attempts}
-        {failingSince && (
-          <>
-            , failing since <Ago at={failingSince} />
-          </>
-        )}
-      </dd>
-      <dt>Last answer</dt>
-      <dd>{lastError ?? lastStatus ?? 'none yet'}</dd>
-      {nextTryAt && (
-        <>
-          <dt>Next try</dt>
-          <dd>
-            <Ago at={nextTryAt} />
-          </dd>
-        </>
-      )}
-    </dl>
+    <Facts
+      facts={[
+        ['What', `${action} ${about}`],
+        ['Attempts', [attempts, failing]],
+        ['Last answer', lastError ?? lastStatus ?? 'none yet'],
+        ['Next try', nextTryAt && <Ago at={nextTryAt} />],
+      ]}
+    />
   );
 }
 

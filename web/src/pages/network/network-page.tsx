@@ -1,6 +1,5 @@
 import type { Overview } from '../../../../src/console/answers/network.ts';
-import { get } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
+import { useGet } from '../../api/load.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { FirstSteps } from '../../ui/first-steps.tsx';
 import { Show } from '../../ui/states.tsx';
@@ -16,43 +15,27 @@ import { ParticipantsTab } from './participants-tab.tsx';
 import { SubscriptionsTab } from './subscriptions-tab.tsx';
 import './network.css';
 
-const tabNames = [
-  'catalogs',
-  'deliveries',
-  'nodes',
-  'log',
-  'participants',
-  'subscriptions',
-  'masters',
-  'audit',
-] as const;
-type TabName = (typeof tabNames)[number];
-
-const labels: Record<TabName, string> = {
-  catalogs: 'Catalogs',
-  deliveries: 'Deliveries',
-  nodes: 'Crawled nodes',
-  log: 'Crawl log',
-  participants: 'Participants',
-  subscriptions: 'Subscriptions',
-  masters: 'Masters',
-  audit: 'Audit',
-};
+const tabs = [
+  { name: 'catalogs', label: 'Catalogs', Content: CatalogsTab },
+  { name: 'deliveries', label: 'Deliveries', Content: DeliveriesTab },
+  { name: 'nodes', label: 'Crawled nodes', Content: NodesTab },
+  { name: 'log', label: 'Crawl log', Content: CrawlLogTab },
+  { name: 'participants', label: 'Participants', Content: ParticipantsTab },
+  { name: 'subscriptions', label: 'Subscriptions', Content: SubscriptionsTab },
+  { name: 'masters', label: 'Masters', Content: MastersTab },
+  { name: 'audit', label: 'Audit', Content: AuditTab },
+];
 
 /** The network for its operator: catalogs, deliveries, crawled nodes and participants. */
 export default function NetworkPage() {
-  const overview = useLoad('overview', (signal) => get<Overview>('/api/overview', {}, signal), [
-    'catalog',
-    'delivery',
-    'crawl',
-    'subscription',
-  ]);
-  const chosen = tabNames.find((name) => name === param('tab')) ?? 'catalogs';
-  const counts: Partial<Record<TabName, number>> = {
+  const overview = useGet<Overview>('/api/overview', {}, ['catalog', 'delivery', 'crawl', 'subscription']);
+  const { name: chosen, Content } = tabs.find(({ name }) => name === param('tab')) ?? {
+    ...{ name: 'catalogs', Content: CatalogsTab },
+  };
+  const counts: Record<string, number | undefined> = {
     deliveries: overview.data?.deliveries.parked,
     nodes: overview.data?.crawl.failing,
   };
-  const tabs = tabNames.map((name) => ({ name, label: labels[name], count: counts[name] }));
   return (
     <div class="network stack">
       <h1>Network</h1>
@@ -67,18 +50,11 @@ export default function NetworkPage() {
       <section class="panel">
         <Tabs
           label="Parts of the network"
-          tabs={tabs}
+          tabs={tabs.map((tab) => ({ ...tab, count: counts[tab.name] }))}
           chosen={chosen}
           choose={(tab) => navigate('network', { tab })}
         >
-          {chosen === 'catalogs' && <CatalogsTab />}
-          {chosen === 'deliveries' && <DeliveriesTab />}
-          {chosen === 'nodes' && <NodesTab />}
-          {chosen === 'log' && <CrawlLogTab />}
-          {chosen === 'participants' && <ParticipantsTab />}
-          {chosen === 'subscriptions' && <SubscriptionsTab />}
-          {chosen === 'masters' && <MastersTab />}
-          {chosen === 'audit' && <AuditTab />}
+          <Content />
         </Tabs>
       </section>
     </div>

@@ -23,19 +23,11 @@ export function Faults({
       {checked && <Summary checked={checked} />}
       {checked && (
         <ul class="faults">
-          {checked.faults.map((fault) => (
+          {[...checked.faults, ...checked.warnings].map((fault, place) => (
             <FaultItem
               key={`${fault.path} ${fault.line} ${fault.message}`}
               fault={fault}
-              isFault
-              goTo={goTo}
-            />
-          ))}
-          {checked.warnings.map((fault) => (
-            <FaultItem
-              key={`${fault.path} ${fault.line} ${fault.message}`}
-              fault={fault}
-              isFault={false}
+              isFault={place < checked.faults.length}
               goTo={goTo}
             />
           ))}

@@ -5,13 +5,12 @@ import type {
   PublishResult,
   PublishStep,
 } from '../../../../src/console/answers/publish.ts';
-import { useLoad } from '../../api/load.ts';
+import { useGet } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
 import { Ago } from '../../ui/time.tsx';
-import { readProgress } from './api.ts';
 
 const icons: Record<PublishStep['state'], IconName> = { done: 'check', waiting: 'clock', failed: 'cross' };
 const titles: Record<string, string> = {
@@ -26,11 +25,9 @@ const titles: Record<string, string> = {
 /** The steps of a publish, from sending it to the index. */
 export function Progress({ sent }: { sent: PublishAnswer }) {
   const { messageId } = sent;
-  const progress = useLoad(
-    messageId,
-    (signal): Promise<ProgressAnswer> => readProgress(messageId ?? '', signal),
-    ['publish', 'catalog', 'delivery', 'crawl'],
-  );
+  const progress = useGet<ProgressAnswer>(`/api/publish/${encodeURIComponent(messageId)}`, {}, [
+    ...(['publish', 'catalog', 'delivery', 'crawl'] as const),
+  ]);
   // A push to a discovery service that is down may wait for a day: it is not polled for, events report it.
   const waiting =
     progress.data?.steps.some(({ step, state }) => step !== 'pushed' && state === 'waiting') ?? false;
@@ -39,7 +36,6 @@ export function Progress({ sent }: { sent: PublishAnswer }) {
     const timer = setInterval(progress.reload, pollMs);
     return () => clearInterval(timer);
   }, [waiting, progress.reload]);
-  if (messageId === undefined) return <Results results={sent.results ?? []} />;
   return (
     <Show of={progress} what="progress">
       {({ steps, results }) => (

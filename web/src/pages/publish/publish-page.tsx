@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { PublishAnswer } from '../../../../src/console/answers/publish.ts';
-import type { ApiError } from '../../api/client.ts';
+import type { CheckAnswer, PublishAnswer } from '../../../../src/console/answers/publish.ts';
+import { type ApiError, post } from '../../api/client.ts';
 import { asApiError, useLoad, waitForPause } from '../../api/load.ts';
 import { Problem } from '../../ui/states.tsx';
-import { check, publish, type Way } from './api.ts';
 import { Editor } from './editor.tsx';
 import { Faults } from './faults.tsx';
 import { Progress } from './progress.tsx';
-import { SendForm } from './send-form.tsx';
+import { SendForm, type Way } from './send-form.tsx';
 import './publish.css';
 
 const emptyCheck = { parsed: false, faults: [], warnings: [], catalogs: [] };
@@ -25,7 +24,7 @@ export default function PublishPage() {
   // Signed files are the publisher's own.
   const as = way === 'files' ? undefined : chosen;
   const checked = useLoad(isBlank ? undefined : `${as} ${text}`, (signal) =>
-    waitForPause(signal).then(() => check(text, as, signal)),
+    waitForPause(signal).then(() => post<CheckAnswer>('/api/publish/check', { text, as }, signal)),
   );
   /** What is shown of the publish before is not about what is checked now. */
   const forget = () => {
@@ -41,7 +40,7 @@ export default function PublishPage() {
     setBusy(true);
     forget();
     try {
-      setSent(await publish(text, by, as));
+      setSent(await post<PublishAnswer>('/api/publish', { text, way: by, as }));
     } catch (thrown) {
       setError(asApiError(thrown));
     }
@@ -82,7 +81,7 @@ export default function PublishPage() {
               send={(by) => void send(by)}
             />
             {error && <Problem error={error} />}
-            {sent && <Progress key={sent.messageId ?? 'files'} sent={sent} />}
+            {sent && <Progress key={sent.messageId} sent={sent} />}
           </section>
         </div>
       </div>

@@ -1,8 +1,10 @@
-import { useLoad } from '../../api/load.ts';
+import type { Feed } from '../../../../src/console/answers/network.ts';
+import { useGet } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Code } from '../../ui/code.tsx';
 import { Loading } from '../../ui/states.tsx';
-import { readFeeds, type Way } from './api.ts';
+
+export type Way = 'service' | 'files';
 
 /** This process publishes in the ways that its roles allow; for the other way the page gives the command. */
 export function SendForm({
@@ -80,7 +82,7 @@ const command = 'npx signpost publish catalog.json';
 /** The catalog service of this process, or the first one that its discovery service follows. */
 function ServiceCommand() {
   const own = session.value?.identities.catalog?.url;
-  const followed = useLoad(own === undefined ? 'feeds' : undefined, readFeeds);
+  const followed = useGet<{ items: Feed[] }>(own === undefined ? '/api/feeds' : undefined);
   const url = own ?? followed.data?.items[0]?.catalogUrl;
   if (own === undefined && followed.loading) return <Loading what="address of the catalog service" />;
   return (
