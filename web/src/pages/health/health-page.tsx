@@ -4,7 +4,6 @@ import { navigate, param } from '../../router.ts';
 import { Empty, Show } from '../../ui/states.tsx';
 import { spellBytes, spellCount, spellMs } from '../../ui/time.tsx';
 import { Chart, type ChartOptions } from './chart.tsx';
-import { Duplicates } from './duplicates.tsx';
 import { EmptySearches } from './empty-searches.tsx';
 import { Troubles } from './troubles.tsx';
 import { Verdict } from './verdict.tsx';
@@ -97,7 +96,6 @@ export default function HealthPage() {
       </div>
       <Verdict />
       <Troubles />
-      <Duplicates />
       <Show of={series} what="figures">
         {(data) =>
           data.rows.length === 0 ? (
