@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { checkSettings } from './cli/config/check.ts';
 import { readConfig } from './config.ts';
 import { generateSeed } from './protocol/keys.ts';
+import { settings } from './setting-table.ts';
 
 describe('settings', () => {
   it('have defaults that work on one machine', () => {
@@ -28,8 +29,23 @@ describe('settings', () => {
       readConfig({ CATALOG_PRIVATE_KEY: seed }).identities.catalog.seed,
     );
     expect(checkSettings({ environment: [], file: Object.keys(env) }, () => readConfig(env))).toEqual([]);
+    writeFileSync(join(folder, 'key'), '\n');
+    expect(() => readConfig(env)).toThrow(/^Setting CATALOG_PRIVATE_KEY is empty in /);
     rmSync(folder, { recursive: true });
     expect(() => readConfig(env)).toThrow(/^Setting CATALOG_PRIVATE_KEY cannot be read from /);
+  });
+
+  it('keep every key, token and connection string secret, so that each may be in a file', () => {
+    const isSecret = /(_PRIVATE_KEY|_TOKEN|^DATABASE_URL|^DATABASE_READ_URL)$/;
+    const secrets = Object.entries<{ secret?: boolean }>(settings).filter(([, { secret }]) => secret);
+    expect(secrets.map(([name]) => name)).toEqual(
+      Object.keys(settings).filter((name) => isSecret.test(name)),
+    );
+    expect(secrets).toHaveLength(8);
+    for (const [name] of secrets)
+      expect(() => readConfig({ [`${name}_FILE`]: '/nowhere' })).toThrow(
+        `${name} cannot be read from /nowhere`,
+      );
   });
 
   it('read sizes in binary units', () => {

@@ -44,10 +44,12 @@ export function secretFile(name: string): string {
 
 function readSecret(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    const secret = readFileSync(file, 'utf8').trim();
+    if (secret !== '') return secret;
   } catch {
     throw new Error(`cannot be read from ${file}`);
   }
+  throw new Error(`is empty in ${file}`); // a role would make a key of its own and go on with that
 }
 
 export class SettingsError extends Error {

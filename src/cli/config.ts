@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { settings } from '../setting-table.ts';
+import { type Kind, secretFile } from '../settings.ts';
 import { type CommandContext, printResult, renderTable } from './command.ts';
 import { checkSettings } from './config/check.ts';
 
@@ -44,8 +45,9 @@ function check(context: CommandContext, json = false): void {
 
 function list(context: CommandContext, json = false): void {
   const rows = Object.entries(settings).map(([name, kind]) => {
-    const { fallback, about, unit }: { fallback: string; about: string; unit?: string } = kind;
-    return { name, isSet: context.isSet(name), default: fallback, ...(unit && { unit }), about };
+    const { fallback, about, unit, secret }: Kind<unknown> = kind;
+    const isSet = context.isSet(name) || (secret === true && context.isSet(secretFile(name)));
+    return { name, isSet, default: fallback, ...(unit && { unit }), about };
   });
   const cells = rows.map((row) => [row.name, row.isSet ? 'yes' : '', row.default, row.about]);
   printResult(context, json, rows, renderTable(['SETTING', 'SET', 'DEFAULT', 'MEANING'], cells));

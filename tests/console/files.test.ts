@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,8 @@ import { createTestDatabase } from '../support/database/database.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 
 // The files that the console serves: its page, built or not, and the tiles of its map.
+
+const guides = readFileSync('web/src/ui/guide.ts', 'utf8').match(/[a-z-]+\.md/g) ?? [];
 
 const directory = mkdtempSync(join(tmpdir(), 'signpost-page-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -44,6 +46,12 @@ describe('the page, where it is built', () => {
     ({ server, url } = await serve(root));
   });
   afterAll(() => server.close());
+
+  it.each(guides)('serves the guide %s, to which one of its pages links', async (guide) => {
+    const response = await fetch(`${url}/guides/${guide}`);
+    expect([response.status, (await response.text()).slice(0, 2)]).toEqual([200, '# ']);
+    expect((await fetch(`${url}/guides/..%2fpackage.json`)).status).toBe(404);
+  });
 
   it.each([
     ['/', 'text/html; charset=utf-8', 'no-cache'],

@@ -89,6 +89,8 @@ describe('GET /api/schemas/fields', () => {
       path: '@.considerations[*].considerationAttributes.value',
       ...{ label: 'Price', kind: 'number', unit: 'INR', min: 9, max: 18.5 },
     });
+    // Of the offers that name a charger.
+    expect(type.offers[0]).toMatchObject({ label: 'Price', min: 18.5, max: 18.5 });
   });
 
   it('lists nothing of a network in which nothing is published', async () => {

@@ -278,6 +278,13 @@ describe.skipIf(!hasCommand('helm'))('the chart (needs helm)', () => {
     });
   });
 
+  it('needs no database, and migrates none, where only the publisher runs', async () => {
+    const only = 'roles.catalog.enabled=false,roles.discovery.enabled=false,publisher.enabled=true';
+    const { stdout } = await helm('template', 'network', chart, '--kube-version', '1.30.0', '--set', only);
+    expect(stdout).toContain('PUBLISHER_PRIVATE_KEY');
+    expect(stdout).not.toMatch(/DATABASE_URL|kind: Job/);
+  });
+
   it('is refused with values that do not fit the schema', async () => {
     await expect(helm('template', 'network', chart, '--set', 'ingress.enable=true')).rejects.toThrow(
       'enable',

@@ -60,3 +60,15 @@ describe('signpost config check', () => {
     expect(check(env as Record<string, string>)).toMatchObject([{ kind: 'dangerous', setting }]);
   });
 });
+
+describe('signpost config list', () => {
+  it('names what is set, a secret also by its file', async () => {
+    const env = { CATALOG_ID: 'c.example', OPERATOR_TOKEN_FILE: '/run/secrets/token', HOST_FILE: '/nothing' };
+    const { out } = await runCommand(registerConfigCommand, ['config', 'list', '--json'], env);
+    const rows: { name: string; isSet: boolean }[] = JSON.parse(out);
+    expect(rows.filter(({ isSet }) => isSet).map(({ name }) => name)).toEqual([
+      'OPERATOR_TOKEN',
+      'CATALOG_ID',
+    ]);
+  });
+});

@@ -101,7 +101,7 @@ export function listCopies(queryable: Queryable, { catalogId, owner }: { catalog
   );
 }
 
-/** The crawl log of a node by reason: how often, and when last. */
+/** The crawl log of a node by reason: how often, and when last. A gap comes after its cause, which is noted at the same time. */
 export interface LoggedIssue {
   code: string;
   message: string;
@@ -119,7 +119,7 @@ export function listLoggedIssues(
   return queryable.rows<LoggedIssue>(
     `select code, message, max(hint) as hint, catalog_id as "catalogId", max(url) as url, sum(times)::float8 as count, max(at) as "lastAt"
      from discovery.crawl_log where node = $1 and ($2::text is null or catalog_id is null or catalog_id = $2)
-     group by code, message, catalog_id order by max(at) desc limit $3`,
+     group by code, message, catalog_id order by max(at) desc, code = 'gap', max(id) desc limit $3`,
     [node, catalogId ?? null, limit],
   );
 }

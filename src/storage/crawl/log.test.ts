@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { listLoggedIssues } from '../console/subjects.ts';
 import type { Database } from '../database.ts';
 import { type LogLine, readLog, writeLog } from './log.ts';
 
@@ -44,4 +45,14 @@ it('keeps the beginning of a text that is very long, and no half of a character'
   await writeLog(database, [line('short', { catalogId })], at(0));
   const { lines } = await readLog(database, { node: 'node', limit: 1, offset: 0 });
   expect(lines).toMatchObject([{ catalogId: `${'x'.repeat(999)}…`, message: 'short' }]);
+});
+
+it('is summed up with the latest first, and a gap after its cause, whichever was written first', async () => {
+  const gap = line('the way ends at 1', { code: 'gap' });
+  await writeLog(database, [line('before')], at(0));
+  await writeLog(database, [gap], at(1));
+  await writeLog(database, [line('other bytes', { code: 'signature-invalid' })], at(1));
+  await writeLog(database, [{ ...gap, message: 'the way ends at 2' }], at(1));
+  const issues = await listLoggedIssues(database, { node: 'node', limit: 10 });
+  expect(issues.map(({ code }) => code)).toEqual(['signature-invalid', 'gap', 'gap', 'malformed']);
 });

@@ -33,5 +33,5 @@ export function exchangesToKeep(
 ): string | undefined {
   const isWorthIt =
     failedBefore || !isDelivered || exchanges.some(({ status = 0 }) => status >= 300 || status === 0);
-  return isWorthIt && exchanges.length > 0 ? JSON.stringify(exchanges) : undefined;
+  return isWorthIt && exchanges.length > 0 ? JSON.stringify(exchanges.slice(-maxExchanges)) : undefined;
 }
