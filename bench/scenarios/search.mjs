@@ -3,6 +3,7 @@
 // What is measured beside the yardsticks is `search()` of the port with the documents of the page, parsed; neither signature nor HTTP nor storing the
 // answer. "First time" means that nobody asked it before in that process: every question is another one, and the process sees to it. Each round asks all
 // engines in turns, so that a noisy machine disturbs them alike. A ratio above 1 is slower than the yardstick.
+// Ours is asked when it has compacted its lists, which it does after a bulk load by itself; OpenSearch as it is after loading, and merged into one segment.
 //
 // --size says how many resources there are (100,000), and --data products that they are real products instead of generated stations.
 import { findObstacle, startOpenSearch } from '../../scripts/opensearch.mjs';
@@ -12,7 +13,7 @@ import { evaluate } from '../search/job.mjs';
 import * as products from '../search/products.mjs';
 import { kindRows, printTable, seedRows, tellSlowYardsticks } from '../search/report.mjs';
 import { measureRequests } from '../search/requests.mjs';
-import { seedOpenSearch, seedOurs, seedPlain } from '../search/seed.mjs';
+import { compact, seedOpenSearch, seedOurs, seedPlain } from '../search/seed.mjs';
 import * as stations from '../search/stations.mjs';
 import { startService } from '../service.mjs';
 import { chooseSizes } from '../sizes.mjs';
@@ -70,6 +71,8 @@ export async function* run({
     prepare: async (database, { url }) => {
       const seeded = await seedOurs(database, data, { resources, samples: 2 * sizes.samples });
       kept = seeded.kept;
+      const value = await compact(database, url);
+      rows.push({ scenario: `${title}: lists compacted after the load`, value, unit: 's' });
       const job = { data: name, databaseUrl: url, kept: asked(kept), repeat };
       rows.push(...(await beside({ title, name, data, resources, database, seeded, job, obstacle })));
     },

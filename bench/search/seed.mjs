@@ -1,7 +1,8 @@
 // Fills the three engines with the same resources, one after the other, and tells how fast each was and how large it became.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { writeIndex } from '../../dist/search/port.js';
-import { indexes } from './engines.mjs';
+import { indexes, openOurs } from './engines.mjs';
 
 /** Catalogs name who publishes them: otherwise a push would be of the service's own, and take the place of the whole catalog. */
 export const provider = 'provider.bench';
@@ -28,6 +29,21 @@ export async function seedOurs(database, data, { resources, samples }) {
   });
   await database.query('vacuum analyze');
   return { kept, perSecond: resources / taken, bytes: await bytesOf(database, '^(discovery|index_.*)$') };
+}
+
+/** Lets the service compact the lists of the load, as it does in the background, and tells how many seconds that took. */
+export function compact(database, databaseUrl) {
+  return seconds(async () => {
+    const { rows } = await database.query('select last_value from discovery.run_number');
+    const newest = Number(rows[0].last_value);
+    const ours = await openOurs({ databaseUrl });
+    for (let upTo = 0; upTo < newest; await sleep(500)) {
+      const walk = await database.query('select walked_up_to from index_1.compaction');
+      upTo = Number(walk.rows[0].walked_up_to);
+    }
+    await ours.close();
+    await database.query('vacuum analyze');
+  });
 }
 
 /** In one transaction. */

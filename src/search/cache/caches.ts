@@ -13,7 +13,7 @@ const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFI
 
 /** How much each cache may hold, by its name. Typed arrays count against the memory of the machine, objects against the heap. */
 const limits = {
-  /** Bytes of directories: a list of a million postings has some three thousand runs, half a megabyte. Where it is kept whole, it takes 16. */
+  /** Bytes of directories: a list of a million postings has some three thousand runs, half a megabyte. */
   lists: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Bytes of runs: a column of a million numbers takes 16 MB, a word that all of a million resources have 9 MB. */
   runs: Math.min(512 * 2 ** 20, memoryBytes / 8),
@@ -44,10 +44,6 @@ export interface Directory {
   shared: Float64Array;
   /** Entries in all. */
   count: number;
-  /** No run begins before the one before it ends: as a rule, once a list is compacted. */
-  isDisjoint: boolean;
-  /** All entries, once many of them were asked for at a time. */
-  whole?: Run;
 }
 
 /** A row of the table of runs without its bytes. */
@@ -75,18 +71,16 @@ export function createCaches({ percent = 100, used = cacheNames as readonly Cach
     /** Directories by the lists' numbers. */
     lists: new LruCache<number, Directory>(
       limitOf('lists'),
-      ({ runs, shared, whole }) =>
-        entryBytes + runs.length * runEntryBytes + shared.byteLength + (whole ? bytesOf(whole) : 0),
+      ({ runs, shared }) => entryBytes + runs.length * runEntryBytes + shared.byteLength,
     ),
     /** Decoded runs by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
-    runs: new LruCache<number, Run>(limitOf('runs'), (run) => entryBytes + bytesOf(run)),
+    runs: new LruCache<number, Run>(
+      limitOf('runs'),
+      ({ keys, marks }) => entryBytes + keys.byteLength + marks.byteLength,
+    ),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs'))),
     words: new WordCache(limitOf('words')),
   };
-}
-
-function bytesOf({ keys, marks }: Run): number {
-  return keys.byteLength + marks.byteLength;
 }
 
 interface RefreshState {

@@ -18,30 +18,10 @@ export function listSet(
         (part) => selectKeys(part, passes),
       ),
     async among(keys) {
-      if (keys.length * dense >= directory.runs.length)
-        return selectIn([await readWhole(reader, directory.list)], keys, passes);
       const near = await readNear(reader, [directory.list], keys);
       return selectIn(near.get(directory.list) ?? [], keys, passes);
     },
   };
-}
-
-/** Runs for each wanted key: where there are fewer, most runs are wanted sooner or later, and one look at the whole list takes a quarter of the time of a look at each. */
-const dense = 5;
-
-/** All entries of a list in order, which are kept with its directory. */
-async function readWhole(reader: IndexReader, list: number): Promise<Run> {
-  for (;;) {
-    const directory = (await openLists(reader, [list])).get(list) as Directory;
-    if (directory.whole) return directory.whole;
-    const runs = await loadRuns(reader, directory.runs);
-    if (runs === undefined) continue;
-    const whole = joinWithShared(directory, runs, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
-    const { lists } = reader.caches;
-    // Unless it was invalidated meanwhile.
-    if (lists.find(list) === directory) lists.keep(list, { ...directory, whole });
-    return whole;
-  }
 }
 
 function selectKeys({ keys, marks }: Run, passes: ((mark: number) => boolean) | undefined): Keys {
@@ -91,12 +71,7 @@ function findNext(runs: readonly DirectoryEntry[], start: number, position: numb
 }
 
 /** The entries of runs, and of shared ones, from one key up to, but without, another. Entries with the same key are in the order of marks. */
-function joinWithShared(
-  { shared, isDisjoint }: Directory,
-  runs: readonly Run[],
-  from: number,
-  end: number,
-): Run {
+function joinWithShared({ shared }: Directory, runs: readonly Run[], from: number, end: number): Run {
   const slices = [...runs, unmarked(shared)].map(({ keys, marks }) => {
     const [start, stop] = [lowerBound(keys, from), lowerBound(keys, end)];
     return { keys: keys.subarray(start, stop), marks: marks.subarray(start, stop) };
@@ -109,10 +84,9 @@ function joinWithShared(
     marks.set(slice.marks, at);
     at += slice.keys.length;
   }
-  if (isDisjoint && shared.length === 0) return { keys, marks };
   const keyAt = (index: number) => keys[index] as number;
   const markAt = (index: number) => marks[index] as number;
-  // Most are in order already: what is shared lies elsewhere, or runs overlap further on.
+  // Most are in order already: runs overlap until they are compacted, or further on.
   if (keys.every((key, index) => index === 0 || key > keyAt(index - 1))) return { keys, marks };
   const order = Uint32Array.from(keys.keys()).sort((a, b) => keyAt(a) - keyAt(b) || markAt(a) - markAt(b));
   return { keys: Float64Array.from(order, keyAt), marks: Float64Array.from(order, markAt) };

@@ -5,9 +5,9 @@ import { headsOf } from '../documents/members.ts';
 import { byCatalog, readCovering, resourcesOf } from '../documents/own-offers.ts';
 import { roots } from '../entries/geometry-paths.ts';
 import { type Hit, hitsOf, keysOfHits, sortHits } from '../hit.ts';
-import { headOf } from '../keys.ts';
+import { headOf, kindOf } from '../keys.ts';
 import { checkedBy, type DocSet, readAll } from '../set/doc-set.ts';
-import { inBatches, type Keys, keysOf, noKeys } from '../set/sorted.ts';
+import { inBatches, intersection, type Keys, keysOf, noKeys, union } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
 import {
   addTallies,
@@ -27,7 +27,7 @@ import { countRegion, listLocatedOffers, type Nearby, readNearby, readRegion } f
 export type Place = Awaited<ReturnType<typeof openPlace>>;
 
 /** Geometries of the first look around: alone, the nearest are enough for an answer; beside other parts, all of few are held against those. */
-const firstLook = { alone: 400, besideOthers: 1_000 };
+const firstLook = { alone: 500, besideOthers: 1_000 };
 /** A longer look around starts again: each is so many times the one before. */
 const growth = 4;
 /** Geometries of a region that are read at a time, in the order of keys. */
@@ -47,9 +47,11 @@ export async function openPlace(
   const limit = isBesideOthers ? firstLook.besideOthers : firstLook.alone;
   const first = radius && (await trace.time('look around', () => readNearby(reader, radius, limit)));
   const isAll = first?.reach === Number.POSITIVE_INFINITY;
+  // A radius alone leads anyway.
+  const isCounted = isAll || (radius && located.length === 1 && !isBesideOthers);
   const counts = await Promise.all(
     located.map((each) =>
-      each === radius && isAll ? first.keys.length : countRegion(reader, each.region, countUpTo),
+      each === radius && isCounted ? (first?.keys.length ?? 0) : countRegion(reader, each.region, countUpTo),
     ),
   );
   const estimate = Math.min(...counts);
@@ -59,13 +61,17 @@ export async function openPlace(
     trace.note('place', { operator, quantifier, targets, index: by, geometries: counts[index] });
   }
   const lead = located[counts.indexOf(estimate)] as LocatedConstraint;
-  const check = (keys: Keys) => checkConstraints(tools, located, keys);
+  const check = (keys: Keys, look = isAll ? first : undefined) => {
+    const known = look && radius?.constraint.quantifier === 'ANY' ? keysOf(look.keys) : undefined;
+    const checked = located.map((each) => (each === radius ? { ...each, known } : each));
+    return checkConstraints(tools, checked, keys);
+  };
   return {
     /** Geometries in the most selective region, as far as they were counted. */
     estimate,
     hasDistance: radius !== undefined,
     /** Those of some resources that satisfy all constraints, with their distances. */
-    check,
+    check: (keys: Keys) => check(keys),
     /** All resources that may satisfy the most selective constraint. */
     candidates: async (): Promise<Keys> =>
       lead === radius && isAll
@@ -97,34 +103,33 @@ async function locate(tools: Tools, plan: SpatialPlan): Promise<LocatedConstrain
   return { ...plan, around, region: { paths: plan.paths, ...(box && { box }) } };
 }
 
+/** `known`: where any geometry will do, those that a look around has found; no others are read. */
+type CheckedConstraint = LocatedConstraint & { known?: Keys | undefined };
+
 interface NearestOptions {
   first: Nearby;
   limit: number;
   select(keys: Keys): Promise<Keys>;
-  check(keys: Keys): Promise<Hit[]>;
+  check(keys: Keys, look: Nearby): Promise<Hit[]>;
 }
 
-/** In wider and wider looks around: beyond the farthest box that a look has reached, something nearer may follow. */
+/** In wider and wider looks around. Beyond the farthest box that a look has reached, something nearer may follow: what is farther away waits for the next look. */
 async function* streamNearest(
   tools: Tools,
   radius: LocatedConstraint,
   { first, limit, select, check }: NearestOptions,
 ): AsyncGenerator<Hit[]> {
-  const seen = new Set<number>();
-  let waiting: Hit[] = [];
+  const found = new Set<number>();
   for (let look = first, most = limit; ; ) {
     tools.deadline.check();
     const reached = metersOf(look.reach);
-    const resources = (await resourcesOf(tools.reader, keysOf(look.keys), tools.scope.now)).filter(
-      (key) => !seen.has(key),
-    );
-    for (const key of resources) seen.add(key);
-    for (const some of inBatches(await select(resources), checkedAtOnce))
-      waiting.push(...(await check(some)));
-    const isNear = ({ distance = 0 }: Hit) => distance <= reached;
-    yield sortHits(waiting.filter(isNear));
+    const resources = await resourcesOf(tools.reader, keysOf(look.keys), tools.scope.now);
+    const hits: Hit[] = [];
+    for (const some of inBatches(await select(resources.filter((key) => !found.has(key))), checkedAtOnce))
+      for (const hit of await check(some, look)) if ((hit.distance ?? 0) <= reached) hits.push(hit);
+    for (const { key } of hits) found.add(key);
+    yield sortHits(hits);
     if (look.reach === Number.POSITIVE_INFINITY) return;
-    waiting = waiting.filter((hit) => !isNear(hit));
     most *= growth;
     look = await readNearby(tools.reader, radius, most);
   }
@@ -149,7 +154,7 @@ function candidatesOf({ reader, scope }: Tools, { region }: LocatedConstraint, e
 }
 
 /** The distance of a hit is that of its nearest geometry, by the first constraint that is a radius. */
-async function checkConstraints(tools: Tools, located: readonly LocatedConstraint[], keys: Keys) {
+async function checkConstraints(tools: Tools, located: readonly CheckedConstraint[], keys: Keys) {
   let left = hitsOf(keys);
   for (const constraint of located) {
     if (left.length === 0) break;
@@ -157,20 +162,25 @@ async function checkConstraints(tools: Tools, located: readonly LocatedConstrain
     left = left.flatMap((hit) => {
       const tally = tallies(hit.key);
       if (!quantify(constraint.constraint.quantifier, tally)) return [];
-      if (tally.distance === Number.POSITIVE_INFINITY || hit.distance !== undefined) return [hit];
-      return [{ ...hit, distance: tally.distance }];
+      return hit.distance === undefined && tally.distance < Number.POSITIVE_INFINITY
+        ? [{ key: hit.key, distance: tally.distance }]
+        : [hit];
     });
   }
   return left;
 }
 
 /** What a constraint says of all geometries of each resource: its own, its provider's, and those of offers. */
-async function tallyResources(tools: Tools, located: LocatedConstraint, keys: Keys) {
+async function tallyResources(tools: Tools, { known, ...located }: CheckedConstraint, keys: Keys) {
   const heads = headsOf(keys);
   const asksOffers = located.paths.some((path) => path.startsWith(roots.offer));
-  const offers = asksOffers ? await listLocatedOffers(tools.reader, heads, located.paths) : noKeys;
+  const listOffers = () => listLocatedOffers(tools.reader, heads, located.paths);
+  const offers =
+    known?.filter((key) => kindOf(key) === 'offer') ?? (asksOffers ? await listOffers() : noKeys);
   const covering = offers.length > 0 ? await readCovering(tools.reader, offers, tools.scope.now) : [];
-  const byKey = await judgeKeys(tools, located, [...keys, ...heads, ...covering.map(({ key }) => key)]);
+  const own = union([keys, heads]);
+  const judged = known ? intersection(own, known) : own;
+  const byKey = await judgeKeys(tools, located, [...judged, ...covering.map(({ key }) => key)]);
   /** By the keys of resources, and of heads, of what offers bring to them: wide ones are added up once for a catalog. */
   const brought = new Map<number, GeometryTally>();
   for (const { key, covers } of covering) {
