@@ -70,8 +70,8 @@ export async function findStates(reader: IndexReader, keys: Keys): Promise<Map<n
   return states;
 }
 
-/** Read by one statement, in some ten milliseconds. */
-const catalogsAtOnce = 5_000;
+/** Read by one statement, in some milliseconds: searches wait no longer for it. */
+const catalogsAtOnce = 1_000;
 
 /** Loads all catalogs that were not loaded yet, until the signal. */
 export async function loadCatalogs(reader: IndexReader, signal?: AbortSignal): Promise<void> {
