@@ -14,7 +14,7 @@ import type { Tools } from './tools.ts';
 // first, so that an answer in that order can end before all candidates were looked at.
 
 /** Resources or geometries: a part that leads to more is not selective. Beside a text more are, as it would have to be held against the others ten thousand by ten thousand. */
-const few = { alone: 2_000, besideText: 20_000 };
+const maxLed = { alone: 2_000, besideText: 20_000 };
 /** Hits of a part of the stream: about as many as an answer counts, and some more. */
 const atOnce = 1_200;
 
@@ -28,16 +28,19 @@ interface Parts {
 export async function* findHits(tools: Tools, plan: Plan): AsyncGenerator<Hit[]> {
   const parts = await openParts(tools, plan);
   const { text, place, filter } = parts;
-  const limit = text ? few.besideText : few.alone;
+  const limit = text ? maxLed.besideText : maxLed.alone;
   const leads = [
     ...(place ? [{ by: 'place', estimate: place.estimate }] : []),
     ...(filter ? [{ by: 'filter', estimate: filter.estimate }] : []),
   ].filter((each) => each.estimate <= limit && each.estimate < (text?.estimate ?? Number.POSITIVE_INFINITY));
-  const lead = leads.sort((a, b) => a.estimate - b.estimate)[0]?.by;
+  const [least] = leads.sort((a, b) => a.estimate - b.estimate);
+  // An estimate counts catalogs, not their resources: a filter that leads to more than it said does not lead.
+  const few = filter && (text ?? place) && least?.by === 'filter' ? await readAll(filter, limit) : undefined;
+  const lead = least?.by === 'filter' && !few ? leads[1]?.by : least?.by;
   tools.trace.note('lead', { by: lead ?? (text ? 'text' : place ? 'place' : 'filter') });
 
-  if (text) yield* lead ? findFew(tools, parts, lead) : findRanked(tools, plan, parts);
-  else if (place && lead === 'filter') yield* findFew(tools, parts, lead);
+  if (text) yield* lead ? findFew(tools, parts, few) : findRanked(tools, plan, parts);
+  else if (place && lead === 'filter') yield* findFew(tools, parts, few);
   else if (place?.hasDistance) yield* place.nearest(selectBy(tools, parts));
   else yield* streamSet(tools, place ? place.set() : undefined, parts);
 }
@@ -45,7 +48,7 @@ export async function* findHits(tools: Tools, plan: Plan): AsyncGenerator<Hit[]>
 async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
   const { text, spatial, filter } = plan;
   const isBesideOthers = text !== undefined || filter !== undefined;
-  const countUpTo = (text === undefined ? few.alone : few.besideText) + 1;
+  const countUpTo = (text === undefined ? maxLed.alone : maxLed.besideText) + 1;
   // Places, words and lists are asked for at the same time: none depends on another.
   const [words, place, set] = await Promise.all([
     text === undefined ? undefined : openText(tools, plan),
@@ -75,10 +78,10 @@ async function* streamSet(tools: Tools, places: DocSet | undefined, parts: Parts
 }
 
 /** Few candidates of a filter or a place are all held against the other parts, and sorted. */
-async function* findFew(tools: Tools, parts: Parts, lead: string): AsyncGenerator<Hit[]> {
-  const { text, place, filter } = parts;
-  const candidates = lead === 'place' ? await place?.candidates() : filter && (await readAll(filter));
-  const select = selectBy(tools, lead === 'place' ? parts : { ...parts, filter: undefined });
+async function* findFew(tools: Tools, parts: Parts, selected?: Keys): AsyncGenerator<Hit[]> {
+  const { text, place } = parts;
+  const candidates = selected ?? (await place?.candidates());
+  const select = selectBy(tools, selected ? { ...parts, filter: undefined } : parts);
   const hits: Hit[] = [];
   for (const some of inBatches(await select(candidates ?? noKeys), atOnce)) {
     tools.deadline.check();
@@ -110,22 +113,24 @@ async function* findRanked(tools: Tools, { paging }: Plan, parts: Parts): AsyncG
     }
 }
 
-/** With a place, the order is by band: all that are ranked together are looked at, band by band, until enough are found. What comes next has only words that are more common. */
+/** With a distance the order is by band, otherwise by rank: all that are ranked together are looked at in it until enough are found. What comes next has only words that are more common. */
 async function findBanded(tools: Tools, parts: Parts, needed: number): Promise<Hit[]> {
   const { text, place } = parts;
   const select = selectBy(tools, parts);
   const found: Hit[] = [];
+  const orderOf = (hit?: Hit) => (place?.hasDistance ? hit?.band : hit?.rank) ?? -1;
   for await (const keys of text?.gather() ?? []) {
     const selected = await select(keys);
     const ranked = text && selected.length > 0 ? await text.rank(selected) : [];
-    ranked.sort((a, b) => (b.band ?? 0) - (a.band ?? 0));
+    ranked.sort((a, b) => orderOf(b) - orderOf(a));
     const before = found.length;
     for (let start = 0, end = 0; start < ranked.length && place; start = end) {
       tools.deadline.check();
       end = Math.min(start + atOnce, ranked.length);
-      while (end < ranked.length && ranked[end]?.band === ranked[end - 1]?.band) end++;
+      while (orderOf(ranked[end]) === orderOf(ranked[end - 1])) end++;
       if (found.length - before >= needed) break;
-      found.push(...(await checkPlace(place, ranked.slice(start, end))));
+      for (const some of inBatches(ranked.slice(start, end), atOnce))
+        for (const hit of await checkPlace(place, some)) found.push(hit);
     }
     if (found.length >= needed) break;
   }

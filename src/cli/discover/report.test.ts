@@ -51,6 +51,26 @@ describe('what was found', () => {
     expect(renderFound({ catalogs: [unpriced], pagination: last }, undefined)).toMatch(/: 11 to 12 of 12\.$/);
   });
 
+  it('is in the order of the ranking, and as far away as that says: 3.6 km comes before 4.1 km', () => {
+    // Both owners use the same ids, and both have a point that is nearer, or farther away, than the geometry that matched.
+    const owners = ['one.example', 'two.example'].map((bppId) => ({ ...catalog, bppId }));
+    const line = { catalogId: 'c1', resourceId: 'r1' };
+    const distances = [850, 860, 3_600, 4_100];
+    const ranking = distances.map((distanceMeters, index) => ({
+      ...{ ...line, resourceId: index % 2 ? 'r2' : 'r1' },
+      distanceMeters,
+    }));
+    const rows = plain(renderFound({ catalogs: owners, ranking }, near))
+      .split('\n')
+      .slice(1, 5);
+    expect(rows.map((row) => /([\d.]+ k?m) .* (\w+)\.example/.exec(row)?.slice(1).join(' '))).toEqual([
+      '850 m one',
+      '860 m one',
+      '3.6 km two',
+      '4.1 km two',
+    ]);
+  });
+
   it('shows prices with their units, energy first, and leaves reservations aside', () => {
     const of = (type: string, unit: string, value: number, more = {}) => ({
       id: type,

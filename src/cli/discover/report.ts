@@ -9,37 +9,23 @@ import {
   leastOf,
   type Place,
 } from '../../rules/hit.ts';
+import { listRanked } from '../../rules/ranked.ts';
 import { counted, renderTable } from '../command.ts';
 
 // What was found, as a table: one line per resource. The node is who publishes it: with whom a consumer would order.
 
 const maxCellLength = 40;
 
-export function renderFound(
-  { catalogs, pagination, ranking = [] }: OnDiscoverMessage,
-  near: Place | undefined,
-): string {
-  const nameOf = (catalogId: string, resourceId: string) => JSON.stringify([catalogId, resourceId]);
-  const ranked = new Map(
-    ranking.map((each, place) => [nameOf(each.catalogId, each.resourceId), { ...each, place }]),
-  );
-  const found = catalogs
-    .flatMap((catalog) => (catalog.resources ?? []).map((resource) => ({ catalog, resource })))
-    .map(({ catalog, resource }) => {
-      const { place = ranking.length, distanceMeters } = ranked.get(nameOf(catalog.id, resource.id)) ?? {};
-      const cells = [
-        shorten(resource.descriptor?.name ?? resource.id),
-        shorten(catalog.provider.descriptor.name),
-        ...(near ? [renderDistance(distanceMeters ?? findDistance({ resource, catalog }, near))] : []),
-        renderPrice((catalog.offers ?? []).filter((offer) => coversResource(offer, resource))),
-        shorten(catalog.descriptor.name ?? catalog.id),
-        catalog.bppId ?? '-',
-      ];
-      return { place, cells };
-    })
-    // The order across catalogs is that of the ranking, where the service sends one.
-    .sort((a, b) => a.place - b.place)
-    .map(({ cells }) => cells);
+export function renderFound(message: OnDiscoverMessage, near: Place | undefined): string {
+  const { catalogs, pagination } = message;
+  const found = listRanked(message).map(({ catalog, resource, distanceMeters }) => [
+    shorten(resource.descriptor?.name ?? resource.id),
+    shorten(catalog.provider.descriptor.name),
+    ...(near ? [renderDistance(distanceMeters ?? findDistance({ resource, catalog }, near))] : []),
+    renderPrice((catalog.offers ?? []).filter((offer) => coversResource(offer, resource))),
+    shorten(catalog.descriptor.name ?? catalog.id),
+    catalog.bppId ?? '-',
+  ]);
   const header = ['NAME', 'PROVIDER', ...(near ? ['DISTANCE'] : []), 'PRICE', 'CATALOG', 'NODE'];
   return [renderTable(header, found), '', renderCount(found.length, catalogs.length, pagination)].join('\n');
 }

@@ -43,14 +43,14 @@ export function findEditDistance(left: string, right: string, most: number): num
   return distance <= most ? distance : undefined;
 }
 
-/** How much of two words is the same from the beginning and from the end, up to 1: where people mistype, most of a word stays. Of two letters swapped, one counts. */
+/** How much of two words is the same from the beginning and from the end, up to 1: where people mistype, most of a word stays. Of two letters swapped, one counts; one always does, so that a word that is found counts something. */
 export function likenessOf(left: string, right: string): number {
   const shortest = Math.min(left.length, right.length);
   let [start, end] = [0, 0];
   while (start < shortest && left[start] === right[start]) start++;
   while (end < shortest && left.at(-1 - end) === right.at(-1 - end)) end++;
   const swapped = left[start] === right[start + 1] && left[start + 1] === right[start] ? 1 : 0;
-  return Math.min(1, (start + swapped + end) / Math.max(left.length, right.length));
+  return Math.min(1, Math.max(1, start + swapped + end) / Math.max(left.length, right.length));
 }
 
 /**

@@ -67,7 +67,7 @@ export function createCaches({ percent = 100, used = cacheNames as readonly Cach
     /** Counts invalidations. What was read before the last one may be stale. */
     generation: 0,
     /** The generation of the index that is in use; undefined: to be read (generations/in-use.ts). */
-    inUse: undefined as { number: number; version: number } | undefined,
+    inUse: undefined as { index: string; version: number } | undefined,
     /** Directories by the lists' numbers. */
     lists: new LruCache<number, Directory>(
       limitOf('lists'),
@@ -117,9 +117,18 @@ export interface IndexReader extends Queryable {
   mayMiss?(position: Position, knownMs: number): Promise<boolean>;
 }
 
-/** Reads something for a cache. It may be kept unless something was invalidated meanwhile: then it may be stale already. */
-export async function readForCache<T>({ caches }: Pick<IndexReader, 'caches'>, read: () => Promise<T>) {
+/** Whether the caches are of the generation that a search reads: not where another one has come into use since it began. */
+export function isCached({ caches, index }: Pick<IndexReader, 'caches' | 'index'>): boolean {
+  return caches.inUse?.index === index;
+}
+
+/** Reads something for a cache. It may be kept unless something was invalidated meanwhile: then it may be stale already, or of another generation. */
+export async function readForCache<T>(
+  { caches, index = caches.inUse?.index }: Pick<IndexReader, 'caches'> & { index?: string },
+  read: () => Promise<T>,
+) {
   const { generation } = caches;
   const found = await read();
-  return { found, mayKeep: caches.state.asked !== undefined && caches.generation === generation };
+  const isFresh = caches.state.asked !== undefined && caches.generation === generation;
+  return { found, mayKeep: isFresh && caches.inUse?.index === index };
 }

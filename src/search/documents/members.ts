@@ -3,7 +3,7 @@ import type { Queryable } from '../../storage/database.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf, headOf, span } from '../keys.ts';
 import { type DocSet, nextLeft } from '../set/doc-set.ts';
-import { hasKey, type Keys, noKeys, union } from '../set/sorted.ts';
+import { dropRepeats, hasKey, type Keys, noKeys, union } from '../set/sorted.ts';
 import { readCatalogs } from './scope.ts';
 
 // The resources of catalogs, as sets. Mostly how many a catalog has tells which (cache/catalog-table.ts).
@@ -29,14 +29,7 @@ export function membersOf(reader: IndexReader, heads: DocSet): DocSet {
 
 /** The heads of the catalogs of some documents, each once. */
 export function headsOf(keys: Keys): Keys {
-  const heads = new Float64Array(keys.length);
-  let [count, end] = [0, 0];
-  for (const key of keys) {
-    if (key < end) continue;
-    heads[count] = headOf(key);
-    end = (heads[count++] as number) + span;
-  }
-  return heads.subarray(0, count);
+  return dropRepeats(keys.map(headOf));
 }
 
 /** All resources of catalogs, which are given by their heads, in order. */

@@ -93,8 +93,7 @@ const sampleSize = { resources: 60, offers: 20 };
 export async function sampleDocuments(reader: IndexReader, scope: Scope): Promise<DocumentSample> {
   const types = await countTypes(reader, scope);
   const contexts = [undefined, ...types.slice(0, typesSampled).map(({ type }) => type)];
-  const resources = new Set<string>();
-  const offers = new Set<string>();
+  const [resources, offers] = [new Set<string>(), new Set<string>()];
   for (const context of contexts) {
     const schemaContext = context === undefined ? [] : [context];
     for (const catalog of await sampleCatalogs(reader, { ...scope, schemaContext }, sampleSize)) {

@@ -42,8 +42,10 @@ function collect(value: Json, path: string, hash: HashState, entries: AttributeE
   } else if (typeof value === 'object' && value !== null) {
     if (path.length > 1) entries.objects.add(path);
     const ofMembers = feed(hash, memberMark);
-    for (const name of Object.keys(value))
-      collect(value[name] as Json, path + memberMark + name, feed(ofMembers, name), entries);
+    for (const [key, member] of Object.entries(value)) {
+      const name = quoteMarked(key);
+      collect(member as Json, path + memberMark + name, feed(ofMembers, name), entries);
+    }
   } else if (typeof value !== 'string') {
     entries.facts.add(finish(feed(hash, `=${value}`)));
   } else if (value.length <= maxFactText) {
@@ -51,10 +53,15 @@ function collect(value: Json, path: string, hash: HashState, entries: AttributeE
   }
 }
 
-// Control characters, which names hardly ever hold. Where one does, two paths may look the same, and the evaluator decides.
 const memberMark = '\u0001';
 const elementMark = '\u0002';
 const presenceMark = '\u0003';
+
+/** A name that has a mark in it is quoted: otherwise a member could pass for one below another. */
+function quoteMarked(name: string): string {
+  const isMarked = [memberMark, elementMark, presenceMark, '='].some((mark) => name.includes(mark));
+  return isMarked ? JSON.stringify(name) : name;
+}
 
 /** One letter. */
 function rootOf(level: Level): string {
@@ -67,7 +74,7 @@ export function lookupOf(path: IndexPath, level: Level): { path: string; unlessO
   const unlessObjects: string[] = [];
   for (const step of path) {
     if (step === 'child') unlessObjects.push(text);
-    text += typeof step === 'object' ? memberMark + step.name : elementMark;
+    text += typeof step === 'object' ? memberMark + quoteMarked(step.name) : elementMark;
   }
   return { path: text, unlessObjects };
 }

@@ -30,9 +30,13 @@ const generationsLock = 'generations of the index';
 /** The generation that searches read. Throws UnknownIndexVersion. */
 export async function findInUse(reader: Omit<IndexReader, 'index'>, formats: IndexFormats) {
   const { caches } = reader;
-  const { found, mayKeep } = await readForCache(reader, async () => caches.inUse ?? readInUse(reader));
+  const { found, mayKeep } = await readForCache(reader, async () => {
+    if (caches.inUse) return caches.inUse;
+    const { number, version } = await readInUse(reader);
+    return { index: schemaOf(number), version };
+  });
   if (mayKeep) caches.inUse = found;
-  return { index: schemaOf(found.number), format: formatOf(formats, found.version) };
+  return { index: found.index, format: formatOf(formats, found.version) };
 }
 
 export interface GenerationRow {

@@ -3,6 +3,7 @@ import {
   type Directory,
   type DirectoryEntry,
   type IndexReader,
+  isCached,
   type Run,
   readForCache,
 } from '../cache/caches.ts';
@@ -25,7 +26,7 @@ const entryBytes = 26;
 export async function openLists(reader: IndexReader, lists: readonly number[]) {
   const { lists: cache } = reader.caches;
   const found = new Map<number, Directory>();
-  for (const list of lists) {
+  for (const list of isCached(reader) ? lists : []) {
     const known = cache.find(list);
     if (known) found.set(list, known);
   }

@@ -40,8 +40,7 @@ export async function findNearMisses(engine: SearchEngine, missed: Missed): Prom
       found.push(miss);
     }
   } catch (error) {
-    const isTooLate = error instanceof DeadlineExceeded || error instanceof ProtocolError;
-    if (!isTooLate) throw error;
+    if (!(error instanceof DeadlineExceeded || error instanceof ProtocolError)) throw error;
     missed.trace.note('near miss', { says: 'There was no time to look any further.' });
   } finally {
     underWay -= 1;

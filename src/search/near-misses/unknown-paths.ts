@@ -30,11 +30,9 @@ export interface NearMiss {
 const maxNamedLength = 150;
 const maxNamed = 3;
 /** Of an intent, and targets of each. */
-const maxConstraints = 2;
-const maxTargets = 2;
+const [maxConstraints, maxTargets] = [2, 2];
 /** Of a filter; in longer ones than this, nobody looks for a typing error. */
-const maxUnknownPaths = 2;
-const maxExpression = 2_000;
+const [maxUnknownPaths, maxExpression] = [2, 2_000];
 const maxKnownPaths = 2_000;
 /** Geometries at a target: where none of so many is searched, others may be. */
 const geometriesSeen = 400;

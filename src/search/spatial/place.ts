@@ -19,7 +19,7 @@ import {
   noGeometries,
   type SpatialPlan,
 } from './constraint.ts';
-import { countRegion, listLocatedOffers, type Nearby, readNearby, readRegion } from './read-geometries.ts';
+import { countRegion, listLocatedOffers, readNearby, readRegion } from './read-geometries.ts';
 
 // The place of an intent: all its spatial constraints over the stored geometries. A resource has its own geometries, those of its provider, and those of its catalog's offers that cover it now. The index of boxes leads
 // to the keys of what may satisfy a constraint; the geometries of those that passed everything else are read, and decide.
@@ -84,13 +84,25 @@ export async function openPlace(
         for (const some of inBatches(keys, checkedAtOnce)) found.push(...(await check(some)));
         return keysOfHits(found);
       }),
-    /** The same, the nearest first, of those that `select` keeps. */
+    /** The same, the nearest first, of those that `select` keeps. In wider and wider looks around: beyond the farthest box that a look has reached, something nearer may follow, so what is farther away waits for the next look. */
     async *nearest(select: (keys: Keys) => Promise<Keys>): AsyncGenerator<Hit[]> {
       // Where another constraint is more selective than the radius, all that satisfy it are few.
       const isFew = lead !== radius && estimate <= limit;
       const all = isFew && (await readAll(candidatesOf(tools, lead, estimate)));
-      if (all) yield sortHits(await check(await select(all)));
-      else if (radius && first) yield* streamNearest(tools, radius, { first, limit, select, check });
+      if (all) return yield sortHits(await check(await select(all)));
+      const found = new Set<number>();
+      for (let look = first, most = limit; radius && look; look = await readNearby(reader, radius, most)) {
+        tools.deadline.check();
+        const reached = metersOf(look.reach);
+        const resources = await resourcesOf(reader, keysOf(look.keys), tools.scope.now);
+        const hits: Hit[] = [];
+        for (const some of inBatches(await select(resources.filter((key) => !found.has(key))), checkedAtOnce))
+          for (const hit of await check(some, look)) if ((hit.distance ?? 0) < reached) hits.push(hit);
+        for (const { key } of hits) found.add(key);
+        yield sortHits(hits);
+        if (look.reach === Number.POSITIVE_INFINITY) return;
+        most *= growth;
+      }
     },
   };
 }
@@ -105,35 +117,6 @@ async function locate(tools: Tools, plan: SpatialPlan): Promise<LocatedConstrain
 
 /** `known`: where any geometry will do, those that a look around has found; no others are read. */
 type CheckedConstraint = LocatedConstraint & { known?: Keys | undefined };
-
-interface NearestOptions {
-  first: Nearby;
-  limit: number;
-  select(keys: Keys): Promise<Keys>;
-  check(keys: Keys, look: Nearby): Promise<Hit[]>;
-}
-
-/** In wider and wider looks around. Beyond the farthest box that a look has reached, something nearer may follow: what is farther away waits for the next look. */
-async function* streamNearest(
-  tools: Tools,
-  radius: LocatedConstraint,
-  { first, limit, select, check }: NearestOptions,
-): AsyncGenerator<Hit[]> {
-  const found = new Set<number>();
-  for (let look = first, most = limit; ; ) {
-    tools.deadline.check();
-    const reached = metersOf(look.reach);
-    const resources = await resourcesOf(tools.reader, keysOf(look.keys), tools.scope.now);
-    const hits: Hit[] = [];
-    for (const some of inBatches(await select(resources.filter((key) => !found.has(key))), checkedAtOnce))
-      for (const hit of await check(some, look)) if ((hit.distance ?? 0) <= reached) hits.push(hit);
-    for (const { key } of hits) found.add(key);
-    yield sortHits(hits);
-    if (look.reach === Number.POSITIVE_INFINITY) return;
-    most *= growth;
-    look = await readNearby(tools.reader, radius, most);
-  }
-}
 
 /** Along the surface, from a way through the sphere of radius 1. */
 function metersOf(chord: number): number {
@@ -178,8 +161,7 @@ async function tallyResources(tools: Tools, { known, ...located }: CheckedConstr
   const offers =
     known?.filter((key) => kindOf(key) === 'offer') ?? (asksOffers ? await listOffers() : noKeys);
   const covering = offers.length > 0 ? await readCovering(tools.reader, offers, tools.scope.now) : [];
-  const own = union([keys, heads]);
-  const judged = known ? intersection(own, known) : own;
+  const judged = known ? intersection(union([keys, heads]), known) : [...keys, ...heads];
   const byKey = await judgeKeys(tools, located, [...judged, ...covering.map(({ key }) => key)]);
   /** By the keys of resources, and of heads, of what offers bring to them: wide ones are added up once for a catalog. */
   const brought = new Map<number, GeometryTally>();

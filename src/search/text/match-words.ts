@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import type { Language } from '../../languages.ts';
 import {
   farMeaning,
@@ -11,7 +12,7 @@ import {
 import { findEdits } from '../../rules/text/typing-errors.ts';
 import { arraysOf, bigintArray, integerArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { type IndexReader, readForCache } from '../cache/caches.ts';
+import { type IndexReader, isCached, readForCache } from '../cache/caches.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 
@@ -52,7 +53,8 @@ export async function matchWords(
 ): Promise<MatchedWord[]> {
   const asked = words.map((word) => {
     const near = nearLookup(word, format, languages);
-    const isKnown = reader.caches.words.find(near.name)?.some(({ form }) => form === 'exact');
+    const isKnown =
+      isCached(reader) && reader.caches.words.find(near.name)?.some(({ form }) => form === 'exact');
     const far = word.joins || isKnown ? undefined : { ...farLookup(word, format), unless: word.word };
     return { word, near, far };
   });
@@ -108,8 +110,8 @@ function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
   };
 }
 
-/** Of words that begin alike: more than any dictionary has that are so short. */
-const maxForms = 5_000;
+/** Of words that begin alike, the shortest: forms of a short word are among them. More would have to be read and compared for each word of a query. */
+const maxForms = 500;
 const longestWord = 64;
 
 function selectMeant(
@@ -123,55 +125,58 @@ function selectMeant(
 }
 
 /** The matches of lookups by their names; none of those whose word the dictionary has. */
-async function find(
-  reader: IndexReader,
-  lookups: readonly Lookup[],
-): Promise<Map<string, readonly WordMatch[]>> {
+async function find(reader: IndexReader, lookups: readonly Lookup[]) {
   const cache = reader.caches.words;
   const matches = new Map<string, readonly WordMatch[]>();
-  for (const { name } of lookups) {
+  for (const { name } of isCached(reader) ? lookups : []) {
     const kept = cache.find(name);
     if (kept) matches.set(name, kept);
   }
   const unknown = lookups.filter(({ name }) => !matches.has(name));
   const { found, mayKeep } = await readForCache(reader, () => findCandidates(reader, unknown));
-  const indexed = new Set(found.map(({ word }) => word));
-  for (const { name, unless, select, standsFor } of unknown) {
-    if (unless !== undefined && indexed.has(unless)) continue;
-    const selected = select(found);
+  const idOf = new Map(found.map(({ word, id }) => [word, id]));
+  const wordsOf = new Map<number, string[]>();
+  for (const { lookup, word } of found) addTo(wordsOf, lookup, word);
+  for (const [index, { name, words, unless, select, standsFor }] of unknown.entries()) {
+    if (unless !== undefined && idOf.has(unless)) continue;
+    const own = new Set([...words.filter((word) => idOf.has(word)), ...(wordsOf.get(index) ?? [])]);
+    const selected = select(Array.from(own, (word) => ({ word, id: idOf.get(word) as number })));
     matches.set(name, selected);
     if (mayKeep) cache.keep(name, selected, standsFor);
   }
   return matches;
 }
 
-async function findCandidates(reader: IndexReader, lookups: readonly Lookup[]): Promise<IndexedWord[]> {
+/** With the position of the lookup that leads to each; those that are looked for as they are have none. */
+async function findCandidates(reader: IndexReader, lookups: readonly Lookup[]) {
   if (lookups.length === 0) return [];
-  const hashes = lookups.flatMap(({ hashes, unless = '' }) => hashes.map((hash) => ({ hash, unless })));
-  const ranges = lookups.flatMap(({ range, unless = '' }) => (range ? [{ ...range, unless }] : []));
-  const { rows } = await reader.query<IndexedWord>(
-    `with known as (select array(select word from ${reader.index}.word where word = any ($1)) as words)
-     select id, word from ${reader.index}.word where id = any (array(
-       select id from ${reader.index}.word where word = any ($1)
-       union all
-       select word_id from ${reader.index}.deletion where hash = any (array(
-         select hash from unnest($2::bigint[], $3::text[]) as asked (hash, unless), known where unless <> all (words)
-       ))
-       union all
-       select found.id
-       from unnest($4::text[], $5::integer[], $6::integer[], $7::text[]) as range (beginning, longest, most, unless), known,
-         lateral (
-           select id from ${reader.index}.word
-           where word >= beginning and word < beginning || U&'\\+10FFFF' and length(word) <= longest
-           order by length(word), word limit most
-         ) as found
-       where unless <> all (words)
-     ))`,
+  const hashes = lookups.flatMap(({ hashes }, lookup) => hashes.map((hash) => ({ hash, lookup })));
+  const ranges = lookups.flatMap(({ range }, lookup) => (range ? [{ ...range, lookup }] : []));
+  const { rows } = await reader.query<IndexedWord & { lookup: number }>(
+    `with asked as materialized (
+       select ordinal - 1 as lookup from unnest($2::text[]) with ordinality as asked (unless, ordinal)
+       where unless <> all (array(select word from ${reader.index}.word where word = any ($1)))
+     )
+     select -1 as lookup, id, word from ${reader.index}.word where word = any ($1)
+     union all
+     select lookup, id, word
+     from unnest($3::bigint[], $4::integer[]) as key (hash, lookup) join asked using (lookup)
+       cross join lateral (select word_id as id from ${reader.index}.deletion where deletion.hash = key.hash offset 0) as found
+       cross join lateral (select word from ${reader.index}.word where word.id = found.id offset 0) as word
+     union all
+     select lookup, id, word
+     from unnest($5::text[], $6::integer[], $7::integer[], $8::integer[]) as range (beginning, longest, most, lookup) join asked using (lookup)
+       cross join lateral (
+         select id, word from ${reader.index}.word
+         where word >= beginning and word < beginning || U&'\\+10FFFF' and length(word) <= longest
+         order by length(word), word limit most
+       ) as found`,
     [
       textArray(lookups.flatMap(({ words }) => words)),
-      ...arraysOf(hashes, { hash: bigintArray, unless: textArray }),
+      textArray(lookups.map(({ unless = '' }) => unless)),
+      ...arraysOf(hashes, { hash: bigintArray, lookup: integerArray }),
       ...arraysOf(ranges, {
-        ...{ beginning: textArray, maxLength: integerArray, most: integerArray, unless: textArray },
+        ...{ beginning: textArray, maxLength: integerArray, most: integerArray, lookup: integerArray },
       }),
     ],
     { prepared: true },

@@ -5,5 +5,6 @@ import type { Database } from '../../../src/storage/database.ts';
 export type SearchingProcess = Database & IndexReader;
 
 export function withCaches(database: Database, caches = createCaches()): SearchingProcess {
+  caches.inUse = { index: 'index_1', version: 1 };
   return Object.create(database, { caches: { value: caches }, index: { value: 'index_1' } });
 }
