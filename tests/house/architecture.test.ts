@@ -205,7 +205,7 @@ describe('the architecture', () => {
 const sourcesOfClient = [
   /^src\/protocol\//,
   /^src\/rules\/self-hosted\//,
-  /^src\/rules\/(?:hit|same-value)\.ts$/,
+  /^src\/rules\/(?:hit|ranked|same-value)\.ts$/,
   /^src\/delivery\/(?:await-callback|retry-policy|bodiless-signature)\.ts$/,
   /^src\/http\/public-addresses\.ts$/,
 ];
@@ -265,14 +265,18 @@ describe('the architecture of the page', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('takes of the server the types of its answers, and nothing that would be bundled', () => {
+  it('takes of the server the types of its answers, and how an answer is listed, which imports types alone', () => {
     const ofServer = /^\s*(import|export)\b[^;]*?'[^']*\/src\/[^']*'/gm;
+    const isBundled = (line: string) =>
+      line === "import { listRanked } from '../../../../src/rules/ranked.ts'";
     const typesOfAnswers = /^\s*import type \{[^}]*\} from '(?:\.\.\/)+src\/console\/answers\/[\w-]+\.ts'$/;
     const found = sources.flatMap((file) =>
       [...readFileSync(join(pageSource, file), 'utf8').matchAll(ofServer)].map(([line]) => line.trim()),
     );
     expect(found.length).toBeGreaterThan(0);
-    expect(found.filter((line) => !typesOfAnswers.test(line))).toEqual([]);
+    expect(found.filter((line) => !typesOfAnswers.test(line) && !isBundled(line))).toEqual([]);
+    expect(found.filter(isBundled)).toHaveLength(1);
+    expect(readFileSync(join(root, 'rules', 'ranked.ts'), 'utf8')).not.toMatch(/^import (?!type )/m);
   });
 
   it('shows texts of others as text: nothing in it makes markup of a string, but for the labels of the map', () => {

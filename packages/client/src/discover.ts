@@ -1,8 +1,9 @@
 import { actions } from '../../../src/protocol/actions.ts';
-import type { Offer, ReceivedCatalog } from '../../../src/protocol/catalog.ts';
+import type { Offer } from '../../../src/protocol/catalog.ts';
 import type { Intent, OnDiscoverMessage } from '../../../src/protocol/discover-messages.ts';
 import { readNack } from '../../../src/protocol/nack.ts';
 import { coversResource, type Hit } from '../../../src/rules/hit.ts';
+import { listRanked } from '../../../src/rules/ranked.ts';
 import { askAndWait, type CallOptions, type Core } from './core.ts';
 import { SignpostError } from './errors.ts';
 
@@ -101,27 +102,10 @@ function refusesPaging(error: unknown): boolean {
   return code === 'SCH_FIELD_NOT_ALLOWED' && path.split(';').every((one) => one === 'message');
 }
 
-/** In the order of the ranking, which catalogs do not keep; without one, catalog by catalog. */
-function listFound({ catalogs, ranking = [] }: OnDiscoverMessage): Found[] {
-  const found = catalogs.flatMap((catalog) => [...foundIn(catalog)]);
-  const nameOf = (catalogId: string, resourceId: string) => JSON.stringify([catalogId, resourceId]);
-  const places = new Map(
-    ranking.map((each, place) => [nameOf(each.catalogId, each.resourceId), { ...each, place }]),
-  );
-  const ranked = found.map((each, place) => {
-    const known = places.get(nameOf(each.catalog.id, each.resource.id));
-    const { rank, distanceMeters } = known ?? {};
-    const standing = {
-      ...(rank !== undefined && { rank }),
-      ...(distanceMeters !== undefined && { distanceMeters }),
-    };
-    return { found: { ...each, ...standing }, place: known?.place ?? ranking.length + place };
-  });
-  return ranked.sort((a, b) => a.place - b.place).map((each) => each.found);
-}
-
-function* foundIn({ resources = [], offers = [], ...catalog }: ReceivedCatalog): Generator<Found> {
-  for (const resource of resources) {
-    yield { resource, offers: offers.filter((offer) => coversResource(offer, resource)), catalog };
-  }
+function listFound(message: OnDiscoverMessage): Found[] {
+  return listRanked(message).map(({ catalog: { resources: _, offers = [], ...catalog }, ...hit }) => ({
+    ...hit,
+    offers: offers.filter((offer) => coversResource(offer, hit.resource)),
+    catalog,
+  }));
 }

@@ -81,6 +81,23 @@ describe('what was found', () => {
     expect(listFound(answer, { ...nothing, area })[0]?.meters).toBeCloseTo(1087.7, 0);
   });
 
+  it('is in the order of the ranking, and as far away as that says, where two owners use the same ids', () => {
+    const area = { kind: 'circle' as const, latitude: 12, longitude: 77.01, meters: 5_000 };
+    const [catalog] = answer.catalogs;
+    const owners = ['one', 'two'].map((bppId) => ({ ...catalog, bppId }));
+    const ranking = ['a', 'b', 'a', 'b'].map((resourceId, index) => ({
+      ...{ catalogId: 'k', resourceId },
+      distanceMeters: 3_600 + index,
+    }));
+    const found = listFound({ ...answer, catalogs: owners, ranking } as FindAnswer, { ...nothing, area });
+    expect(found.map(({ key, meters }) => [key, meters])).toEqual([
+      ['one|k|a', 3_600],
+      ['one|k|b', 3_601],
+      ['two|k|a', 3_602],
+      ['two|k|b', 3_603],
+    ]);
+  });
+
   it('is read at paths of members and arrays', () => {
     expect(valuesAt({ a: [{ 'b c': 1 }, { 'b c': 2 }] }, "@.a[*]['b c']")).toEqual([1, 2]);
   });

@@ -1,5 +1,6 @@
 import type { Geometry } from 'geojson';
 import type { FindAnswer } from '../../../../src/console/answers/find.ts';
+import { listRanked } from '../../../../src/rules/ranked.ts';
 import type { Condition, FindQuery } from '../../search/query.ts';
 
 type Catalog = FindAnswer['catalogs'][number];
@@ -32,25 +33,16 @@ export interface Price {
   offer: Offer;
 }
 
-export function listFound({ catalogs, ranking = [] }: FindAnswer, { area, conditions }: FindQuery): Found[] {
-  const nameOf = (catalogId: string, resourceId: string) => JSON.stringify([catalogId, resourceId]);
-  const places = new Map(
-    ranking.map((each, place) => [nameOf(each.catalogId, each.resourceId), { ...each, place }]),
-  );
-  const ranked = ({ catalog, resource }: Found) => places.get(nameOf(catalog.id, resource.id));
+export function listFound(answer: FindAnswer, { area, conditions }: FindQuery): Found[] {
   const ofOffers = conditions.filter(({ on }) => on === 'offer');
-  return (
-    catalogs
-      .flatMap((catalog) => (catalog.resources ?? []).map((resource) => toFound(catalog, resource)))
-      .filter(({ offers }) => ofOffers.every((condition) => hasOffer(offers, condition)))
-      .map((found) =>
-        area?.kind === 'circle'
-          ? { ...found, meters: ranked(found)?.distanceMeters ?? nearest(found.places, area) }
-          : found,
-      )
-      // Catalogs do not keep the order across them.
-      .sort((a, b) => (ranked(a)?.place ?? ranking.length) - (ranked(b)?.place ?? ranking.length))
-  );
+  return listRanked(answer)
+    .map(({ catalog, resource, distanceMeters }) => {
+      const found = toFound(catalog, resource);
+      return area?.kind === 'circle'
+        ? { ...found, meters: distanceMeters ?? nearest(found.places, area) }
+        : found;
+    })
+    .filter(({ offers }) => ofOffers.every((condition) => hasOffer(offers, condition)));
 }
 
 export const sortings = ['relevance', 'distance', 'price'] as const;
