@@ -10,9 +10,9 @@ export function filter(condition) {
   return { filters: { type: 'jsonpath', expression: `$.catalogs[*].resources[?${condition}]` } };
 }
 
-/** Typing errors as ours forgives them: one in three to five letters, two in more; two swapped letters are two. */
+/** Typing errors as ours forgives them: one in three to five letters, two in more; two swapped letters are one. */
 export function forgivingMatch(query) {
-  return { match: { words: { query, fuzziness: 'AUTO', fuzzy_transpositions: false } } };
+  return { match: { words: { query, fuzziness: 'AUTO', fuzzy_transpositions: true } } };
 }
 
 /** The same for all documents of the page, so that each engine gives the same. */
