@@ -111,11 +111,12 @@ describe('signpost schema check', () => {
     const lost = {
       message: {
         catalogs: [catalog('c', [])],
-        publishDirectives: [{ catalogId: 'd', catalogType: 'REGULAR' }],
+        publishDirectives: ['d', 'e'].map((catalogId) => ({ catalogId, catalogType: 'REGULAR' })),
       },
     };
-    expect((await check(lost)).paths).toEqual(['$.message.publishDirectives[0].catalogId']);
-    expect((await check(lost.message)).paths).toEqual(['$.publishDirectives[0].catalogId']);
+    const places = [0, 1].map((index) => `publishDirectives[${index}].catalogId`);
+    expect((await check(lost)).paths).toEqual(places.map((place) => `$.message.${place}`));
+    expect((await check(lost.message)).paths).toEqual(places.map((place) => `$.${place}`));
   });
 
   it('checks what extends a master in its assembled form, or as far as it goes', async () => {

@@ -109,51 +109,54 @@ export const OnPublishCallback = openEnvelope('OnPublishCallback', Context, OnPu
 
 /** Throws at the first catalog or directive that does not agree with the rest of the message. */
 export function checkPublishMessage(message: PublishMessage): void {
-  refuseRepeats(message.catalogs, ['message', 'catalogs']);
+  for (const fault of findDisagreements(message)) throw fault;
+}
+
+/** The catalogs and directives that do not agree with the rest of the message. */
+export function* findDisagreements(message: PublishMessage): Generator<ProtocolError> {
+  yield* findRepeats(message.catalogs, ['message', 'catalogs']);
   for (const [index, catalog] of message.catalogs.entries()) {
-    refuseRepeats(catalog.resources, ['message', 'catalogs', index, 'resources']);
-    refuseRepeats(catalog.offers, ['message', 'catalogs', index, 'offers']);
+    yield* findRepeats(catalog.resources, ['message', 'catalogs', index, 'resources']);
+    yield* findRepeats(catalog.offers, ['message', 'catalogs', index, 'offers']);
   }
   const catalogs = new Map(message.catalogs.map((catalog) => [catalog.id, catalog]));
   const directed = new Set<string>();
   for (const [index, directive] of (message.publishDirectives ?? []).entries()) {
     const at = ['message', 'publishDirectives', index];
     const catalog = catalogs.get(directive.catalogId);
-    if (!catalog) throw broken([...at, 'catalogId'], 'names no catalog of this request');
-    if (directed.has(catalog.id))
-      throw broken([...at, 'catalogId'], 'names a catalog that has a directive already');
-    directed.add(catalog.id);
-    checkResourceDirectives(directive, catalog, at);
+    if (!catalog) yield broken([...at, 'catalogId'], 'names no catalog of this request');
+    else if (directed.has(catalog.id))
+      yield broken([...at, 'catalogId'], 'names a catalog that has a directive already');
+    else yield* findWrongDirectives(directive, catalog, at);
+    directed.add(directive.catalogId);
   }
 }
 
-function checkResourceDirectives(directive: PublishDirective, catalog: Catalog, at: Segments): void {
-  const { catalogType, resourceDirectives } = directive;
+function* findWrongDirectives(
+  { catalogType, resourceDirectives }: PublishDirective,
+  catalog: Catalog,
+  at: Segments,
+): Generator<ProtocolError> {
   if (!resourceDirectives) return;
   const here = [...at, 'resourceDirectives'];
-  if (catalogType === 'MASTER') throw broken(here, 'is only for REGULAR catalogs');
+  if (catalogType === 'MASTER') yield broken(here, 'is only for REGULAR catalogs');
   const resourceIds = new Set(catalog.resources?.map((resource) => resource.id));
   const variants = new Set<string>();
   for (const [index, { resourceId, extends: template, variant }] of resourceDirectives.entries()) {
-    if (!resourceIds.has(resourceId)) {
-      throw broken([...here, index, 'resourceId'], 'names no resource of this catalog in this request');
-    }
+    if (!resourceIds.has(resourceId))
+      yield broken([...here, index, 'resourceId'], 'names no resource of this catalog in this request');
     if (!variant) continue;
     const key = JSON.stringify([template.masterResourceId, variant.type, variant.id]);
-    if (variants.has(key)) {
-      throw broken(
-        [...here, index, 'variant'],
-        'repeats type and id of another variant of the same master resource',
-      );
-    }
+    const problem = 'repeats type and id of another variant of the same master resource';
+    if (variants.has(key)) yield broken([...here, index, 'variant'], problem);
     variants.add(key);
   }
 }
 
-function refuseRepeats(items: readonly { id: string }[] | undefined, at: Segments): void {
+function* findRepeats(items: readonly { id: string }[] | undefined, at: Segments): Generator<ProtocolError> {
   const seen = new Set<string>();
   for (const [index, { id }] of (items ?? []).entries()) {
-    if (seen.has(id)) throw broken([...at, index, 'id'], 'is the id of an earlier one');
+    if (seen.has(id)) yield broken([...at, index, 'id'], 'is the id of an earlier one');
     seen.add(id);
   }
 }

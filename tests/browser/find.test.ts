@@ -29,6 +29,51 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     expect(await other.getByLabel('Connector type').inputValue()).toBe('CCS2');
   });
 
+  it('keeps results in view while filters are open, and on a phone begins with the search box', async () => {
+    const page = await scene.visit('#/find?text=charger');
+    await page.getByText('Filters').click();
+    const kind = page.getByLabel('Kind of thing');
+    await kind.selectOption({ label: await optionOf(page, /EV charger/) });
+    await page.getByLabel('Connector type').waitFor();
+    const result = await topOf(page, '.results > li');
+    expect(result).toBeLessThan(page.viewportSize()?.height ?? 0);
+    const small = await scene.visit('#/find', phone);
+    const tops: number[] = [];
+    for (const part of ['.search-field', '.map', '.results']) tops.push(await topOf(small, part));
+    expect(tops).toEqual([...tops].sort((one, other) => one - other));
+  });
+
+  it('selects no text when a circle is dragged beyond the map', async () => {
+    const page = await scene.visit('#/find?text=charger');
+    await page.getByRole('list', { name: 'Results' }).waitFor();
+    await page.getByRole('button', { name: 'Draw a circle' }).click();
+    const [x, y] = await middleOfMap(page);
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(100, y, { steps: 5 });
+    expect(await page.evaluate('getSelection().toString()')).toBe('');
+    await page.mouse.up();
+    await page.getByText(/^Within \d/).waitFor();
+    expect(await page.evaluate('getSelection().toString()')).toBe('');
+  });
+
+  it('says when the results that are sorted by price are not all that match', async () => {
+    const page = await scene.visit('#/find?text=charger');
+    const sorting = page.getByLabel('Sort by');
+    await sorting.selectOption('by price');
+    const says = page.getByText(/^Sorted by price among the [\d,]+ results that were answered\.$/);
+    await page.getByRole('list', { name: 'Results' }).waitFor();
+    const { resourceCount, total } = await findChargers(scene, 300);
+    expect([resourceCount, await says.count()]).toEqual([total, 0]);
+    await page.route('**/api/find', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), total: 1_000 } });
+    });
+    await page.getByLabel('What to look for').fill('chargers');
+    await says.waitFor();
+    expect(await sorting.inputValue()).toBe('price');
+  });
+
   it('shows name, price and availability of a result on the map, until somebody closes it', async () => {
     const page = await scene.visit('#/find?text=bay+CCS2');
     const result = page.getByRole('list', { name: 'Results' }).getByRole('button').first();
@@ -176,6 +221,12 @@ async function countResults(page: Page): Promise<number> {
   return Number.parseInt(text?.replaceAll(',', '') ?? '', 10);
 }
 
+async function topOf(page: Page, selector: string): Promise<number> {
+  const box = await page.locator(selector).first().boundingBox();
+  if (!box) throw new Error(`there is no ${selector}`);
+  return box.y;
+}
+
 async function middleOfMap(page: Page): Promise<[x: number, y: number]> {
   const box = await page.locator('.map').boundingBox();
   if (!box) throw new Error('there is no map');
@@ -196,11 +247,17 @@ async function optionOf(page: Page, label: RegExp): Promise<string> {
   return (await option.first().textContent()) ?? '';
 }
 
-async function findChargers({ url }: ConsoleScene): Promise<{ catalogs: { resources: { id: string }[] }[] }> {
+async function findChargers({ url }: ConsoleScene, limit = 1): Promise<Found> {
   const answer = await fetch(`${url}/api/find`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ message: { intent: { textSearch: 'charger' }, limit: 1 } }),
+    body: JSON.stringify({ message: { intent: { textSearch: 'charger' }, limit } }),
   });
-  return (await answer.json()) as { catalogs: { resources: { id: string }[] }[] };
+  return (await answer.json()) as Found;
+}
+
+interface Found {
+  catalogs: { resources: { id: string }[] }[];
+  resourceCount: number;
+  total: number;
 }

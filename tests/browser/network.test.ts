@@ -34,6 +34,18 @@ describe.skipIf(!hasChromium)('the network on the page of npm start (needs Chrom
     await page.getByText(/ends in \d+ days/).waitFor();
   });
 
+  it('has a link to each delivery, which opens it with its attempts in another window', async () => {
+    const page = await scene.visit(pathOf(receiver));
+    const link = page.getByRole('link', { name: /^push-\d+$/ }).first();
+    const id = await link.textContent();
+    await link.click();
+    const [, path] = page.url().split('#');
+    expect(path).toContain(`delivery=${id}`);
+    const other = await scene.visit(`#${path}`);
+    await other.getByRole('heading', { name: `${id} ` }).waitFor();
+    await other.locator('.attempts > li').first().waitFor();
+  });
+
   it('has parked deliveries, with the form that was sent, that are tried again when the operator replays one', async () => {
     const page = await scene.visit(pathOf(receiver));
     await page.getByRole('columnheader', { name: 'Form' }).waitFor();

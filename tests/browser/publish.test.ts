@@ -43,6 +43,32 @@ describe.skipIf(!hasChromium)('publishing on the page of npm start (needs Chromi
     await page.getByRole('list', { name: 'Results' }).getByText('Bay 1: DC fast charger').waitFor();
   });
 
+  it('shows no progress below a text that was changed while the publish was being sent', async () => {
+    const page = await scene.visit('#/publish');
+    await page.context().request.post(`${scene.url}/api/session`, { data: { token: scene.token } });
+    let answer = () => {};
+    const isChanged = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route('**/api/publish', async (route) => {
+      const response = await route.fetch();
+      await isChanged;
+      await route.fulfill({ response });
+    });
+    const editor = page.getByLabel('Catalog as JSON');
+    await editor.fill(named(example, 'sent', 'Wickhouse'));
+    await page.getByText('No faults').waitFor();
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByRole('button', { name: 'Publishing …' }).waitFor();
+    await editor.fill(named(example, 'changed', 'Wickhouse'));
+    answer();
+    await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
+    expect(await page.getByRole('region', { name: 'Publish' }).getByRole('status').count()).toBe(0);
+    // It is still known what became of the text that was sent.
+    await editor.fill(named(example, 'sent', 'Wickhouse'));
+    await isIndexed(page);
+  });
+
   it('publishes as another identity whose key is on this machine', async () => {
     const page = await scene.visit('#/publish');
     await page.getByLabel('Catalog as JSON').fill(named(example, 'chosen', 'Beaconfield'));

@@ -229,6 +229,23 @@ describe('GET /api/crawl/log', () => {
     ]);
   });
 
+  it('keeps the order of lines of the same time, whatever the size of a page', async () => {
+    const node = `hasty.example.org/${network.config.REGISTRY_NAME}`;
+    const line = (code: string) => ({ node, code, message: 'It is wrong.', hint: 'Mend it.' });
+    const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+    const same = Array.from({ length: 20 }, (_, index) => line(`same-${index}`));
+    await writeLog(network.database, [line('older'), line('repeated')], at(0));
+    await writeLog(network.database, same, at(1));
+    await writeLog(network.database, [line('repeated')], at(2));
+    const read = async (limit: number) => {
+      const { items } = await consoleOf(network).all('/api/crawl/log?node=hasty.example.org', limit);
+      return items.map((item) => (item as unknown as { code: string }).code);
+    };
+    const codes = await read(200);
+    expect([codes[0], codes.at(-1), new Set(codes).size]).toEqual(['repeated', 'older', 22]);
+    for (const limit of [1, 7]) expect(await read(limit)).toEqual(codes);
+  });
+
   it('shows nothing of nodes that are not crawled', async () => {
     const { body } = await ask('/api/crawl/log?node=elsewhere.example.org');
     expect(body).toEqual({ items: [] });

@@ -86,6 +86,51 @@ describe('POST /api/publish/check', () => {
     ]);
   });
 
+  it('shows beside faults of shape whose catalog it is, ids given twice, and wrong attributes', async () => {
+    const bad = charger('bad', { connectorType: 'Nonsense' });
+    const wrong = {
+      ...catalog('foreign', { resources: [bad, charger('bad'), 7 as never] }),
+      ...{ validity: { startDate: 'soon' }, offers: [{ resourceIds: [5] }], surplus: 1 },
+    };
+    const { faults, warnings } = await check(pretty(wrong));
+    const found = faults.map(
+      ({ code, path }: Body) => `${path?.replace('$.message.catalogs[0].', '')} ${code}`,
+    );
+    expect(found.sort()).toEqual([
+      'id AUT_UNAUTHORIZED_ACTION',
+      'offers[0].id SCH_REQUIRED_FIELD_MISSING',
+      'offers[0].resourceIds[0] SCH_SCHEMA_VALIDATION_FAILED',
+      'resources[0].resourceAttributes.attributes.connectorType SCH_SCHEMA_VALIDATION_FAILED',
+      'resources[1].id SCH_SCHEMA_VALIDATION_FAILED',
+      'resources[2] SCH_SCHEMA_VALIDATION_FAILED',
+      'surplus SCH_FIELD_NOT_ALLOWED',
+      'validity.startDate SCH_INVALID_FORMAT',
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('shows wrong attributes of a provider and of a resource at once', async () => {
+    const { resourceAttributes: providerAttributes } = charger('p', { connectorType: 'Wooden' });
+    const provider = { id: 'p', descriptor: { name: 'P' }, providerAttributes };
+    const bad = charger('bad', { connectorType: 'Nonsense' });
+    const text = pretty(catalog('two-faults', { provider, resources: [bad] }));
+    const { faults } = await check(text);
+    expect(faults.map(({ line }: Body) => line)).toEqual([
+      lineOf(text, '"Wooden"'),
+      lineOf(text, '"Nonsense"'),
+    ]);
+  });
+
+  it('shows no consequences of a faulty directive: the template may be incomplete, as it may without the fault', async () => {
+    const { '@context': context, '@type': type } = charger('t').resourceAttributes ?? {};
+    const template = { id: 't', resourceAttributes: { '@context': context, '@type': type } };
+    const publishDirectives = [{ catalogId: 'masters', catalogType: 'MASTER', updateMode: 'ALL' }];
+    const { faults } = await check(
+      pretty({ catalogs: [{ ...catalog('masters'), resources: [template] }], publishDirectives }),
+    );
+    expect(faults.map(({ path }: Body) => path)).toEqual(['$.message.publishDirectives[0].updateMode']);
+  });
+
   it('checks as the identity that is chosen; the session lists those whose keys are here', async () => {
     const { config } = the.network;
     const as = 'other-provider.signpost.test';

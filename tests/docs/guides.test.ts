@@ -5,9 +5,16 @@ import { until } from '../support/time.ts';
 import { findGuides, isTaken, readSteps } from './blocks.ts';
 import { openClone, type Workplace } from './workplace.ts';
 
-// Every command of the documents, typed as it stands there in a fresh clone of its own, with npm and npx as they are installed (npm run test:docs). What Go
-// and Java need is fetched by their own tools. README.md begins with a clone in which nothing is installed or built; the others use the packages and the
-// build of one in which that was done.
+// Every command of the documents, typed as it stands there in a fresh clone, with npm and npx as they are installed (npm run test:docs). What Go and Java need
+// is fetched by their own tools. README.md begins with a clone in which nothing is installed or built; the others use the packages and the build of one in
+// which that was done.
+
+/** Guides that continue another one are typed after it, in the same clone and terminal. */
+const sequences = [['docs/run-a-catalog-service.md', 'docs/run-a-discovery-service.md']];
+const continued = new Set(sequences.flatMap(([, ...later]) => later));
+const terminals = findGuides()
+  .filter((guide) => !continued.has(guide))
+  .map((guide) => sequences.find(([first]) => first === guide) ?? [guide]);
 
 let installed: Promise<Workplace> | undefined;
 afterAll(async () => (await installed)?.close());
@@ -21,16 +28,23 @@ function findInstalled(): Promise<Workplace> {
   return installed;
 }
 
-describe.each(findGuides())('%s', (guide) => {
+describe.each(terminals)('%s', (guide, ...later) => {
   let workplace: Workplace;
   beforeAll(async () => {
     workplace = await openClone(guide === 'README.md' ? undefined : await findInstalled());
   });
   afterAll(() => workplace?.close());
 
-  for (const step of readSteps(guide)) {
-    if (!isTaken(step.kind)) continue;
-    it(`holds at line ${step.line}: ${step.text.split('\n')[0]}`, { retry: 0 }, async (context) => {
+  const steps = [guide, ...later].flatMap((document) =>
+    readSteps(document).map((step) => ({ ...step, place: `line ${step.line} of ${document}` })),
+  );
+  for (const [index, step] of steps.entries()) {
+    // A network that still runs is not started again.
+    const isRunning = steps
+      .slice(0, index)
+      .some(({ kind, text }) => kind === 'background' && text === step.text);
+    if (!isTaken(step.kind) || isRunning) continue;
+    it(`holds at ${step.place}: ${step.text.split('\n')[0]}`, { retry: 0 }, async (context) => {
       const missing = await workplace.findMissing(step);
       if (missing !== undefined) context.skip(`needs ${missing}`);
       const fault = async () => findDifference(await workplace.take(step), step.prints.map(workplace.here));
@@ -38,6 +52,15 @@ describe.each(findGuides())('%s', (guide) => {
       else expect(await fault()).toBeUndefined();
     });
   }
+
+  if (later.includes('docs/run-a-discovery-service.md'))
+    it('ends with a discovery service that finds the catalog of the catalog service made before', async () => {
+      const search = workplace.here('npx signpost discover Indiranagar --to http://127.0.0.1:4013 --json');
+      await until(
+        async () => (await workplace.shell(search)).includes('"voltpath-indiranagar"'),
+        'the catalog',
+      );
+    });
 
   if (guide !== 'docs/publishing.md') return;
 

@@ -8,16 +8,16 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2450, names: 105 },
   src: { lines: 2420, names: 104 },
   'src/catalog': { lines: 2360, names: 53 },
-  'src/cli': { lines: 11530, names: 323 },
+  'src/cli': { lines: 11520, names: 323 },
   'src/conform': { lines: 3740, names: 97 },
-  'src/console': { lines: 6100, names: 234 },
+  'src/console': { lines: 6140, names: 235 },
   'src/delivery': { lines: 1880, names: 78 },
   'src/demo': { lines: 740, names: 31 },
   'src/discovery': { lines: 7620, names: 250 },
   'src/http': { lines: 4930, names: 190 },
   'src/import': { lines: 3170, names: 107 },
   'src/mcp': { lines: 1190, names: 45 },
-  'src/protocol': { lines: 5330, names: 359 },
+  'src/protocol': { lines: 5340, names: 360 },
   'src/publisher': { lines: 3880, names: 171 },
   'src/registry': { lines: 1510, names: 53 },
   'src/rules': { lines: 9660, names: 482 },
@@ -26,7 +26,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/storage': { lines: 10930, names: 628 },
   'src/telemetry': { lines: 320, names: 11 },
   'src/workers': { lines: 590, names: 22 },
-  'web/src': { lines: 6660, names: 169 },
+  'web/src': { lines: 6640, names: 169 },
 };
 /** A figure that is further from the truth than this is lowered. */
 const slackLines = 200;

@@ -208,6 +208,13 @@ describe.skipIf(!hasCommand('systemd-analyze'))('the units (needs systemd-analyz
 });
 
 describe('the values of the chart', () => {
+  it('trust no proxy, for any role, until the operator names one', async () => {
+    const { settings, roles, publisher } = parse(await read('helm/signpost/values.yaml'), { merge: true });
+    expect(settings.TRUSTED_PROXIES).toBe('');
+    for (const part of [...Object.values<{ settings: object }>(roles), publisher])
+      expect(part.settings).not.toHaveProperty('TRUSTED_PROXIES');
+  });
+
   it.each<[what: string, at: string, value: unknown]>([
     ['a role that there is not', '/roles/publishr', {}],
     ['a setting that is a number', '/settings/RETRY_HOURS', 24],

@@ -2,7 +2,7 @@ import { Catalog, type Resource } from '../../protocol/catalog.ts';
 import { type ErrorBody, errorBody, ProtocolError } from '../../protocol/errors.ts';
 import type { Segments } from '../../protocol/fault.ts';
 import { isJsonObject, type Json, jsonPath } from '../../protocol/json.ts';
-import { checkPublishMessage, PublishMessage } from '../../protocol/publish-messages.ts';
+import { findDisagreements, PublishMessage } from '../../protocol/publish-messages.ts';
 import { findFaults } from '../../protocol/validate.ts';
 import { checkCatalog } from '../../rules/check-attributes.ts';
 import { assembleResource } from '../../rules/inherit.ts';
@@ -54,8 +54,8 @@ function checkMessage(value: Json, at: Segments, options: DocumentOptions): Erro
   const faults = findMessageFaults(value, at);
   if (faults.length > 0) return faults;
   const message = value as unknown as PublishMessage;
-  const broken = findBrokenReference(message, at);
-  if (broken) return [broken];
+  const broken = findBrokenReferences(message, at);
+  if (broken.length > 0) return broken;
   // Which networks they are for makes no difference here.
   const submissions = submissionsOf(message, '');
   const templates = templatesOf(submissions);
@@ -73,15 +73,10 @@ function checkOneCatalog(value: Json, at: Segments, { checker, isTemplate }: Doc
 }
 
 /** Directives must agree with the catalogs beside them. The check takes the message for that of a body. */
-function findBrokenReference(message: PublishMessage, at: Segments): ErrorBody | undefined {
-  try {
-    checkPublishMessage(message);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    const path = error.path?.replace(/^\$\.message/, jsonPath(at));
-    return errorBody(new ProtocolError(error.code, error.message, { path }));
-  }
+function findBrokenReferences(message: PublishMessage, at: Segments): ErrorBody[] {
+  return [...findDisagreements(message)].map(({ code, message: problem, path }) =>
+    errorBody(new ProtocolError(code, problem, { path: path?.replace(/^\$\.message/, jsonPath(at)) })),
+  );
 }
 
 /** The master resources that stand in the same file. */

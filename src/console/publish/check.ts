@@ -1,10 +1,12 @@
 import { findWarnings } from '../../catalog/find-warnings.ts';
 import { loadKnown, supplyTemplates } from '../../catalog/load-known.ts';
-import { type ErrorBody, errorBody, ProtocolError } from '../../protocol/errors.ts';
+import type { Resource } from '../../protocol/catalog.ts';
+import { type ErrorBody, errorBody } from '../../protocol/errors.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { isJsonObject } from '../../protocol/json.ts';
-import { checkPublishMessage, PublishMessage, type PublishWarning } from '../../protocol/publish-messages.ts';
+import { findDisagreements, PublishMessage, type PublishWarning } from '../../protocol/publish-messages.ts';
 import { findFaults } from '../../protocol/validate.ts';
+import { checkCatalog } from '../../rules/check-attributes.ts';
 import { inheritanceLimitsOf } from '../../rules/inherited-bytes.ts';
 import { processCatalog } from '../../rules/publish.ts';
 import { type Submission, submissionsOf } from '../../rules/submission.ts';
@@ -12,6 +14,7 @@ import type { Transaction } from '../../storage/database.ts';
 import type { CheckAnswer } from '../answers/publish.ts';
 import type { ConsoleContext } from '../context.ts';
 import { placeFaults, readPasted, syntaxFault } from './input.ts';
+import { removeFaults } from './remove-faults.ts';
 
 // The checks that the catalog service makes of a publish, on a text that somebody is still writing; nothing is stored.
 
@@ -26,36 +29,29 @@ export async function checkText(context: ConsoleContext, text: string, as?: stri
     return { parsed: false, faults: [syntaxFault(error)], warnings: [], catalogs: [] };
   }
   const { message } = pasted;
-  const shape = findShapeFaults(message);
-  const { errors, warnings } =
-    shape.length > 0 ? { errors: shape, warnings: [] } : await tryPublish(context, message as never, as);
+  const malformed = findMessageFaults(message, ['message']);
+  const readable = removeFaults(message, malformed);
+  const disagreements = [...findDisagreements(readable)].map(errorBody);
+  const shape = [...malformed, ...disagreements];
+  const isSound = shape.length === 0;
+  const tried = await tryPublish(context, removeFaults(readable, disagreements), { as, warns: isSound });
+  // A catalog without its removed parts may look empty, or of another type: such faults are shown once the shape is right.
+  const others = isSound ? tried.errors : tried.errors.filter(({ code }) => !code.startsWith('BIZ_'));
   return {
     parsed: true,
-    faults: placeFaults(text, pasted, errors.slice(0, maxFaults)),
-    warnings: placeFaults(text, pasted, warnings.slice(0, maxFaults)),
+    faults: placeFaults(text, pasted, [...shape, ...others].slice(0, maxFaults)),
+    warnings: placeFaults(text, pasted, tried.warnings.slice(0, maxFaults)),
     catalogs: countCatalogs(message),
   };
 }
 
 const findMessageFaults = findFaults(PublishMessage);
 
-function findShapeFaults(message: unknown): ErrorBody[] {
-  const faults = findMessageFaults(message, ['message']);
-  if (faults.length > 0) return faults;
-  try {
-    checkPublishMessage(message as PublishMessage);
-    return [];
-  } catch (error) {
-    if (error instanceof ProtocolError) return [errorBody(error)];
-    throw error;
-  }
-}
-
 /** As it would be applied now, without a lock: it neither waits for a publish, nor does a publish wait for it. */
 async function tryPublish(
   { database, config, outside }: ConsoleContext,
   message: PublishMessage,
-  as = config.identities.publisher.id,
+  { as = config.identities.publisher.id, warns }: { as?: string; warns: boolean },
 ): Promise<Findings> {
   const identity = identityOf(as, config.REGISTRY_NAME);
   const records = await outside
@@ -80,13 +76,17 @@ async function tryPublish(
     const { result, inheritedBytes } = await supplyTemplates(tx, stored, steps);
     inherited += inheritedBytes;
     const tools = { config, schemas: outside.schemas };
-    const warnings = await findWarnings(tx, tools, { submission, part, parts, stored });
+    const warnings = warns ? await findWarnings(tx, tools, { submission, part, parts, stored }) : [];
     const errors = (result.errors ?? []) as ErrorBody[];
     if (result.status !== 'REJECTED') return { errors, warnings };
+    // A catalog is refused as a whole before its content is checked. Its author wants to see all faults at once.
     const { bppId: _named, ...catalog } = part.catalog;
     const anew = processCatalog({ ...part, catalog }, publisher, { ...known, stored: undefined }, rules);
-    const others = await supplyTemplates(tx, stored, anew);
-    return { errors: mergeErrors(errors, (others.result.errors ?? []) as ErrorBody[]), warnings };
+    const { result: others } = await supplyTemplates(tx, stored, anew);
+    const isPartial = ({ id }: Resource) =>
+      part.catalogType === 'MASTER' || part.extensions.has(id) || known.extensions.has(id);
+    const content = checkCatalog(catalog, rules.checker, { at: part.at, isPartial });
+    return { errors: listOnce([...errors, ...((others.errors ?? []) as ErrorBody[]), ...content]), warnings };
   };
   const found: Findings[] = [];
   // One snapshot for all statements of a catalog, as no lock keeps it from changing between them.
@@ -98,10 +98,8 @@ async function tryPublish(
   };
 }
 
-/** A catalog that is somebody else's is refused before its content is looked at. Its author wants to know all that is wrong at once. */
-function mergeErrors(refusal: ErrorBody[], others: ErrorBody[]): ErrorBody[] {
-  const known = new Set(refusal.map((error) => JSON.stringify(error)));
-  return [...refusal, ...others.filter((error) => !known.has(JSON.stringify(error)))];
+function listOnce(errors: readonly ErrorBody[]): ErrorBody[] {
+  return [...new Map(errors.map((error) => [JSON.stringify(error), error])).values()];
 }
 
 interface Findings {

@@ -18,31 +18,24 @@ export default function PublishPage() {
   const [chosen, setAs] = useState<string>();
   const [goTo, setGoTo] = useState<{ line: number; column?: number }>();
   const [busy, setBusy] = useState(false);
-  const [sent, setSent] = useState<PublishAnswer>();
-  const [error, setError] = useState<ApiError>();
+  const [outcome, setOutcome] = useState<{ of: string; sent?: PublishAnswer; error?: ApiError }>();
   const isBlank = text.trim() === '';
   // Signed files are the publisher's own.
   const as = way === 'files' ? undefined : chosen;
   const checked = useLoad(isBlank ? undefined : `${as} ${text}`, (signal) =>
     waitForPause(signal).then(() => post<CheckAnswer>('/api/publish/check', { text, as }, signal)),
   );
-  /** What is shown of the publish before is not about what is checked now. */
-  const forget = () => {
-    setSent(undefined);
-    setError(undefined);
-  };
-  const change = (changed: string) => {
-    setText(changed);
-    forget();
-  };
+  // The outcome of a publish is not shown below another text, even if it arrives after the change.
+  const current = `${way} ${as} ${text}`;
+  const { sent, error } = outcome?.of === current ? outcome : {};
   const { faults, warnings, catalogs } = checked.data ?? emptyCheck;
   const send = async (by: Way) => {
     setBusy(true);
-    forget();
+    setOutcome(undefined);
     try {
-      setSent(await post<PublishAnswer>('/api/publish', { text, way: by, as }));
+      setOutcome({ of: current, sent: await post<PublishAnswer>('/api/publish', { text, way: by, as }) });
     } catch (thrown) {
-      setError(asApiError(thrown));
+      setOutcome({ of: current, error: asApiError(thrown) });
     }
     setBusy(false);
   };
@@ -56,7 +49,7 @@ export default function PublishPage() {
         </p>
       </header>
       <div class="publish">
-        <Editor text={text} change={change} faults={faults} warnings={warnings} goTo={goTo} />
+        <Editor text={text} change={setText} faults={faults} warnings={warnings} goTo={goTo} />
         <div class="stack publish-side">
           <section class="panel stack" aria-labelledby="check-title">
             <h2 id="check-title">Check</h2>
@@ -69,15 +62,9 @@ export default function PublishPage() {
               ready={!isBlank && !checked.loading && faults.length === 0 && catalogs.length > 0}
               busy={busy}
               chosen={way}
-              choose={(by) => {
-                setWay(by);
-                forget();
-              }}
+              choose={setWay}
               as={chosen}
-              chooseAs={(id) => {
-                setAs(id);
-                forget();
-              }}
+              chooseAs={setAs}
               send={(by) => void send(by)}
             />
             {error && <Problem error={error} />}

@@ -10,7 +10,7 @@ import { startConsoleProcess } from '../support/processes/console-process.ts';
 import { startCommand } from '../support/processes/up-process.ts';
 import { until, watchFor } from '../support/time.ts';
 
-describe.skipIf(!hasChromium)('the map with MAP_TILES (needs Chromium)', () => {
+describe.skipIf(!hasChromium)('the page of an empty network, with MAP_TILES (needs Chromium)', () => {
   const directory = mkdtempSync(join(tmpdir(), 'signpost-tiles-'));
   const file = join(directory, 'world.pmtiles');
   const tiles = writeTiles();
@@ -47,6 +47,53 @@ describe.skipIf(!hasChromium)('the map with MAP_TILES (needs Chromium)', () => {
     for (const colour of await coloursOf(page)) expect(both).toContain(colour);
     const dark = await scene.visit('#/find', { colorScheme: 'dark' });
     for (const colour of await coloursOf(dark)) expect(both).not.toContain(colour);
+  });
+
+  it.each(['find', 'network'])('offers the first steps on %s', async (path) => {
+    const page = await scene.visit(`#/${path}`);
+    const steps = page.getByRole('region', { name: 'This network has no catalog yet.' });
+    await steps.getByRole('link', { name: 'Import a file' }).waitFor();
+    await steps.getByRole('link', { name: 'Connect a node' }).waitFor();
+    await steps.getByRole('link', { name: 'Publish your first catalog' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Publish' }).waitFor();
+  });
+
+  it.each([
+    ...['find', 'inspect', 'publish', 'debug', 'debug?tab=inbox', 'health'],
+    ...['catalogs', 'deliveries', 'nodes', 'log', 'participants', 'subscriptions', 'masters', 'audit'].map(
+      (tab) => `network?tab=${tab}`,
+    ),
+  ])('shows nothing red on %s, and links to its guide and to the API', async (path) => {
+    const page = await scene.visit(`#/${path}`);
+    if (path === 'health') await page.getByText('Healthy', { exact: true }).waitFor();
+    await until(async () => (await page.locator('.loading').count()) === 0, 'the page');
+    expect(await page.evaluate(findRed)).toEqual([]);
+    const hrefs = ['Guide', 'API'].map((name) => page.getByRole('link', { name }).getAttribute('href'));
+    expect(await Promise.all(hrefs)).toEqual([expect.stringMatching(/^guides\/.+\.md$/), 'docs']);
+  });
+  const findRed = `(() => {
+    const probe = document.body.appendChild(document.createElement('p'));
+    const red = ['--bad', '--bad-wash'].map((name) => {
+      probe.style.color = 'var(' + name + ')';
+      return getComputedStyle(probe).color;
+    });
+    probe.remove();
+    return [...document.querySelectorAll('body *')]
+      .filter((element) => element.checkVisibility() && element.textContent.trim() !== '')
+      .filter((element) => {
+        const { color, backgroundColor } = getComputedStyle(element);
+        return red.includes(color) || red.includes(backgroundColor);
+      })
+      .map((element) => element.textContent);
+  })()`;
+
+  it('opens the map where the time zone of the browser is', async () => {
+    const page = await scene.visit('#/find', { timezoneId: 'Asia/Kolkata' });
+    await page.getByRole('button', { name: 'Draw a circle' }).click();
+    await page.locator('.drawing').waitFor();
+    // A circle around the middle of the map.
+    await page.keyboard.press('Enter');
+    await page.getByText(/^Within 3 km of 2[45]\.\d+, 8[23]\.\d+\./).waitFor();
   });
 
   it.each(['/tiles/', 'countries-110m'])(
