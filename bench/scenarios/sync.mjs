@@ -25,28 +25,34 @@ const { many, stations, changes, syncSeconds, crawlSeconds, pauseMs } = chooseSi
 });
 
 export async function run() {
-  return [...(await firstSync()), ...(await statuses())];
+  return [...(await firstSync(90)), ...(await firstSync(1)), ...(await statuses())];
 }
 
-/** Into a directory that nobody serves. */
-async function firstSync() {
+/** Into a directory that nobody serves. Each station has two EVSEs, each with a tariff. */
+async function firstSync(regions) {
   const directory = mkdtempSync(join(tmpdir(), 'signpost-bench-sync-'));
-  const file = join(directory, 'locations.json');
-  writeFileSync(file, JSON.stringify(Array.from({ length: many }, (_, index) => locationOf('BIG', index))));
+  const [file, tariffs] = ['locations.json', 'tariffs.json'].map((name) => join(directory, name));
+  const locations = Array.from({ length: many }, (_, index) => ({
+    ...locationOf('BIG', index),
+    postal_code: `${10 + (index % regions)}000`,
+    evses: [1, 2].map((number) => evseOf('BIG', `${index}-${number}`, [`T${(index + number) % 50}`])),
+  }));
+  writeFileSync(file, JSON.stringify(locations));
+  writeFileSync(tariffs, JSON.stringify(Array.from({ length: 50 }, (_, index) => tariffOf('BIG', index))));
   const env = {
     ...{ ...process.env, DATA_DIR: directory, PUBLISHER_ID: publisherId, REGISTRY_PORT: '1' },
     ...{ PUBLISHER_PRIVATE_KEY: generateSeed(), PUBLISHER_TRIGGER_PORT: String(await freePort()) },
   };
-  const sync = () => runSync(['ocpi', file, '--yes', '--keep-doubtful'], { env, cwd: directory });
+  const sync = () => runSync(['ocpi', file, '--tariffs', tariffs, '--yes'], { env, cwd: directory });
   try {
     const [first, again] = [await sync(), await sync()];
     const row = (scenario, value, unit, goal) => ({
       ...{ scenario, value, unit, against: `${goal} ${unit}`, ratio: value / goal },
     });
     return [
-      row(`first sync of ${many} stations`, first.seconds, 's', 60),
-      row('memory of the first sync, at most', first.megabytes, 'MB', 500),
-      row('the same again, nothing changed', again.seconds, 's', 5),
+      row(`first sync of ${many} stations in ${regions} regions`, first.seconds, 's', 60),
+      row(`memory of it, at most, ${regions} regions`, first.megabytes, 'MB', 500),
+      row(`the same again, nothing changed, ${regions} regions`, again.seconds, 's', 5),
     ];
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -169,19 +175,30 @@ async function seen(database, { party, index, status = 'AVAILABLE' }) {
 
 function locationOf(party, index) {
   const last_updated = new Date().toISOString();
-  const connector = { id: '1', standard: 'IEC_62196_T2_COMBO', format: 'CABLE', power_type: 'DC' };
-  const power = { max_voltage: 920, max_amperage: 200, max_electric_power: 150_000 };
   return {
     ...{ country_code: 'DE', party_id: party, id: `L${index}`, publish: true, name: `Station ${index}` },
     ...{ address: 'Marktplatz 1', city: 'Ludwigsburg', postal_code: '71634', country: 'DEU' },
     ...{ coordinates: { latitude: '48.8973', longitude: '9.1916' }, operator: { name: 'Charging' } },
     ...{ time_zone: 'Europe/Berlin', last_updated },
-    evses: [
-      {
-        ...{ uid: `L${index}-1`, evse_id: `DE*${party}*E${index}`, status: 'AVAILABLE', last_updated },
-        connectors: [{ ...connector, ...power, last_updated }],
-      },
-    ],
+    evses: [evseOf(party, `${index}-1`)],
+  };
+}
+
+function evseOf(party, id, tariff_ids = []) {
+  const last_updated = new Date().toISOString();
+  const connector = { id: '1', standard: 'IEC_62196_T2_COMBO', format: 'CABLE', power_type: 'DC' };
+  const power = { max_voltage: 920, max_amperage: 200, max_electric_power: 150_000 };
+  return {
+    ...{ uid: `L${id}`, evse_id: `DE*${party}*E${id}`, status: 'AVAILABLE', last_updated },
+    connectors: [{ ...connector, ...power, tariff_ids, last_updated }],
+  };
+}
+
+function tariffOf(party, index) {
+  const price_components = [{ type: 'ENERGY', price: 0.4 + index / 100, vat: 19, step_size: 1 }];
+  return {
+    ...{ country_code: 'DE', party_id: party, id: `T${index}`, currency: 'EUR', type: 'AD_HOC_PAYMENT' },
+    ...{ elements: [{ price_components }], last_updated: new Date().toISOString() },
   };
 }
 

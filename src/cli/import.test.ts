@@ -216,6 +216,35 @@ describe('signpost import csv', () => {
     expect(strict.notes).toContain('Nothing was written.');
   });
 
+  it('reads a list with a byte order mark, lines of Windows, and quoted cells', async () => {
+    const rows = ['id,operator,name,pricePerKwh,currency', 'S1,V,"Market, ""north""\r\nside",0.5,eur', ''];
+    const { exitCode, catalogs } = await run([
+      'csv',
+      'stations',
+      file('w.csv', `\ufeff${rows.join('\r\n')}`),
+    ]);
+    expect(exitCode).toBe(2);
+    expect(catalogs).toMatchObject([
+      {
+        ...{ id: 'S1', descriptor: { name: 'Market, "north"\r\nside' } },
+        offers: [{ considerations: [{ considerationAttributes: { value: 0.5, currency: 'EUR' } }] }],
+      },
+    ]);
+  });
+
+  it.each([
+    ['a price below zero', '-0.5,EUR', 'prices.perKwh "-0.5" is below zero'],
+    ['a price in another notation', '1e999,EUR', 'pricePerKwh "1e999" is no number'],
+    ['a price without end', `${'9'.repeat(400)},EUR`, 'is no number'],
+    ['a currency that is none', '0.5,Euro', 'prices.currency "Euro" is no currency such as EUR'],
+  ])('publishes a station without %s, and reports it', async (_, cells, why) => {
+    const rows = `id,operator,latitude,longitude,pricePerKwh,currency\nS1,V,12.9,77.6,${cells}`;
+    const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-'], rows);
+    expect({ exitCode, ids: catalogs.map(({ id }) => id) }).toEqual({ exitCode: 2, ids: ['S1'] });
+    expect(catalogs[0]?.offers).toBeUndefined();
+    expect(notes).toContain(why);
+  });
+
   it("reads France's IRVE: a point of charge a row, connectors as true and false, coordinates in one cell", async () => {
     const rows = [
       'nom_operateur,nom_enseigne,id_station_itinerance,nom_station,adresse_station,coordonneesXY,id_pdc_itinerance,puissance_nominale,prise_type_ef,prise_type_2,prise_type_combo_ccs,prise_type_chademo,prise_type_autre,gratuit,tarification,horaires,date_mise_en_service',
@@ -260,6 +289,40 @@ describe('signpost import csv', () => {
 
   const explain = (name: string, ...args: string[]) =>
     runCommand(registerImportCommand, ['import', 'explain', name, ...args], {});
+
+  it('explains where the fields of DATEX II go, whatever they are wrapped in', async () => {
+    const connector = [{ connectorType: { value: 'iec62196T2' }, voltage: 400 }];
+    const station = {
+      locationReference: {
+        locPointLocation: { locLocationExtensionG: { FacilityLocation: { timeZone: 'CET' } } },
+      },
+      refillPoint: [{ aegiElectricChargingPoint: { idG: 'DE*X*E1', connector } }],
+    };
+    const table = { energyInfrastructureSite: [{ energyInfrastructureStation: [station] }] };
+    const payload = { aegiEnergyInfrastructureTablePublication: { energyInfrastructureTable: [table] } };
+    const { out } = await explain(file('datex.json', JSON.stringify({ payload })), '--json');
+    const prefix = 'energyInfrastructureSite.energyInfrastructureStation';
+    expect(JSON.parse(out)).toEqual({
+      title: 'DATEX II',
+      fields: [
+        {
+          field: `${prefix}.locationReference.timeZone`,
+          filled: 1,
+          example: 'CET',
+          goesTo: 'attributes.timeZone',
+        },
+        {
+          ...{ field: `${prefix}.refillPoint.idG`, filled: 1, example: 'DE*X*E1' },
+          goesTo: 'attributes.evseId, id of the charger',
+        },
+        {
+          ...{ field: `${prefix}.refillPoint.connector.connectorType`, filled: 1 },
+          ...{ example: '{"value":"iec62196T2"}', goesTo: 'attributes.connectorType, connectorDescription' },
+        },
+        { field: `${prefix}.refillPoint.connector.voltage`, filled: 1, example: '400' },
+      ],
+    });
+  });
 
   it('tells of a column that is there twice', async () => {
     const { catalogs, notes } = await run(['csv', 'stations', '-'], 'id,operator,id\nS1,Voltpath,S2');
@@ -348,6 +411,8 @@ describe('signpost import csv', () => {
     ],
     ['a list that is not there', ['csv', 'stations', 'nowhere.csv'], 'There is no file nowhere.csv'],
     ['a list without columns', ['csv', 'stations', 'LICENSE'], 'has no header of several columns'],
+    ['an empty list', ['csv', 'stations', '-'], '- has no header of several columns'],
+    ['an empty document', ['ocpi', '-'], '- is no JSON that we accept: empty: JSON expected'],
     [
       'a list without the header',
       ['csv', 'bnetza', 'examples/stations.csv'],

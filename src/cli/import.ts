@@ -40,7 +40,7 @@ export function registerImportCommand(program: Command, context: CommandContext)
   group
     .command('explain')
     .description('show where each column or field of a file goes, and what is left')
-    .argument('<file>', 'CSV, GeoJSON or OCPI file; - reads standard input')
+    .argument('<file>', 'CSV, GeoJSON, OCPI or DATEX II file; - reads standard input')
     .option(
       '--mapping <name>',
       'of a CSV or GeoJSON file (default: the bundled one that names most of its columns)',

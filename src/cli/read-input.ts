@@ -22,8 +22,12 @@ export async function readJsonInput(file: string, context: CommandContext): Prom
 
 /** @param file as an error calls it */
 export function parseJsonInput(file: string, bytes: Buffer): Json {
+  return explainJson(file, () => parseJson(bytes));
+}
+
+export function explainJson<T>(file: string, read: () => T): T {
   try {
-    return parseJson(bytes);
+    return read();
   } catch (error) {
     if (error instanceof ProtocolError)
       throw new CommandError(`${file} is no JSON that we accept: ${error.message}.`, error);

@@ -7,7 +7,13 @@ export function readNumber(text: string, decimalComma = false): number | undefin
     : [/^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/, ',', '.'];
   const ungrouped = grouped.test(text) ? text.replaceAll(separator, '') : text;
   const plain = ungrouped.replace(point, '.');
-  return /^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(plain) ? Number(plain) : undefined;
+  const number = /^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(plain) ? Number(plain) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** A code of ISO 4217, whichever case it is written in. */
+export function readCurrency(text: string | undefined): string | undefined {
+  return text !== undefined && /^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : undefined;
 }
 
 export const powerUnits = ['W', 'kW', 'MW'] as const;

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Catalog } from '../protocol/catalog.ts';
 import { checkCatalog } from '../rules/check-attributes.ts';
 import { type AttributeChecker, createAttributeChecker } from '../rules/typed-attributes.ts';
 import { bundledSchemas, loadSchemas } from '../schemas/schema-files.ts';
@@ -32,12 +33,13 @@ function station(id: string, chargers: Charger[], more: Partial<Station> = {}): 
   };
 }
 
-function collect(stations: Station[], per: PerUnit = 'station') {
-  const collector = createCollector({ per, checker });
+function collect(stations: Station[], per: PerUnit = 'station', known: string[] = []) {
+  const collector = createCollector({ per, checker, known });
   stations.forEach(collector.add);
   const collected = collector.finish();
-  for (const catalog of collected.catalogs) expect(checkCatalog(catalog, checker)).toEqual([]);
-  return collected;
+  const catalogs = collected.catalogs.map(({ unpack }) => unpack());
+  for (const catalog of catalogs) expect(checkCatalog(catalog, checker)).toEqual([]);
+  return { ...collected, catalogs };
 }
 
 describe('catalogs per station', () => {
@@ -80,6 +82,23 @@ describe('catalogs per station', () => {
     expect({ stationCount, chargerCount }).toEqual({ stationCount: 2, chargerCount: 3 });
     expect(problems).toMatchObject([{ at: 'row 4', value: '"Zoological Garden"', kind: 'value' }]);
   });
+
+  it('have all rows of a station, however far they are from each other', () => {
+    const tariffs = (id: string) => [
+      { id: 't', currency: 'INR', prices: [{ type: 'ENERGY' as const, value: 18 }], chargerIds: [id] },
+    ];
+    const others = Array.from({ length: 2_500 }, (_, number) =>
+      station(`X${number}`, [charger(`X${number}`)]),
+    );
+    const { catalogs, offerCount } = collect([
+      station('S1', [charger('a')], { tariffs: tariffs('a') }),
+      ...others,
+      station('S1', [charger('b')], { tariffs: tariffs('b') }),
+    ]);
+    expect(catalogs[0]?.resources?.map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(catalogs[0]?.offers).toMatchObject([{ id: 'S1:tariff:t', resourceIds: ['a', 'b'] }]);
+    expect(offerCount).toBe(1);
+  });
 });
 
 describe('catalogs per operator', () => {
@@ -103,6 +122,43 @@ describe('catalogs per operator', () => {
       'operator',
     );
     expect(problems).toMatchObject([{ kind: 'note' }, { value: 'VOLTPATH', kind: 'value' }]);
+  });
+});
+
+describe('catalogs per region', () => {
+  const id = 'op:karnataka';
+  const region = { addressRegion: 'Karnataka' };
+  const stationsWith = (count: number) =>
+    Array.from({ length: 40 }, (_, number) => {
+      const chargers = Array.from({ length: count }, (_, index) => charger(`${number}-${index}`));
+      return station(`S${number}`, chargers, { address: region });
+    });
+  const stationsOf = (catalogs: Catalog[]) =>
+    new Map(
+      catalogs.flatMap((catalog) =>
+        (catalog.resources ?? []).map((one) => [one.id.replace(/-.*/, ''), catalog.id]),
+      ),
+    );
+
+  it('are several where a region has more than 10,000 chargers', () => {
+    const few = collect(stationsWith(250), 'region');
+    expect(few.catalogs.map((one) => [one.id, one.descriptor.name])).toEqual([[id, 'Voltpath, Karnataka']]);
+    const many = collect(stationsWith(251), 'region');
+    expect(many.catalogs.map((one) => [one.id, one.descriptor.name])).toEqual([
+      [id, 'Voltpath, Karnataka'],
+      [`${id}:2`, 'Voltpath, Karnataka (2)'],
+    ]);
+    expect(many).toMatchObject({ stationCount: 40, chargerCount: 10_040 });
+    expect(stationsOf(many.catalogs).size).toBe(40);
+  });
+
+  it('keep their stations while others come and go, and do not become fewer', () => {
+    const many = collect(stationsWith(251), 'region').catalogs;
+    const known = many.map((one) => one.id);
+    const few = collect(stationsWith(1).slice(5).reverse(), 'region', known).catalogs;
+    const before = stationsOf(many);
+    expect([...stationsOf(few)].filter(([one, catalogId]) => before.get(one) !== catalogId)).toEqual([]);
+    expect(few.map((one) => one.id)).toEqual(known);
   });
 });
 
@@ -130,6 +186,20 @@ describe('what the EV charger type refuses', () => {
     expect(catalogs[0]?.resources?.map(({ id }) => id)).toEqual(['b']);
     expect(chargerCount).toBe(1);
     expect(problems).toMatchObject([{ column: 'kind', value: 'Toaster', kind: 'left-out' }]);
+  });
+
+  it('goes for offers too: one with an id that is too long is left out, reported', () => {
+    const tariff = { currency: 'INR', prices: [{ type: 'ENERGY' as const, value: 18 }], chargerIds: ['a'] };
+    const { catalogs, problems } = collect([
+      station('S1', [charger('a')], {
+        tariffs: [
+          { ...tariff, id: 'x'.repeat(512) },
+          { ...tariff, id: 't' },
+        ],
+      }),
+    ]);
+    expect(catalogs[0]?.offers?.map(({ id }) => id)).toEqual(['S1:tariff:t']);
+    expect(problems).toMatchObject([{ column: 'tariffs', kind: 'value' }]);
   });
 
   it('goes for ids too: repeated ones and ones that are too long are left out, reported', () => {

@@ -1,12 +1,20 @@
-import { type Address, Catalog, type Location, type Offer, type Resource } from '../protocol/catalog.ts';
+import { hash } from 'node:crypto';
+import { type Address, Catalog, type Location, Offer } from '../protocol/catalog.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { validator } from '../protocol/validate.ts';
 import type { Check } from '../rules/check-attributes.ts';
 import { chargerResource } from './charger-resource.ts';
 import { findDoubtfulPlaces } from './doubtful-places.ts';
+import {
+  type CatalogHead,
+  createPacker,
+  type PackedCatalog,
+  packCatalog,
+  packRegion,
+} from './packed-catalog.ts';
 import { isElsewhere, positionOf } from './place.ts';
 import type { Charger, PerUnit, Problem, Station, Tariff } from './station.ts';
-import { offerIdOf, tariffOffer } from './tariff-offer.ts';
+import { offersOf } from './tariff-offer.ts';
 import { slugOf } from './template.ts';
 
 /**
@@ -14,6 +22,7 @@ import { slugOf } from './template.ts';
  *
  * Per station: the catalog is the station, its provider is the station under the operator's name, and the place stands where the
  * catalog spec has it, at the provider. Per operator, or per operator and region: one catalog for all its stations; the place stands at each charger.
+ * A region with more chargers than crawlers like to read has several catalogs.
  */
 export interface Collector {
   add(station: Station): void;
@@ -22,7 +31,7 @@ export interface Collector {
 }
 
 export interface Collected {
-  catalogs: Catalog[];
+  catalogs: PackedCatalog[];
   stationCount: number;
   chargerCount: number;
   offerCount: number;
@@ -40,12 +49,18 @@ export interface CollectorOptions {
   checker: Check;
   /** Publishes stations whose place looks wrong. */
   keepDoubtful?: boolean;
+  /** Ids of the catalogs that were made of the same source before. */
+  known?: readonly string[];
 }
 
-export function createCollector({ per, checker, keepDoubtful = false }: CollectorOptions): Collector {
+export function createCollector(options: CollectorOptions): Collector {
+  const { per, checker, keepDoubtful = false, known = [] } = options;
   const parts = new Map<string, Part>();
-  const heads = new Map<string, Head>();
+  const packer = createPacker<string>();
+  const heads = new Map<string, CatalogHead>();
   const chargerIds = new Set<string>();
+  /** Of the stations and what their tariffs say: the same prices of several chargers are one offer. */
+  const offerKeys = new Set<number>();
   const taken = new Set<string>();
   const operators = new Map<string, string>();
   const problems: Problem[] = [];
@@ -71,7 +86,7 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
     const chargers = per === 'station' ? station.chargers : station.chargers.map((one) => placed(one, first));
     const resources = chargers.filter(isNew).flatMap((one) => chargerResource(one, checker, report) ?? []);
     if (resources.length === 0) return;
-    const fault = findFault({ ...head, resources });
+    const fault = findFault(checkCatalog, { ...head, resources });
     if (fault !== undefined) {
       report({ at: station.at, why: fault, kind: 'left-out' });
       return;
@@ -82,11 +97,17 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
       catalogId: head.id,
       // Its chargers and tariffs have become resources and offers, which are all that is needed from here on.
       station: { ...station, chargers: [], tariffs: [] },
-      resources: [],
-      offers: new Map(),
+      chargerCount: 0,
+      offerCount: 0,
     };
-    part.resources.push(...resources);
-    addOffers(part, station.tariffs ?? [], new Set(resources.map(({ id }) => id)));
+    const tariffs = tariffsOf(station, new Set(resources.map(({ id }) => id)), report);
+    packer.add(head.id, { stationId: station.id, resources, tariffs });
+    part.chargerCount += resources.length;
+    for (const { chargerIds: _, ...tariff } of tariffs) {
+      const key = hash('sha256', JSON.stringify([station.id, tariff]), 'buffer').readUIntBE(0, 6);
+      if (!offerKeys.has(key)) part.offerCount += 1;
+      offerKeys.add(key);
+    }
     parts.set(station.id, part);
     heads.set(head.id, catalogHead);
     taken.add(station.at);
@@ -94,79 +115,60 @@ export function createCollector({ per, checker, keepDoubtful = false }: Collecto
 
   function finish(): Collected {
     const doubtful = findDoubts(parts.values(), report);
-    const heldBack = keepDoubtful
-      ? []
-      : [...parts.values()].filter(({ station }) => doubtful.has(station.at));
-    for (const { station } of heldBack) {
-      parts.delete(station.id);
-      taken.delete(station.at);
+    const heldBack = new Set<string>();
+    const chargerCounts = new Map<string, number>();
+    const counts = { stationCount: 0, chargerCount: 0, offerCount: 0 };
+    for (const { catalogId, station, chargerCount, offerCount } of parts.values()) {
+      if (doubtful.has(station.at) && !keepDoubtful) {
+        heldBack.add(station.id);
+        taken.delete(station.at);
+        continue;
+      }
+      chargerCounts.set(catalogId, (chargerCounts.get(catalogId) ?? 0) + chargerCount);
+      counts.stationCount += 1;
+      counts.chargerCount += chargerCount;
+      counts.offerCount += offerCount;
     }
-    const catalogs = new Map<string, Catalog>();
-    const counts = { stationCount: parts.size, chargerCount: 0, offerCount: 0 };
-    for (const { catalogId, resources, offers } of parts.values()) {
-      const catalog = catalogs.get(catalogId) ?? { ...(heads.get(catalogId) as Head), resources: [] };
-      catalog.resources?.push(...resources);
-      if (offers.size > 0) catalog.offers ??= [];
-      catalog.offers?.push(...offers.values());
-      catalogs.set(catalogId, catalog);
-      counts.chargerCount += resources.length;
-      counts.offerCount += offers.size;
-    }
-    return {
-      catalogs: [...catalogs.values()],
-      ...counts,
-      operators,
-      heldBack: heldBack.map(({ station }) => station.id),
-      taken,
-      problems,
-    };
+    const packed = packer.finish();
+    const makeCatalogs = per === 'region' ? packRegion : packCatalog;
+    const catalogs = [...chargerCounts].flatMap(([id, resourceCount]) =>
+      makeCatalogs(heads.get(id) as CatalogHead, packed.get(id) ?? [], {
+        ...{ resourceCount, heldBack, known: new Set(known) },
+      }),
+    );
+    return { catalogs, ...counts, operators, heldBack: [...heldBack], taken, problems };
   }
   return { add, report, finish };
 }
 
-type Head = Omit<Catalog, 'resources'>;
-
 /** What a catalog has of one station. */
 interface Part {
   catalogId: string;
-  /** As its first row describes it. */
+  /** As its first row describes it, without chargers and tariffs. */
   station: Station;
-  resources: Resource[];
-  /** By what they say, so that the same prices of several chargers are one offer. */
-  offers: Map<string, Offer>;
+  chargerCount: number;
+  offerCount: number;
 }
 
-/** The offers for those chargers that became resources. */
-function addOffers(
-  { station, offers }: Part,
-  tariffs: readonly Tariff[],
+/** The tariffs of those chargers that became resources. */
+function tariffsOf(
+  { at, id, tariffs = [] }: Station,
   resourceIds: ReadonlySet<string>,
-): void {
-  for (const { chargerIds, ...tariff } of tariffs) {
-    const covered = chargerIds.filter((id) => resourceIds.has(id));
-    if (covered.length === 0) continue;
-    const key = JSON.stringify(tariff);
-    const known = offers.get(key);
-    if (known) known.resourceIds?.push(...covered);
-    else {
-      const ids = new Set([...offers.values()].map(({ id }) => id));
-      const given = tariff.id === undefined ? undefined : offerIdOf(station.id, tariff.id);
-      const id = given !== undefined && !ids.has(given) ? given : numberedId(station.id, tariff.id, ids);
-      offers.set(key, tariffOffer(id, { ...tariff, chargerIds }, covered));
-    }
-  }
-}
-
-/** Two tariffs of one id differ, or a tariff has none. */
-function numberedId(stationId: string, tariffId: string | undefined, ids: ReadonlySet<string>): string {
-  for (let number = tariffId === undefined ? 1 : 2; ; number += 1) {
-    const id = offerIdOf(stationId, tariffId === undefined ? `${number}` : `${tariffId}-${number}`);
-    if (!ids.has(id)) return id;
-  }
+  report: Report,
+): Tariff[] {
+  const covering = tariffs.map(({ chargerIds, ...tariff }) => ({
+    ...{ ...tariff, chargerIds: chargerIds.filter((one) => resourceIds.has(one)) },
+  }));
+  return covering.filter((tariff) => {
+    const [offer] = offersOf(id, [tariff]);
+    const why = offer && findFault(checkOffer, offer);
+    if (why !== undefined) report({ at, column: 'tariffs', value: tariff.id, why, kind: 'value' });
+    return offer && why === undefined;
+  });
 }
 type Report = (problem: Problem) => void;
 
-function stationHead({ id, name, description, operator, isActive, ...place }: Station): Head {
+function stationHead({ id, name, description, operator, isActive, ...place }: Station): CatalogHead {
   const location = locationOf(place);
   return {
     id,
@@ -177,7 +179,7 @@ function stationHead({ id, name, description, operator, isActive, ...place }: St
   };
 }
 
-function operatorHead({ operator: { id, name }, address }: Station, per: PerUnit): Head {
+function operatorHead({ operator: { id, name }, address }: Station, per: PerUnit): CatalogHead {
   const provider = { id, descriptor: { name } };
   if (per === 'operator') return { id, descriptor: { name }, provider };
   const region = regionOf(address);
@@ -202,11 +204,12 @@ function locationOf({ geo, address }: Location): Location | undefined {
   return { ...(geo !== undefined && { geo }), ...(address !== undefined && { address }) };
 }
 
-const check = validator(Catalog);
+const checkCatalog = validator(Catalog);
+const checkOffer = validator(Offer);
 
-function findFault(catalog: Catalog): string | undefined {
+function findFault(check: (value: unknown) => unknown, value: object): string | undefined {
   try {
-    check(catalog);
+    check(value);
     return undefined;
   } catch (error) {
     if (error instanceof ProtocolError) return error.message;
@@ -233,7 +236,7 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
 }
 
 /** What a catalog of a whole operator cannot say of one of its stations. */
-function reportUnsaid({ at, isActive, operator }: Station, { provider }: Head, report: Report): void {
+function reportUnsaid({ at, isActive, operator }: Station, { provider }: CatalogHead, report: Report): void {
   if (isActive === false) {
     report({
       at,

@@ -1,5 +1,6 @@
 import type { Catalog, Location, Resource } from '../protocol/catalog.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
+import { isValidAt } from '../rules/time-period.ts';
 import { writtenConnectors, writtenStatuses } from './datex-values.ts';
 import { positionOf } from './place.ts';
 import type { Problem } from './station.ts';
@@ -27,6 +28,7 @@ export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }
   const problems: Problem[] = [];
   const publication = { lang, publicationTime: now.toISOString(), publicationCreator: creator };
   const context = {
+    now,
     version: now.toISOString(),
     lang,
     report: (problem: Problem) => void problems.push(problem),
@@ -62,6 +64,7 @@ export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }
 }
 
 interface ExportContext {
+  now: Date;
   version: string;
   lang: string;
   report(problem: Problem): void;
@@ -116,9 +119,9 @@ function stationsOf({ id, provider, resources = [] }: Catalog): ExportedStation[
   for (const resource of resources) {
     const { location, evseId } = attributesOf(resource);
     const own = isJsonObject(location) ? (location as Location) : undefined;
-    const key = own ? JSON.stringify(own.geo) : '';
+    const key = own?.geo ? String(positionOf(own.geo)) : '';
     const station = stations.get(key) ?? {
-      stationId: own ? `${id}:${stations.size + 1}` : id,
+      stationId: key === '' ? id : `${id}:${key}`,
       location: own ?? provider.availableAt?.[0],
       points: new Map(),
     };
@@ -135,12 +138,12 @@ function pointOf(
   catalog: Catalog,
   context: ExportContext,
 ): JsonObject {
-  const { powerType } = attributesOf(chargers[0]);
+  const currents = new Set(chargers.map((charger) => attributesOf(charger).powerType).map(currentOf));
+  const [current] = currents;
+  if (currents.size > 1) context.report({ at: evseId, column: 'powerType', why: oneOfEach, kind: 'value' });
   const rates = ratesOf(catalog, chargers, context);
   const extension = {
-    ...(typeof powerType === 'string' && {
-      currentType: { value: powerType.startsWith('DC') ? 'dc' : 'ac' },
-    }),
+    ...(current !== undefined && currents.size === 1 && { currentType: { value: current } }),
     ...(rates.length > 0 && { electricEnergy: [{ energyRate: rates }] }),
   };
   return {
@@ -168,13 +171,28 @@ function pointOf(
   };
 }
 
-/** The prices of the offers that cover the first connector of a point. */
+function currentOf(powerType: Json | undefined): string | undefined {
+  if (typeof powerType !== 'string') return undefined;
+  return powerType.startsWith('DC') ? 'dc' : 'ac';
+}
+
+const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has one';
+
+/** The prices of the offers that are valid now, and cover all connectors of a point. */
 function ratesOf(
   { offers = [] }: Catalog,
-  [first]: readonly Resource[],
+  chargers: readonly Resource[],
   context: ExportContext,
 ): JsonObject[] {
-  const covering = offers.filter(({ resourceIds }) => first && (resourceIds?.includes(first.id) ?? true));
+  const covering = offers.filter(({ id, resourceIds, validity }) => {
+    const covered = chargers.filter((charger) => resourceIds?.includes(charger.id) ?? true).length;
+    if (covered === 0) return false;
+    const isValid = isValidAt(validity, context.now);
+    if (isValid && covered === chargers.length) return true;
+    const why = isValid ? oneOfEach : 'is not valid now, and DATEX II has no time for it';
+    context.report({ at: id, column: 'price', why, kind: 'value' });
+    return false;
+  });
   return covering.flatMap(({ id, descriptor, considerations = [] }) => {
     const prices = considerations.flatMap(({ considerationAttributes }) => {
       const components: unknown = considerationAttributes?.components;
@@ -229,7 +247,7 @@ function locationReference(
   context: ExportContext,
 ): JsonObject | undefined {
   const [longitude, latitude] = (location?.geo && positionOf(location.geo)) ?? [];
-  if (latitude === undefined || longitude === undefined) return undefined;
+  const hasPoint = latitude !== undefined && longitude !== undefined;
   const { streetAddress, addressLocality, postalCode, addressCountry } = location?.address ?? {};
   const address = {
     ...(postalCode !== undefined && { postcode: postalCode }),
@@ -243,14 +261,13 @@ function locationReference(
     ...(typeof timeZone === 'string' && { timeZone }),
     ...(Object.keys(address).length > 0 && { address }),
   };
-  return {
-    locPointLocation: {
-      pointByCoordinates: { pointCoordinates: { latitude, longitude } },
-      ...(Object.keys(FacilityLocation).length > 0 && {
-        locLocationReferenceExtensionG: { FacilityLocation },
-      }),
-    },
+  const reference = {
+    ...(hasPoint && { pointByCoordinates: { pointCoordinates: { latitude, longitude } } }),
+    ...(Object.keys(FacilityLocation).length > 0 && {
+      locLocationReferenceExtensionG: { FacilityLocation },
+    }),
   };
+  return Object.keys(reference).length > 0 ? { locPointLocation: reference } : undefined;
 }
 
 function statusOf(catalog: Catalog, { version }: ExportContext): JsonObject[] {

@@ -85,7 +85,7 @@ export function energyRates(prices: readonly JsonObject[], report: Report): Pric
     const name = enumOf(memberOf(price, 'priceType')) ?? '';
     const [type, factor = 1] = priceTypes.get(plainName(name)) ?? [];
     const value = memberOf(price, 'value');
-    if (type === undefined || typeof value !== 'number') {
+    if (type === undefined || typeof value !== 'number' || value < 0) {
       report('is no price', { column: 'energyPrice', value: JSON.stringify(price) });
       return [];
     }

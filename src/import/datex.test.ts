@@ -23,7 +23,7 @@ const options = {
 async function catalogsOf(stations: Iterable<Station>): Promise<Catalog[]> {
   const collector = createCollector({ per: 'station', checker: await bundledChecker(), keepDoubtful: true });
   for (const station of stations) collector.add(station);
-  return collector.finish().catalogs;
+  return collector.finish().catalogs.map(({ unpack }) => unpack());
 }
 
 const locations = [
@@ -33,7 +33,7 @@ const locations = [
     opening_times: { twentyfourseven: true },
   }),
   ocpiLocation('B', { tariff: 'T2' }),
-] as unknown as Json;
+] as unknown as Json[];
 const restricted = {
   price_components: [{ type: 'TIME', price: 6, vat: 19, step_size: 60 }],
   restrictions: { min_duration: 3_600 },
@@ -42,7 +42,7 @@ const parking = { price_components: [{ type: 'PARKING_TIME', price: 3, step_size
 const tariffs = [
   ocpiTariff('T1', 0.59),
   { ...ocpiTariff('T2', 0), type: 'AD_HOC_PAYMENT', elements: [restricted, parking] },
-] as unknown as Json;
+] as unknown as Json[];
 
 describe('EV chargers as DATEX II', () => {
   it('come back from OCPI by way of DATEX II with all but what has no place there', async () => {
@@ -114,7 +114,7 @@ describe('EV chargers as DATEX II', () => {
       },
     };
     const { stations, problems } = stationsOfDatex([document]);
-    expect(stations).toMatchObject([
+    expect([...stations]).toMatchObject([
       {
         name: 'Markt',
         chargers: [{ id: 'DE*X*E1*1', attributes: { connectorType: 'CCS2', ratedPower: { value: 50 } } }],
@@ -125,5 +125,79 @@ describe('EV chargers as DATEX II', () => {
 
   it('are not to be had from another document', () => {
     expect(() => stationsOfDatex([{ payload: {} }])).toThrow('no DATEX II table');
+    expect(() => stationsOfDatex([{ payload: { modelBaseVersionG: '4' } }])).toThrow(
+      'it is written in version 4 of DATEX II, and only version 3 is known',
+    );
+  });
+
+  it('have no price and no kind of current that only one connector of an EVSE has', async () => {
+    const [first] = (ocpiLocation('A', { tariff: 'T1' }) as unknown as { evses: { connectors: object[] }[] })
+      .evses;
+    const [dc] = first?.connectors ?? [];
+    const ac = { ...dc, id: '2', power_type: 'AC_3_PHASE', tariff_ids: ['T3'] };
+    const location = { ...ocpiLocation('A'), evses: [{ ...first, connectors: [dc, ac] }] };
+    const catalogs = await catalogsOf(
+      stationsOfOcpi([location] as unknown as Json[], [...tariffs, ocpiTariff('T3', 0.4)] as Json[]).stations,
+    );
+    const { table, problems } = exportDatex(catalogs, options);
+    expect(problems.map(({ at, column }) => [at, column])).toEqual([
+      ['DE*ABC*EA1', 'powerType'],
+      ['DE*ABC*A:tariff:T1', 'price'],
+      ['DE*ABC*A:tariff:T3', 'price'],
+    ]);
+    const [back] = await catalogsOf(stationsOfDatex([table]).stations);
+    expect(back?.offers).toBeUndefined();
+    expect(back?.resources).toHaveLength(2);
+  });
+
+  it('have no price that is not valid yet', async () => {
+    const tariff = { ...ocpiTariff('T1', 0.5), start_date_time: '2026-03-01T00:00:00Z' };
+    const location = ocpiLocation('A', { tariff: 'T1' });
+    const catalogs = await catalogsOf(stationsOfOcpi([location] as Json[], [tariff] as Json[]).stations);
+    const { table, problems } = exportDatex(catalogs, options);
+    expect(problems.map(({ why }) => why)).toEqual(['is not valid now, and DATEX II has no time for it']);
+    expect(JSON.stringify(table)).not.toContain('energyRate');
+  });
+
+  it('report what they cannot take over of hours, prices, power and statuses', async () => {
+    const point = {
+      ...{ idG: 'DE*X*E1', rates: { facRateTable: {} } },
+      connector: [{ connectorType: { value: 'iec62196T2' }, maxPowerAtSocket: 0 }],
+    };
+    const validPeriod: Json[] = [
+      { recurringTimePeriodOfDay: [{ startTimeOfPeriod: '08:00:00', endTimeOfPeriod: '18:00:00' }] },
+      { recurringDayWeekMonthPeriod: [{ comDayWeekMonth: { applicableMonth: [{ value: 'june' }] } }] },
+    ];
+    const station = {
+      ...{ idG: 'S1', rates: { facUnknownRates: {} }, refillPoint: [{ egiElectricChargingPoint: point }] },
+      operatingHours: { facOperatingHoursSpecification: { overallPeriod: { validPeriod } } },
+      locationReference: { locPointLocation: { coordinatesForDisplay: { latitude: 48.9, longitude: 9.2 } } },
+    };
+    const status = { reference: { idG: 'DE*X*E1' }, status: { value: 'dreaming' } };
+    const payload = {
+      egiEnergyInfrastructureTablePublication: {
+        energyInfrastructureTable: [
+          { energyInfrastructureSite: [{ energyInfrastructureStation: [station] }] },
+        ],
+      },
+      aegiEnergyInfrastructureStatusPublication: {
+        energyInfrastructureSiteStatus: [
+          { energyInfrastructureStationStatus: [{ refillPointStatus: [{ aegiRefillPointStatus: status }] }] },
+        ],
+      },
+    };
+    const { stations, problems } = stationsOfDatex([{ payload }]);
+    const [{ chargers } = { chargers: [] }] = [...stations];
+    expect(chargers.map(({ attributes }) => attributes)).toEqual([
+      {
+        ...{ connectorType: 'Type2', connectorDescription: 'iec62196T2', evseId: 'DE*X*E1' },
+        openingHours: 'Mo-Su 08:00-18:00',
+      },
+    ]);
+    expect(problems.map(({ column, value, kind }) => [column, value, kind])).toEqual([
+      ['status', 'dreaming', 'value'],
+      ['operatingHours.validPeriod', undefined, 'value'],
+      ['rates', 'facRateTable', 'value'],
+    ]);
   });
 });

@@ -1,7 +1,8 @@
 import type { Address } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
-import { powerIn } from './cell-values.ts';
+import type { JsonItems } from '../protocol/json-items.ts';
+import { powerIn, readCurrency } from './cell-values.ts';
 import { enumOf, firstObject, listIn, memberOf, wordsOf } from './datex-members.ts';
 import { availabilities, connectorTypes, energyRates, plainName } from './datex-values.ts';
 import { type Report, textOf } from './ocpi-members.ts';
@@ -15,39 +16,62 @@ import { slugOf } from './template.ts';
 // and without regard to case, because publishers write them in several ways. docs/charging.md has the table of fields.
 
 export interface DatexStations {
-  stations: Station[];
+  /** To be read once. */
+  stations: Iterable<Station>;
+  /** Complete when all stations were read. */
   problems: Problem[];
   /** Sites in the file. */
   count: number;
 }
 
-/** Throws an Error with a plain sentence when no document has a table. */
-export function stationsOfDatex(documents: readonly Json[]): DatexStations {
+/** Where a table has its sites. */
+export const datexLists = /energyInfrastructureSite$/i;
+
+/**
+ * Throws an Error with a plain sentence when no document has a table.
+ *
+ * @param listed sites that were taken out of the lists of the documents
+ */
+export function stationsOfDatex(documents: readonly Json[], listed: JsonItems = []): DatexStations {
   const publications = documents.flatMap(payloadsOf);
-  const sites = publications
+  const single = publications
     .flatMap((payload) =>
       listIn(memberOf(payload, 'EnergyInfrastructureTablePublication'), 'energyInfrastructureTable'),
     )
     .flatMap((table) => listIn(table, 'energyInfrastructureSite'));
-  if (sites.length === 0) throw new Error('it holds no DATEX II table of energy infrastructure');
-  const statuses = new Map(publications.flatMap(statusesOf));
+  const count = single.length + listed.length;
+  if (count === 0) throw new Error('it holds no DATEX II table of energy infrastructure');
   const problems: Problem[] = [];
-  const stations = sites.flatMap((site) =>
-    listIn(site, 'energyInfrastructureStation').flatMap(
-      (station) => stationOf(station, site, statuses, problems) ?? [],
-    ),
-  );
-  return { stations, problems, count: sites.length };
+  const statuses = new Map(publications.flatMap((payload) => statusesOf(payload, problems)));
+  return { stations: readStations([single, listed], statuses, problems), problems, count };
+}
+
+function* readStations(
+  lists: readonly JsonItems[],
+  statuses: ReadonlyMap<string, Availability>,
+  problems: Problem[],
+): Generator<Station> {
+  for (const sites of lists)
+    for (const site of sites)
+      for (const given of listIn(site, 'energyInfrastructureStation')) {
+        const station = stationOf(given, firstObject(site), statuses, problems);
+        if (station) yield station;
+      }
 }
 
 /** One payload, several, or a message container of them. */
 function payloadsOf(document: Json): JsonObject[] {
   const container = memberOf(document, 'messageContainer') ?? document;
-  const payload = memberOf(container, 'payload') ?? container;
-  return [payload].flat().filter(isJsonObject);
+  const payloads = [memberOf(container, 'payload') ?? container].flat().filter(isJsonObject);
+  for (const payload of payloads) {
+    const version = textOf(memberOf(payload, 'modelBaseVersionG')) ?? '3';
+    if (!/^3(?:\.|$)/.test(version))
+      throw new Error(`it is written in version ${version} of DATEX II, and only version 3 is known`);
+  }
+  return payloads;
 }
 
-function statusesOf(payload: JsonObject): [string, Availability][] {
+function statusesOf(payload: JsonObject, problems: Problem[]): [string, Availability][] {
   return listIn(memberOf(payload, 'EnergyInfrastructureStatusPublication'), 'energyInfrastructureSiteStatus')
     .flatMap((site) => listIn(site, 'energyInfrastructureStationStatus'))
     .flatMap((station) => listIn(station, 'refillPointStatus'))
@@ -58,9 +82,27 @@ function statusesOf(payload: JsonObject): [string, Availability][] {
         holder,
       );
       const id = textOf(memberOf(memberOf(point, 'reference'), 'idG'));
-      const status = availabilities.get(plainName(enumOf(memberOf(point, 'status')) ?? ''));
+      const value = enumOf(memberOf(point, 'status'));
+      const status = availabilities.get(plainName(value ?? ''));
       const reportedAt = textOf(memberOf(point, 'lastUpdated'));
-      if (id === undefined || status === undefined) return [];
+      const at = `status of ${id ?? '?'}`;
+      if (memberOf(point, 'energyRateUpdate') !== undefined)
+        problems.push({
+          at,
+          column: 'energyRateUpdate',
+          why: 'is not taken over: the price is old',
+          kind: 'value',
+        });
+      if (id === undefined || status === undefined) {
+        problems.push({
+          at,
+          column: 'status',
+          value,
+          why: 'is no status of a charging point',
+          kind: 'value',
+        });
+        return [];
+      }
       return [[id, { status, ...(reportedAt !== undefined && { reportedAt }) }] as [string, Availability]];
     });
 }
@@ -90,9 +132,10 @@ function stationOf(
     wordsOf(memberOf(site, 'name')) ??
     wordsOf(memberOf(site, 'additionalInformation'));
   const shared = {
-    ...openingAttributes(openingTimesOf(either('operatingHours')), report),
+    ...openingAttributes(openingTimesOf(either('operatingHours'), report), report),
     ...(place.timeZone !== undefined && { timeZone: place.timeZone }),
   };
+  reportRates([site, station], report);
   const tariffs: Tariff[] = [];
   const chargers = listIn(station, 'refillPoint').flatMap((holder) => {
     const given = firstObject(memberOf(holder, 'ElectricChargingPoint'), holder);
@@ -158,7 +201,8 @@ function chargersOf(
       report('is no connector type of DATEX II', { column: 'connectorType', value: type });
     const watts =
       memberOf(connector, 'maxPowerAtSocket') ?? [memberOf(point, 'availableChargingPower')].flat()[0];
-    const ratedPower = typeof watts === 'number' ? powerIn('W', watts) : undefined;
+    // Who does not know the power, and must say one, says 0.
+    const ratedPower = typeof watts === 'number' && watts > 0 ? powerIn('W', watts) : undefined;
     const format = enumOf(memberOf(connector, 'connectorFormat'));
     const kind = [connectorType ?? 'Charger', ratedPower && `${ratedPower.value} kW`]
       .filter(Boolean)
@@ -186,14 +230,18 @@ function chargersOf(
 type PlainTariff = Omit<Tariff, 'chargerIds' | 'timeZone'>;
 
 function tariffsOf(point: JsonObject, report: Report): PlainTariff[] {
+  reportRates([point, ...listIn(point, 'electricEnergyMix')], report);
   return listIn(point, 'electricEnergy')
     .flatMap((energy) => listIn(energy, 'energyRate'))
     .flatMap((rate) => {
       const id = textOf(memberOf(rate, 'idG'));
-      const currency = textOf([memberOf(rate, 'applicableCurrency')].flat()[0]);
+      const currency = readCurrency(textOf([memberOf(rate, 'applicableCurrency')].flat()[0]));
       const prices = energyRates(listIn(rate, 'energyPrice'), report);
       if (currency === undefined || prices.length === 0) {
-        report('has no price or no currency: the price is missing', { column: 'energyRate', value: id });
+        report('has no price, or no currency of three letters: the price is missing', {
+          column: 'energyRate',
+          value: id,
+        });
         return [];
       }
       const policy = enumOf(memberOf(rate, 'ratePolicy'));
@@ -203,8 +251,15 @@ function tariffsOf(point: JsonObject, report: Report): PlainTariff[] {
     });
 }
 
+/** Rates of the core do not say in which unit a price is. */
+function reportRates(holders: readonly JsonObject[], report: Report): void {
+  const kinds = holders.flatMap((holder) => Object.keys(firstObject(memberOf(holder, 'rates'))));
+  for (const value of kinds.filter((kind) => !/Unknown|Unspecified/i.test(kind)))
+    report('is not taken over: the price is missing', { column: 'rates', value });
+}
+
 /** In the words of OCPI, whose notation we write. */
-function openingTimesOf(given: Json | undefined): Json | undefined {
+function openingTimesOf(given: Json | undefined, report: Report): Json | undefined {
   if (memberOf(given, 'OpenAllHours') !== undefined) return { twentyfourseven: true };
   const periods = listIn(
     memberOf(memberOf(given, 'OperatingHoursSpecification'), 'overallPeriod'),
@@ -212,12 +267,20 @@ function openingTimesOf(given: Json | undefined): Json | undefined {
   );
   const regular_hours = periods.flatMap((period) => {
     const times = listIn(period, 'recurringTimePeriodOfDay');
-    const days = listIn(period, 'recurringDayWeekMonthPeriod')
-      .flatMap((one) => listIn(memberOf(one, 'DayWeekMonth') ?? one, 'applicableDay'))
-      .map((day) => weekdays.indexOf(enumOf(day) ?? '') + 1);
-    return days.flatMap((weekday) =>
-      times.map((time) => ({
-        weekday,
+    const weeks = listIn(period, 'recurringDayWeekMonthPeriod').map((one) =>
+      firstObject(memberOf(one, 'DayWeekMonth'), one),
+    );
+    const named = weeks.flatMap((week) => listIn(week, 'applicableDay')).map((day) => enumOf(day) ?? '');
+    const isLimited = [period, ...weeks].some((one) =>
+      ['endOfPeriod', 'recurringSpecialDay', 'applicableMonth'].some((name) => memberOf(one, name)),
+    );
+    if (isLimited || (weeks.length > 0 && named.length === 0)) {
+      report('is not for every week: not taken over', { column: 'operatingHours.validPeriod' });
+      return [];
+    }
+    return (named.length > 0 ? named : weekdays).flatMap((day) =>
+      (times.length > 0 ? times : [allDay]).map((time) => ({
+        weekday: weekdays.indexOf(day) + 1,
         period_begin: textOf(memberOf(time, 'startTimeOfPeriod'))?.slice(0, 5) ?? '',
         period_end: textOf(memberOf(time, 'endTimeOfPeriod'))?.slice(0, 5) ?? '',
       })),
@@ -226,6 +289,7 @@ function openingTimesOf(given: Json | undefined): Json | undefined {
   return regular_hours.length > 0 ? { regular_hours } : undefined;
 }
 
+const allDay = { startTimeOfPeriod: '00:00', endTimeOfPeriod: '24:00' };
 const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
 interface Place {

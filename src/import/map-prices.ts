@@ -1,3 +1,4 @@
+import { readCurrency } from './cell-values.ts';
 import type { Mapping } from './mapping.ts';
 import type { RowReader } from './row-reader.ts';
 import type { Price, PriceType, Tariff } from './station.ts';
@@ -23,9 +24,12 @@ export function mapPrices(
     return [];
   });
   if (prices.length === 0) return undefined;
-  const currency = read('currency');
-  if (typeof currency !== 'string') {
-    reader.report('has no currency: the price is missing', { column: 'prices.currency' });
+  const given = read('currency');
+  const currency = readCurrency(given === undefined ? undefined : String(given));
+  if (currency === undefined) {
+    const why = given === undefined ? 'has no currency' : 'is no currency such as EUR';
+    const value = given === undefined ? undefined : String(given);
+    reader.report(`${why}: the price is missing`, { column: 'prices.currency', value });
     return undefined;
   }
   const [name, startDate, endDate] = ['name', 'validFrom', 'validUntil'].map((member) => {
@@ -34,7 +38,7 @@ export function mapPrices(
   });
   return {
     ...(name !== undefined && { name }),
-    currency: currency.toUpperCase(),
+    currency,
     prices,
     ...((startDate ?? endDate) !== undefined && {
       validity: { ...(startDate && { startDate }), ...(endDate && { endDate: lastInstant(endDate) }) },

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
-import { readDateTime } from './cell-values.ts';
+import { readCurrency, readDateTime } from './cell-values.ts';
 import { noteRest, type Report, textOf } from './ocpi-members.ts';
 import type { Attributes, Price, Tariff } from './station.ts';
 
@@ -7,9 +7,9 @@ import type { Attributes, Price, Tariff } from './station.ts';
 
 export function tariffOf(tariff: Json, report: Report): Omit<Tariff, 'chargerIds' | 'timeZone'> | undefined {
   const id = isJsonObject(tariff) ? textOf(tariff.id) : undefined;
-  const currency = isJsonObject(tariff) ? textOf(tariff.currency) : undefined;
+  const currency = isJsonObject(tariff) ? readCurrency(textOf(tariff.currency)) : undefined;
   if (!isJsonObject(tariff) || id === undefined || currency === undefined) {
-    report('needs id and currency', { column: 'tariffs', value: id });
+    report('needs an id, and a currency of three letters', { column: 'tariffs', value: id });
     return undefined;
   }
   noteRest(tariff, 'tariffs.', report);
@@ -66,7 +66,7 @@ function priceOf(
   const { type, price, vat, step_size: step }: JsonObject = isJsonObject(component) ? component : {};
   const isKnown = type === 'ENERGY' || type === 'TIME' || type === 'PARKING_TIME' || type === 'FLAT';
   const value = numberOf(price);
-  if (!isKnown || value === undefined) {
+  if (!isKnown || value === undefined || value < 0) {
     const column = 'tariffs.elements.price_components';
     report(`of tariff ${id} is no price`, { column, value: JSON.stringify(component) });
     return undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../protocol/json.ts';
-import { stationsOfOcpi } from './ocpi.ts';
+import { objectsOf, stationsOfOcpi } from './ocpi.ts';
 import { connectorTypeOf, powerOfConnector } from './ocpi-evse.ts';
 
 const connector = {
@@ -35,7 +35,7 @@ function read(...locations: Json[]) {
 }
 
 function readAll(document: Json) {
-  const { stations, ...read } = stationsOfOcpi(document);
+  const { stations, ...read } = stationsOfOcpi(objectsOf(document));
   return { stations: [...stations], ...read };
 }
 
@@ -92,7 +92,14 @@ describe('an OCPI location', () => {
     ['an answer without data', { status_code: 1000 }, /without data/],
     ['a text', 'BE*BEC', /no OCPI object/],
   ])('is not to be had from %s', (_, document, message) => {
-    expect(() => stationsOfOcpi(document)).toThrow(message);
+    expect(() => objectsOf(document)).toThrow(message);
+  });
+
+  it('without tariffs has none, be it that they are null', () => {
+    const connectors = [{ ...connector, tariff_ids: null }];
+    const { stations, problems } = read({ ...location, evses: [{ ...evse, connectors }] });
+    expect(problems).toEqual([]);
+    expect(stations).toMatchObject([{ tariffs: [], chargers: [{ id: 'BE*BEC*3256*1' }] }]);
   });
 
   it('that is not for the public is left out, and that is told', () => {

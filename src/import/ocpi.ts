@@ -1,6 +1,7 @@
 import type { Address } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
+import type { JsonItems } from '../protocol/json-items.ts';
 import { readNumber } from './cell-values.ts';
 import { chargersOfEvse } from './ocpi-evse.ts';
 import { noteRest, type Report, textOf } from './ocpi-members.ts';
@@ -22,28 +23,33 @@ export interface OcpiStations {
   count: number;
 }
 
-/**
- * Throws an Error with a plain sentence when a document is none of the known shapes.
- *
- * @param tariffs the tariffs that connectors name
- */
-export function stationsOfOcpi(document: Json, tariffs: Json = []): OcpiStations {
-  const locations = [...objectsOf(document)];
+/** @param tariffs the tariffs that connectors name */
+export function stationsOfOcpi(locations: JsonItems, tariffs: JsonItems = []): OcpiStations {
   const problems: Problem[] = [];
-  const findTariff = createTariffs(objectsOf(tariffs), problems);
+  const findTariff = createTariffs(tariffs, problems);
   return { stations: readStations(locations, findTariff, problems), problems, count: locations.length };
 }
 
-/** One by one: an operator with many stations has the document in memory, or what became of it, not both. */
-function* readStations(locations: Json[], findTariff: FindTariff, problems: Problem[]): Generator<Station> {
-  for (const [index, location] of locations.entries()) {
-    locations[index] = null;
+function* readStations(
+  locations: JsonItems,
+  findTariff: FindTariff,
+  problems: Problem[],
+): Generator<Station> {
+  let index = 0;
+  for (const location of locations) {
     const station = stationOf(location, placeOf(location, index), findTariff, problems);
     if (station) yield station;
+    index += 1;
   }
 }
 
-/** One object, an array of them, or the answer of an OCPI endpoint that holds either. Some operators page by `items` and `next`. */
+/** Where `objectsOf` finds its list. */
+export const ocpiLists = /^(?:data|items|data\.items)?$/;
+
+/**
+ * One object, an array of them, or the answer of an OCPI endpoint that holds either. Some operators page by `items` and `next`. Throws an Error with a plain
+ * sentence when a document is none of these.
+ */
 export function objectsOf(document: Json): Json[] {
   if (Array.isArray(document)) return document;
   if (!isJsonObject(document)) throw new Error('it holds no OCPI object');
@@ -123,7 +129,7 @@ function stationOf(
 type FindTariff = (given: Json, owner: string, report: Report) => ReturnType<typeof tariffOf>;
 
 /** Each tariff is read, and what is wrong with it reported, once. */
-function createTariffs(tariffs: readonly Json[], problems: Problem[]): FindTariff {
+function createTariffs(tariffs: JsonItems, problems: Problem[]): FindTariff {
   const read = (tariff: Json) =>
     tariffOf(tariff, (why, more) => {
       const id = isJsonObject(tariff) ? textOf(tariff.id) : undefined;

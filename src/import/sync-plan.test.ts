@@ -10,7 +10,8 @@ function catalog(attributes: object): Catalog {
 
 function changesFrom(before: object, now: object): number {
   const memory = { stations: [], catalogs: { c: remember(catalog(before)) } };
-  const { changed } = planSync(memory, [catalog(now)], new Set());
+  const packed = { id: 'c', resourceCount: 1, unpack: () => catalog(now) };
+  const { changed } = planSync(memory, [packed], new Set());
   return changed.flatMap(({ resources }) => resources).length;
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Catalog, Offer, Resource } from '../protocol/catalog.ts';
+import type { CatalogHead, PackedCatalog } from './packed-catalog.ts';
 
 // What a sync has to publish: the difference between what a source says now and what was published of it, which is remembered as digests. Pure.
 
@@ -10,7 +11,7 @@ export interface SyncMemory {
 }
 
 export interface RememberedCatalog {
-  head: Head;
+  head: CatalogHead;
   /** By `r:` or `o:` and the id of a resource or offer. */
   digests: Record<string, string>;
   /** When the source first lacked it. */
@@ -19,11 +20,8 @@ export interface RememberedCatalog {
   isRetired?: boolean;
 }
 
-/** A catalog without its resources and offers. */
-type Head = Omit<Catalog, 'resources' | 'offers'>;
-
 export interface SyncPlan {
-  added: Catalog[];
+  added: PackedCatalog[];
   changed: CatalogDifference[];
   unchanged: number;
   /** Catalogs that were published and that the source no longer has. */
@@ -32,7 +30,7 @@ export interface SyncPlan {
 
 export interface CatalogDifference {
   /** As the source has it. */
-  catalog: Catalog;
+  catalog: PackedCatalog;
   /** What is remembered of it once it is published. */
   remembered: RememberedCatalog;
   resources: Resource[];
@@ -47,7 +45,7 @@ export interface CatalogDifference {
 /** @param heldBack ids of catalogs whose station is there, and is not published now */
 export function planSync(
   { catalogs: known }: SyncMemory,
-  catalogs: readonly Catalog[],
+  catalogs: readonly PackedCatalog[],
   heldBack: ReadonlySet<string>,
 ): SyncPlan {
   const plan: SyncPlan = { added: [], changed: [], unchanged: 0, gone: [] };
@@ -81,12 +79,13 @@ export function remember(catalog: Catalog): RememberedCatalog {
   return { head, digests };
 }
 
-function findDifference(catalog: Catalog, before: RememberedCatalog): CatalogDifference | undefined {
-  const remembered = remember(catalog);
+function findDifference(catalog: PackedCatalog, before: RememberedCatalog): CatalogDifference | undefined {
+  const whole = catalog.unpack();
+  const remembered = remember(whole);
   const { head, digests } = remembered;
   const isOther = (key: string) => digests[key] !== before.digests[key];
-  const resources = (catalog.resources ?? []).filter(({ id }) => isOther(`r:${id}`));
-  const offers = (catalog.offers ?? []).filter(({ id }) => isOther(`o:${id}`));
+  const resources = (whole.resources ?? []).filter(({ id }) => isOther(`r:${id}`));
+  const offers = (whole.offers ?? []).filter(({ id }) => isOther(`o:${id}`));
   const isRemoving = Object.keys(before.digests).some((key) => !(key in digests));
   const hasOtherHead = JSON.stringify(head) !== JSON.stringify(before.head);
   if (!hasOtherHead && !isRemoving && resources.length + offers.length === 0) return undefined;
@@ -96,13 +95,11 @@ function findDifference(catalog: Catalog, before: RememberedCatalog): CatalogDif
 
 /** A status that is reported again, unchanged, is no change. */
 function digestOf(item: Resource | Offer): string {
-  return hash('sha256', JSON.stringify(item).replaceAll(reportedAt, ''), 'base64url').slice(
-    0,
-    digestCharacters,
-  );
+  const digest = hash('sha256', JSON.stringify(item).replaceAll(reportedAt, ''), 'buffer');
+  return digest.toString('base64url', 0, digestBytes);
 }
 
 /** The member with its value, after another one. In the text of a value, its quotes would be escaped. */
 const reportedAt = /,?"reportedAt":"(?:[^"\\]|\\.)*"/g;
 /** 96 bits: by accident, two contents of one resource never have the same. */
-const digestCharacters = 16;
+const digestBytes = 12;

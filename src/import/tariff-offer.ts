@@ -6,18 +6,42 @@ import type { Price, PriceType, Tariff } from './station.ts';
 
 const context = 'https://schema.beckn.io/PriceSpecification/v1/context.jsonld';
 
-/** Ids of offers that an import makes. Offers with other ids were made by the operator. */
-export function offerIdOf(stationId: string, tariffId: string): string {
-  return `${stationId}${mark}${tariffId}`;
+/** The offers of a station: the same prices of several chargers are one offer. */
+export function offersOf(stationId: string, tariffs: readonly Tariff[]): Offer[] {
+  const offers = new Map<string, Offer>();
+  const ids = new Set<string>();
+  for (const { chargerIds, ...tariff } of tariffs) {
+    if (chargerIds.length === 0) continue;
+    const key = JSON.stringify(tariff);
+    const known = offers.get(key);
+    if (known) known.resourceIds?.push(...chargerIds);
+    else {
+      const id = freeIdOf(stationId, tariff.id, ids);
+      ids.add(id);
+      offers.set(key, tariffOffer(id, { ...tariff, chargerIds }, [...chargerIds]));
+    }
+  }
+  return [...offers.values()];
 }
 
+/** Two tariffs of one id may differ, and a tariff may have none. */
+function freeIdOf(stationId: string, tariffId: string | undefined, ids: ReadonlySet<string>): string {
+  const usual = `${stationId}${mark}${tariffId ?? 1}`;
+  if (!ids.has(usual)) return usual;
+  for (let number = 2; ; number += 1) {
+    const id = `${stationId}${mark}${tariffId === undefined ? number : `${tariffId}-${number}`}`;
+    if (!ids.has(id)) return id;
+  }
+}
+
+/** Offers with other ids were made by the operator. */
 export function isImportedOffer({ id }: { id: string }): boolean {
   return id.includes(mark);
 }
 
 const mark = ':tariff:';
 
-export function tariffOffer(id: string, tariff: Tariff, resourceIds: string[]): Offer {
+function tariffOffer(id: string, tariff: Tariff, resourceIds: string[]): Offer {
   const { name, description, code, validity } = tariff;
   const descriptor = {
     ...(name !== undefined && { name }),
@@ -33,21 +57,7 @@ export function tariffOffer(id: string, tariff: Tariff, resourceIds: string[]): 
   };
 }
 
-type Considerations = NonNullable<Offer['considerations']>;
-
-/** By the prices of a tariff, then by currency and time zone: thousands of stations have the same tariff, and share what is made of it. */
-const made = new WeakMap<readonly Price[], Map<string, Considerations>>();
-
-function considerationsOf(tariff: Tariff): Considerations {
-  const { prices, currency, timeZone = '' } = tariff;
-  const known = made.get(prices) ?? new Map<string, Considerations>();
-  const key = `${currency} ${timeZone}`;
-  const considerations = known.get(key) ?? makeConsiderations(tariff);
-  made.set(prices, known.set(key, considerations));
-  return considerations;
-}
-
-function makeConsiderations({ prices, currency, timeZone }: Tariff): Considerations {
+function considerationsOf({ prices, currency, timeZone }: Tariff): NonNullable<Offer['considerations']> {
   const types = new Map<string, Price[]>();
   for (const price of prices) {
     const type = typeOf(price);

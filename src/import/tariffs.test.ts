@@ -6,13 +6,12 @@ import type { Json, JsonObject } from '../protocol/json.ts';
 import { tariffOf } from './ocpi-tariff.ts';
 import { openingAttributes } from './opening-hours.ts';
 import type { Problem } from './station.ts';
-import { isImportedOffer, tariffOffer } from './tariff-offer.ts';
+import { isImportedOffer, offersOf } from './tariff-offer.ts';
 
 function offerOf(given: Json) {
   const problems: Partial<Problem>[] = [];
   const tariff = tariffOf(given, (why, more) => void problems.push({ why, kind: 'value', ...more }));
-  const offer =
-    tariff && tariffOffer('S:tariff:1', { ...tariff, timeZone: 'Europe/Berlin', chargerIds: [] }, ['c']);
+  const offer = tariff && offersOf('S', [{ ...tariff, timeZone: 'Europe/Berlin', chargerIds: ['c'] }])[0];
   return { offer, problems };
 }
 
@@ -130,7 +129,18 @@ describe('an OCPI tariff', () => {
 
   it.each([
     ['no element', { ...simple, elements: [] }, 'has no price'],
-    ['no currency', { id: '1', elements: [element([{ type: 'FLAT', price: 0 }])] }, 'needs id and currency'],
+    ['a currency that is none', { ...simple, currency: 'EURO' }, 'a currency of three letters'],
+    ['a price below zero', { ...simple, elements: [element([{ type: 'FLAT', price: -1 }])] }, 'is no price'],
+    [
+      'a price without end',
+      { ...simple, elements: [element([{ type: 'FLAT', price: '1e999' }])] },
+      'is no price',
+    ],
+    [
+      'no currency',
+      { id: '1', elements: [element([{ type: 'FLAT', price: 0 }])] },
+      'needs an id, and a currency',
+    ],
     ['an unknown dimension', { ...simple, elements: [element([{ type: 'LOVE', price: 1 }])] }, 'is no price'],
   ])('with %s is reported, and not free', (_, tariff, why) => {
     const { offer, problems } = offerOf(tariff);

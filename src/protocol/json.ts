@@ -12,6 +12,16 @@ export type JsonObject = { [member: string]: Json };
  */
 export function parseJson(bytes: Uint8Array): Json {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  checkJson(buffer);
+  try {
+    return JSON.parse(buffer.toString('utf8'));
+  } catch (error) {
+    throw new ProtocolError('SCH_INVALID_JSON', 'longer than a text can be', { cause: error });
+  }
+}
+
+/** Throws what is wrong with a text, without making a value of it. */
+export function checkJson(buffer: Buffer): void {
   if (!isUtf8(buffer)) {
     throw new ProtocolError('SCH_INVALID_JSON', `not UTF-8, at byte ${firstBadByte(buffer)}`);
   }
@@ -19,10 +29,9 @@ export function parseJson(bytes: Uint8Array): Json {
     throw new ProtocolError('SCH_INVALID_JSON', 'begins with a byte order mark: save it without one');
   try {
     scanJson(buffer);
-    return JSON.parse(buffer.toString('utf8'));
   } catch (error) {
-    const message = error instanceof JsonFault ? error.message : 'not JSON';
-    throw new ProtocolError('SCH_INVALID_JSON', message, { cause: error });
+    if (!(error instanceof JsonFault)) throw error;
+    throw new ProtocolError('SCH_INVALID_JSON', error.message, { cause: error });
   }
 }
 

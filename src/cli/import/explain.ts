@@ -1,4 +1,5 @@
 import { isConnectorColumn } from '../../import/connectors.ts';
+import { datexFields } from '../../import/datex-fields.ts';
 import type { Mapping } from '../../import/mapping.ts';
 import { objectsOf } from '../../import/ocpi.ts';
 import { ocpiFields } from '../../import/ocpi-fields.ts';
@@ -8,7 +9,7 @@ import { parseJsonInput, readInput } from '../read-input.ts';
 import { listBundledMappings } from './bundled.ts';
 import { readCsv } from './csv.ts';
 import { readMapping } from './mapping.ts';
-import { type RowSource, readGeoJson } from './rows.ts';
+import { featuresOf, type RowSource, readGeoJson } from './rows.ts';
 
 // `signpost import explain`: where each column or field of a file goes. Nothing is made of it.
 
@@ -47,11 +48,11 @@ async function explain(bytes: Buffer, file: string, mapping: string | undefined,
   const isJson = /^\s*[[{]/.test(bytes.subarray(0, sniffedBytes).toString());
   const document = isJson ? parseJsonInput(file, bytes) : undefined;
   if (isJsonObject(document) && ('payload' in document || 'messageContainer' in document))
-    throw new CommandError(`${file} is DATEX II: docs/charging.md shows where its fields go.`);
+    return { title: 'DATEX II', fields: explainObjects([document], datexFields, datexPath) };
   const isGeoJson = isJsonObject(document) && 'features' in document;
   if (document !== undefined && !isGeoJson) return { title: 'OCPI', fields: explainOcpi(document, file) };
   const open = (known: Mapping) =>
-    isGeoJson ? readGeoJson(document, file) : readCsv(bytes, known.file, file);
+    isGeoJson ? readGeoJson(featuresOf(document), file) : readCsv(bytes, known.file, file);
   const { name, known } =
     mapping === undefined
       ? await findMapping(open, context)
@@ -109,28 +110,44 @@ function goesTo(column: string, { connectors, fields, only }: Mapping): string |
 }
 
 function explainOcpi(document: Json, file: string): Explained[] {
-  const seen = new Map<string, { filled: number; example: string }>();
-  const visit = (value: Json, path: string): void => {
-    if (value === null || value === '') return;
-    if (Array.isArray(value)) for (const item of value) visit(item, path);
-    else if (path === 'evses.tariffs') visit(value, 'tariffs');
-    else if (isJsonObject(value) && !ocpiFields.has(path)) {
-      for (const [name, member] of Object.entries(value))
-        visit(member, path === '' ? name : `${path}.${name}`);
-    } else note(seen, path, isJsonObject(value) ? JSON.stringify(value) : String(value));
-  };
   try {
-    for (const object of objectsOf(document)) {
+    const objects = objectsOf(document).map((object) => {
       const isTariff = isJsonObject(object) && 'elements' in object;
-      visit(object, isTariff ? 'tariffs' : '');
-    }
+      return isTariff ? { tariffs: object } : object;
+    });
+    return explainObjects(objects, ocpiFields, (path) => path.replace(/^evses\.tariffs/, 'tariffs'));
   } catch (error) {
     throw new CommandError(
       `${file} cannot be explained: ${error instanceof Error ? error.message : error}.`,
       error,
     );
   }
-  return [...seen].map(([field, found]) => ({ field, ...found, goesTo: ocpiFields.get(field) }));
+}
+
+/** Without classes and extensions, whose names begin with a capital after the prefix of their profile, and without what every publication begins with. */
+function datexPath(path: string): string {
+  const around = /^(?:a?(?:egi|fac|loc|com))?[A-Z]|^(?:messageContainer|payload|energyInfrastructureTable)$/;
+  const names = path.split('.').filter((name) => !around.test(name));
+  return names.join('.');
+}
+
+/** @param pathOf what a path is called in the table of fields */
+function explainObjects(
+  objects: readonly Json[],
+  fields: ReadonlyMap<string, string>,
+  pathOf: (path: string) => string,
+): Explained[] {
+  const seen = new Map<string, { filled: number; example: string }>();
+  const visit = (value: Json, path: string): void => {
+    if (value === null || value === '') return;
+    if (Array.isArray(value)) for (const item of value) visit(item, path);
+    else if (isJsonObject(value) && !fields.has(pathOf(path))) {
+      for (const [name, member] of Object.entries(value))
+        visit(member, path === '' ? name : `${path}.${name}`);
+    } else note(seen, pathOf(path), isJsonObject(value) ? JSON.stringify(value) : String(value));
+  };
+  for (const object of objects) visit(object, '');
+  return [...seen].map(([field, found]) => ({ field, ...found, goesTo: fields.get(field) }));
 }
 
 function note(seen: Map<string, { filled: number; example: string }>, field: string, text: string): void {

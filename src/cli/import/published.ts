@@ -21,8 +21,8 @@ export async function readPublished({ publisherDir }: Config): Promise<Published
   }
 }
 
+/** What was kept of all catalogs, for a line about it. */
 export interface Kept {
-  catalogs: Catalog[];
   /** How many offers were taken over into how many of the catalogs. */
   offers: number;
   withOffers: number;
@@ -31,24 +31,24 @@ export interface Kept {
   unreadable: string[];
 }
 
-export async function keepOperatorsWork(
-  catalogs: readonly Catalog[],
-  published: PublishedTree,
+export function startKept(): Kept {
+  return { offers: 0, withOffers: 0, paused: [], unreadable: [] };
+}
+
+/** @param kept counts what is kept of this catalog, too */
+export function keepOperatorsWork(
+  catalog: Catalog,
+  current: PublishedCatalog | undefined,
   profile: WireProfile,
-): Promise<Kept> {
-  const kept: Kept = { catalogs: [], offers: 0, withOffers: 0, paused: [], unreadable: [] };
-  for (const catalog of catalogs) {
-    const current = await published.find(catalog.id);
-    const next = withOperatorsWork(catalog, current, profile);
-    const offers = (next.offers?.length ?? 0) - (catalog.offers?.length ?? 0);
-    kept.catalogs.push(next);
-    kept.offers += offers;
-    if (offers > 0) kept.withOffers += 1;
-    if (isPaused(current, profile)) kept.paused.push(catalog.id);
-    if (current && !current.content && current.entry.retiredAt === undefined)
-      kept.unreadable.push(catalog.id);
-  }
-  return kept;
+  kept: Kept,
+): Catalog {
+  const next = withOperatorsWork(catalog, current, profile);
+  const offers = (next.offers?.length ?? 0) - (catalog.offers?.length ?? 0);
+  kept.offers += offers;
+  if (offers > 0) kept.withOffers += 1;
+  if (isPaused(current, profile)) kept.paused.push(catalog.id);
+  if (current && !current.content && current.entry.retiredAt === undefined) kept.unreadable.push(catalog.id);
+  return next;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Row } from '../../import/row-reader.ts';
 import type { Problem } from '../../import/station.ts';
 import { isJsonObject, type Json } from '../../protocol/json.ts';
+import type { JsonItems } from '../../protocol/json-items.ts';
 import { CommandError } from '../command.ts';
 
 /** Where rows come from: a CSV list (csv.ts), or the features of a GeoJSON. */
@@ -11,17 +12,31 @@ export interface RowSource {
   rows(report: (problem: Problem) => void): AsyncIterable<Row | undefined> | Iterable<Row | undefined>;
 }
 
-/** A FeatureCollection, an array of features or one feature. Its properties are the cells, `feature.id` is its own id. */
-export function readGeoJson(document: Json, file: string): RowSource {
-  const features =
-    isJsonObject(document) && Array.isArray(document.features) ? document.features : [document].flat();
-  const known = features.filter(isFeature);
-  if (known.length === 0) throw new CommandError(`${file} is no GeoJSON: there is no feature in it.`);
+/** A FeatureCollection, an array of features or one feature. */
+export function featuresOf(document: Json): Json[] {
+  return isJsonObject(document) && Array.isArray(document.features) ? document.features : [document].flat();
+}
+
+/** Where `featuresOf` finds its list. */
+export const geoJsonLists = /^(?:features)?$/;
+
+/** The properties of a feature are the cells, `feature.id` is its own id. */
+export function readGeoJson(features: JsonItems, file: string): RowSource {
+  const columns = new Set<string>();
+  let count = 0;
+  for (const feature of features) {
+    if (!isFeature(feature)) continue;
+    count += 1;
+    for (const column of Object.keys(feature.properties ?? {})) columns.add(column);
+  }
+  if (count === 0) throw new CommandError(`${file} is no GeoJSON: there is no feature in it.`);
   return {
-    columns: [...new Set(known.flatMap(({ properties }) => Object.keys(properties ?? {})))],
+    columns: [...columns],
     *rows(report) {
-      for (const [index, feature] of features.entries()) {
-        const at = `feature ${index + 1}`;
+      let number = 0;
+      for (const feature of features) {
+        number += 1;
+        const at = `feature ${number}`;
         if (!isFeature(feature)) report({ at, why: 'is no GeoJSON feature', kind: 'left-out' });
         yield isFeature(feature) ? { at, cells: cellsOf(feature), geometry: feature.geometry } : undefined;
       }

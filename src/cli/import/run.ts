@@ -2,7 +2,12 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
-import { type Collected, type Collector, createCollector } from '../../import/collect.ts';
+import {
+  type Collected,
+  type Collector,
+  type CollectorOptions,
+  createCollector,
+} from '../../import/collect.ts';
 import { isLoss, type PerUnit } from '../../import/station.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
@@ -11,7 +16,7 @@ import { type CommandContext, CommandError, counted } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { readSchemaSources } from '../schema/sources.ts';
 import { previewAll, renderPreviews } from './preview.ts';
-import { keepOperatorsWork, readPublished, renderKept } from './published.ts';
+import { keepOperatorsWork, readPublished, renderKept, startKept } from './published.ts';
 import { renderReport, renderSummary } from './report.ts';
 import { type ListSource, type Reading, readList } from './sources.ts';
 
@@ -60,23 +65,16 @@ export async function collect(
   return collector.finish();
 }
 
-interface CollectOptions {
-  per: PerUnit;
-  keepDoubtful?: boolean;
-}
+type CollectOptions = Omit<CollectorOptions, 'checker'>;
 
 const stationsBetweenPauses = 1_000;
 
 /** The catalogs are checked against the same schemas as a publish of them. */
-async function startCollector(
-  { per, keepDoubtful }: CollectOptions,
-  context: CommandContext,
-): Promise<Collector> {
+async function startCollector(options: CollectOptions, context: CommandContext): Promise<Collector> {
   const config = context.config();
   const sources = await readSchemaSources(config);
   return createCollector({
-    per,
-    keepDoubtful,
+    ...options,
     checker: createAttributeChecker({
       schemas: sources.flatMap(({ schemas }) => schemas),
       aliases: config.SCHEMA_ALIASES,
@@ -99,11 +97,14 @@ async function finish(
     );
   const config = context.config();
   const published = await readPublished(config);
-  const kept = await withProgress(context, 'Looking at what is published', () =>
-    keepOperatorsWork(catalogs, published, config.WIRE_PROFILE),
-  );
+  const kept = startKept();
+  const wholes: Catalog[] = [];
+  await withProgress(context, 'Looking at what is published', async () => {
+    for (const { id, unpack } of catalogs)
+      wholes.push(keepOperatorsWork(unpack(), await published.find(id), config.WIRE_PROFILE, kept));
+  });
   for (const line of renderKept(kept)) context.note(line);
-  const message = buildPublishMessage(kept.catalogs, network);
+  const message = buildPublishMessage(wholes, network);
   if (dryRun) {
     const previews = await previewAll(message, published, config.WIRE_PROFILE);
     if (json) context.print(JSON.stringify(previews, null, 2));

@@ -1,20 +1,20 @@
 import { setImmediate } from 'node:timers/promises';
-import { stationsOfDatex } from '../../import/datex.ts';
+import { datexLists, stationsOfDatex } from '../../import/datex.ts';
 import { createRowMapper } from '../../import/map-row.ts';
 import type { Mapping } from '../../import/mapping.ts';
-import { stationsOfOcpi } from '../../import/ocpi.ts';
+import { objectsOf, ocpiLists, stationsOfOcpi } from '../../import/ocpi.ts';
 import type { PerUnit, Problem, Station } from '../../import/station.ts';
 import type { Json } from '../../protocol/json.ts';
+import { type JsonItems, parseJsonItems } from '../../protocol/json-items.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { withProgress } from '../progress.ts';
-import { parseJsonInput, readInput } from '../read-input.ts';
+import { explainJson, parseJsonInput, readInput } from '../read-input.ts';
 import { readCsv } from './csv.ts';
 import { compareColumns, readMapping } from './mapping.ts';
-import { type RowSource, readGeoJson } from './rows.ts';
+import { featuresOf, geoJsonLists, type RowSource, readGeoJson } from './rows.ts';
 
 // Where stations come from, for `import` and `sync` alike.
 
-/** A file, read whole. */
 export interface ListSource {
   kind: 'csv' | 'geojson' | 'ocpi' | 'datex';
   file: string;
@@ -46,27 +46,41 @@ export async function readList(
   context: CommandContext,
   open: (file: string) => Promise<Buffer> = (name) => readInput(name, context),
 ): Promise<Reading> {
-  const read = async (name: string) => parseJsonInput(name, await open(name));
-  if (kind === 'ocpi')
-    return readLocations(await read(file), tariffs === undefined ? [] : await read(tariffs), file);
+  if (kind === 'ocpi') {
+    const read = async (name: string) => readItems(name, await open(name), ocpiLists, objectsOf);
+    return readLocations(await read(file), tariffs === undefined ? [] : await read(tariffs));
+  }
   if (kind === 'datex') {
-    const documents = [await read(file), ...(status === undefined ? [] : [await read(status)])];
-    const found = explaining(() => stationsOfDatex(documents), file);
-    return { ...found, stationCount: found.stations.length, unit: 'site' };
+    const bytes = await open(file);
+    const { document, items } = explainJson(file, () => parseJsonItems(bytes, datexLists));
+    const statuses = status === undefined ? [] : [parseJsonInput(status, await open(status))];
+    const found = explaining(() => stationsOfDatex([document, ...statuses], items), file);
+    return { ...found, stationCount: found.count, unit: 'site' };
   }
   const known = await readMapping(mapping, context);
   const bytes = await open(file);
   return withProgress(context, `Reading ${file}`, async () =>
     kind === 'geojson'
-      ? readRows(readGeoJson(parseJsonInput(file, bytes), file), known, 'feature')
+      ? readRows(readGeoJson(readItems(file, bytes, geoJsonLists, featuresOf), file), known, 'feature')
       : readRows(await readCsv(bytes, known.file, file), known, 'row'),
   );
 }
 
-/** @param source as an error calls it */
-export function readLocations(document: Json, tariffs: Json, source: string): Reading {
-  const found = explaining(() => stationsOfOcpi(document, tariffs), source);
+export function readLocations(locations: JsonItems, tariffs: JsonItems): Reading {
+  const found = stationsOfOcpi(locations, tariffs);
   return { ...found, stationCount: found.count, unit: 'location' };
+}
+
+/** @param listOf finds the list in a document whose list is empty because its items were taken out, or that has none */
+function readItems(
+  file: string,
+  bytes: Buffer,
+  lists: RegExp,
+  listOf: (document: Json) => Json[],
+): JsonItems {
+  const { document, items } = explainJson(file, () => parseJsonItems(bytes, lists));
+  const list = explaining(() => listOf(document), file);
+  return list.length === 0 ? items : list;
 }
 
 function explaining<T>(read: () => T, source: string): T {
@@ -94,7 +108,13 @@ async function readRows(source: RowSource, mapping: Mapping, unit: string): Prom
     if (mapped.station) stations.push(mapped.station);
   }
   const { size: stationCount } = new Set(stations.map(({ id }) => id));
-  return { stations, stationCount, problems, count, unit, per: mapping.per };
+  return { stations: drain(stations), stationCount, problems, count, unit, per: mapping.per };
+}
+
+/** What was read is no longer in memory. */
+function* drain<T>(items: T[]): Generator<T> {
+  items.reverse();
+  for (let item = items.pop(); item !== undefined; item = items.pop()) yield item;
 }
 
 const rowsBetweenPauses = 1_000;

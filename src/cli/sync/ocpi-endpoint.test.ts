@@ -26,7 +26,7 @@ function open(token: string | undefined = 'secret') {
   return createOcpiReader({ url: server.url, token, client, now: () => now, pause });
 }
 
-const ids = (objects: unknown[]) => objects.map((object) => Object(object).id).sort();
+const ids = (objects: Iterable<unknown>) => [...objects].map((object) => Object(object).id).sort();
 const all = () => server.locations.map(({ id }) => id).sort();
 
 describe('an OCPI endpoint', () => {
@@ -50,7 +50,7 @@ describe('an OCPI endpoint', () => {
     server.locations = [...server.locations.filter(({ id }) => id !== 'L3' && id !== 'L4'), changed];
     const { locations, isChanged } = await reader.read();
     expect(isChanged).toBe(true);
-    expect(locations).toContainEqual(changed);
+    expect([...locations]).toContainEqual(changed);
     // OCPI does not say that something is gone.
     expect(ids(locations)).toContain('L4');
     now = new Date('2026-02-01T02:00:00Z');
@@ -137,7 +137,7 @@ describe('an OCPI endpoint', () => {
     server.requests.length = 0;
     const { locations, isChanged } = await reader.read();
     expect(isChanged).toBe(true);
-    expect(locations).toContainEqual(changed);
+    expect([...locations]).toContainEqual(changed);
     const pages = server.requests.filter((path) => path.includes('offset'));
     expect(pages.filter((path) => !path.includes('date_from'))).toEqual([]);
     expect((await reader.read()).isChanged).toBe(false);
@@ -149,6 +149,21 @@ describe('an OCPI endpoint', () => {
     const reader = createOcpiReader({ url: old.url, token: 'secret', client });
     await expect(reader.read()).rejects.toThrow('it has neither OCPI 2.3.0 nor 2.2.1, but 2.1.1');
     await old.close();
+  });
+
+  it.each([
+    ['the same page again', () => 0],
+    ['pages of the same objects, at other addresses', (asked: number) => asked],
+  ])('is refused where it links to %s for ever', async (_, offset) => {
+    server.interfere = (request, response) => {
+      if (!request.url?.includes('/locations')) return false;
+      const next = new URL(`?offset=${offset(server.requests.length)}`, new URL(request.url, server.url));
+      response.writeHead(200, { link: `<${next.href}>; rel="next"` });
+      response.end(JSON.stringify({ status_code: 1000, data: server.locations }));
+      return true;
+    };
+    await expect(open().read()).rejects.toThrow('has pages without end');
+    expect(server.requests.length).toBeLessThan(50);
   });
 
   it('does not send the token to another server that a page links to', async () => {

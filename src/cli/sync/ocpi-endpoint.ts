@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
+import { type JsonItems, readItems } from '../../protocol/json-items.ts';
 
 // An operator's OCPI endpoint, read as a Sender's Receiver does (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs,
 // page by page. Later reads ask for what has changed (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report what is
@@ -11,8 +12,8 @@ export interface OcpiReader {
 }
 
 export interface OcpiContent {
-  locations: Json[];
-  tariffs: Json[];
+  locations: JsonItems;
+  tariffs: JsonItems;
   /** Whether anything came since the last read. */
   isChanged: boolean;
 }
@@ -103,9 +104,9 @@ async function findEndpoints(url: string, fetch: Fetch): Promise<Endpoints> {
   return { locations, tariffs: urlOf('tariffs') };
 }
 
-/** All objects of one module. */
+/** All objects of one module, as texts: they stay in memory, and are compared. */
 function createModule(fetch: Fetch, known: Iterable<string> = []) {
-  let objects = new Map<string, JsonObject>();
+  let objects = new Map<string, string>();
   let expected: ReadonlySet<string> = new Set(known);
   let newest = '';
 
@@ -116,14 +117,13 @@ function createModule(fetch: Fetch, known: Iterable<string> = []) {
     const before = objects;
     objects = from === undefined ? found : new Map([...before, ...found]);
     expected = new Set(objects.keys());
-    for (const { last_updated } of found.values()) {
+    for (const object of readItems([...found.values()])) {
+      const { last_updated }: JsonObject = isJsonObject(object) ? object : {};
       if (typeof last_updated === 'string' && last_updated > newest) newest = last_updated;
     }
-    const isOther = ([key, object]: [string, JsonObject]) =>
-      JSON.stringify(before.get(key)) !== JSON.stringify(object);
-    return objects.size !== before.size || [...found].some(isOther);
+    return objects.size !== before.size || [...found].some(([key, text]) => before.get(key) !== text);
   }
-  return { read, objects: () => [...objects.values()] };
+  return { read, objects: () => readItems([...objects.values()]) };
 }
 
 /**
@@ -134,8 +134,8 @@ async function readPages(
   url: string,
   { from, expected }: { from: string | undefined; expected: ReadonlySet<string> },
   fetch: Fetch,
-): Promise<Map<string, JsonObject>> {
-  let before = new Map<string, JsonObject>();
+): Promise<Map<string, string>> {
+  let before = new Map<string, string>();
   for (let reading = 1; ; reading += 1) {
     const { found, total } = await readOnce(url, from, fetch);
     const isWhole = total === undefined || found.size === total;
@@ -158,25 +158,29 @@ async function readOnce(
   from: string | undefined,
   fetch: Fetch,
 ): Promise<{
-  found: Map<string, JsonObject>;
+  found: Map<string, string>;
   /** The number of objects that the server announces, if it does. */
   total: number | undefined;
 }> {
-  const found = new Map<string, JsonObject>();
+  const found = new Map<string, string>();
   let total: number | undefined;
   const first = new URL(url);
   first.searchParams.set('limit', String(pageSize));
   first.searchParams.set('offset', '0');
   if (from !== undefined) first.searchParams.set('date_from', from);
   const visited = new Set<string>();
+  let pagesWithoutNews = 0;
   for (let next: string | undefined = first.href; next !== undefined; ) {
-    if (visited.has(next) || visited.size > mostPages) throw new OcpiFailure(`${url} has pages without end`);
+    if (visited.has(next) || visited.size > mostPages || pagesWithoutNews > mostPagesWithoutNews)
+      throw new OcpiFailure(`${url} has pages without end`);
     visited.add(next);
     const { data, headers } = await fetch(next);
+    const before = found.size;
     for (const object of listOf(data)) {
       const { country_code, party_id, id } = object;
-      found.set([country_code, party_id, id].join('*'), object);
+      found.set([country_code, party_id, id].join('*'), JSON.stringify(object));
     }
+    pagesWithoutNews = found.size > before ? 0 : pagesWithoutNews + 1;
     const announced = Number(headers['x-total-count'] ?? Number.NaN);
     if (Number.isInteger(announced)) total = announced;
     next = nextOf(headers.link, next);
@@ -187,6 +191,8 @@ async function readOnce(
 /** Servers that send less say so by `X-Limit`, and link to the next page all the same. */
 const pageSize = 200;
 const mostPages = 10_000;
+/** Objects that move between pages while these are read are on two of them, but not on all of so many. */
+const mostPagesWithoutNews = 20;
 
 /** The token goes nowhere but to the server of the endpoint. */
 function nextOf(link: string | undefined, current: string): string | undefined {

@@ -1,14 +1,12 @@
-import {
-  type CatalogDifference,
-  type RememberedCatalog,
-  remember,
-  type SyncPlan,
-} from '../../import/sync-plan.ts';
-import type { Catalog } from '../../protocol/catalog.ts';
+import type { PackedCatalog } from '../../import/packed-catalog.ts';
+import { type RememberedCatalog, remember, type SyncPlan } from '../../import/sync-plan.ts';
+import type { Catalog, Resource } from '../../protocol/catalog.ts';
 import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
+import type { PublishedCatalog } from '../../publisher/build.ts';
+import type { PublishedTree } from '../../publisher/published.ts';
 import type { CommandContext } from '../command.ts';
-import { keepOperatorsWork, readPublished, renderKept } from '../import/published.ts';
+import { keepOperatorsWork, readPublished, renderKept, startKept } from '../import/published.ts';
 import { publishHere } from '../publish/self.ts';
 import type { PublishToOptions } from '../publish/to.ts';
 import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
@@ -32,23 +30,20 @@ type Results = AsyncIterable<readonly (PublishResult | TriggerResult)[]>;
 
 /** @param isFirst nothing of this source is remembered: catalogs that are new to us may have been published before */
 export async function publishPlan(
-  { added, changed }: SyncPlan,
+  plan: SyncPlan,
   retiring: ReadonlyMap<string, RememberedCatalog>,
   { isFirst, target, context }: { isFirst: boolean; target: SyncTarget; context: CommandContext },
 ): Promise<Published> {
   const { to, ...options } = target;
   const service =
     to === undefined ? undefined : (await import('./service.ts')).openService({ ...options, to }, context);
-  const submissions = service
-    ? await service.submissionsOf(added, changed, isFirst)
-    : await submissionsOf(added, changed, context);
-  const send = service?.send ?? ((some) => sendHere(some, target, context));
   const made = new Map<string, () => RememberedCatalog>([
-    ...added.map((one) => [one.id, () => remember(one)] as const),
-    ...changed.map(({ catalog, remembered }) => [catalog.id, () => remembered] as const),
+    ...plan.added.map(({ id, unpack }) => [id, () => remember(unpack())] as const),
+    ...plan.changed.map(({ catalog, remembered }) => [catalog.id, () => remembered] as const),
   ]);
   const published: Published = { accepted: new Map(), retired: [], refused: [] };
-  for await (const results of send(submissions)) take(results, made, published);
+  const sent = service ? service.send(plan, isFirst) : sendHere(plan, target, context);
+  for await (const results of sent) take(results, made, published);
   if (retiring.size > 0) published.retired = await (service?.retire ?? retireHere)(retiring, context);
   return published;
 }
@@ -70,82 +65,66 @@ function take(
   }
 }
 
-/** As files, what is published is there to be read. */
-async function submissionsOf(
-  added: readonly Catalog[],
-  changed: readonly CatalogDifference[],
-  context: CommandContext,
-): Promise<CatalogSubmission[]> {
-  const isWhole = ({ isRemoving, hasOtherHead }: CatalogDifference) => isRemoving || hasOtherHead;
-  const wholes = [...added, ...changed.filter(isWhole).map(({ catalog }) => catalog)];
-  return [
-    ...(await withOperatorsWork(wholes, changed, context)).map((catalog) => ({
-      catalog,
-      updateMode: 'FULL' as const,
-    })),
-    ...changed
-      .filter((one) => !isWhole(one))
-      .map((one) => ({ catalog: mergeOf(one), updateMode: 'MERGE' as const })),
-  ];
-}
-
-/** Resources that have not changed stay as published, with the time at which their status was reported. */
-async function withOperatorsWork(
-  catalogs: readonly Catalog[],
-  changed: readonly CatalogDifference[],
-  context: CommandContext,
-): Promise<readonly Catalog[]> {
-  if (catalogs.length === 0) return catalogs;
-  const config = context.config();
-  const published = await readPublished(config);
-  const kept = await keepOperatorsWork(catalogs, published, config.WIRE_PROFILE);
-  for (const line of renderKept(kept)) context.note(line);
-  const news = new Map(
-    changed.map(({ catalog, resources }) => [catalog.id, new Set(resources.map(({ id }) => id))]),
-  );
-  return Promise.all(
-    kept.catalogs.map(async (catalog) => {
-      const isNew = news.get(catalog.id);
-      const current = isNew && (await published.find(catalog.id))?.content?.resources;
-      if (!current) return catalog;
-      const resources = (catalog.resources ?? []).map((one) =>
-        isNew.has(one.id) ? one : (current.get(one.id) ?? one),
-      );
-      return { ...catalog, resources };
-    }),
-  );
-}
-
 async function* sendHere(
-  submissions: readonly CatalogSubmission[],
+  { added, changed }: SyncPlan,
   { network }: SyncTarget,
   context: CommandContext,
 ): Results {
-  for (const batch of batchesOf(submissions)) {
-    const message = messageOf(batch.map(copyOf), network);
-    yield (await publishHere(context.config(), { message })).answer.results;
+  const config = context.config();
+  const kept = startKept();
+  let published: PublishedTree | undefined;
+  const submitWhole = async ({ id, unpack }: PackedCatalog, news?: readonly Resource[]) => {
+    published ??= await readPublished(config);
+    const current = await published.find(id);
+    const catalog = keepOperatorsWork(unpack(), current, config.WIRE_PROFILE, kept);
+    return { catalog: keepUnchanged(catalog, current, news), updateMode: 'FULL' as const };
+  };
+  const pending: Pending[] = [
+    ...added.map((one) => ({ resources: one.resourceCount, submit: () => submitWhole(one) })),
+    ...changed.map((one) =>
+      one.isRemoving || one.hasOtherHead
+        ? { resources: one.catalog.resourceCount, submit: () => submitWhole(one.catalog, one.resources) }
+        : { resources: one.resources.length, submit: async () => mergeOf(one) },
+    ),
+  ];
+  for (const batch of batchesOf(pending)) {
+    const submissions: CatalogSubmission[] = [];
+    for (const { submit } of batch) submissions.push(await submit());
+    yield (await publishHere(config, { message: messageOf(submissions, network) })).answer.results;
   }
+  for (const line of renderKept(kept)) context.note(line);
 }
 
-/** The publisher keeps the text of items as long as these are in memory: a copy goes with the request, not with the plan. */
-function copyOf({ catalog, updateMode }: CatalogSubmission): CatalogSubmission {
-  const { resources = [], offers = [] } = catalog;
-  const copies = {
-    resources: resources.map((one) => ({ ...one })),
-    ...(offers.length > 0 && { offers: offers.map((one) => ({ ...one })) }),
-  };
-  return { catalog: { ...catalog, ...copies }, updateMode };
+/** Resources that have not changed stay as published, with the time at which their status was reported. */
+function keepUnchanged(
+  catalog: Catalog,
+  current: PublishedCatalog | undefined,
+  news: readonly Resource[] | undefined,
+): Catalog {
+  const published = current?.content?.resources;
+  if (!published || !news) return catalog;
+  const newIds = new Set(news.map(({ id }) => id));
+  const resources = catalog.resources?.map((one) =>
+    newIds.has(one.id) ? one : (published.get(one.id) ?? one),
+  );
+  return { ...catalog, ...(resources && { resources }) };
+}
+
+/** A catalog that becomes values when its turn comes. */
+interface Pending {
+  resources: number;
+  submit(): Promise<CatalogSubmission>;
 }
 
 /** So many resources that a request stays far below what the publisher accepts, and takes little memory. */
 const resourcesPerRequest = 5_000;
 
-function* batchesOf(submissions: readonly CatalogSubmission[]): Generator<CatalogSubmission[]> {
-  let batch: CatalogSubmission[] = [];
+function* batchesOf(pending: readonly Pending[]): Generator<Pending[]> {
+  let batch: Pending[] = [];
   let resources = 0;
-  for (const one of submissions) {
+  for (const one of pending) {
     batch.push(one);
-    resources += one.catalog.resources?.length ?? 0;
+    resources += one.resources;
     if (resources < resourcesPerRequest) continue;
     yield batch;
     [batch, resources] = [[], 0];

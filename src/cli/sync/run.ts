@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Collected } from '../../import/collect.ts';
 import { isLoss, type PerUnit } from '../../import/station.ts';
 import { missingShare, planSync, type RememberedCatalog, type SyncPlan } from '../../import/sync-plan.ts';
@@ -33,6 +34,7 @@ export interface SyncOptions extends SyncTarget {
 }
 
 export async function sync(given: SyncSource, options: SyncOptions, context: CommandContext): Promise<void> {
+  setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`);
   const config = context.config();
   const name = options.name ?? `${given.kind} ${given.file}`;
   const { mark, stations } = await readMemory(config, name, options.to);
@@ -67,6 +69,9 @@ export async function sync(given: SyncSource, options: SyncOptions, context: Com
   }
 }
 
+/** A sync makes much garbage. By how much the heap grows until it is collected; V8 would let it grow to four times its size. */
+const heapGrowingPercent = 50;
+
 /** A second sync of one source fails soon. */
 const lockWaitMs = 2_000;
 
@@ -98,7 +103,8 @@ async function make(
   const { count, unit, mark } = reading;
   const usual = reading.stationCount > mostStationCatalogs ? 'region' : 'station';
   const per = options.per ?? memory.per ?? reading.per ?? usual;
-  return { count, unit, mark, per, collected: await collect(reading, { ...options, per }, context) };
+  const known = Object.keys(memory.catalogs);
+  return { count, unit, mark, per, collected: await collect(reading, { ...options, per, known }, context) };
 }
 
 /** One comparison, and what follows from it. */

@@ -1,6 +1,7 @@
 import { FetchFailure } from '../../http/guarded-client.ts';
 import { chargerContext } from '../../import/charger-resource.ts';
-import type { CatalogDifference, RememberedCatalog } from '../../import/sync-plan.ts';
+import type { PackedCatalog } from '../../import/packed-catalog.ts';
+import type { RememberedCatalog, SyncPlan } from '../../import/sync-plan.ts';
 import { isImportedOffer } from '../../import/tariff-offer.ts';
 import type { Catalog, Offer, Resource } from '../../protocol/catalog.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
@@ -8,7 +9,6 @@ import type { JsonObject } from '../../protocol/json.ts';
 import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { SearchAnswer } from '../../protocol/search-messages.ts';
 import { type CommandContext, CommandError } from '../command.ts';
-import { splitRequest } from '../publish/input.ts';
 import { type PublishToOptions, publishTo } from '../publish/to.ts';
 import { exchange, withRegistry } from '../send/exchange.ts';
 import { isAccepted, readRefusal } from '../send/report.ts';
@@ -27,38 +27,30 @@ interface ServiceTarget extends PublishToOptions {
 export function openService(target: ServiceTarget, context: CommandContext) {
   const maxBytes = context.config().BODY_SIZE_LIMIT - envelopeBytes;
 
-  async function* send(submissions: readonly CatalogSubmission[]): AsyncGenerator<PublishResult[]> {
+  async function* publish(submissions: Iterable<CatalogSubmission>): AsyncGenerator<PublishResult[]> {
     for (const some of requestsOf(submissions, maxBytes)) {
       const request = { message: messageOf(some, target.network) } as unknown as JsonObject;
-      for (const part of splitRequest(request, maxBytes)) {
-        const answer = await publishTo(part, target, context);
-        if (!answer) throw new CommandError('The on_publish of the catalog service did not come.');
-        yield answer.results ?? [];
-      }
+      const answer = await publishTo(request, target, context);
+      if (!answer) throw new CommandError('The on_publish of the catalog service did not come.');
+      yield answer.results ?? [];
     }
   }
 
-  async function submissionsOf(
-    added: readonly Catalog[],
-    changed: readonly CatalogDifference[],
-    isFirst: boolean,
-  ): Promise<CatalogSubmission[]> {
-    const replaced: Pick<CatalogDifference, 'catalog' | 'isBack'>[] = [
-      ...(isFirst ? added.map((catalog) => ({ catalog, isBack: false })) : []),
-      ...changed.filter(({ isRemoving }) => isRemoving),
+  async function* send({ added, changed }: SyncPlan, isFirst: boolean): AsyncGenerator<PublishResult[]> {
+    const replaced = [
+      ...(isFirst ? added : []),
+      ...changed.filter(({ isRemoving }) => isRemoving).map(({ catalog }) => catalog),
     ];
-    const merged = [
-      ...(isFirst ? [] : added),
-      ...changed.filter(({ isRemoving }) => !isRemoving).map(mergeOf),
-    ];
-    const served = await readServed(new Set(replaced.map(({ catalog }) => catalog.id)), target, context);
-    return [
-      ...replaced.map(({ catalog, isBack }) => ({
-        catalog: keepServed(catalog, served.get(catalog.id), isBack),
-        updateMode: 'FULL' as const,
-      })),
-      ...merged.map((catalog) => ({ catalog, updateMode: 'MERGE' as const })),
-    ];
+    const served = await readServed(new Set(replaced.map(({ id }) => id)), target, context);
+    const replace = ({ id, unpack }: PackedCatalog, isBack: boolean): CatalogSubmission => {
+      return { catalog: keepServed(unpack(), served.get(id), isBack), updateMode: 'FULL' };
+    };
+    function* submissions(): Generator<CatalogSubmission> {
+      for (const one of added)
+        yield isFirst ? replace(one, false) : { catalog: one.unpack(), updateMode: 'MERGE' };
+      for (const one of changed) yield one.isRemoving ? replace(one.catalog, one.isBack) : mergeOf(one);
+    }
+    yield* publish(submissions());
   }
 
   async function retire(retiring: ReadonlyMap<string, RememberedCatalog>): Promise<string[]> {
@@ -67,10 +59,10 @@ export function openService(target: ServiceTarget, context: CommandContext) {
       updateMode: 'MERGE' as const,
     }));
     const retired: string[] = [];
-    for await (const results of send(submissions)) retired.push(...acceptedOf(results));
+    for await (const results of publish(submissions)) retired.push(...acceptedOf(results));
     return retired;
   }
-  return { send, submissionsOf, retire };
+  return { send, retire };
 }
 
 /** Room for the context of a request. */
@@ -88,39 +80,47 @@ function keepServed(catalog: Catalog, served: Catalog | undefined, isBack: boole
   };
 }
 
-/** A catalog that is too large for one request is sent in parts: the first in its mode, the others as MERGE. */
+/** Requests within the limit. A catalog that is too large for one is sent in parts: the first in its mode, the others as MERGE. */
 function* requestsOf(
-  submissions: readonly CatalogSubmission[],
+  submissions: Iterable<CatalogSubmission>,
   maxBytes: number,
 ): Generator<CatalogSubmission[]> {
-  const small: CatalogSubmission[] = [];
-  for (const one of submissions) {
-    const parts = divide(one, maxBytes);
-    if (parts.length === 1) small.push(one);
-    else for (const part of parts) yield [part];
-  }
-  if (small.length > 0) yield small;
+  let request: CatalogSubmission[] = [];
+  let bytes = 0;
+  for (const submission of submissions)
+    for (const part of divide(submission, maxBytes)) {
+      if (request.length > 0 && bytes + part.bytes > maxBytes) {
+        yield request;
+        [request, bytes] = [[], 0];
+      }
+      request.push(part);
+      bytes += part.bytes;
+    }
+  if (request.length > 0) yield request;
 }
 
-function divide({ catalog, updateMode }: CatalogSubmission, maxBytes: number): CatalogSubmission[] {
+function divide({ catalog, updateMode }: CatalogSubmission, maxBytes: number): SizedSubmission[] {
   const { resources = [], offers = [], ...head } = catalog;
   const headBytes = bytesOf(head) + directiveBytes;
-  const parts: CatalogSubmission[] = [];
-  let bytes = Number.POSITIVE_INFINITY;
+  let part: SizedSubmission = { catalog: { ...head, resources: [] }, updateMode, bytes: headBytes };
+  const parts = [part];
   const add = (item: Resource | Offer, member: 'resources' | 'offers') => {
     const own = bytesOf(item) + 1;
-    bytes += own;
-    if (bytes > maxBytes) {
-      parts.push({ catalog: { ...head }, updateMode: parts.length === 0 ? updateMode : 'MERGE' });
-      bytes = headBytes + own;
+    if (part.bytes + own > maxBytes && part.bytes > headBytes) {
+      part = { catalog: { ...head, resources: [] }, updateMode: 'MERGE', bytes: headBytes };
+      parts.push(part);
     }
-    const last = parts.at(-1)?.catalog as Catalog;
-    last[member] ??= [];
-    last[member].push(item);
+    part.catalog[member] ??= [];
+    part.catalog[member].push(item);
+    part.bytes += own;
   };
   for (const offer of offers) add(offer, 'offers');
   for (const resource of resources) add(resource, 'resources');
-  return parts.length > 1 ? parts : [{ catalog, updateMode }];
+  return parts;
+}
+
+interface SizedSubmission extends CatalogSubmission {
+  bytes: number;
 }
 
 const directiveBytes = 4 * 1024;

@@ -47,7 +47,7 @@ export function openSource(source: SyncSource, known: PublishedMark, context: Co
         tokenFile === undefined ? undefined : (await readInput(tokenFile, context)).toString().trim();
       reader ??= createOcpiReader({ url: file, token, client, known: known.stations });
       const { locations, tariffs, isChanged } = await reader.read();
-      return isChanged ? readLocations(locations, tariffs, file) : undefined;
+      return isChanged ? readLocations(locations, tariffs) : undefined;
     } catch (error) {
       if (error instanceof OcpiFailure)
         throw new CommandError(`${file} cannot be read: ${error.message}`, error);
@@ -86,9 +86,10 @@ function readChanged(
     }
     const mark = await markOf(source, [published.salt, ...[...known.values()].map(({ digest }) => digest)]);
     if (mark === last) return undefined;
-    last = mark;
     const openKnown = async (file: string) => fresh.get(file) ?? known.get(file)?.bytes ?? readFile(file);
-    return { ...(await readList(source, context, openKnown)), mark };
+    const reading = await readList(source, context, openKnown);
+    last = mark;
+    return { ...reading, mark };
   };
 }
 

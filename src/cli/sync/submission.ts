@@ -11,15 +11,17 @@ export interface CatalogSubmission {
 }
 
 /** Whether the catalog is active is said only where the source says something else than before. */
-export function mergeOf({ catalog, resources, offers, hasOtherHead, isBack }: CatalogDifference): Catalog {
-  const { resources: _resources, offers: _offers, isActive, ...head } = catalog;
-  return {
+export function mergeOf(difference: CatalogDifference): CatalogSubmission {
+  const { remembered, resources, offers, hasOtherHead, isBack } = difference;
+  const { isActive, ...head } = remembered.head;
+  const catalog = {
     ...head,
     ...(hasOtherHead && isActive !== undefined && { isActive }),
     ...(isBack && { isActive: true }),
     resources,
     ...(offers.length > 0 && { offers }),
   };
+  return { catalog, updateMode: 'MERGE' };
 }
 
 export function messageOf(submissions: readonly CatalogSubmission[], network: readonly string[] = []) {

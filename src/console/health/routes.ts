@@ -41,19 +41,26 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
     }),
   );
 
-  let known: { readAt: number; items: Promise<Duplicate[]> } | undefined;
+  let known: { readAt: number; items: Duplicate[] } | undefined;
+  let reading: Promise<void> | undefined;
+  const readAgain = () =>
+    listDuplicates(database)
+      .then((items) => {
+        known = { readAt: now().getTime(), items };
+      })
+      .finally(() => {
+        reading = undefined;
+      });
   server.get(
     '/api/health/duplicates',
     { config: { operation: duplicatesOperation } },
     async (): Promise<Page<Duplicate>> => {
       const isOld = known === undefined || now().getTime() - known.readAt > duplicatesMs;
-      if (isOld) known = { readAt: now().getTime(), items: listDuplicates(database) };
-      // A reading that failed is not kept.
-      const items = await known?.items.catch((error: unknown) => {
-        known = undefined;
-        throw error;
-      });
-      return { items: items ?? [] };
+      if (isOld) reading ??= readAgain();
+      // Only the first list is waited for. A later one is read while the one before is shown; if that fails, the next request reads it again.
+      if (known === undefined) await reading;
+      else reading?.catch(() => {});
+      return { items: known?.items ?? [] };
     },
   );
 
@@ -94,7 +101,7 @@ async function listDuplicates(database: ConsoleContext['database']): Promise<Dup
   return found.map((one) => ({ nodes: one.nodes, what: spellDuplicates(one), next: duplicatesHint }));
 }
 
-/** How long a list of duplicates is shown: making it reads an index with all EVSE ids. */
+/** Making a list of duplicates reads an index with all EVSE ids. */
 const duplicatesMs = 60_000;
 /** A goal that is missed for this long is missed. */
 const judgedMinutes = 5;
@@ -121,7 +128,7 @@ const troublesOperation: PlainOperation = {
 const duplicatesOperation: PlainOperation = {
   summary: 'List pairs of nodes that publish the same chargers.',
   description:
-    'They publish the same EVSE id, or the same operator within 30 m. Searches find both, because signed data is never merged. At most 100 pairs by EVSE ids; of operators that several nodes name, up to 50,000 chargers are compared by place. The list is up to a minute old.',
+    'They publish the same EVSE id, or the same operator within 30 m. Searches find both, because signed data is never merged. At most 100 pairs by EVSE ids; of operators that several nodes name, up to 50,000 chargers are compared by place. A list that is older than a minute is read again, for the next request.',
   tag,
   answer: listOf('Duplicates', Duplicate),
 };

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,6 +20,7 @@ import {
 } from '../../support/peers/ocpi-server.ts';
 import { runCommand } from '../../support/processes/command.ts';
 import { publish, type Settings } from '../../support/processes/publish-command.ts';
+import { until } from '../../support/time.ts';
 
 // A source is published as signed files, changes, and is published again: only the differences.
 
@@ -185,6 +188,41 @@ describe('signpost sync', () => {
     expect((await run()).out).toContain('1 missing');
     // Something is left to do: what is missing is looked at again.
     expect((await run('--grace', '0')).out).toContain('retired: DE*ABC*A');
+  });
+
+  it('asks an address for what has changed, and reports a document that cannot be read', async () => {
+    const feature = (id: string) => ({
+      ...{ type: 'Feature', id, geometry: { type: 'Point', coordinates: [9.19, 48.9] } },
+      properties: { operator: 'ABC', 'socket:type2': '1' },
+    });
+    let document = JSON.stringify([feature('A')]);
+    const asked: (string | undefined)[] = [];
+    const web = createServer(({ headers }, response) => {
+      const etag = `"${document.length}"`;
+      asked.push(headers['if-none-match']);
+      if (headers['if-none-match'] === etag) response.writeHead(304).end();
+      else response.writeHead(200, { etag }).end(document);
+    });
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/stations.geojson`;
+    const watching = runCommand(registerSyncCommand, ['sync', 'geojson', 'osm', url, '--watch'], {
+      ...{ ...settings, SYNC_SECONDS: '1' },
+    });
+    const untilPublished = (id: string) =>
+      until(async () => (await publishedTree()).entries.has(`osm:${id}`), `${id} to be published`);
+    await untilPublished('A');
+    await until(() => asked.length > 2, 'a round without a change');
+    document = '[';
+    const before = asked.length;
+    await until(() => asked.length > before + 1, 'a round that fails');
+    document = JSON.stringify([feature('A'), feature('B')]);
+    await untilPublished('B');
+    process.emit('SIGINT');
+    const { notes } = await watching;
+    await new Promise((resolve) => web.close(resolve));
+    expect(asked.slice(0, 2)).toEqual([undefined, expect.stringMatching(/^"\d+"$/)]);
+    expect(notes).toContain('The source has not changed.');
+    expect(notes).toMatch(/Failed, 1 in a row: .* is no JSON that we accept/);
   });
 
   it('makes a catalog per operator and region when told to', async () => {

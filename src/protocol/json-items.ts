@@ -1,0 +1,94 @@
+import { checkJson, type Json } from './json.ts';
+
+// A JSON document with a long list, of which one item at a time is in memory: the text and the value of the whole take several times as much as its bytes.
+
+/** An array of values, or what reads one item after the other. */
+export interface JsonItems extends Iterable<Json> {
+  readonly length: number;
+}
+
+/** @param texts a JSON value each */
+export function readItems(texts: readonly string[]): JsonItems {
+  return {
+    length: texts.length,
+    *[Symbol.iterator]() {
+      for (const text of texts) yield JSON.parse(text);
+    },
+  };
+}
+
+/**
+ * Takes the items out of the long lists of a document.
+ *
+ * @param lists matches the path of a long list: the names of the members that lead to it, joined by dots; empty for the document itself
+ * @returns the document with these lists empty, and their items
+ */
+export function parseJsonItems(bytes: Buffer, lists: RegExp): { document: Json; items: JsonItems } {
+  checkJson(bytes);
+  const rest: Buffer[] = [];
+  const spans: Span[] = [];
+  /** Of the objects and lists that are open; the last one is the name of the next value. */
+  const names = [''];
+  let text = '';
+  let copied = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      const end = endOfString(bytes, at);
+      text = bytes.toString('utf8', at + 1, end);
+      at = end;
+    } else if (byte === COLON) names[names.length - 1] = text;
+    else if (byte === OPEN_BRACKET && lists.test(names.filter(Boolean).join('.'))) {
+      rest.push(bytes.subarray(copied, at + 1));
+      copied = cutItems(bytes, at + 1, spans);
+      at = copied;
+    } else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) names.push('');
+    else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) names.pop();
+  }
+  const document = JSON.parse(Buffer.concat([...rest, bytes.subarray(copied)]).toString('utf8'));
+  const items = {
+    length: spans.length,
+    *[Symbol.iterator]() {
+      for (const [start, end] of spans) yield JSON.parse(bytes.toString('utf8', start, end));
+    },
+  };
+  return { document, items };
+}
+
+type Span = [start: number, end: number];
+
+/** From behind the bracket that opens a list to the one that closes it. */
+function cutItems(bytes: Buffer, first: number, spans: Span[]): number {
+  let start = first;
+  let depth = 0;
+  for (let at = first; ; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfString(bytes, at);
+    else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) depth++;
+    else if (depth > 0 && (byte === CLOSE_BRACKET || byte === CLOSE_BRACE)) depth--;
+    else if (depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) {
+      const isItem = start > first || bytes.subarray(start, at).some((one) => one > SPACE);
+      if (isItem) spans.push([start, at]);
+      if (byte === CLOSE_BRACKET) return at;
+      start = at + 1;
+    }
+  }
+}
+
+/** The quote that closes a string. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let at = start + 1; ; at++) {
+    if (bytes[at] === BACKSLASH) at++;
+    else if (bytes[at] === QUOTE) return at;
+  }
+}
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
