@@ -9,16 +9,11 @@ import { withDatabase } from './database.ts';
 
 // Commands that change something on the database stand in the audit log, beside what is done at the console.
 
-export interface Acting extends AuditTools {
-  database: Database;
-  by: Actor;
-}
-
 /** Has a command act on the database, as the user of the system that typed it. A refusal becomes a sentence, with what to do about it. */
 export async function act<T>(
   context: CommandContext,
   advice: string,
-  work: (acting: Acting, config: Config) => Promise<T>,
+  work: (acting: AuditTools & { database: Database; by: Actor }, config: Config) => Promise<T>,
 ): Promise<T> {
   const logger = { warn: (_details: object, text: string) => context.note(text) };
   const by: Actor = { actor: 'cli', operator: userName() };

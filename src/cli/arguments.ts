@@ -6,8 +6,7 @@ import { parsePublicKey } from '../protocol/keys.ts';
 import { recordStates } from '../protocol/registry-record.ts';
 import { isIndexName } from '../publisher/paths.ts';
 
-// What people type, checked. The messages follow commander's "argument '…' is invalid." Loaded by nearly every command: the names of catalog
-// types stand here once more, because the schemas that have them take long to load.
+// What people type, checked. Nearly every command loads this, so the names of catalog types are repeated here: the schemas that have them load slowly.
 
 export const workersHelp = 'processes behind the same ports, such as one per core (default: WORKERS)';
 
@@ -34,14 +33,10 @@ export function numberOf(pattern: RegExp, message: string): (text: string) => nu
 }
 
 /** Words in capitals may be given in any case. */
-export function oneOf<T extends string>(
-  words: readonly T[],
-  message = `It is one of ${words.join(', ')}.`,
-): (text: string) => T {
+export function oneOf<T extends string>(words: readonly T[], message = `It is one of ${words.join(', ')}.`) {
   return parserOf((text) => words.find((word) => [text, text.toUpperCase()].includes(word)), message);
 }
 
-/** For options that may be given again. */
 export function collect<T>(parse: (text: string) => T): (text: string, earlier?: T[]) => T[] {
   return (text, earlier = []) => [...earlier, parse(text)];
 }
@@ -66,6 +61,9 @@ export function parseUrl(text: string): string {
   throw new InvalidArgumentError(`"${text}" is no http or https address.`);
 }
 export const collectUrls = collect(parseUrl);
+
+/** By its address, or by its subscriberId. */
+export const parseNode = (text: string) => (/^https?:/.test(text) ? parseUrl(text) : parseSubscriber(text));
 
 export function parseKey(text: string): string {
   try {

@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
 import type { BackupOptions } from './backup/run.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 
-export function registerBackupCommands(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   program
     .command('backup')
     .argument('<directory>', 'where it goes: a directory that is not there yet')
@@ -28,7 +27,7 @@ export function registerBackupCommands(program: Command, context: CommandContext
     .action(async (directory: string | undefined, options: BackupOptions) =>
       (await import('./backup/restore.ts')).restore(directory, options, context),
     );
-}
+};
 
 const backupHelp = `
 Runs pg_dump (in the PATH, of the server's version or later), then copies keys, tokens and published files from DATA_DIR and PUBLISHER_DIR. The roles keep

@@ -1,11 +1,9 @@
-import type { Command } from 'commander';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
-import { type CommandContext, CommandError, counted, renderTable } from './command.ts';
+import { type CommandContext, CommandError, counted, type Register, renderTable } from './command.ts';
 import { renderProblems } from './publish/report.ts';
 
 // retire, pause and resume: what a provider says of a published catalog without touching its content (self-hosted spec: States and transitions).
 
-/** What a catalog is after each of them. */
 const outcomes = { retire: 'RETIRED', pause: 'PAUSED', resume: 'RESUMED' } as const;
 type Verb = keyof typeof outcomes;
 
@@ -14,7 +12,7 @@ interface StateOptions {
   json?: boolean;
 }
 
-export function registerStateCommands(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   for (const verb of Object.keys(outcomes) as Verb[]) {
     const command = program
       .command(verb)
@@ -24,7 +22,7 @@ export function registerStateCommands(program: Command, context: CommandContext)
       .action((ids: string[], options: StateOptions) => change(verb, ids, options, context));
     if (verb === 'retire') command.option('--yes', 'do it without asking');
   }
-}
+};
 
 const helpFor = (verb: string) => `
 Exit codes: 0 done for every catalog; 1 otherwise.

@@ -4,7 +4,7 @@ import { useDatabase } from '../../tests/support/database/database.ts';
 import { runCommand } from '../../tests/support/processes/command.ts';
 import { appendChange } from '../storage/catalog/change-log.ts';
 import type { Database } from '../storage/database.ts';
-import { registerCatalogCommand } from './catalog.ts';
+import { register as registerCatalogCommand } from './catalog.ts';
 
 const owner = 'bpp.example.com/subscribers.beckn.one';
 

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { audited } from '../console/audited.ts';
 import { notFound } from '../console/errors.ts';
 import type { CatalogType } from '../protocol/catalog.ts';
@@ -12,11 +11,11 @@ import { listResults, type ResultSummary } from '../storage/catalog/submissions.
 import { listExtensions } from '../storage/console/masters.ts';
 import { act } from './acting.ts';
 import { catalogTypes, parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
-import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
+import { type CommandContext, CommandError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 import { renderProblems } from './publish/report.ts';
 
-export function registerCatalogCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const catalog = program.command('catalog').addHelpText('after', examples);
 
   catalog
@@ -46,7 +45,7 @@ export function registerCatalogCommand(program: Command, context: CommandContext
     .argument('<id>', 'id of the catalog')
     .option('--json', 'print JSON')
     .action((id: string, { json }: { json?: boolean }) => release(context, id, json));
-}
+};
 
 const shownChanges = 10;
 const shownPublishes = 5;
@@ -192,7 +191,6 @@ function renderChanges(changes: readonly Change[]): string {
   return renderTable(['VERSION', 'CHANGE', 'AT', 'BY'], rows);
 }
 
-/** The latest publishes, and what was wrong with the last one, or probably wrong. */
 function renderPublishes(results: readonly ResultSummary[]): string {
   const told = results.map(({ result, warnings, ...rest }) => ({
     ...rest,

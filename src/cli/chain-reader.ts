@@ -1,8 +1,10 @@
 import type { Config } from '../config.ts';
 import { createFetcher, type Fetcher } from '../discovery/crawl/fetch.ts';
 import type { Reader } from '../discovery/crawl/reader.ts';
+import { isReadingFault } from '../discovery/crawl/reasons.ts';
 import { readerOf } from '../discovery/crawl/settings.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
+import { CommandError } from './command.ts';
 import { createSourceChecker, readSchemaSources, type SchemaSource } from './schema/sources.ts';
 
 // Commands read what nodes host with the parts of the crawler, and under its limits.
@@ -12,6 +14,12 @@ export function createChainFetcher(config: Config, client: GuardedClient): Fetch
     ...{ client, now: () => new Date() },
     timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS,
   });
+}
+
+/** Fails the command where the registry could not be asked. */
+export function explainRegistry(error: unknown, { registryUrl }: Config, advice: string): never {
+  if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
+  throw new CommandError(`The registry at ${registryUrl} cannot be asked${advice}`, error);
 }
 
 /** Attributes are checked against the same schemas as those of a crawl, unless others are given. */

@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import { collectTexts, parseSeconds } from './arguments.ts';
 import type { CheckOptions } from './check/run.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 
-export function registerCheckCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('check')
     .option(
@@ -30,7 +29,6 @@ export function registerCheckCommand(program: Command, context: CommandContext):
     .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (options: CheckOptions) => (await import('./check/run.ts')).check(options, context));
-}
 
 const help = `
 Compares the catalogs of the catalog service with what subscribers have acknowledged and what the discovery service has indexed, and the published files

@@ -3,21 +3,15 @@ import { styleText } from 'node:util';
 // Colours for the person at a terminal. What a command prints carries marks; the very end of printing turns them into what a terminal takes, or takes them
 // out. So whatever else could be a command to a terminal is escaped in between, and nobody's text can hold more than a colour.
 
-const styles = {
-  bold: ['b', ['bold']],
-  dim: ['d', ['dim']],
-  good: ['g', ['green']],
-  warn: ['y', ['yellow']],
-  bad: ['r', ['red']],
-} as const;
+const styles = { bold: 'bold', dim: 'dim', good: 'green', warn: 'yellow', bad: 'red' } as const;
 type Style = keyof typeof styles;
 
 /** Noncharacters, which Unicode keeps for such use inside of a program. */
 const [open, close] = ['\ufdd0', '\ufdd1'];
-const marked = new RegExp(`${open}([a-z])([^${open}${close}]*)${close}`, 'g');
+const marked = new RegExp(`${open}(\\d)([^${open}${close}]*)${close}`, 'g');
 
 export function paint(style: Style, text: string): string {
-  return `${open}${styles[style][0]}${text}${close}`;
+  return `${open}${Object.keys(styles).indexOf(style)}${text}${close}`;
 }
 
 export function plain(text: string): string {
@@ -25,26 +19,18 @@ export function plain(text: string): string {
 }
 
 export function coloured(text: string): string {
-  return text.replace(marked, (_, letter: string, inner: string) => {
-    const [, format] = Object.values(styles).find(([one]) => one === letter) ?? ['', ['reset']];
-    return styleText([...format] as Parameters<typeof styleText>[0], inner);
-  });
+  return text.replace(marked, (_, number: string, inner: string) =>
+    // As a list: of a single style, Node asks whether its own standard output has colours.
+    styleText([Object.values(styles)[Number(number)] ?? 'reset'], inner),
+  );
 }
 
 const words: Record<Exclude<Style, 'bold' | 'dim'>, readonly string[]> = {
   good: ['ACCEPTED', 'ACTIVE', 'acknowledged', 'delivered', 'live', 'ok', 'ready', 'served', '✓'],
   warn: ['PARTIAL', 'pending', 'open', 'paused', 'suspended', 'unconfirmed', 'warn', 'warning', '!', '–'],
   bad: [
-    'REJECTED',
-    'FAULT',
-    'parked',
-    'refused',
-    'revoked',
-    'expired',
-    'not ready',
-    'not reached',
-    'no endpoint',
-    '✗',
+    ...['REJECTED', 'FAULT', 'parked', 'refused', 'revoked', 'expired', 'not ready', 'not reached'],
+    ...['no endpoint', '✗'],
   ],
 };
 

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { paint, paintWord, plain } from './colour.ts';
 
-/** What a command has of the world outside. */
 export interface CommandContext {
   /** Read when it is needed, so that a command that needs no settings works whatever they are. */
   config(overrides?: Readonly<Record<string, string>>): Config;
-  /** Whether the environment gives a setting a value. */
   isSet(name: string): boolean;
   /** The names of variables that are set: in the environment, and in the .env file of the working directory. */
   givenSettings(): { environment: readonly string[]; file: readonly string[] };
@@ -25,6 +24,9 @@ export interface CommandContext {
   setExitCode(code: number): void;
 }
 
+/** Adds the commands of a file to the program. */
+export type Register = (program: Command, context: CommandContext) => void;
+
 /** The message is for the person at the terminal and says what to do; shown without a stack, exit code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
@@ -39,10 +41,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Of nodes that a command reads: in a network whose registry is on this machine, so are its nodes; unless the settings say otherwise. */
-export function allowsPrivate(
-  { ALLOW_PRIVATE_ADDRESSES }: Config,
-  { isSet }: Pick<CommandContext, 'isSet'>,
-): boolean {
+export function allowsPrivate({ ALLOW_PRIVATE_ADDRESSES }: Config, { isSet }: Pick<CommandContext, 'isSet'>) {
   return ALLOW_PRIVATE_ADDRESSES || !(isSet('REGISTRY_URL') || isSet('ALLOW_PRIVATE_ADDRESSES'));
 }
 
@@ -56,7 +55,6 @@ export function printable(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, escapeCharacter);
 }
 
-/** Likewise what must not look like two lines. */
 export function oneLine(text: string): string {
   return text.replace(/[\n\t\u2028\u2029]/g, escapeCharacter);
 }
@@ -65,7 +63,6 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Prints what became of a command: for a program, as JSON, or for a person. */
 export function printResult(
   context: CommandContext,
   json: boolean | undefined,

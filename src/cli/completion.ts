@@ -1,21 +1,17 @@
 import { Argument, type Command } from 'commander';
-import type { CommandContext } from './command.ts';
-import { type Shell, shells } from './completion/shells.ts';
-import { describeCommands } from './completion/tree.ts';
+import type { CommandContext, Register } from './command.ts';
+import { type CompletedCommand, type CompletedOption, describeCommands } from './completion/tree.ts';
 
-export function registerCompletionCommand(
-  program: Command,
-  context: CommandContext,
-  buildWholeProgram: (context: CommandContext) => Promise<Command>,
-): void {
-  program
-    .command('completion')
-    .addArgument(new Argument('<shell>', 'whose script').choices(Object.keys(shells)))
-    .addHelpText('after', help)
-    .action(async (shell: Shell) =>
-      context.print(shells[shell](describeCommands(await buildWholeProgram(context))).trimEnd()),
-    );
-}
+export const completionOf =
+  (buildWholeProgram: (context: CommandContext) => Promise<Command>): Register =>
+  (program, context) =>
+    program
+      .command('completion')
+      .addArgument(new Argument('<shell>', 'whose script').choices(Object.keys(shells)))
+      .addHelpText('after', help)
+      .action(async (shell: keyof typeof shells) =>
+        context.print(shells[shell](describeCommands(await buildWholeProgram(context))).trimEnd()),
+      );
 
 const help = `
 Prints a script that has the shell complete commands and options. It is made from the commands of this version.
@@ -24,3 +20,124 @@ Examples:
   $ signpost completion bash >> ~/.bashrc
   $ signpost completion zsh > "\${fpath[1]}/_signpost"
   $ signpost completion fish > ~/.config/fish/completions/signpost.fish`;
+
+// A script for each shell: it finds the command that the line has come to, and offers its subcommands, values and options; otherwise files.
+
+const shells = { bash: renderBash, zsh: renderZsh, fish: renderFish };
+
+function renderBash(commands: readonly CompletedCommand[]): string {
+  const offered = commands.map(({ path, words, options }) => {
+    const all = [...words.map(({ word }) => word), ...options.map(({ long }) => `--${long}`)];
+    return `    ${quote(place(path))}) offered=${quote(all.join(' '))} ;;`;
+  });
+  const values = valueCases(commands).map(
+    ({ pattern, choices }) => `    ${pattern}) offered=${quote(choices.join(' '))} ;;`,
+  );
+  return `# bash completion for signpost: signpost completion bash
+_signpost() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} at='' offered='' i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "$at \${COMP_WORDS[i]}" in
+      ${leadingPlaces(commands)}) at="$at \${COMP_WORDS[i]}" ;;
+    esac
+  done
+  case "$at" in
+${offered.join('\n')}
+  esac
+  case "$at $previous" in
+${values.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
+}
+complete -o bashdefault -o default -F _signpost signpost
+`;
+}
+
+function renderZsh(commands: readonly CompletedCommand[]): string {
+  const described = (word: string, about: string) => quote(`${word.replaceAll(':', '\\:')}:${about}`);
+  const offered = commands.map(({ path, words, options }) => {
+    const named = words.map(({ word, about }) => described(word, about));
+    const dashed = options.map(({ long, about }) => described(`--${long}`, about));
+    return `    ${quote(place(path))}) named=(${named.join(' ')}) dashed=(${dashed.join(' ')}) ;;`;
+  });
+  const values = valueCases(commands).map(
+    ({ pattern, choices }) =>
+      `    ${pattern}) ${choices.length > 0 ? `compadd -- ${choices.map(quote).join(' ')}` : '_files'}; return ;;`,
+  );
+  return `#compdef signpost
+# zsh completion for signpost: signpost completion zsh
+_signpost() {
+  local at='' word
+  local -a named dashed
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "$at $word" in
+      ${leadingPlaces(commands)}) at="$at $word" ;;
+    esac
+  done
+  case "$at \${words[CURRENT-1]}" in
+${values.join('\n')}
+  esac
+  case "$at" in
+${offered.join('\n')}
+  esac
+  _describe -t commands command named
+  _describe -o -t options option dashed
+  (( \${#named} )) || _files
+}
+compdef _signpost signpost
+`;
+}
+
+function renderFish(commands: readonly CompletedCommand[]): string {
+  const offered = commands.flatMap(({ path, words, options }) => {
+    const here = `complete -c signpost -n ${quote(`__signpost_at ${quote(place(path))}`)}`;
+    return [
+      ...words.map(({ word, about }) => `${here} -f -a ${quote(word)} -d ${quote(about)}`),
+      ...options.map((option) => `${here} ${fishOption(option)} -d ${quote(option.about)}`),
+    ];
+  });
+  return `# fish completion for signpost: signpost completion fish
+function __signpost_at
+  set -l at ''
+  for word in (commandline -opc)[2..-1]
+    switch "$at $word"
+      case ${leadingPlaces(commands).replaceAll(' | ', ' ')}
+        set at "$at $word"
+    end
+  end
+  test "$at" = "$argv[1]"
+end
+${offered.join('\n')}
+`;
+}
+
+function fishOption({ long, takesValue, choices }: CompletedOption): string {
+  if (choices.length > 0) return `-l ${long} -x -a ${quote(choices.join(' '))}`;
+  return takesValue ? `-l ${long} -r` : `-l ${long}`;
+}
+
+/** Where on the line a command stands: ` keys new`. */
+function place(path: readonly string[]): string {
+  return path.map((word) => ` ${word}`).join('');
+}
+
+function leadingPlaces(commands: readonly CompletedCommand[]): string {
+  return commands
+    .filter(({ path }) => path.length > 0)
+    .map(({ path }) => quote(place(path)))
+    .join(' | ');
+}
+
+/** Options after which a value is wanted, and not another option. */
+function valueCases(commands: readonly CompletedCommand[]) {
+  return commands.flatMap(({ path, options }) =>
+    options
+      .filter(({ takesValue }) => takesValue)
+      .map(({ long, choices }) => ({ pattern: quote(`${place(path)} --${long}`), choices })),
+  );
+}
+
+/** In single quotes, nothing means anything to any of these shells but the quote itself. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

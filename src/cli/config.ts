@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { settings } from '../setting-table.ts';
 import { type Kind, secretFile } from '../settings.ts';
-import { type CommandContext, printResult, renderTable } from './command.ts';
+import { type CommandContext, printResult, type Register, renderTable } from './command.ts';
 import { checkSettings } from './config/check.ts';
 
-export function registerConfigCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const config = program.command('config');
   config
     .command('check')
@@ -20,7 +19,7 @@ export function registerConfigCommand(program: Command, context: CommandContext)
     )
     .option('--json', 'print JSON')
     .action(({ json }: { json?: boolean }) => list(context, json));
-}
+};
 
 const checkHelp = `
 Settings come from the environment and from .env in this folder. In .env, every unknown name is reported; in the environment, only names that look

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import {
   collectTexts,
   parseCount,
@@ -10,10 +10,10 @@ import {
   parseUrl,
   usualWaitSeconds,
 } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import type { ConformOptions } from './conform/run.ts';
 
-export function registerConformCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('conform')
     .argument(
@@ -65,7 +65,6 @@ export function registerConformCommand(program: Command, context: CommandContext
     .action(async (url: string, options: ConformOptions) =>
       (await import('./conform/run.ts')).conform(url, options, context),
     );
-}
 
 /** BODY_SIZE_LIMIT of the specification. */
 const usualBodyLimit = 5 * 1024 * 1024;

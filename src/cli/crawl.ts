@@ -1,15 +1,23 @@
-import type { Command } from 'commander';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startCrawl } from '../console/crawl-now.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { readLog } from '../storage/crawl/log.ts';
-import { findLastLook, findNextWork, listCrawledCatalogs, readCrawlStatus } from '../storage/crawl/status.ts';
+import {
+  findLastLook,
+  findNextWork,
+  isCrawled,
+  listCrawledCatalogs,
+  readClock,
+  readCrawlStatus,
+} from '../storage/crawl/status.ts';
 import type { Database } from '../storage/database.ts';
+import { act } from './acting.ts';
 import { parseCount, parseOffset, parseSubscriber } from './arguments.ts';
-import { type CommandContext, CommandError } from './command.ts';
-import { crawlNodeNow } from './crawl/now.ts';
+import { type CommandContext, CommandError, type Register } from './command.ts';
 import { renderCatalogs, renderLine, renderNext, renderStatus, whenText } from './crawl/report.ts';
 import { withDatabase } from './database.ts';
 
-export function registerCrawlCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const crawl = program.command('crawl').addHelpText('after', examples);
 
   crawl
@@ -27,7 +35,7 @@ export function registerCrawlCommand(program: Command, context: CommandContext):
     .option('--timeout <seconds>', 'how long to wait for it', parseCount, 60)
     .option('--json', 'print JSON')
     .action((node: string, { timeout, json }: { timeout: number; json?: boolean }) =>
-      crawlNodeNow(context, node, { timeoutMs: timeout * 1000, json }),
+      crawlNow(context, node, timeout, json),
     );
 
   crawl
@@ -39,7 +47,7 @@ export function registerCrawlCommand(program: Command, context: CommandContext):
     .option('--offset <count>', 'without the first ones', parseOffset, 0)
     .option('--json', 'print JSON')
     .action((options: LogOptions) => showLog(context, options));
-}
+};
 
 const examples = `
 Examples:
@@ -88,6 +96,46 @@ async function nothingKnown(database: Database, identity: string, node: string):
       ? 'It was not looked at yet'
       : `It was looked at ${whenText(known.checkedAt, now)}`;
   return `No catalog of ${identity} is known. ${looked}; the next look is ${next ? whenText(next.at, now) : 'not planned'}. ${seeWhy}`;
+}
+
+const pollMs = 100;
+const shownLines = 20;
+
+/** Makes everything of a node due, and waits until the running crawler has done it. */
+async function crawlNow(
+  context: CommandContext,
+  node: string,
+  seconds: number,
+  json?: boolean,
+): Promise<void> {
+  await act(context, `See why: signpost doctor ${node}`, async (acting, { REGISTRY_NAME }) => {
+    const { database } = acting;
+    const identity = identityOf(node, REGISTRY_NAME);
+    const until = waitUntil(Date.now() + seconds * 1_000);
+    const askedAt = await readClock(database);
+    await startCrawl(acting, acting.by, identity, until);
+    await until(() => isCrawled(database, identity));
+    const { lines } = await readLog(database, { node: identity, limit: shownLines, offset: 0 });
+    const told = lines.filter(({ at }) => at >= askedAt);
+    const catalogs = await listCrawledCatalogs(database, identity);
+    if (json) return context.print(JSON.stringify({ node: identity, catalogs, log: told }, null, 2));
+    context.print(
+      catalogs.length > 0
+        ? renderCatalogs(catalogs, new Date())
+        : `${identity} hosts nothing that can be read.`,
+    );
+    if (told.length > 0) context.print(`\n${told.map(renderLine).join('\n')}`);
+  });
+}
+
+function waitUntil(end: number): (holds: () => Promise<boolean>) => Promise<void> {
+  return async (holds) => {
+    while (!(await holds())) {
+      if (Date.now() > end)
+        throw new CommandError('Nobody has crawled it in time. Is the discovery service running?');
+      await delay(pollMs);
+    }
+  };
 }
 
 interface LogOptions {

@@ -14,23 +14,29 @@ export async function withDatabase<T>(
   work: (database: Database, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = context.config();
-  const logger = noteWarnings(context);
-  const workAt = async (url: string) => {
-    const database = await openDatabase({
-      ...{ url, logger, maxConnections: commandConnections },
-      transactionMs: config.TRANSACTION_LIMIT_SECONDS * 1000,
-    }).catch(asCommandError);
-    try {
-      return await work(database, config);
-    } finally {
-      await database.close();
-    }
-  };
-  return config.DATABASE_URL ? workAt(config.DATABASE_URL) : onEmbedded(config.DATA_DIR, logger, workAt);
+  const { DATABASE_URL, DATA_DIR } = config;
+  const workAt = (url: string) => withDatabaseAt(url, context, (database) => work(database, config));
+  return DATABASE_URL ? workAt(DATABASE_URL) : onEmbedded(DATA_DIR, noteWarnings(context), workAt);
+}
+
+export async function withDatabaseAt<T>(
+  url: string,
+  context: CommandContext,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase({
+    ...{ url, logger: noteWarnings(context), maxConnections: commandConnections },
+    transactionMs: context.config().TRANSACTION_LIMIT_SECONDS * 1000,
+  }).catch(asCommandError);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** What the database has to say, as notes of the command: a logger would take it 100 ms longer to start. */
-export function noteWarnings({ note }: Pick<CommandContext, 'note'>): Logger {
+function noteWarnings({ note }: Pick<CommandContext, 'note'>): Logger {
   const say = (details: { reason?: string } | string, text?: string) => {
     if (typeof details === 'string') note(details);
     else note(details.reason === undefined ? `${text}` : `${text}: ${details.reason}`);

@@ -5,7 +5,7 @@ import { type SendScene, startSendScene } from '../../tests/support/network/send
 import { runCommand } from '../../tests/support/processes/command.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { findSigningKey } from '../registry/key-files.ts';
-import { registerDebugCommand, splitMessage } from './debug.ts';
+import { register as registerDebugCommand, splitMessage } from './debug.ts';
 
 describe('signpost debug signature', () => {
   let scene: SendScene;

@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import type { FoundKey } from '../console/debug.ts';
 import type { SignatureDiagnosis } from '../protocol/debug-signature.ts';
 import { parseTime } from './arguments.ts';
 import { paint } from './colour.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { type CommandContext, CommandError, type Register } from './command.ts';
 
 interface SignatureOptions {
   body?: string;
@@ -12,7 +11,7 @@ interface SignatureOptions {
   json?: boolean;
 }
 
-export function registerDebugCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('debug')
     .command('signature')
@@ -27,7 +26,6 @@ export function registerDebugCommand(program: Command, context: CommandContext):
     .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action((file: string, options: SignatureOptions) => debugSignature(file, options, context));
-}
 
 const help = `
 The key comes from the registry (REGISTRY_URL). Every byte of the body counts: save it as it was sent, not as an editor or a log shows it.

@@ -5,7 +5,7 @@ import { useDatabase } from '../../tests/support/database/database.ts';
 import { runCommand } from '../../tests/support/processes/command.ts';
 import type { Database } from '../storage/database.ts';
 import { queueCallback } from '../storage/work/callbacks.ts';
-import { registerDeliveriesCommand } from './deliveries.ts';
+import { register as registerDeliveriesCommand } from './deliveries.ts';
 
 describe('signpost deliveries', () => {
   let database: Database;

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { deliveryStates } from '../console/answers/network.ts';
 import {
   type Delivery,
@@ -15,7 +14,7 @@ import {
 import { identityOf } from '../protocol/identity.ts';
 import { act } from './acting.ts';
 import { oneOf, parseCount, parserOf, parseSubscriber } from './arguments.ts';
-import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
+import { type CommandContext, CommandError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
 // The operator's view of what leaves the node: callbacks and pushes, what became of them, and another try for what was parked.
@@ -25,7 +24,7 @@ const readDeliveryId = parserOf(
   'It is an id as "signpost deliveries list" shows it, such as push-7.',
 );
 
-export function registerDeliveriesCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const deliveries = program.command('deliveries').addHelpText('after', examples);
 
   deliveries
@@ -63,7 +62,7 @@ export function registerDeliveriesCommand(program: Command, context: CommandCont
     .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
     .option('--json', 'print JSON')
     .action((id: DeliveryId, { json }: { json?: boolean }) => skip(context, id, json));
-}
+};
 
 const examples = `
 Examples:
@@ -96,7 +95,6 @@ async function list(context: CommandContext, { state, subscriber, limit, json }:
   });
 }
 
-/** Receivers in the order of their worst delivery. */
 function groupByReceiver(items: readonly Delivery[]): Delivery[] {
   const receivers = new Set(items.map(({ receiver }) => receiver));
   return [...receivers].flatMap((receiver) => items.filter((item) => item.receiver === receiver));
@@ -148,9 +146,7 @@ async function replayOne(context: CommandContext, id: DeliveryId, json?: boolean
 }
 
 async function replayAll(context: CommandContext, json?: boolean): Promise<void> {
-  const replayed = await act(context, advice, (acting, { RETRY_HOURS }) =>
-    replayParked(acting, acting.by, { RETRY_HOURS }),
-  );
+  const replayed = await act(context, advice, (acting, config) => replayParked(acting, acting.by, config));
   const text = `Will be tried again: ${replayed.callbacks} callbacks, ${replayed.pushes} pushes.`;
   printResult(context, json, replayed, text);
 }

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import {
   collectTexts,
   parseCount,
@@ -11,11 +10,11 @@ import {
   parseUrl,
   usualWaitSeconds,
 } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import { collectTargets, parseDistance, parsePlace } from './discover/intent.ts';
 import type { DiscoverOptions } from './discover/run.ts';
 
-export function registerDiscoverCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('discover')
     .argument('[text...]', 'words to search for')
@@ -54,7 +53,6 @@ export function registerDiscoverCommand(program: Command, context: CommandContex
     .action(async (words: string[], options: DiscoverOptions) =>
       (await import('./discover/run.ts')).discover(words, options, context),
     );
-}
 
 const examples = `
 Exit codes: 0 answered, even without results; 1 refused, not reached, or no answer.

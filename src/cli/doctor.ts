@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
-import { collectNetworks, parseSubscriber, parseUrl } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import { collectNetworks, parseNode } from './arguments.ts';
+import type { Register } from './command.ts';
 import type { DoctorOptions } from './doctor/run.ts';
 
-export function registerDoctorCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('doctor')
     .argument('<node>', 'domain, subscriberId or address of the node', parseNode)
@@ -18,7 +17,6 @@ export function registerDoctorCommand(program: Command, context: CommandContext)
     .action(async (node: string, options: DoctorOptions) =>
       (await import('./doctor/run.ts')).diagnose(node, options, context),
     );
-}
 
 const help = `
 Follows the chain as a crawler does: registry, networks, manifest, Subscriber record, indexes, entries, files, masters,
@@ -33,7 +31,3 @@ Examples:
   $ signpost doctor provider.example.org
   $ signpost doctor provider.example.org --catalog chargers-london --network nfh.global/beckn-nodes
   $ signpost doctor https://provider.example.org --json`;
-
-function parseNode(text: string): string {
-  return /^https?:/.test(text) ? parseUrl(text) : parseSubscriber(text);
-}

@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import type { ExportOptions } from './export/run.ts';
 
-export function registerExportCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('export')
     .addHelpText('after', help)
@@ -16,7 +15,6 @@ export function registerExportCommand(program: Command, context: CommandContext)
     .action(async (options: ExportOptions) =>
       (await import('./export/run.ts')).exportAsDatex(options, context),
     );
-}
 
 const help = `
 Reads what is published in PUBLISHER_DIR, retired and inactive catalogs excepted. What has no place in DATEX II is reported.

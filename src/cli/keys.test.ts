@@ -6,7 +6,7 @@ import { runCommand } from '../../tests/support/processes/command.ts';
 import type { LocalKey } from '../discovery/inspect/name-signers.ts';
 import { privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { findSigningKey, loadOrCreateSigningKey, seedFile, setCurrentKey } from '../registry/key-files.ts';
-import { registerKeysCommand } from './keys.ts';
+import { register as registerKeysCommand } from './keys.ts';
 
 describe('signpost keys new', () => {
   let directory: string;

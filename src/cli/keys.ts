@@ -1,13 +1,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Command } from 'commander';
+import type { LocalKey } from '../discovery/inspect/name-signers.ts';
 import { hasCode } from '../error-code.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { seedFile } from '../registry/key-files.ts';
 import { parseKeyId, parseSubscriber } from './arguments.ts';
-import { type CommandContext, CommandError, printResult, reasonOf } from './command.ts';
+import {
+  type CommandContext,
+  CommandError,
+  printResult,
+  type Register,
+  reasonOf,
+  renderTable,
+} from './command.ts';
 import type { RotateOptions } from './keys/rotate.ts';
-import { registerShowCommands } from './keys/show.ts';
+import { listLocalKeys } from './local-keys.ts';
 
 interface NewKeyOptions {
   id?: string;
@@ -17,7 +24,7 @@ interface NewKeyOptions {
   json?: boolean;
 }
 
-export function registerKeysCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const keys = program.command('keys');
   keys
     .command('new')
@@ -36,7 +43,34 @@ Examples:
   $ signpost keys new --id bpp.example.com --save && signpost send publish.json --as bpp.example.com --to …`,
     )
     .action((options: NewKeyOptions) => newKey(options, context));
-  registerShowCommands(keys, context);
+  keys
+    .command('list')
+    .description('list the signing keys of this machine: public keys, and where the seeds are')
+    .option('--json', 'print JSON')
+    .action(({ json }: { json?: boolean }) => {
+      const config = context.config();
+      const found = listLocalKeys(config);
+      const none = `There are no keys in ${config.DATA_DIR}/keys. Make one: signpost keys new --id … --save`;
+      const rows = found.map(({ id, keyId, publicKey, place, isInUse }) => [
+        ...[id, keyId, isInUse ? 'yes' : '', publicKey ?? 'cannot be read', place],
+      ]);
+      const table = renderTable(['SUBSCRIBER', 'KEY', 'IN USE', 'PUBLIC KEY', 'SEED'], rows);
+      printResult(context, json, found, found.length > 0 ? table : none);
+    });
+
+  keys
+    .command('show')
+    .description('show the key that a subscriber signs with, and what the registry must have for it')
+    .argument(
+      '[subscriber]',
+      'a domain, or namespace/registry (default: the publisher, PUBLISHER_ID)',
+      parseSubscriber,
+    )
+    .option('--key-id <id>', 'another of its keys', parseKeyId)
+    .option('--json', 'print JSON')
+    .addHelpText('after', showHelp)
+    .action((subscriber: string | undefined, options: ShowOptions) => showKey(subscriber, options, context));
+
   keys
     .command('rotate')
     .description(
@@ -47,7 +81,7 @@ Examples:
     .option('--json', 'print JSON')
     .addHelpText('after', rotateHelp)
     .action(async (options: RotateOptions) => (await import('./keys/rotate.ts')).rotate(options, context));
-}
+};
 
 const rotateHelp = `
 In the local registry (REGISTRY_URL not set) the key is registered at once. In any other registry, you register it: the first
@@ -97,4 +131,51 @@ function writeSeed(file: string, seed: string): void {
       error,
     );
   }
+}
+
+interface ShowOptions {
+  keyId?: string;
+  json?: boolean;
+}
+
+const showHelp = `
+The private half is never printed. Whether the registry has this key, and everything published is signed with it:
+signpost doctor SUBSCRIBER.
+
+Examples:
+  $ signpost keys show bpp.example.com
+  $ signpost keys show bpp.example.com --key-id key-2 --json`;
+
+function showKey(
+  subscriber: string | undefined,
+  { keyId, json }: ShowOptions,
+  context: CommandContext,
+): void {
+  const config = context.config();
+  const id = subscriber ?? config.identities.publisher.id;
+  const own = listLocalKeys(config).filter((key) => key.id === id);
+  const key = own.find((one) => (keyId === undefined ? one.isInUse : one.keyId === keyId));
+  if (!key) throw new CommandError(missing(id, keyId, own, config.DATA_DIR));
+  if (key.publicKey === undefined) throw new CommandError(`${key.place} holds no seed that can be read.`);
+  context.print(json ? JSON.stringify(key, null, 2) : renderKey(key, key.publicKey));
+}
+
+function renderKey({ id, keyId, place, isInUse }: LocalKey, publicKey: string): string {
+  return [
+    `subscriber_id       ${id}`,
+    `record_id           ${keyId}${isInUse ? '' : ' (not in use)'}`,
+    `signing_public_key  ${publicKey}`,
+    `seed                ${place}`,
+    '',
+    'The registry must have this public key under this record_id. In a registry of your own:',
+    `  signpost registry register ${id} --key-id ${keyId} --public-key ${publicKey} --url https://…`,
+  ].join('\n');
+}
+
+function missing(id: string, keyId: string | undefined, own: readonly LocalKey[], dataDir: string): string {
+  const others = own.map((key) => key.keyId).join(', ');
+  const what = keyId === undefined ? 'no key in use' : `no key ${keyId}`;
+  return others === ''
+    ? `There is no key of ${id} in ${dataDir}/keys. Make one: signpost keys new --id ${id} --save`
+    : `${id} has ${what} on this machine, only ${others}. Name one: --key-id`;
 }

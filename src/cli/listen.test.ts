@@ -4,7 +4,7 @@ import { freePort } from '../../tests/support/free-port.ts';
 import { type SendScene, startSendScene } from '../../tests/support/network/send-scene.ts';
 import { runCommand } from '../../tests/support/processes/command.ts';
 import { until } from '../../tests/support/time.ts';
-import { registerListenCommand } from './listen.ts';
+import { register as registerListenCommand } from './listen.ts';
 
 describe('signpost listen', () => {
   let scene: SendScene;

@@ -1,10 +1,10 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { endpoints, receivedActions } from '../protocol/endpoints.ts';
 import { parseCount, parseListen, parseSubscriber } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import type { ListenOptions } from './listen/run.ts';
 
-export function registerListenCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('listen')
     .addOption(
@@ -17,7 +17,6 @@ export function registerListenCommand(program: Command, context: CommandContext)
     .option('--json', 'print each message as one line of JSON')
     .addHelpText('after', help)
     .action(async (options: ListenOptions) => (await import('./listen/run.ts')).listen(options, context));
-}
 
 const help = `
 Takes ${receivedActions.map((action) => endpoints[action].path).join(', ')}. Messages that verify are printed and acknowledged. Others are refused, with the reason on

@@ -4,7 +4,6 @@ import { publicKeyOf } from '../protocol/keys.ts';
 import { currentKeyId, findSigningKey, type KeyFile, listKeyFiles } from '../registry/key-files.ts';
 import { CommandError, reasonOf } from './command.ts';
 
-/** The keys in DATA_DIR/keys, and those that the settings give. */
 export function listLocalKeys({ DATA_DIR, identities }: Config): LocalKey[] {
   const roles = Object.entries(identities);
   const given = roles.flatMap(([role, { id, keyId = 'key-1', seed }]) => {

@@ -1,9 +1,9 @@
-import { type Command, Option } from 'commander';
-import { parseListen, parseSeconds, parseSubscriber, parseUrl, usualWaitSeconds } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import { Option } from 'commander';
+import { parseListen, parseNode, parseSeconds, usualWaitSeconds } from './arguments.ts';
+import type { Register } from './command.ts';
 import type { McpOptions } from './mcp/run.ts';
 
-export function registerMcpCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('mcp')
     .addOption(
@@ -17,7 +17,7 @@ export function registerMcpCommand(program: Command, context: CommandContext): v
     .option(
       '--to <service>',
       'base address or subscriberId of the discovery service (default: the one of this machine)',
-      parseService,
+      parseNode,
     )
     .option(
       '--wait <seconds>',
@@ -33,7 +33,6 @@ export function registerMcpCommand(program: Command, context: CommandContext): v
     .option('--json', 'with --http, print where it listens as JSON')
     .addHelpText('after', help)
     .action(async (options: McpOptions) => (await import('./mcp/run.ts')).serveMcp(options, context));
-}
 
 const help = `
 Gives an assistant four tools: search_network, get_resource, describe_network, why_not_found. It signs as CONSUMER_ID, and waits for
@@ -47,7 +46,3 @@ Examples:
   $ signpost mcp                                   for an assistant that starts it, and talks to it over standard input and output
   $ signpost mcp --to https://discovery.example.org
   $ signpost mcp --http 0.0.0.0:4008               on a server, for assistants elsewhere`;
-
-function parseService(text: string): string {
-  return /^https?:/.test(text) ? parseUrl(text) : parseSubscriber(text);
-}

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../../tests/support/database/database.ts';
 import { runCommand } from '../../tests/support/processes/command.ts';
-import { registerMigrateCommand } from './migrate.ts';
+import { register as registerMigrateCommand } from './migrate.ts';
 
 const newest = readdirSync('migrations').sort().at(-1);
 

@@ -1,14 +1,12 @@
-import type { Command } from 'commander';
-import { type CommandContext, CommandError, printResult } from './command.ts';
+import { type CommandContext, CommandError, printResult, type Register } from './command.ts';
 import { withDatabase } from './database.ts';
 
-export function registerMigrateCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('migrate')
     .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(({ json }: { json?: boolean }) => migrate(context, json));
-}
 
 const help = `
 Every start of a role migrates too. Use this command to see the result before the first process of a new version starts. Migrations only go forward:

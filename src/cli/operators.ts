@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { audited } from '../console/audited.ts';
 import { conflict, notFound } from '../console/errors.ts';
 import { firstOperatorName, operatorName } from '../console/operator-token.ts';
@@ -11,12 +11,12 @@ import {
   revokeOperator,
 } from '../storage/console/operators.ts';
 import { act } from './acting.ts';
-import { type CommandContext, printResult, renderTable } from './command.ts';
+import { type CommandContext, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
 // Who may use the console and its API, beside the first operator with the operator token.
 
-export function registerOperatorsCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const operators = program.command('operators').addHelpText('after', examples);
 
   operators
@@ -43,7 +43,7 @@ export function registerOperatorsCommand(program: Command, context: CommandConte
     .argument('<name>', 'as listed')
     .option('--json', 'print JSON')
     .action((name: string, { json }: { json?: boolean }) => revoke(context, name, json));
-}
+};
 
 const examples = `
 Roles, each with the rights of those before it:

@@ -1,173 +1,98 @@
 import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { programVersion } from '../program-version.ts';
-import type { CommandContext } from './command.ts';
-
-type Register = (program: Command, context: CommandContext) => void;
+import type { CommandContext, Register } from './command.ts';
 
 /** One or several commands of a file, which is loaded when one of them is wanted: most of them load a good part of the system. */
 interface CommandFile {
-  /** Every command of the file by its name, with what the list of commands says of it. */
   commands: Readonly<Record<string, string>>;
-  load(): Promise<Register>;
+  load(): Promise<{ register: Register }>;
 }
 
-/** All commands in the order in which they are listed. */
+const file = (load: CommandFile['load'], commands: CommandFile['commands']): CommandFile => ({
+  load,
+  commands,
+});
+
 export const commandFiles: readonly CommandFile[] = [
-  {
-    commands: { up: 'run every role with a demo network on this machine, until Ctrl-C' },
-    load: async () => (await import('./up.ts')).registerUpCommand,
-  },
-  {
-    commands: { serve: 'run roles of a network, until Ctrl-C' },
-    load: async () => (await import('./serve.ts')).registerServeCommand,
-  },
-  {
-    commands: { migrate: 'update the database to this version before its first start' },
-    load: async () => (await import('./migrate.ts')).registerMigrateCommand,
-  },
-  {
-    commands: { status: 'show roles, problems, index, deliveries and crawl on one screen' },
-    load: async () => (await import('./status.ts')).registerStatusCommand,
-  },
-  {
-    commands: {
-      check: 'compare catalog service, subscriptions, index and published files',
-    },
-    load: async () => (await import('./check.ts')).registerCheckCommand,
-  },
-  {
-    commands: {
-      backup: 'copy database, keys and published files into a directory while the roles run',
-      restore: 'restore a backup into an empty database and directory, and notify other services',
-    },
-    load: async () => (await import('./backup.ts')).registerBackupCommands,
-  },
-  {
-    commands: { keys: 'create, show, list and rotate signing keys' },
-    load: async () => (await import('./keys.ts')).registerKeysCommand,
-  },
-  {
-    commands: { registry: 'manage participants of the local registry' },
-    load: async () => (await import('./registry.ts')).registerRegistryCommand,
-  },
-  {
-    commands: { send: 'sign a JSON file as an identity, send it, and show the answer' },
-    load: async () => (await import('./send.ts')).registerSendCommand,
-  },
-  {
-    commands: { listen: 'receive, verify, print and acknowledge callbacks and pushes' },
-    load: async () => (await import('./listen.ts')).registerListenCommand,
-  },
-  {
-    commands: { debug: 'explain why a signature fails' },
-    load: async () => (await import('./debug.ts')).registerDebugCommand,
-  },
-  {
-    commands: { publish: 'publish catalogs as signed files, or to a catalog service' },
-    load: async () => (await import('./publish.ts')).registerPublishCommand,
-  },
-  {
-    commands: {
-      retire: 'end published catalogs for ever',
-      pause: 'hide published catalogs for now',
-      resume: 'show paused catalogs again',
-    },
-    load: async () => (await import('./catalog-state.ts')).registerStateCommands,
-  },
-  {
-    commands: {
-      refresh: 'renew index, manifest and Subscriber record before their announced update',
-    },
-    load: async () => (await import('./refresh.ts')).registerRefreshCommand,
-  },
-  {
-    commands: { discover: 'search a discovery service as an app' },
-    load: async () => (await import('./discover.ts')).registerDiscoverCommand,
-  },
-  {
-    commands: { mcp: 'let an assistant search the network: a Model Context Protocol server' },
-    load: async () => (await import('./mcp.ts')).registerMcpCommand,
-  },
-  {
-    commands: { catalog: 'show catalogs of the local catalog service, and release their ids' },
-    load: async () => (await import('./catalog.ts')).registerCatalogCommand,
-  },
-  {
-    commands: { deliveries: 'list, replay or skip callbacks and pushes' },
-    load: async () => (await import('./deliveries.ts')).registerDeliveriesCommand,
-  },
-  {
-    commands: { operators: 'create, list and revoke tokens for the console and its API' },
-    load: async () => (await import('./operators.ts')).registerOperatorsCommand,
-  },
-  {
-    commands: { schema: 'list domain schemas, and check files against them' },
-    load: async () => (await import('./schema.ts')).registerSchemaCommand,
-  },
-  {
-    commands: { import: 'convert a list of charging stations to EV charger catalogs' },
-    load: async () => (await import('./import.ts')).registerImportCommand,
-  },
-  {
-    commands: { sync: 'keep what is published equal to a source of charging stations' },
-    load: async () => (await import('./sync.ts')).registerSyncCommand,
-  },
-  {
-    commands: { export: 'write what is published in the form of another standard' },
-    load: async () => (await import('./export.ts')).registerExportCommand,
-  },
-  {
-    commands: { verify: 'verify published files as a crawler does: signatures, digests, versions' },
-    load: async () => (await import('./verify.ts')).registerVerifyCommand,
-  },
-  {
-    commands: {
-      conform: 'check a catalog service, discovery service or published tree against the specification',
-    },
-    load: async () => (await import('./conform.ts')).registerConformCommand,
-  },
-  {
-    commands: {
-      crawl: 'show the state and log of the crawler, or crawl a node now',
-    },
-    load: async () => (await import('./crawl.ts')).registerCrawlCommand,
-  },
-  {
-    commands: { doctor: 'explain why catalogs of a node do not appear in discovery' },
-    load: async () => (await import('./doctor.ts')).registerDoctorCommand,
-  },
-  {
-    commands: {
-      index: 'show, rebuild or check the search index of the discovery service',
-    },
-    load: async () => (await import('./search-index.ts')).registerIndexCommand,
-  },
-  {
-    commands: { config: 'check the settings of this machine, or list all settings' },
-    load: async () => (await import('./config.ts')).registerConfigCommand,
-  },
-  {
-    commands: { completion: 'print a completion script for bash, zsh or fish' },
-    load: async () => {
-      const { registerCompletionCommand } = await import('./completion.ts');
-      return (program, context) => registerCompletionCommand(program, context, buildWholeProgram);
-    },
-  },
+  file(() => import('./up.ts'), { up: 'run every role with a demo network on this machine, until Ctrl-C' }),
+  file(() => import('./serve.ts'), { serve: 'run roles of a network, until Ctrl-C' }),
+  file(() => import('./migrate.ts'), {
+    migrate: 'update the database to this version before its first start',
+  }),
+  file(() => import('./status.ts'), {
+    status: 'show roles, problems, index, deliveries and crawl on one screen',
+  }),
+  file(() => import('./check.ts'), {
+    check: 'compare catalog service, subscriptions, index and published files',
+  }),
+  file(() => import('./backup.ts'), {
+    backup: 'copy database, keys and published files into a directory while the roles run',
+    restore: 'restore a backup into an empty database and directory, and notify other services',
+  }),
+  file(() => import('./keys.ts'), { keys: 'create, show, list and rotate signing keys' }),
+  file(() => import('./registry.ts'), { registry: 'manage participants of the local registry' }),
+  file(() => import('./send.ts'), { send: 'sign a JSON file as an identity, send it, and show the answer' }),
+  file(() => import('./listen.ts'), {
+    listen: 'receive, verify, print and acknowledge callbacks and pushes',
+  }),
+  file(() => import('./debug.ts'), { debug: 'explain why a signature fails' }),
+  file(() => import('./publish.ts'), {
+    publish: 'publish catalogs as signed files, or to a catalog service',
+  }),
+  file(() => import('./catalog-state.ts'), {
+    retire: 'end published catalogs for ever',
+    pause: 'hide published catalogs for now',
+    resume: 'show paused catalogs again',
+  }),
+  file(() => import('./refresh.ts'), {
+    refresh: 'renew index, manifest and Subscriber record before their announced update',
+  }),
+  file(() => import('./discover.ts'), { discover: 'search a discovery service as an app' }),
+  file(() => import('./mcp.ts'), {
+    mcp: 'let an assistant search the network: a Model Context Protocol server',
+  }),
+  file(() => import('./catalog.ts'), {
+    catalog: 'show catalogs of the local catalog service, and release their ids',
+  }),
+  file(() => import('./deliveries.ts'), { deliveries: 'list, replay or skip callbacks and pushes' }),
+  file(() => import('./operators.ts'), {
+    operators: 'create, list and revoke tokens for the console and its API',
+  }),
+  file(() => import('./schema.ts'), { schema: 'list domain schemas, and check files against them' }),
+  file(async () => ({ register: (await import('./import.ts')).registerImportCommand }), {
+    import: 'convert a list of charging stations to EV charger catalogs',
+  }),
+  file(async () => ({ register: (await import('./sync.ts')).registerSyncCommand }), {
+    sync: 'keep what is published equal to a source of charging stations',
+  }),
+  file(() => import('./export.ts'), { export: 'write what is published in the form of another standard' }),
+  file(() => import('./verify.ts'), {
+    verify: 'verify published files as a crawler does: signatures, digests, versions',
+  }),
+  file(() => import('./conform.ts'), {
+    conform: 'check a catalog service, discovery service or published tree against the specification',
+  }),
+  file(() => import('./crawl.ts'), { crawl: 'show the state and log of the crawler, or crawl a node now' }),
+  file(() => import('./doctor.ts'), {
+    doctor: 'explain why catalogs of a node do not appear in discovery',
+  }),
+  file(() => import('./search-index.ts'), {
+    index: 'show, rebuild or check the search index of the discovery service',
+  }),
+  file(() => import('./config.ts'), { config: 'check the settings of this machine, or list all settings' }),
+  file(async () => ({ register: (await import('./completion.ts')).completionOf(buildWholeProgram) }), {
+    completion: 'print a completion script for bash, zsh or fish',
+  }),
 ];
 
 /** Started by a supervisor, never by a person. */
-const hiddenFiles: readonly CommandFile[] = [
-  { commands: { worker: '' }, load: async () => (await import('./worker.ts')).registerWorkerCommand },
-];
+const hiddenFiles: readonly CommandFile[] = [file(() => import('./worker.ts'), { worker: '' })];
 
-/**
- * The program with the command that the arguments name; of all others, only names and descriptions are there.
- *
- * @param args what was typed after `signpost`
- */
+/** The program with the command that the arguments after `signpost` name; of all others, only names and descriptions are there. */
 export async function buildProgram(context: CommandContext, args: readonly string[]): Promise<Command> {
-  const wanted = findWanted(args);
+  const [first, second] = args;
+  const wanted = first === 'help' ? second : first;
   const program = createProgram(context);
   for (const file of [...commandFiles, ...hiddenFiles]) {
     if (wanted !== undefined && Object.hasOwn(file.commands, wanted)) await register(program, file, context);
@@ -184,17 +109,12 @@ export async function buildWholeProgram(context: CommandContext): Promise<Comman
   return program;
 }
 
-/** `signpost help publish` asks for publish as `signpost publish --help` does. */
-function findWanted([first, second]: readonly string[]): string | undefined {
-  return first === 'help' ? second : first;
-}
-
 async function register(
   program: Command,
   { commands, load }: CommandFile,
   context: CommandContext,
 ): Promise<void> {
-  (await load())(program, context);
+  (await load()).register(program, context);
   for (const command of program.commands) {
     const about = commands[command.name()];
     if (about) command.description(about);

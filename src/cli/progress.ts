@@ -4,11 +4,7 @@ const quietMs = 2_000;
 const pauseMs = 5_000;
 
 /** Work that may take long says now and then that it goes on. */
-export async function withProgress<T>(
-  context: CommandContext,
-  what: string,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function withProgress<T>(context: CommandContext, what: string, work: () => Promise<T>) {
   const started = performance.now();
   const tell = () => {
     context.note(`${what}, ${Math.round((performance.now() - started) / 1_000)} s …`);

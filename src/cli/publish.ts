@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import {
   collectNetworks,
   parseCatalogType,
@@ -11,10 +10,10 @@ import {
   parseUrl,
   usualWaitSeconds,
 } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import type { PublishOptions } from './publish/run.ts';
 
-export function registerPublishCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('publish')
     .argument('<file...>', 'a publish request, a catalog, or an array of catalogs; - reads standard input')
@@ -44,7 +43,6 @@ export function registerPublishCommand(program: Command, context: CommandContext
     .action(async (files: string[], options: PublishOptions) =>
       (await import('./publish/run.ts')).publish(files, options, context),
     );
-}
 
 const examples = `
 Files are read back through PUBLISHER_URL and verified. If they are not public yet, because they must be copied to a host first, the command says so.

@@ -20,7 +20,6 @@ export async function readJsonInput(file: string, context: CommandContext): Prom
   return parseJsonInput(file, await readInput(file, context));
 }
 
-/** @param file as an error calls it */
 export function parseJsonInput(file: string, bytes: Buffer): Json {
   return explainJson(file, () => parseJson(bytes));
 }

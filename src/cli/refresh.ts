@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import { numberOf } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import type { RefreshOptions } from './refresh/run.ts';
 
-export function registerRefreshCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('refresh')
     .option('--resign', 'sign everything again, after a key was compromised')
@@ -17,7 +16,6 @@ export function registerRefreshCommand(program: Command, context: CommandContext
     .action(async (options: RefreshOptions) =>
       (await import('./refresh/run.ts')).refreshHere(context.config(), options, context),
     );
-}
 
 const help = `
 A running publisher does this itself. If you publish with commands only, run it from a timer, more often than every

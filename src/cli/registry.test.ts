@@ -4,7 +4,7 @@ import { runCommand } from '../../tests/support/processes/command.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import type { Database } from '../storage/database.ts';
 import { findKeyRecord } from '../storage/registry/records.ts';
-import { registerRegistryCommand } from './registry.ts';
+import { register as registerRegistryCommand } from './registry.ts';
 
 const publicKey = publicKeyOf(privateKeyFromSeed(generateSeed()));
 const otherKey = publicKeyOf(privateKeyFromSeed(generateSeed()));

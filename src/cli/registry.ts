@@ -14,7 +14,7 @@ import {
   setCatalogIndexUrls,
   setKeyState,
 } from '../storage/registry/participants.ts';
-import { listParticipants } from '../storage/registry/records.ts';
+import { type KeyRecord, listParticipants } from '../storage/registry/records.ts';
 import {
   collectNetworks,
   collectTexts,
@@ -28,13 +28,12 @@ import {
   parseTime,
   parseUrl,
 } from './arguments.ts';
-import { type CommandContext, CommandError, printResult } from './command.ts';
+import { CommandError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
-import { renderParticipant, renderRecords } from './registry-report.ts';
 
 // The operator's side of the registry role. These commands write to the database; HTTP only reads.
 
-export function registerRegistryCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const registry = program.command('registry').addHelpText('after', examples);
 
   /** Opens the database, names the participant by its identity, prints what the work returns, and turns a refusal into a sentence. */
@@ -123,27 +122,19 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     .action(changeState);
 
   const membership = registry.command('membership').description('networks that a participant is a member of');
-  ofParticipant(membership.command('add'))
-    .argument('<network>', 'network id: namespace/registry', parseNetwork)
-    .option('--json', 'print JSON')
-    .action((name: string, network: string, { json }: JsonOption) =>
-      onRegistry(name, json, async (database, who) => {
-        const { identity: subscriber } = who;
-        await addMembership(database, who, network);
-        return [{ subscriber, network, isMember: true }, `${subscriber} is a member of ${network}.`];
-      }),
-    );
-  ofParticipant(membership.command('remove'))
-    .argument('<network>', 'network id: namespace/registry', parseNetwork)
-    .option('--json', 'print JSON')
-    .action((name: string, network: string, { json }: JsonOption) =>
-      onRegistry(name, json, async (database, who) => {
-        const { identity: subscriber } = who;
-        const removed = await removeMembership(database, who, network);
-        const text = `${subscriber} ${removed ? 'is no longer' : 'was not'} a member of ${network}.`;
-        return [{ subscriber, network, isMember: false, removed }, text];
-      }),
-    );
+  for (const isMember of [true, false])
+    ofParticipant(membership.command(isMember ? 'add' : 'remove'))
+      .argument('<network>', 'network id: namespace/registry', parseNetwork)
+      .option('--json', 'print JSON')
+      .action((name: string, network: string, { json }: JsonOption) =>
+        onRegistry(name, json, async (database, who) => {
+          const subscriber = who.identity;
+          const removed = isMember ? undefined : await removeMembership(database, who, network);
+          if (isMember) await addMembership(database, who, network);
+          const is = isMember ? 'is' : removed ? 'is no longer' : 'was not';
+          return [{ subscriber, network, isMember, removed }, `${subscriber} ${is} a member of ${network}.`];
+        }),
+      );
 
   const key = registry.command('key').description('keys of a participant');
   keyOptions(ofParticipant(key.command('add')))
@@ -154,13 +145,6 @@ export function registerRegistryCommand(program: Command, context: CommandContex
         await addKey(database, who, keyOf(options));
         return [{ subscriber, added: options.keyId }, `Added key ${options.keyId} to ${subscriber}.`];
       }),
-    );
-  ofParticipant(key.command('revoke'))
-    .description('revoke one key; this is for ever')
-    .argument('<key-id>', 'the key')
-    .option('--json', 'print JSON')
-    .action((name: string, keyId: string, { json }: JsonOption) =>
-      changeState(name, 'revoked', { keyId, json }),
     );
 
   ofParticipant(registry.command('catalog-index'))
@@ -175,7 +159,7 @@ export function registerRegistryCommand(program: Command, context: CommandContex
         return [{ subscriber, catalogIndexUrls: urls }, text];
       }),
     );
-}
+};
 
 const subscriberHelp = 'a domain, or namespace/registry';
 const cacheHint = `\nReaders may keep a record for its ttl (${defaultTtlSeconds} s unless set otherwise): until then the change may not be seen everywhere.`;
@@ -261,4 +245,37 @@ function keyOptions(command: Command): Command {
 
 function keyOf({ keyId, publicKey, validFrom, validUntil, ttl }: KeyOptions): KeyRegistration {
   return { recordId: keyId, publicKey, validFrom, validUntil, ttlSeconds: ttl };
+}
+
+function renderRecords(records: readonly KeyRecord[]): string {
+  const header = ['SUBSCRIBER', 'KEY', 'STATE', 'TYPE', 'URL', 'NETWORKS'];
+  const rows = records.map(({ subscriberId, recordId, state, type, url, networkMemberships }) => [
+    ...[subscriberId, recordId, state, type ?? '', url ?? '', networkMemberships.join(' ')],
+  ]);
+  return renderTable(header, rows);
+}
+
+function renderParticipant(records: readonly KeyRecord[]): string {
+  const [first] = records;
+  const lines = [
+    ['subscriber', first?.subscriberId],
+    ['identity', `${first?.namespace}/${first?.registryName}`],
+    ['url', first?.url],
+    ['type', first?.type],
+    ['domain', first?.domain],
+    ['countries', first?.countries?.join(' ')],
+    ['networks', first?.networkMemberships.join(' ')],
+    ['catalog indexes', first?.catalogIndexUrls.join(' ')],
+    ...records.map((key) => [`key ${key.recordId}`, `${key.state}  ${key.publicKey}${renderValidity(key)}`]),
+  ];
+  return renderTable(
+    ['', ''],
+    lines.map(([label = '', text]) => [label ?? '', text || '-']),
+  ).trimStart();
+}
+
+function renderValidity({ validFrom, validUntil, ttlSeconds }: KeyRecord): string {
+  const from = validFrom ? `  from ${validFrom.toISOString()}` : '';
+  const until = validUntil ? `  until ${validUntil.toISOString()}` : '';
+  return `${from}${until}  ttl ${ttlSeconds} s`;
 }

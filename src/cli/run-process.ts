@@ -13,11 +13,8 @@ import { WorkerFailed } from '../workers/worker-pool.ts';
 import { type CommandContext, CommandError, oneLine, reasonOf } from './command.ts';
 import { sameSignalMs } from './interrupt.ts';
 
-/**
- * Starts the roles, in this process or in WORKERS, prints one line for each, and stays until it is told to stop, or its terminal is closed; a second Ctrl-C does not
- * wait.
- */
-export async function runProcess<T extends Closable>(
+/** Starts the roles, in this process or in WORKERS, prints one line for each, and stays until it is told to stop; a second Ctrl-C does not wait. */
+export async function runProcess<T extends { close(): Promise<void> }>(
   context: CommandContext,
   config: Config,
   options: RunOptions<T> = {},
@@ -55,25 +52,15 @@ export async function runProcess<T extends Closable>(
   context.note('signpost: stopped.');
 }
 
-interface Closable {
-  close(): Promise<void>;
-}
-
-interface RunOptions<T extends Closable> {
+interface RunOptions<T extends { close(): Promise<void> }> {
   prepare?: (database: Database) => Promise<void>;
   /** Starts what runs beside the roles, and is closed before them. */
-  alongside?: (running: Pick<Process, 'database' | 'roles'>, logger: Logger) => Promise<T | undefined>;
+  alongside?: (running: Process, logger: Logger) => Promise<T | undefined>;
   /** What is waited for before anything is printed, so that the log of the start does not push it away. */
-  settle?: (
-    running: Pick<Process, 'database' | 'roles'>,
-    signal: AbortSignal,
-    beside: T | undefined,
-  ) => Promise<void>;
+  settle?: (running: Process, signal: AbortSignal, beside: T | undefined) => Promise<void>;
   /** Called once everything is printed. What it returns is called in the end. */
   started?: () => (() => void) | undefined;
-  /** Print the addresses as one JSON object, and nothing else. */
   json?: boolean;
-  /** Also print where others reach the roles that have an identity. */
   showPublic?: boolean;
 }
 
@@ -83,7 +70,6 @@ function renderStarted({ roles, operationsUrl }: Pick<Process, 'roles' | 'operat
   return JSON.stringify({ roles: told, operationsUrl });
 }
 
-/** One line for each. */
 function printAddresses(
   context: CommandContext,
   { roles, operationsUrl }: Process,
@@ -103,11 +89,7 @@ function printAddresses(
 }
 
 /** Undefined when the process was told to stop before it had started. */
-async function startUntil(
-  signal: AbortSignal,
-  config: Config,
-  options: StartOptions,
-): Promise<Process | undefined> {
+async function startUntil(signal: AbortSignal, config: Config, options: StartOptions) {
   try {
     const start = config.WORKERS > 1 ? startWorkers : startProcess;
     return await start(config, { ...options, signal });
@@ -118,7 +100,6 @@ async function startUntil(
   }
 }
 
-/** Why a process could not start, as one sentence for the person who started it. */
 export function explainStart(error: unknown, config: Config): CommandError {
   if (error instanceof CommandError) return error;
   if (error instanceof WorkerFailed) return new CommandError(error.message, error);
@@ -126,22 +107,15 @@ export function explainStart(error: unknown, config: Config): CommandError {
 }
 
 function explainListening(error: unknown, config: Config): string | undefined {
-  if (!hasCode(error, ...Object.keys(listeningProblems)) || !isListening(error)) return undefined;
-  const { code = '', address, hostname, port } = error;
+  if (!hasCode(error, ...Object.keys(listeningProblems))) return undefined;
+  const { code = '', syscall = '', address, hostname, port } = error as ListeningError;
+  // The only names that a start resolves itself, unwrapped, are those of the addresses to listen on.
+  if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return undefined;
   const place = port === undefined ? (address ?? hostname) : `${address}:${port}`;
   return `Cannot listen on ${place}: ${listeningProblems[code]?.(portSetting(config, port))}`;
 }
 
-interface ListeningError extends NodeJS.ErrnoException {
-  address?: string;
-  hostname?: string;
-  port?: number;
-}
-
-/** The only names that a start resolves itself, unwrapped, are those of the addresses to listen on. */
-function isListening(error: NodeJS.ErrnoException): error is ListeningError {
-  return ['listen', 'bind', 'getaddrinfo'].includes(error.syscall ?? '');
-}
+type ListeningError = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 
 const noSuchAddress = () => 'this machine has no such address. Set another HOST (see .env.example).';
 const listeningProblems: Record<string, (setting: string) => string> = {

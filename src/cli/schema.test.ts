@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dataFile } from '../../tests/support/catalogs/data-dir.ts';
 import { runCommand } from '../../tests/support/processes/command.ts';
-import { registerSchemaCommand } from './schema.ts';
+import { register as registerSchemaCommand } from './schema.ts';
 
 let directory: string;
 beforeEach(() => {

@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import type { CheckOptions, ListOptions } from './schema/run.ts';
 
-export function registerSchemaCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const schema = program.command('schema');
   schema
     .command('list')
@@ -20,7 +19,7 @@ export function registerSchemaCommand(program: Command, context: CommandContext)
     .action(async (file: string, options: CheckOptions) =>
       (await import('./schema/run.ts')).checkFile(file, options, context),
     );
-}
+};
 
 const listHelp = `
 Schemas come from the package, from SCHEMA_DIR, and from SCHEMA_HOSTS if they were fetched.

@@ -4,7 +4,7 @@ import { useDatabase } from '../../tests/support/database/database.ts';
 import { runCommand } from '../../tests/support/processes/command.ts';
 import { writeIndex } from '../search/port.ts';
 import type { Database } from '../storage/database.ts';
-import { registerIndexCommand } from './search-index.ts';
+import { register as registerIndexCommand } from './search-index.ts';
 
 describe('signpost index', () => {
   let database: Database;

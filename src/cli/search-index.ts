@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
-import type { CommandContext } from './command.ts';
-import type { CheckOptions, RebuildOptions } from './search-index/run.ts';
+import type { IndexStatus } from '../search/status.ts';
+import { type CommandContext, CommandError, printResult, type Register, renderTable } from './command.ts';
 
-export function registerIndexCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const index = program.command('index').addHelpText('after', examples);
 
   index
@@ -11,9 +10,7 @@ export function registerIndexCommand(program: Command, context: CommandContext):
       'which generation of the index searches read, how far another one is built, which processes use the index',
     )
     .option('--json', 'print JSON')
-    .action(async (options: { json?: boolean }) =>
-      (await import('./search-index/status.ts')).showStatus(context, options),
-    );
+    .action(({ json }: { json?: boolean }) => showStatus(context, json));
 
   index
     .command('rebuild')
@@ -22,7 +19,9 @@ export function registerIndexCommand(program: Command, context: CommandContext):
     )
     .option('--catalog <id>', 'rebuild only the entries of this catalog id')
     .option('--json', 'print JSON')
-    .action(async (options: RebuildOptions) => (await load()).rebuild(context, options));
+    .action(({ catalog, json }: { catalog?: string; json?: boolean }) =>
+      catalog === undefined ? rebuild(context, json) : rebuildCatalog(context, catalog, json),
+    );
 
   index
     .command('check')
@@ -31,11 +30,8 @@ export function registerIndexCommand(program: Command, context: CommandContext):
     )
     .option('--mend', 'rebuild entries that differ')
     .option('--json', 'print each difference as a line of JSON')
-    .action(async (options: CheckOptions) => (await load()).check(context, options));
-}
-
-/** The search loads a good part of the system. */
-const load = () => import('./search-index/run.ts');
+    .action((options: { mend?: boolean; json?: boolean }) => check(context, options));
+};
 
 const examples = `
 Examples:
@@ -46,3 +42,85 @@ Examples:
 After an upgrade with another index format, the discovery service builds a new generation next to the one in use, when the last process of the older
 version has ended. Searches stay exact meanwhile.
 These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
+
+async function showStatus(context: CommandContext, json?: boolean): Promise<void> {
+  const { withDatabase } = await import('./database.ts');
+  const { readIndexStatus } = await import('../search/status.ts');
+  const status = await withDatabase(context, (database) => readIndexStatus(database));
+  printResult(context, json, status, renderStatus(status));
+}
+
+function renderStatus(status: IndexStatus): string {
+  const { inUse, newest, processes } = status;
+  const lines = [
+    `Searches read generation ${inUse.number} of the index, of version ${inUse.version}; this program knows up to version ${newest}.`,
+    describeNextStep(status),
+  ];
+  const rows = processes.map(({ name, version: known }) => [name, String(known)]);
+  if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
+  return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
+}
+
+function describeNextStep(status: IndexStatus): string {
+  const { inUse, building, left, newest, catalogs, isBuilding, processes } = status;
+  if (building) {
+    const built = `${catalogs - left} of ${catalogs} catalogs are in generation ${building.number}, of version ${building.version}.`;
+    if (isBuilding) return `${built} The others are being built.`;
+    return `${built} The others will be built${processes.length > 0 ? '' : ' when a discovery service runs'}.`;
+  }
+  const older = processes.filter(({ version }) => version < newest).length;
+  if (inUse.version < newest && older > 0)
+    return `The generation for version ${newest} waits until ${older === 1 ? '1 process of an older version has' : `${older} processes of an older version have`} ended.`;
+  return 'Nothing is left to build.';
+}
+
+/** The search loads a good part of the system, which help and status do without. */
+async function withIndex<T>(context: CommandContext, work: (index: IndexUpkeep) => Promise<T>): Promise<T> {
+  const { withDatabase } = await import('./database.ts');
+  const { maintainIndex } = await import('../search/port.ts');
+  return withDatabase(context, (database) => work(maintainIndex(database)));
+}
+
+type IndexUpkeep = ReturnType<typeof import('../search/port.ts').maintainIndex>;
+
+async function rebuild(context: CommandContext, json?: boolean): Promise<void> {
+  let shownAt = performance.now();
+  const rebuilt = await withIndex(context, (index) =>
+    index.rebuild(({ catalogs: done }) => {
+      if (performance.now() - shownAt < showEveryMs) return;
+      shownAt = performance.now();
+      context.note(`${done} catalogs so far`);
+    }),
+  );
+  const { catalogs, documents, version } = rebuilt;
+  const text = `Built a new generation of the index from ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers, in version ${version}. Searches read it now.`;
+  printResult(context, json, { catalogs, documents, version }, text);
+}
+
+const showEveryMs = 5_000;
+
+async function rebuildCatalog(context: CommandContext, id: string, json?: boolean): Promise<void> {
+  const checked = await withIndex(context, (index) => index.rebuildCatalogs(id));
+  if (checked === undefined) throw new CommandError(`The index has no catalog with the id ${id}.`);
+  const { documents, mended } = checked;
+  const text = `Compared ${documents} documents of the catalog ${id} with their entries; the entries of ${mended} were wrong and are mended.`;
+  printResult(context, json, { documents, mended }, text);
+}
+
+async function check(
+  context: CommandContext,
+  { mend = false, json }: { mend?: boolean; json?: boolean },
+): Promise<void> {
+  const { describeDifference } = await import('../search/port.ts');
+  const { documents, differences, mended } = await withIndex(context, (index) =>
+    index.check({
+      mend,
+      onDifference: (each) => context.print(json ? JSON.stringify(each) : describeDifference(each)),
+    }),
+  );
+  const held = `${documents} catalogs, resources and offers were held against the index`;
+  if (differences === 0) return context.note(`${held}: no difference.`);
+  const found = `${held}: ${differences} ${differences === 1 ? 'difference' : 'differences'}`;
+  if (!mend) throw new CommandError(`${found}. "signpost index check --mend" mends them.`);
+  context.note(`${found}; the entries of ${mended} of them were made anew.`);
+}

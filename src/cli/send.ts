@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import {
   parseKeyId,
   parseListen,
@@ -8,10 +7,10 @@ import {
   parseUrl,
   usualWaitSeconds,
 } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import type { SendOptions } from './send/run.ts';
 
-export function registerSendCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('send')
     .argument('[file]', 'request with context and message; - reads standard input; none for GET and DELETE')
@@ -42,7 +41,6 @@ export function registerSendCommand(program: Command, context: CommandContext): 
     .action(async (file: string | undefined, options: SendOptions) =>
       (await import('./send/run.ts')).send(file, options, context),
     );
-}
 
 const examples = `
 Exit codes: 0 accepted; 1 refused, not reached, no callback, or a PARTIAL or REJECTED catalog.

@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
-import { type Config, isSigningRole } from '../config.ts';
+import { isSigningRole } from '../config.ts';
 import { roles } from '../setting-table.ts';
 import { workersHelp } from './arguments.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { type CommandContext, CommandError, type Register } from './command.ts';
 
-export function registerServeCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('serve')
     .option('--roles <list>', `comma-separated: ${roles.join(', ')}, or all (default: ROLES)`)
@@ -29,7 +28,6 @@ Examples:
         json: options.json,
       });
     });
-}
 
 interface ServeOptions {
   roles?: string;
@@ -40,10 +38,7 @@ interface ServeOptions {
 const operationsPort = 4006;
 
 /** For a network, what works on one machine is no default: who the roles are, and where their data lies, is for the operator to say. */
-async function serveConfig(
-  context: CommandContext,
-  { roles: chosen, workers }: ServeOptions,
-): Promise<Config> {
+async function serveConfig(context: CommandContext, { roles: chosen, workers }: ServeOptions) {
   const { keepsData } = await import('../main.ts');
   const config = context.config({
     ...(chosen !== undefined && { ROLES: chosen }),

@@ -9,7 +9,7 @@ import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { startRegistryRole } from '../registry/role.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
-import { registerStatusCommand } from './status.ts';
+import { register as registerStatusCommand } from './status.ts';
 
 describe('signpost status', () => {
   const directory = mkdtempSync(join(tmpdir(), 'signpost-status-'));

@@ -1,13 +1,20 @@
-import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import type { Overview } from '../storage/console/overview.ts';
 import type { CrawlSummary } from '../storage/crawl/status.ts';
 import { collectUrls } from './arguments.ts';
 import { paint } from './colour.ts';
-import { type CommandContext, counted, hasDatabase, oneLine, printResult, renderTable } from './command.ts';
-import { askAddresses, askRoles, type RoleReadiness, type SaidTrouble } from './status/readiness.ts';
+import {
+  type CommandContext,
+  counted,
+  hasDatabase,
+  oneLine,
+  printResult,
+  type Register,
+  renderTable,
+} from './command.ts';
+import { askAddresses, askRoles, type SaidTrouble } from './status/readiness.ts';
 
-export function registerStatusCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('status')
     .argument('[addresses...]', 'of processes (OPERATIONS_PORT) or roles, here or elsewhere', collectUrls)
@@ -16,7 +23,6 @@ export function registerStatusCommand(program: Command, context: CommandContext)
     .action((addresses: string[] = [], { json }: { json?: boolean } = {}) =>
       showStatus(context, addresses, json),
     );
-}
 
 const help = `
 Asks the addresses for /ready. Without addresses, it asks the process on this machine and reads the database (DATABASE_URL, or the embedded one in DATA_DIR).
@@ -49,7 +55,11 @@ async function showStatus(
   const troubles = [...said.values()];
   const stored = isElsewhere ? undefined : await readStored(context, config);
   const lines = [
-    ...[renderRoles(roles), ...renderTroubles(troubles)],
+    renderTable(
+      ['ROLE', 'STATE', 'ADDRESS', ''],
+      roles.map(({ role, state, address, problem = '' }) => [role, state, address, problem]),
+    ),
+    ...renderTroubles(troubles),
     ...(isElsewhere ? [] : renderStored(stored, config)),
   ];
   const told = { roles, troubles, ...stored?.overview, crawlState: stored?.crawl };
@@ -69,13 +79,6 @@ async function readStored(context: CommandContext, config: Config): Promise<Stor
     overview: await readOverview(database),
     crawl: await summarizeCrawl(database),
   }));
-}
-
-function renderRoles(roles: readonly Omit<RoleReadiness, 'troubles'>[]): string {
-  return renderTable(
-    ['ROLE', 'STATE', 'ADDRESS', ''],
-    roles.map(({ role, state, address, problem = '' }) => [role, state, address, problem]),
-  );
 }
 
 function renderTroubles(troubles: readonly SaidTrouble[]): string[] {

@@ -1,7 +1,6 @@
 import type { Config } from '../config.ts';
 import { FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
 import { isJsonObject, parseJson } from '../protocol/json.ts';
-import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 import { publishByTrigger } from '../publisher/trigger-client.ts';
 import { findTriggerToken, tokenFile } from '../publisher/trigger-token.ts';
 import { CommandError, reasonOf } from './command.ts';
@@ -29,11 +28,7 @@ export async function triggerAnswers({ triggerUrl }: Config, client: GuardedClie
 }
 
 /** The trigger's answer; undefined when none runs here. */
-export async function askTrigger(
-  config: Config,
-  request: object,
-  indexName?: string,
-): Promise<TriggerAnswer | undefined> {
+export async function askTrigger(config: Config, request: object, indexName?: string) {
   return withRegistry(config, async (_registry, client) => {
     if (!(await triggerAnswers(config, client))) return undefined;
     const trigger = { client, url: config.triggerUrl, token: readToken(config) };

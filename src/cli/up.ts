@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import { workersHelp } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import type { UpOptions } from './up/run.ts';
 
-export function registerUpCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('up')
     .option('--empty', 'without the catalogs and participants of the demo')
@@ -11,7 +10,6 @@ export function registerUpCommand(program: Command, context: CommandContext): vo
     .option('--json', 'print the addresses as one JSON object when everything is up')
     .addHelpText('after', help)
     .action(async (options: UpOptions) => (await import('./up/run.ts')).runUp(options, context));
-}
 
 const help = `
 The demo network is a part of Bengaluru. The shops of a grocer extend a master catalog. One charging operator publishes through the catalog service; two

@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import { collectTexts, parseSubscriber } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import type { VerifyOptions } from './verify/run.ts';
 
-export function registerVerifyCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) =>
   program
     .command('verify')
     .argument('[path-or-url]', 'directory of the published files, address of a node, or address of an index')
@@ -23,7 +22,6 @@ export function registerVerifyCommand(program: Command, context: CommandContext)
     .action(async (place: string | undefined, options: VerifyOptions) =>
       (await import('./verify/run.ts')).verify(place, options, context),
     );
-}
 
 const help = `
 Without an argument, it verifies the files of this machine's publisher. Keys come from the registry (REGISTRY_URL), or

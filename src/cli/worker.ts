@@ -1,38 +1,29 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
 import { createSharedLimits } from '../http/shared-limits.ts';
 import { createLogger } from '../logger.ts';
 import { type Process, startProcess } from '../main.ts';
 import { createMetrics } from '../metrics.ts';
 import { openSupervisorChannel, type SupervisorChannel, SupervisorGone } from '../workers/channel.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { CommandError, type Register } from './command.ts';
 import { explainStart } from './run-process.ts';
 
 /** One of WORKERS: the supervisor (`up` and `serve`) starts it, gives it its settings and stops it. */
-export function registerWorkerCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   program.command('worker', { hidden: true }).action(async () => {
     const channel = openSupervisorChannel();
     if (!channel)
       throw new CommandError('"worker" is no command for a person: set WORKERS for "up" or "serve" instead.');
-    ignoreTerminal();
+    // Ctrl-C and the end of a terminal reach every process of it: they are for the supervisor, which tells its workers.
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
     // Nobody is left who would end this process if something held it up.
-    process.once('disconnect', endSoon);
+    process.once('disconnect', () => setTimeout(() => process.exit(1), orphanMs).unref());
     const isGood = await runRoles(channel).catch(() => false);
     if (!isGood) context.setExitCode(1);
     channel.close();
   });
-}
-
-/** Ctrl-C and the end of a terminal reach every process of it: they are for the supervisor, which tells its workers. */
-function ignoreTerminal(): void {
-  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-}
+};
 
 const orphanMs = 9_000;
-
-function endSoon(): void {
-  setTimeout(() => process.exit(1), orphanMs).unref();
-}
 
 /** Returns when it was told to stop, and has; false where something failed. */
 async function runRoles(channel: SupervisorChannel): Promise<boolean> {

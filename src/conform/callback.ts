@@ -7,7 +7,7 @@ import {
   verifySignature,
 } from '../protocol/request-signature.ts';
 import { type RegistryClient, RegistryUnavailable } from '../registry/client.ts';
-import { type Check, CheckFailed, CheckSkipped } from './check.ts';
+import { type Check, CheckFailed, CheckSkipped, clause } from './check.ts';
 import { at, describe, expectEqual, expectThat, show } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
@@ -47,63 +47,40 @@ export function requireCallback({ answer, callback }: Asked): Received {
   throw new CheckSkipped(`no ${answer.action.callback} ${why}`);
 }
 
-/**
- * The checks that every callback has.
- *
- * @param verb of the request, such as publish
- * @param asked sends the request at the first call
- */
+/** The checks that every callback has. `asked` sends the request at the first call. */
 export function callbackChecks<Scene extends Pick<Asking, 'waitSeconds'> & { registry: RegistryClient }>(
   verb: 'publish' | 'pull' | 'discover',
-  clause: string,
+  answering: string,
   asked: (scene: Scene) => Promise<Asked>,
 ): Check<Scene>[] {
   const { callback: action } = actions[verb];
   return [
-    {
-      name: `on-${verb}-comes`,
-      clause,
-      expects: `an on_${verb} with the messageId of the ${verb}`,
-      async run(scene) {
+    ...clause<Scene>(answering, {
+      [`on-${verb}-comes: an on_${verb} with the messageId of the ${verb}`]: async (scene) => {
         const { answer, callback } = await asked(scene);
         if (answer.status !== 200) throw new CheckSkipped(`the ${verb} was not acknowledged with 200`);
         expectThat(callback !== undefined, `none came within ${scene.waitSeconds} s`);
       },
-    },
-    {
-      ...{ name: `on-${verb}-action`, clause, expects: `context.action ${action}` },
-      async run(scene) {
+      [`on-${verb}-action: context.action ${action}`]: async (scene) => {
         const { body } = requireCallback(await asked(scene));
         expectEqual(at(body, 'context', 'action'), action, 'context.action of the callback');
       },
-    },
-    {
-      name: `on-${verb}-digest`,
-      clause,
-      expects: 'the digest of the request in context.requestDigest',
-      async run(scene) {
+      [`on-${verb}-digest: the digest of the request in context.requestDigest`]: async (scene) => {
         const one = await asked(scene);
         const digest = at(requireCallback(one).body, 'context', 'requestDigest', 'digest');
         expectEqual(digest, one.answer.digest, 'context.requestDigest.digest');
       },
-    },
-    {
-      name: `on-${verb}-signed`,
-      clause: 'Catalog spec: Authentication',
-      expects: 'a signature that verifies with a key of the registry',
-      async run(scene) {
+    }),
+    ...clause<Scene>('Catalog spec: Authentication', {
+      [`on-${verb}-signed: a signature that verifies with a key of the registry`]: async (scene) => {
         const one = await asked(scene);
         await verifySender(scene.registry, requireCallback(one), one.answer);
       },
-    },
+    }),
   ];
 }
 
-/**
- * The signature of a message: verified with the key that the registry has under the keyId, for a callback over the chain too where it has one.
- *
- * @param answered the request that it answers
- */
+/** Verifies a message with the key that the registry has under its keyId; a callback over the chain to the request that it answers, too. */
 export async function verifySender(
   registry: RegistryClient,
   { authorization, raw }: Received,
@@ -127,7 +104,6 @@ export async function verifySender(
   }
 }
 
-/** The sender names itself in bppId and bppUri. */
 export function expectSender({ authorization, body }: Received, registryName: string): void {
   const signer = /keyId="([^|"]*)/.exec(authorization)?.[1] ?? '';
   const named = at(body, 'context', 'bppId');

@@ -23,7 +23,7 @@ export const catalogChecks: readonly Check<CatalogScene>[] = [
   ...pullChecks,
   ...endingChecks,
   ...noPushChecks,
-  onPublishOnce,
+  ...onPublishOnce,
   ...messageChecks,
   ...refusalChecks,
 ];

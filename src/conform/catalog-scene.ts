@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Action, actions } from '../protocol/actions.ts';
-import type { Catalog } from '../protocol/catalog.ts';
+import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { Json } from '../protocol/json.ts';
 import type { PublishDirective, PublishMessage } from '../protocol/publish-messages.ts';
 import type { RegistryClient } from '../registry/client.ts';
@@ -9,11 +9,10 @@ import { CheckFailed, CheckSkipped, memoize } from './check.ts';
 import { at, describe, listAt } from './expect.ts';
 import type { Received } from './inbox.ts';
 import type { RequestScene } from './request-checks.ts';
-import { chargerContext, createSamples, type Samples } from './sample-catalogs.ts';
+import { chargerContext, createSamples } from './sample-catalogs.ts';
 import type { Answer, Sender } from './sender.ts';
 
-// One run against a catalog service: subscribe → publish → merge → replace → extend a master → search → pull → unsubscribe → withdraw what was published. Each
-// step is taken when the first check asks for it, and once.
+// One run against a catalog service. Each step, from the subscription to the withdrawal, is taken once, when the first check asks for it.
 
 export interface CatalogSceneOptions extends Asking {
   other?: Sender;
@@ -29,30 +28,7 @@ export interface CatalogSceneOptions extends Asking {
   run: string;
 }
 
-export interface CatalogScene extends RequestScene, CatalogSceneOptions {
-  samples: Samples;
-  subscribed: () => Promise<Answer>;
-  /** Of the subscription; throws CheckSkipped where there is none. */
-  subscriptionId: () => Promise<string>;
-  /** Sound chargers, a catalog of which one resource is wrong, one without schema types, and one with offers alone. */
-  published: () => Promise<Asked>;
-  /** A MERGE of the first catalog, an update that says no mode, and then a FULL of it. */
-  merged: () => Promise<Asked>;
-  updated: () => Promise<Asked>;
-  replaced: () => Promise<Asked>;
-  /** A MASTER catalog, and a REGULAR one that extends it. */
-  mastered: () => Promise<Asked>;
-  extended: () => Promise<Asked>;
-  pulled: () => Promise<Asked>;
-  unsubscribed: () => Promise<Answer>;
-  /** Everything published is inactive again. */
-  withdrawn: () => Promise<Asked | undefined>;
-  publish(catalogs: readonly Catalog[], directives: readonly PublishDirective[]): Promise<Asked>;
-  search(message: object): Promise<Answer>;
-  /** The catalog of this run as a search shows it; undefined where it is not found. */
-  find(name: string, filters: object): Promise<Json | undefined>;
-  push(name: string): (message: Received) => boolean;
-}
+export type CatalogScene = ReturnType<typeof createCatalogScene>;
 
 const pageSize = 100;
 const maxPages = 100;
@@ -62,126 +38,123 @@ export function withdrawnIn(catalogId: string): string {
   return `${catalogId}-withdrawn`;
 }
 
-export function createCatalogScene(options: CatalogSceneOptions): CatalogScene {
+export function createCatalogScene(options: CatalogSceneOptions) {
   const { self, networkId, run } = options;
   const samples = createSamples(run, networkId);
   const { id, catalog, directive, charger, plain } = samples;
   /** So that no subscription that the identity had before is taken for ours, and ended. */
   const ownType = `https://schema.example/conform-${run}/context.jsonld`;
 
-  const publish: CatalogScene['publish'] = (catalogs, publishDirectives) =>
+  const publish = (catalogs: readonly Catalog[], publishDirectives: readonly PublishDirective[]) =>
     ask(options, actions.publish, { message: { catalogs, publishDirectives } });
+  const search = (message: object) => self.send(actions.search, { message });
 
-  const scene: CatalogScene = {
+  const subscribed = memoize(() =>
+    self.send(actions.subscribe, {
+      message: { subscription: { networkIds: [networkId], schemaTypes: [chargerContext, ownType] } },
+    }),
+  );
+  const subscriptionId = memoize(async () => {
+    const found = at((await subscribed()).body, 'message', 'subscriptions', 0, 'subscriptionId');
+    if (typeof found !== 'string') throw new CheckSkipped('no subscription was created');
+    return found;
+  });
+  /** Sound chargers, a catalog of which one resource is wrong, one without schema types, and one with offers alone. */
+  const published = memoize(async () => {
+    // Pushes are looked at, so the subscription comes first; a service that creates none is asked all the same.
+    await subscribed();
+    return publish(
+      [
+        catalog('chargers', { resources: [charger('r1'), charger('r2')], offers: [{ id: id('offer') }] }),
+        catalog('mixed', { resources: [charger('good'), charger('bad', { type: 'TOASTER' })] }),
+        catalog('plain', { resources: [plain('untyped')] }),
+        catalog('offers', { offers: [{ id: id('lone-offer') }] }),
+      ],
+      ['chargers', 'mixed', 'plain', 'offers'].map((name) => directive(name)),
+    );
+  });
+  /** An update of the first catalog, after an earlier step. */
+  const update = (
+    earlier: () => Promise<Asked>,
+    resources: Resource[],
+    updateMode?: PublishDirective['updateMode'],
+  ) =>
+    memoize(async () => {
+      requireCallback(await earlier());
+      return publish(
+        [catalog('chargers', { resources })],
+        [directive('chargers', updateMode && { updateMode })],
+      );
+    });
+  const renamed = { ...charger('r2'), descriptor: { name: 'changed' } };
+  const merged = update(published, [renamed, charger('r3')], 'MERGE');
+  const updated = update(merged, [charger('r5')]);
+  const replaced = update(updated, [charger('r4')], 'FULL');
+  const mastered = memoize(async () => {
+    requireCallback(await published());
+    const template = charger('template', { attributes: { connectorType: 'CCS2' } });
+    return publish(
+      [catalog('master', { resources: [template] })],
+      [directive('master', { catalogType: 'MASTER' })],
+    );
+  });
+  /** A REGULAR catalog that extends the MASTER catalog. */
+  const extended = memoize(async () => {
+    const asked = await mastered();
+    const status = at(requireCallback(asked).body, 'message', 'results', 0, 'status');
+    if (status !== 'ACCEPTED')
+      throw new CheckSkipped(`the MASTER catalog was not taken: ${describe(asked.answer)}`);
+    const faithful = { id: id('faithful') };
+    const different = charger('template', { attributes: { connectorType: 'CHAdeMO' } });
+    const resourceDirectives = ['faithful', 'different'].map((name) => ({
+      resourceId: id(name),
+      extends: { masterResourceId: id('template') },
+    }));
+    return publish(
+      [catalog('extending', { resources: [faithful, { ...different, id: id('different') }] })],
+      [directive('extending', { resourceDirectives })],
+    );
+  });
+  const pulled = memoize(async () => {
+    const message = { subscriptionId: await subscriptionId(), limit: pageSize };
+    requireCallback(await replaced());
+    return ask(options, actions.pull, { message });
+  });
+  const unsubscribed = memoize(async () =>
+    self.send(actions.unsubscribe, { query: { subscriptionId: await subscriptionId() } }),
+  );
+  const withdrawn = memoize(async () => {
+    const directives = takenCatalogs(options).map((taken) => ({
+      ...{ ...taken, updateMode: 'FULL' as const, visibleTo: [networkId] },
+    }));
+    if (directives.length === 0) return undefined;
+    const catalogs = directives.map(({ catalogId }) => ({
+      ...catalog('withdrawn', { resources: [{ id: withdrawnIn(catalogId) }], isActive: false }),
+      id: catalogId,
+    }));
+    return publish(catalogs, directives);
+  });
+
+  return {
     ...options,
-    samples,
+    ...{ samples, publish, search, subscribed, subscriptionId, published, merged, updated, replaced },
+    ...{ mastered, extended, pulled, unsubscribed, withdrawn },
     probe: { action: actions.search, message: { filters: { networkIds: [networkId] }, limit: 1 } },
     endpoints: endpoints(),
-    publish,
-    subscribed: memoize(() =>
-      self.send(actions.subscribe, {
-        message: { subscription: { networkIds: [networkId], schemaTypes: [chargerContext, ownType] } },
-      }),
-    ),
-    subscriptionId: memoize(async () => {
-      const answer = await scene.subscribed();
-      const found = at(answer.body, 'message', 'subscriptions', 0, 'subscriptionId');
-      if (typeof found !== 'string') throw new CheckSkipped('no subscription was created');
-      return found;
-    }),
-    published: memoize(async () => {
-      // Pushes are looked at, so the subscription comes first; a service that creates none is asked all the same.
-      await scene.subscribed();
-      return publish(
-        [
-          catalog('chargers', { resources: [charger('r1'), charger('r2')], offers: [{ id: id('offer') }] }),
-          catalog('mixed', { resources: [charger('good'), charger('bad', { type: 'TOASTER' })] }),
-          catalog('plain', { resources: [plain('untyped')] }),
-          catalog('offers', { offers: [{ id: id('lone-offer') }] }),
-        ],
-        ['chargers', 'mixed', 'plain', 'offers'].map((name) => directive(name)),
-      );
-    }),
-    merged: memoize(async () => {
-      requireCallback(await scene.published());
-      const changed = { ...charger('r2'), descriptor: { name: 'changed' } };
-      return publish(
-        [catalog('chargers', { resources: [changed, charger('r3')] })],
-        [directive('chargers', { updateMode: 'MERGE' })],
-      );
-    }),
-    updated: memoize(async () => {
-      requireCallback(await scene.merged());
-      return publish([catalog('chargers', { resources: [charger('r5')] })], [directive('chargers')]);
-    }),
-    replaced: memoize(async () => {
-      requireCallback(await scene.updated());
-      return publish(
-        [catalog('chargers', { resources: [charger('r4')] })],
-        [directive('chargers', { updateMode: 'FULL' })],
-      );
-    }),
-    mastered: memoize(async () => {
-      requireCallback(await scene.published());
-      const template = charger('template', { attributes: { connectorType: 'CCS2' } });
-      return publish(
-        [catalog('master', { resources: [template] })],
-        [directive('master', { catalogType: 'MASTER' })],
-      );
-    }),
-    extended: memoize(async () => {
-      const mastered = await scene.mastered();
-      const status = at(requireCallback(mastered).body, 'message', 'results', 0, 'status');
-      if (status !== 'ACCEPTED')
-        throw new CheckSkipped(`the MASTER catalog was not taken: ${describe(mastered.answer)}`);
-      const faithful = { id: id('faithful') };
-      const different = charger('template', { attributes: { connectorType: 'CHAdeMO' } });
-      return publish(
-        [catalog('extending', { resources: [faithful, { ...different, id: id('different') }] })],
-        [
-          directive('extending', {
-            resourceDirectives: ['faithful', 'different'].map((name) => ({
-              resourceId: id(name),
-              extends: { masterResourceId: id('template') },
-            })),
-          }),
-        ],
-      );
-    }),
-    pulled: memoize(async () => {
-      const subscriptionId = await scene.subscriptionId();
-      requireCallback(await scene.replaced());
-      return ask(options, actions.pull, { message: { subscriptionId, limit: pageSize } });
-    }),
-    unsubscribed: memoize(async () =>
-      self.send(actions.unsubscribe, { query: { subscriptionId: await scene.subscriptionId() } }),
-    ),
-    withdrawn: memoize(async () => {
-      const directives = takenCatalogs(options).map((taken) => ({
-        ...{ ...taken, updateMode: 'FULL' as const, visibleTo: [networkId] },
-      }));
-      if (directives.length === 0) return undefined;
-      const catalogs = directives.map(({ catalogId }) => ({
-        ...catalog('withdrawn', { resources: [{ id: withdrawnIn(catalogId) }], isActive: false }),
-        id: catalogId,
-      }));
-      return publish(catalogs, directives);
-    }),
-    search: (message) => self.send(actions.search, { message }),
-    async find(name, filters) {
+    /** The catalog of this run as a search shows it; undefined where it is not found. */
+    async find(name: string, filters: object): Promise<Json | undefined> {
       for (let offset = 0; offset < maxPages * pageSize; offset += pageSize) {
-        const { body } = await scene.search({ filters, limit: pageSize, offset });
+        const { body } = await search({ filters, limit: pageSize, offset });
         const page = listAt(body, 'message', 'catalogs');
         const found = page.find((one) => at(one, 'id') === id(name));
         if (found !== undefined || page.length < pageSize) return found;
       }
       throw new CheckSkipped(`it is not among the first ${maxPages * pageSize} catalogs of a search`);
     },
-    push: (name) => (message) =>
+    push: (name: string) => (message: Received) =>
       message.action === actions.push.name &&
       listAt(message.body, 'message', 'catalogs').some((one) => at(one, 'id') === id(name)),
   };
-  return scene;
 }
 
 /** Every catalog of a publish that was acknowledged, but for those that were rejected later. */
@@ -204,7 +177,6 @@ function takenCatalogs({ self, inbox }: CatalogSceneOptions) {
     });
 }
 
-/** Takes back what a run has left: its subscriptions and its catalogs. */
 export async function withdrawAll({ self, withdrawn }: CatalogScene): Promise<void> {
   const idsIn = ({ body }: Answer) =>
     listAt(body, 'message', 'subscriptions').map((one) => String(at(one, 'subscriptionId')));

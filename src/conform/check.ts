@@ -1,18 +1,23 @@
-// Black-box checks of somebody's node. A check stands for one clause of the specification that can be seen from outside: it passes, it fails with what came
-// instead, or it is skipped with the reason why it could not be made.
+// Black-box checks of a node. A check sees one clause of the specification from outside: it passes, fails with what came instead, or is skipped with the reason.
 
-export const roles = ['catalog', 'discovery', 'tree'] as const;
-export type Role = (typeof roles)[number];
+export type Role = 'catalog' | 'discovery' | 'tree';
 
 /** @typeParam Scene what the checks of a role share: who asks, and what was asked before */
 export interface Check<Scene> {
   /** Unique among the checks of a role. */
   name: string;
-  /** Where the specification asks for it. */
   clause: string;
   expects: string;
   /** Throws CheckFailed or CheckSkipped. */
   run(scene: Scene): Promise<void>;
+}
+
+/** The checks of one clause. A key has the name of a check and what it expects: `pull-limit: 400 when limit is 101`. */
+export function clause<Scene>(text: string, checks: Record<string, Check<Scene>['run']>): Check<Scene>[] {
+  return Object.entries(checks).map(([key, run]) => {
+    const [name = '', expects = ''] = key.split(/: (.*)/s);
+    return { name, clause: text, expects, run };
+  });
 }
 
 /** The node did something else than the clause asks for; the message says what came. */
@@ -36,26 +41,18 @@ export interface CheckResult {
 }
 
 /** One check after the other: later ones look at what earlier ones have asked for. */
-export async function* runChecks<Scene>(
-  checks: readonly Check<Scene>[],
-  scene: Scene,
-  signal: AbortSignal,
-): AsyncGenerator<CheckResult> {
-  for (const check of checks) {
+export async function* runChecks<Scene>(checks: readonly Check<Scene>[], scene: Scene, signal: AbortSignal) {
+  for (const { name, clause, expects: expected, run } of checks) {
     if (signal.aborted) return;
     const startedAt = performance.now();
-    const outcome = await judge(check, scene);
-    const { name, clause, expects: expected } = check;
+    const outcome = await judge(() => run(scene));
     yield { name, clause, expected, ...outcome, milliseconds: Math.round(performance.now() - startedAt) };
   }
 }
 
-async function judge<Scene>(
-  check: Check<Scene>,
-  scene: Scene,
-): Promise<Pick<CheckResult, 'verdict' | 'actual'>> {
+async function judge(run: () => Promise<void>): Promise<Pick<CheckResult, 'verdict' | 'actual'>> {
   try {
-    await check.run(scene);
+    await run();
     return { verdict: 'passed' };
   } catch (error) {
     if (error instanceof CheckFailed) return { verdict: 'failed', actual: error.message };

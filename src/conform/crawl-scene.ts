@@ -8,19 +8,7 @@ import type { Samples } from './sample-catalogs.ts';
 // A discovery service is seen crawling: files are hosted at the address that the registry has of the identity, stage by stage, and after each stage the service is
 // asked what can be found. It comes on its own schedule. A hint to look sooner is sent where it takes one, which is an addition of ours to the specification.
 
-export interface CrawlScene {
-  /** The sound catalogs of the first stage that the service does not find. Throws CheckSkipped where no crawler comes in time. */
-  missing(): Promise<readonly string[]>;
-  /** Lays a stage once the one before was read, and waits until this one is. Throws CheckSkipped likewise. */
-  reach(stage: number): Promise<void>;
-  /** Waits until a crawler has read a file of the stage, and had the time to index it. Throws CheckSkipped likewise. */
-  awaitRead(name: string): Promise<void>;
-  isFound(name: string): Promise<boolean>;
-  /** Asks again until a resource is found, or is found no more. Returns whether that came in time. */
-  becomes(name: string, wanted: 'found' | 'gone'): Promise<boolean>;
-  /** Retires everything that was hosted. Returns whether the service has noticed. */
-  retireAll(): Promise<boolean>;
-}
+export type CrawlScene = ReturnType<typeof createCrawlScene>;
 
 export interface CrawlSceneOptions extends Omit<HostedTreeOptions, 'formerKeys'> {
   samples: Samples;
@@ -40,7 +28,7 @@ export interface CrawlSceneOptions extends Omit<HostedTreeOptions, 'formerKeys'>
 const settleMs = 1_000;
 const lookAgainMs = 500;
 
-export function createCrawlScene(options: CrawlSceneOptions): CrawlScene {
+export function createCrawlScene(options: CrawlSceneOptions) {
   const { key, samples, crawlWaitSeconds, finds, sendHint, signal } = options;
   const strangerKey = createStrangerKey(key);
   const formerKeys = [jwk(strangerKey.recordId, strangerKey.privateKey)];
@@ -59,7 +47,6 @@ export function createCrawlScene(options: CrawlSceneOptions): CrawlScene {
       for (const name of stage.reads) await waitForRead(name);
     }),
   );
-  const reach: CrawlScene['reach'] = async (stage) => reached[stage - 1]?.();
 
   async function waitForRead(name: string): Promise<void> {
     const hasSettled = () => Date.now() > (tree.readAt(name) ?? Number.POSITIVE_INFINITY) + settleMs;
@@ -76,27 +63,29 @@ export function createCrawlScene(options: CrawlSceneOptions): CrawlScene {
     return true;
   }
 
+  /** Lays a stage once the one before was read, and waits until this one is. Throws CheckSkipped where no crawler comes in time. */
+  const reach = async (stage: number) => reached[stage - 1]?.();
   const isFound = (name: string) => finds(samples.id(name));
-
-  async function becomes(name: string, wanted: 'found' | 'gone', ended?: AbortSignal): Promise<boolean> {
-    return waitUntil(async () => (await isFound(name)) === (wanted === 'found'), ended);
-  }
+  /** Asks again until a resource is found, or is found no more. Returns whether that came in time. */
+  const becomes = (name: string, wanted: 'found' | 'gone', ended: AbortSignal | undefined = signal) =>
+    waitUntil(async () => (await isFound(name)) === (wanted === 'found'), ended);
 
   return {
+    ...{ reach, isFound, becomes },
+    /** The sound catalogs of the first stage that the service does not find. */
     missing: memoize(async () => {
       await reach(1);
-      const outcomes = await Promise.all(soundCatalogs.map((name) => becomes(name, 'found', signal)));
+      const outcomes = await Promise.all(soundCatalogs.map((name) => becomes(name, 'found')));
       return soundCatalogs.filter((_name, index) => !outcomes[index]);
     }),
-    reach,
-    awaitRead: (name) => waitForRead(samples.id(name)),
-    isFound,
-    becomes: (name, wanted) => becomes(name, wanted, signal),
-    async retireAll() {
+    /** Waits until a crawler has read a file of the stage, and had the time to index it. */
+    awaitRead: (name: string) => waitForRead(samples.id(name)),
+    /** Retires everything that was hosted, also after Ctrl-C. Returns whether the service has noticed. */
+    async retireAll(): Promise<boolean> {
       if (!isHosted || !(await isFound('sound'))) return true;
       tree.lay(retireCatalogs);
       await sendHint();
-      return becomes('sound', 'gone');
+      return becomes('sound', 'gone', new AbortController().signal);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Resource } from '../protocol/catalog.ts';
 import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
 import type { FileReference } from '../publisher/seal.ts';
 import { alter, type HostedTree, manifestName, type NodeBend, recordName } from './hosted-tree.ts';
@@ -11,12 +12,6 @@ interface CrawlStage {
   /** What a crawler reads before it judges anything else. */
   reads: readonly string[];
   write(): void;
-}
-
-interface CrawlStages {
-  stages: readonly CrawlStage[];
-  /** Writes the files anew, with every catalog of all stages retired. */
-  retireCatalogs(): void;
 }
 
 interface CrawlStagesOptions {
@@ -38,12 +33,7 @@ const fileUpdateMs = 86_400_000;
 /** Of an entry: higher than in all stages. */
 const lastVersion = 1_000;
 
-export function createCrawlStages({
-  tree,
-  samples,
-  networkId,
-  strangerKey,
-}: CrawlStagesOptions): CrawlStages {
+export function createCrawlStages({ tree, samples, networkId, strangerKey }: CrawlStagesOptions) {
   const { id, charger } = samples;
   const retiredAt = new Date().toISOString();
   // Of the files: later than that of their index, which is no fault.
@@ -57,16 +47,18 @@ export function createCrawlStages({
   const byStranger: Finish = (document) => tree.sign(document, strangerKey);
 
   /** Has one charger, which has the name of the catalog, unless others are given. */
-  function baseline(name: string, { resources = [charger(name)], ...options }: BaselineOptions = {}) {
+  function baseline(name: string, options: BaselineOptions = {}) {
     const { version = firstVersion, catalogId = id(name), finish = signed } = options;
-    const { fileName = baselineName(name, version) } = options;
+    const { resources = [charger(name)], fileName = baselineName(name, version) } = options;
     const catalog = { ...samples.catalog(name, { resources }), id: catalogId };
     const file = tree.host(id(fileName), finish({ catalogId, version, next_update, catalog }));
     return { version, ...file };
   }
 
-  function change(name: string, options: ChangeOptions = {}) {
-    const { fromVersion = firstVersion, upsert = `${name}-2`, removals = [], finish = signed } = options;
+  function change(
+    name: string,
+    { fromVersion = firstVersion, upsert = `${name}-2`, removals = [] as string[], finish = signed } = {},
+  ) {
     const toVersion = fromVersion + 1;
     const document = {
       ...{ catalogId: id(name), fromVersion, toVersion, next_update },
@@ -78,7 +70,12 @@ export function createCrawlStages({
   }
 
   /** @param raised by how much its entryVersion has grown since the first stage */
-  function entry(name: string, raised: number, given: EntryMembers = {}, finish = signed): object {
+  function entry(
+    name: string,
+    raised: number,
+    given: { isActive?: boolean; baseline?: object; changes?: object[] } = {},
+    finish = signed,
+  ): object {
     catalogs.add(name);
     const versioned = { catalogId: id(name), entryVersion: firstVersion + raised, ...facts };
     const { isActive = true, baseline: file = baseline(name), changes = [] } = given;
@@ -156,18 +153,18 @@ export function createCrawlStages({
     write: () => tree.announce([thirdIndex(), tree.index(id(`${bend}.json`), [entry(bend, 0)])], bend),
   });
 
+  const baselines = soundCatalogs.map((name) => id(baselineName(name)));
+  const stages: CrawlStage[] = [
+    { reads: [manifestName, recordName, mainIndex, ...baselines], write: writeFirst },
+    { reads: [mainIndex], write: writeSecond },
+    { reads: [mainIndex], write: () => tree.announce([thirdIndex()]) },
+    misleading('record-digest', recordName),
+    misleading('record-signature', recordName),
+    misleading('manifest-signature', manifestName),
+  ];
   return {
-    stages: [
-      {
-        reads: [manifestName, recordName, mainIndex, ...soundCatalogs.map((name) => id(baselineName(name)))],
-        write: writeFirst,
-      },
-      { reads: [mainIndex], write: writeSecond },
-      { reads: [mainIndex], write: () => tree.announce([thirdIndex()]) },
-      misleading('record-digest', recordName),
-      misleading('record-signature', recordName),
-      misleading('manifest-signature', manifestName),
-    ],
+    stages,
+    /** Writes the files anew, with every catalog of all stages retired. */
     retireCatalogs() {
       const entries = [...catalogs].map((name) => retiredEntry(name, lastVersion));
       tree.announce([tree.index(mainIndex, entries)]);
@@ -197,22 +194,9 @@ type Finish = (document: object) => object;
 
 interface BaselineOptions {
   version?: number;
-  resources?: ReturnType<Samples['charger']>[];
+  resources?: Resource[];
   catalogId?: string;
   fileName?: string;
-  finish?: Finish;
-}
-
-interface EntryMembers {
-  isActive?: boolean;
-  baseline?: object;
-  changes?: object[];
-}
-
-interface ChangeOptions {
-  fromVersion?: number;
-  upsert?: string;
-  removals?: string[];
   finish?: Finish;
 }
 

@@ -1,12 +1,13 @@
 import { actions } from '../protocol/actions.ts';
 import { callbackChecks, expectSender, requireCallback } from './callback.ts';
-import { type Check, CheckSkipped } from './check.ts';
+import { type Check, CheckSkipped, clause } from './check.ts';
 import { type CrawledScene, crawlChecks } from './crawl-checks.ts';
-import { type DiscoveryScene, resourceIdsIn, type Target } from './discovery-scene.ts';
+import type { DiscoveryScene, Target } from './discovery-scene.ts';
 import {
   at,
   describe,
   expectAck,
+  expectCatalogs,
   expectEqual,
   expectKnownCode,
   expectStatus,
@@ -14,184 +15,134 @@ import {
   listAt,
   show,
 } from './expect.ts';
+import type { Received } from './inbox.ts';
 import { messageChecks } from './message-checks.ts';
 import { authenticationChecks, contextChecks, refusal, refusalChecks } from './request-checks.ts';
 
-type DiscoveryCheck = Check<DiscoveryScene>;
+const on = clause<DiscoveryScene>;
 
 const discovering = 'Catalog spec: POST /discover';
 const answering = 'Catalog spec: POST /on_discover';
-const pushing = 'Catalog spec: POST /catalog/push';
 const geoPath = '$.catalogs[*].provider.availableAt[*].geo';
 
-const answerChecks: readonly DiscoveryCheck[] = [
-  {
-    name: 'discover-acknowledged',
-    clause: discovering,
-    expects: '200 with status ACK and the messageId of the request, and nothing beside message',
-    async run({ found }) {
-      const { answer } = await found();
-      if (answer.status === 202) throw new CheckSkipped('nothing was found: give --text with words that do');
-      expectAck(answer);
-    },
-  },
+const answerChecks = [
+  ...on(discovering, {
+    'discover-acknowledged: 200 with status ACK and the messageId of the request, and nothing beside message':
+      async ({ found }) => {
+        const { answer } = await found();
+        if (answer.status === 202)
+          throw new CheckSkipped('nothing was found: give --text with words that do');
+        expectAck(answer);
+      },
+  }),
   ...callbackChecks<DiscoveryScene>('discover', answering, ({ found }) => found()),
-  {
-    name: 'on-discover-sender',
-    clause: `${answering}, bppId and bppUri identify the DS`,
-    expects: 'context.bppId of the service that signs, and its bppUri',
-    run: async ({ found, registryName }) => expectSender(requireCallback(await found()), registryName),
-  },
-  {
-    name: 'on-discover-catalogs',
-    clause: `${answering}, message.catalogs is non-empty`,
-    expects: 'at least one catalog, each with id, descriptor and provider',
-    async run({ found }) {
-      const catalogs = listAt(requireCallback(await found()).body, 'message', 'catalogs');
+  ...on(`${answering}, bppId and bppUri identify the DS`, {
+    'on-discover-sender: context.bppId of the service that signs, and its bppUri': async (scene) =>
+      expectSender(requireCallback(await scene.found()), scene.registryName),
+  }),
+  ...on(`${answering}, message.catalogs is non-empty`, {
+    'on-discover-catalogs: at least one catalog, each with id, descriptor and provider': async (scene) => {
+      const catalogs = listAt(requireCallback(await scene.found()).body, 'message', 'catalogs');
       expectThat(catalogs.length > 0, 'message.catalogs is empty');
-      for (const catalog of catalogs)
-        for (const member of ['id', 'descriptor', 'provider'])
-          expectThat(at(catalog, member) !== undefined, `${member} is missing in ${show(catalog)}`);
+      expectCatalogs(catalogs);
     },
-  },
-  {
-    name: 'nothing-found',
-    clause: `${answering}, message.catalogs is non-empty`,
-    expects: 'no on_discover without catalogs where nothing matches',
-    async run({ self, probe, inbox }) {
-      const answer = await self.send(probe.action, { message: probe.message });
+    'nothing-found: no on_discover without catalogs where nothing matches': async (scene) => {
+      const { action, message } = scene.probe;
+      const answer = await scene.self.send(action, { message });
       expectStatus(answer, 200, 202);
-      const callback = await inbox.wait(
-        ({ body }) => at(body, 'context', 'messageId') === answer.messageId,
-        quietSeconds,
-      );
+      const answersIt = ({ body }: Received) => at(body, 'context', 'messageId') === answer.messageId;
+      const callback = await scene.inbox.wait(answersIt, quietSeconds);
       expectThat(callback === undefined, `it came: ${show(at(callback?.body, 'message'))}`);
     },
-  },
+  }),
 ];
 
 /** How long to wait to see that nothing comes. */
 const quietSeconds = 1;
 
-const intentChecks: readonly DiscoveryCheck[] = [
-  {
-    name: 'filter-selects',
-    clause: `${discovering}, intent.filters`,
-    expects: 'the resources that the expression selects, and no others',
-    async run(scene) {
-      const target = await scene.target();
-      expectOnly(target, resourceIdsIn(await scene.discover({ filters: target.filters })));
+/** Asks for the target of a run in one more way, and looks whether it is found, or nothing is. */
+const finds =
+  (wanted: 'target' | 'nothing', intentOf: (target: Target) => object) => async (scene: DiscoveryScene) => {
+    const target = await scene.target();
+    const ids = await scene.discover({ ...intentOf(target), filters: target.filters });
+    const isRight = wanted === 'target' ? ids.includes(target.id) : ids.length === 0;
+    expectThat(isRight, ids.length === 0 ? 'nothing is found' : `there are ${show(ids)}`);
+  };
+
+const refusedIntent = (key: string, intent: object) =>
+  refusal<DiscoveryScene>(key, 400, ({ self }) => self.send(actions.discover, { message: { intent } }));
+
+const intentChecks = [
+  ...on(`${discovering}, intent.filters`, {
+    'filter-selects: the resources that the expression selects, and no others': async (scene) => {
+      const { id, filters } = await scene.target();
+      const ids = await scene.discover({ filters });
+      expectThat(ids.length > 0, 'nothing is found');
+      expectThat(new Set(ids).size === 1 && ids[0] === id, `there are ${show(ids)}`);
     },
-  },
-  refusal(
-    'filter-absolute',
+  }),
+  ...on(
     `${discovering}, intent.filters.expression`,
-    'the expression is no absolute path',
-    400,
-    ({ self }) =>
-      self.send(actions.discover, {
-        message: { intent: { filters: { type: 'jsonpath', expression: 'catalogs[*' } } },
-      }),
+    refusedIntent('filter-absolute: the expression is no absolute path', {
+      filters: { type: 'jsonpath', expression: 'catalogs[*' },
+    }),
   ),
-  refusal(
-    'filter-type',
+  ...on(
     `${discovering}, intent.filters.type`,
-    'filters.type is not jsonpath',
-    400,
-    ({ self }) =>
-      self.send(actions.discover, {
-        message: { intent: { filters: { type: 'xpath', expression: '$.catalogs[*]' } } },
-      }),
+    refusedIntent('filter-type: filters.type is not jsonpath', {
+      filters: { type: 'xpath', expression: '$.catalogs[*]' },
+    }),
   ),
-  {
-    name: 'text-finds',
-    clause: `${discovering}, intent.textSearch matches name, description or attributes`,
-    expects: 'a resource by its name, combined with a filter',
-    async run(scene) {
-      const target = await scene.target();
-      if (target.name === undefined) throw new CheckSkipped('no resource that was found has a name');
-      const intent = { textSearch: target.name, filters: target.filters };
-      expectFound(target, resourceIdsIn(await scene.discover(intent)));
-    },
-  },
-  {
-    name: 'text-narrows',
-    clause: `${discovering}, mechanisms are combined`,
-    expects: 'nothing where the text matches nothing',
-    async run(scene) {
-      const { filters } = await scene.target();
-      const intent = { textSearch: 'qzxwvjkqzx', filters };
-      const ids = resourceIdsIn(await scene.discover(intent));
-      expectThat(ids.length === 0, `there are ${show(ids)}`);
-    },
-  },
-  {
-    name: 'spatial-near',
-    clause: `${discovering}, intent.spatial`,
-    expects: 'a resource near the place of its provider, asked for by op S_DWITHIN',
-    async run(scene) {
-      const target = await scene.target();
-      const spatial = [near(placeOf(target))];
-      expectFound(target, resourceIdsIn(await scene.discover({ spatial, filters: target.filters })));
-    },
-  },
-  {
-    name: 'spatial-operation',
-    clause: `${discovering}, spatial entry, operation`,
-    expects: 'the same, asked for by operation s_dwithin',
-    async run(scene) {
-      const target = await scene.target();
+  ...on(`${discovering}, intent.textSearch matches name, description or attributes`, {
+    'text-finds: a resource by its name, combined with a filter': finds('target', ({ name }) => {
+      if (name === undefined) throw new CheckSkipped('no resource that was found has a name');
+      return { textSearch: name };
+    }),
+  }),
+  ...on(`${discovering}, mechanisms are combined`, {
+    'text-narrows: nothing where the text matches nothing': finds('nothing', () => ({
+      textSearch: 'qzxwvjkqzx',
+    })),
+  }),
+  ...on(`${discovering}, intent.spatial`, {
+    'spatial-near: a resource near the place of its provider, asked for by op S_DWITHIN': finds(
+      'target',
+      (target) => ({ spatial: [near(placeOf(target))] }),
+    ),
+  }),
+  ...on(`${discovering}, spatial entry, operation`, {
+    'spatial-operation: the same, asked for by operation s_dwithin': finds('target', (target) => {
       const { op: _op, ...entry } = near(placeOf(target));
-      const spatial = [{ ...entry, operation: 's_dwithin' }];
-      expectFound(target, resourceIdsIn(await scene.discover({ spatial, filters: target.filters })));
-    },
-  },
-  {
-    name: 'spatial-far',
-    clause: `${discovering}, only resources satisfying all constraints`,
-    expects: 'nothing on the other side of the earth',
-    async run(scene) {
-      const target = await scene.target();
+      return { spatial: [{ ...entry, operation: 's_dwithin' }] };
+    }),
+  }),
+  ...on(`${discovering}, only resources satisfying all constraints`, {
+    'spatial-far: nothing on the other side of the earth': finds('nothing', (target) => {
       const [longitude, latitude] = placeOf(target);
-      const spatial = [near([longitude > 0 ? longitude - 180 : longitude + 180, -latitude])];
-      const ids = resourceIdsIn(await scene.discover({ spatial, filters: target.filters }));
-      expectThat(ids.length === 0, `there are ${show(ids)}`);
-    },
-  },
-  {
-    name: 'spatial-target',
-    clause: `${discovering}, a wrong root in targets yields zero results`,
-    expects: 'nothing, and no refusal, for targets with another root',
-    async run(scene) {
-      const target = await scene.target();
-      const spatial = [{ ...near(placeOf(target)), targets: geoPath.replace('$', '$.message') }];
-      const ids = resourceIdsIn(await scene.discover({ spatial, filters: target.filters }));
-      expectThat(ids.length === 0, `there are ${show(ids)}`);
-    },
-  },
-  refusal(
-    'spatial-distance',
+      return { spatial: [near([longitude > 0 ? longitude - 180 : longitude + 180, -latitude])] };
+    }),
+  }),
+  ...on(`${discovering}, a wrong root in targets yields zero results`, {
+    'spatial-target: nothing, and no refusal, for targets with another root': finds('nothing', (target) => ({
+      spatial: [{ ...near(placeOf(target)), targets: geoPath.replace('$', '$.message') }],
+    })),
+  }),
+  ...on(
     `${discovering}, distanceMeters required for the radius`,
-    'S_DWITHIN has no distanceMeters',
-    400,
-    ({ self }) => {
-      const { distanceMeters: _distance, ...entry } = near([0, 0]);
-      return self.send(actions.discover, { message: { intent: { spatial: [entry] } } });
-    },
+    refusedIntent('spatial-distance: S_DWITHIN has no distanceMeters', {
+      spatial: [{ ...near([0, 0]), distanceMeters: undefined }],
+    }),
   ),
 ];
 
-const receivingChecks: readonly DiscoveryCheck[] = [
-  refusal('push-malformed', pushing, 'a push has no catalogs', 400, ({ self }) =>
+const receivingChecks = on('Catalog spec: POST /catalog/push', {
+  ...refusal('push-malformed: a push has no catalogs', 400, ({ self }) =>
     self.send(actions.push, { message: { publishDirectives: [] } }),
   ),
-  {
-    name: 'push-answered',
-    clause: pushing,
-    expects: '200 with an Ack, or 202 with an Ack and an error, for a push that nobody subscribed to',
-    async run({ self, samples }) {
+  'push-answered: 200 with an Ack, or 202 with an Ack and an error, for a push that nobody subscribed to':
+    async ({ self, samples }) => {
       const { catalog, directive, plain } = samples;
-      const catalogs = [{ ...catalog('pushed', { resources: [plain('pushed')] }), isActive: false }];
+      const catalogs = [catalog('pushed', { resources: [plain('pushed')], isActive: false })];
       const publishDirectives = [directive('pushed', { updateMode: 'FULL' })];
       const answer = await self.send(actions.push, { message: { catalogs, publishDirectives } });
       expectStatus(answer, 200, 202);
@@ -200,8 +151,7 @@ const receivingChecks: readonly DiscoveryCheck[] = [
       expectEqual(at(body, 'message', 'messageId'), messageId, 'message.messageId of the answer');
       if (status === 202) expectKnownCode(at(body, 'message', 'error', 'code'), 'message.error');
     },
-  },
-];
+});
 
 /** Every check of a discovery service, in the order in which they are made. */
 export const discoveryChecks: readonly Check<CrawledScene>[] = [
@@ -215,30 +165,12 @@ export const discoveryChecks: readonly Check<CrawledScene>[] = [
   ...refusalChecks,
 ];
 
-const nearMeters = 1_000;
-
 function near(coordinates: [number, number]) {
-  return {
-    op: 'S_DWITHIN',
-    targets: geoPath,
-    geometry: { type: 'Point', coordinates },
-    distanceMeters: nearMeters,
-  };
+  const geometry = { type: 'Point', coordinates };
+  return { op: 'S_DWITHIN', targets: geoPath, geometry, distanceMeters: 1_000 };
 }
 
 function placeOf({ place }: Target): [number, number] {
   if (place) return place;
   throw new CheckSkipped('no provider that was found has a place');
-}
-
-function expectFound({ id }: Target, ids: readonly unknown[]): void {
-  expectThat(ids.includes(id), ids.length === 0 ? 'nothing is found' : `there are ${show(ids)}`);
-}
-
-function expectOnly(target: Target, ids: readonly unknown[]): void {
-  expectFound(target, ids);
-  expectThat(
-    ids.every((id) => id === target.id),
-    `there are ${show(ids)}`,
-  );
 }

@@ -1,5 +1,6 @@
 import { errorStatus } from '../protocol/errors.ts';
 import type { Json } from '../protocol/json.ts';
+import { Pagination } from '../protocol/shapes.ts';
 import type { TSchema } from '../protocol/type.ts';
 import { findFaults } from '../protocol/validate.ts';
 import { CheckFailed } from './check.ts';
@@ -21,6 +22,10 @@ export function at(value: unknown, ...path: readonly (string | number)[]): Json 
 export function listAt(value: unknown, ...path: readonly (string | number)[]): Json[] {
   const list = at(value, ...path);
   return Array.isArray(list) ? list : [];
+}
+
+export function idsIn(items: readonly Json[]): unknown[] {
+  return items.map((item) => at(item, 'id'));
 }
 
 export function expectThat(holds: boolean, actual: string): asserts holds {
@@ -47,6 +52,19 @@ export function expectAck(answer: Answer): void {
   expectEqual(at(answer.body, 'message', 'messageId'), answer.messageId, 'message.messageId of the answer');
   const members = Object.keys(answer.body as object);
   expectThat(members.length === 1, `beside message, the acknowledgement has ${members.join(', ')}`);
+}
+
+export function expectCatalogs(catalogs: readonly Json[]): void {
+  for (const catalog of catalogs)
+    for (const member of ['id', 'descriptor', 'provider'])
+      expectThat(at(catalog, member) !== undefined, `${member} is missing in ${show(catalog)}`);
+}
+
+export function expectPagination(message: Json | undefined, expected: Record<string, number>): void {
+  const pagination = at(message, 'pagination') ?? null;
+  expectShape(Pagination, pagination, 'message.pagination');
+  for (const [member, value] of Object.entries(expected))
+    expectEqual(at(pagination, member), value, `pagination.${member}`);
 }
 
 export function expectShape(schema: TSchema, value: unknown, what: string): void {

@@ -13,39 +13,10 @@ import {
 import { urlOf } from '../publisher/paths.ts';
 import type { FileReference } from '../publisher/seal.ts';
 
-// Signed files of the identity that makes the checks, for a discovery service to crawl. They are kept in memory and served at the address that the registry has
-// of the identity, by the server that also receives its callbacks. Every file has a name of its own, whatever path leads to it, so that a proxy in front may
-// strip a prefix. Which files were read tells how far a crawler has come.
+// Signed files of the identity that makes the checks, in memory, served beside its callbacks. Each file has a unique name, so that a proxy may strip a prefix.
+// The reads of files show how far a crawler has come.
 
-export interface HostedTree {
-  /** What a GET request is answered with; undefined where there is no such file. */
-  serve(path: string, knownEtag: string | undefined): HostedFile | undefined;
-  /** A new state of the tree: `write` hosts its documents, now and whenever their next_update comes near. */
-  lay(write: () => void): void;
-  /** Hosts a document, gzipped where its name ends in .gz, and returns how others name it. */
-  host(name: string, document: object): FileReference;
-  /** Signs a document with the key of the identity, or with another one. */
-  sign<T extends object>(document: T, key?: SigningKey): T & { signature: unknown };
-  /** Hosts a signed index, and returns its address. */
-  index(name: string, entries: readonly object[], bend?: IndexBend): string;
-  /** Hosts manifest and Subscriber record. */
-  announce(indexUrls: readonly string[], bend?: NodeBend): void;
-  /** When a file was first read since this state was laid, in milliseconds. */
-  readAt(name: string): number | undefined;
-}
-
-interface HostedFile {
-  /** Empty where the reader has it already. */
-  bytes: Buffer;
-  etag: string;
-  isKnown: boolean;
-}
-
-/** What is wrong on purpose with an index. */
-interface IndexBend {
-  nodeId?: string;
-  isAltered?: boolean;
-}
+export type HostedTree = ReturnType<typeof createHostedTree>;
 
 /** What is wrong on purpose with the way from the manifest to the indexes. */
 export type NodeBend = 'record-digest' | 'record-signature' | 'manifest-signature';
@@ -63,7 +34,7 @@ const renewAfterMs = nextUpdateMs / 2;
 export const manifestName = 'dedi.index.json';
 export const recordName = 'subscriber.json';
 
-export function createHostedTree(options: HostedTreeOptions): HostedTree {
+export function createHostedTree(options: HostedTreeOptions) {
   const { key, baseUrl, profile } = options;
   const files = new Map<string, Buffer>();
   const reads = new Map<string, number>();
@@ -73,8 +44,9 @@ export function createHostedTree(options: HostedTreeOptions): HostedTree {
     state = { write: next, writtenAt: Date.now() };
     next();
   };
-  const sign: HostedTree['sign'] = (document, signer = key) => signDocument(document, signer, profile);
-  const host: HostedTree['host'] = (name, document) => {
+  const sign = <T extends object>(document: T, signer = key) => signDocument(document, signer, profile);
+  /** Hosts a document, gzipped where its name ends in .gz, and returns how others name it. */
+  const host = (name: string, document: object): FileReference => {
     const content = Buffer.from(JSON.stringify(document));
     const bytes = name.endsWith('.gz') ? gzipSync(content) : content;
     files.set(name, bytes);
@@ -84,7 +56,9 @@ export function createHostedTree(options: HostedTreeOptions): HostedTree {
   };
 
   return {
-    serve(path, knownEtag) {
+    ...{ host, sign },
+    /** What a GET request is answered with, without bytes where the reader has them; undefined where there is no such file. */
+    serve(path: string, knownEtag: string | undefined) {
       if (Date.now() - state.writtenAt > renewAfterMs) write(state.write);
       const name = nameOf(path);
       const bytes = files.get(name);
@@ -95,18 +69,23 @@ export function createHostedTree(options: HostedTreeOptions): HostedTree {
       const isKnown = knownEtag === etag;
       return { bytes: isKnown ? Buffer.alloc(0) : bytes, etag, isKnown };
     },
-    lay(next) {
+    /** A new state of the tree: `write` hosts its documents, now and whenever their next_update comes near. */
+    lay(next: () => void): void {
       write(next);
       reads.clear();
     },
-    host,
-    sign,
-    index(name, catalogs, { nodeId = key.subscriberId, isAltered = false } = {}) {
+    /** Hosts a signed index, of another node or altered on purpose, and returns its address. */
+    index(
+      name: string,
+      catalogs: readonly object[],
+      { nodeId = key.subscriberId, isAltered = false } = {},
+    ): string {
       const next_update = new Date(Date.now() + nextUpdateMs).toISOString();
       const index = sign({ nodeId, next_update, catalogs });
       return host(name, isAltered ? alter(index) : index).url;
     },
-    announce(indexUrls, bend) {
+    /** Hosts manifest and Subscriber record. */
+    announce(indexUrls: readonly string[], bend?: NodeBend): void {
       const now = new Date();
       const times = { now, nextUpdate: new Date(now.getTime() + nextUpdateMs) };
       const node: NodeDescription = { ...options, id: key.subscriberId, indexUrls };
@@ -117,7 +96,8 @@ export function createHostedTree(options: HostedTreeOptions): HostedTree {
       for (const path of manifestPaths)
         files.set(nameOf(path), bend === 'manifest-signature' ? alterBytes(manifest) : manifest);
     },
-    readAt: (name) => reads.get(name),
+    /** When a file was first read since this state was laid, in milliseconds. */
+    readAt: (name: string) => reads.get(name),
   };
 }
 

@@ -7,37 +7,21 @@ import { type Json, parseIfJson } from '../protocol/json.ts';
 import { at } from './expect.ts';
 import type { HostedTree } from './hosted-tree.ts';
 
-// Receives callbacks and pushes. It acknowledges whatever comes and judges nothing: what is wrong with a message is the matter of the checks, and a refusal
-// would only bring it again.
+// Receives callbacks and pushes. It acknowledges every message: judging is for the checks, and a refusal would only bring the message again.
 
-export interface Inbox {
-  url: string;
-  received: readonly Received[];
-  /** The first message that fits, which may still be on its way; undefined when none came in time. */
-  wait(fits: (message: Received) => boolean, seconds: number): Promise<Received | undefined>;
-  /** Has files served to those who ask for them here. */
-  serveBy(serve: HostedTree['serve']): void;
-  close(): Promise<void>;
-}
+export type Inbox = Awaited<ReturnType<typeof openInbox>>;
 
 export interface Received {
-  /** By the path that it came to. */
   action: string;
   authorization: string;
   raw: Buffer;
   body: Json;
 }
 
-interface InboxAddress {
-  host: string;
-  port: number;
-  /** Where it is reached, when that is not host and port. */
-  url?: string;
-}
-
 const expected = [actions.onPublish, actions.onPull, actions.onDiscover, actions.push] as const;
 
-export async function openInbox({ host, port, url }: InboxAddress): Promise<Inbox> {
+/** @param url where it is reached, when that is not host and port */
+export async function openInbox({ host, port, url }: { host: string; port: number; url?: string }) {
   const received: Received[] = [];
   const waiting = new Set<() => void>();
   let serve: HostedTree['serve'] = () => undefined;
@@ -59,9 +43,10 @@ export async function openInbox({ host, port, url }: InboxAddress): Promise<Inbo
   const bound = (server.address() as AddressInfo).port;
   return {
     url: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
-    received,
-    wait(fits, seconds) {
-      return new Promise((resolve) => {
+    received: received as readonly Received[],
+    /** The first message that fits, which may still be on its way; undefined when none came in time. */
+    wait(fits: (message: Received) => boolean, seconds: number) {
+      return new Promise<Received | undefined>((resolve) => {
         const look = () => {
           const found = received.find(fits);
           if (found) end(found);
@@ -76,7 +61,8 @@ export async function openInbox({ host, port, url }: InboxAddress): Promise<Inbo
         look();
       });
     },
-    serveBy(next) {
+    /** Has files served to those who ask for them here. */
+    serveBy(next: HostedTree['serve']) {
       serve = next;
     },
     async close() {

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../protocol/errors.ts';
 import { OnPublishMessage } from '../protocol/publish-messages.ts';
 import { type Asked, callbackChecks, requireCallback } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
-import { type Check, CheckSkipped } from './check.ts';
+import { CheckSkipped, clause } from './check.ts';
 import {
   at,
   expectAck,
@@ -12,6 +12,7 @@ import {
   expectKnownCode,
   expectRefusal,
   expectShape,
+  expectStatus,
   expectThat,
   listAt,
   show,
@@ -19,98 +20,86 @@ import {
 import { refusal } from './request-checks.ts';
 import type { Samples } from './sample-catalogs.ts';
 
-type CatalogCheck = Check<CatalogScene>;
+const on = clause<CatalogScene>;
 
 const publishing = 'Catalog spec: POST /catalog/publish';
 const answering = 'Catalog spec: POST /catalog/on_publish';
 
 const refusedPublish = (
-  name: string,
-  clause: string,
-  when: string,
+  text: string,
+  key: string,
   refused: ErrorCode | number,
   message: (samples: Samples) => object,
-): CatalogCheck =>
-  refusal(name, clause, when, refused, ({ self, samples }) =>
-    self.send(actions.publish, { message: message(samples) }),
+) =>
+  on(
+    text,
+    refusal(key, refused, ({ self, samples }) => self.send(actions.publish, { message: message(samples) })),
   );
 
 /** Requests that must be refused at once. They are wrong as a whole, so a service that accepts them publishes nothing. */
-const refusedAtOnce: readonly CatalogCheck[] = [
-  refusedPublish('publish-without-catalogs', publishing, 'message.catalogs is empty', 400, () => ({
+const refusedAtOnce = [
+  ...refusedPublish(publishing, 'publish-without-catalogs: message.catalogs is empty', 400, () => ({
     catalogs: [],
   })),
-  {
-    name: 'required-field-missing',
-    clause: 'Catalog spec: Errors, SCH_REQUIRED_FIELD_MISSING',
-    expects: '400 SCH_REQUIRED_FIELD_MISSING when a required field of a catalog or directive is missing',
-    async run({ self, samples }) {
-      for (const message of withoutRequired(samples))
-        expectRefusal(await self.send(actions.publish, { message }), 400, 'SCH_REQUIRED_FIELD_MISSING');
-    },
-  },
-  refusedPublish(
-    'catalog-needs-content',
+  ...on('Catalog spec: Errors, SCH_REQUIRED_FIELD_MISSING', {
+    'required-field-missing: 400 SCH_REQUIRED_FIELD_MISSING when a required field of a catalog or directive is missing':
+      async ({ self, samples }) => {
+        for (const message of withoutRequired(samples))
+          expectRefusal(await self.send(actions.publish, { message }), 400, 'SCH_REQUIRED_FIELD_MISSING');
+      },
+  }),
+  ...refusedPublish(
     'Catalog spec: Catalog',
-    'a catalog has neither resources nor offers',
+    'catalog-needs-content: a catalog has neither resources nor offers',
     400,
     ({ catalog }) => ({ catalogs: [catalog('none', {})] }),
   ),
-  refusedPublish(
-    'schema-violated',
+  ...refusedPublish(
     'Catalog spec: Errors, SCH_SCHEMA_VALIDATION_FAILED',
-    'message.catalogs is no array',
+    'schema-violated: message.catalogs is no array',
     'SCH_SCHEMA_VALIDATION_FAILED',
     () => ({ catalogs: 'none' }),
   ),
-  refusedPublish(
-    'format-invalid',
+  ...refusedPublish(
     'Catalog spec: Errors, SCH_INVALID_FORMAT',
-    'validity.startDate is no date',
+    'format-invalid: validity.startDate is no date',
     'SCH_INVALID_FORMAT',
     ({ catalog, plain }) => ({
       catalogs: [{ ...catalog('none', { resources: [plain('r')] }), validity: { startDate: 'soon' } }],
     }),
   ),
-  refusedPublish(
-    'directive-names-catalog',
+  ...refusedPublish(
     publishing,
-    'a directive names no catalog of the request',
+    'directive-names-catalog: a directive names no catalog of the request',
     'SCH_SCHEMA_VALIDATION_FAILED',
     (samples) => directed(samples, samples.directive('other')),
   ),
-  refusedPublish(
-    'directive-names-resource',
+  ...refusedPublish(
     'Catalog spec: publishDirectives, resourceId',
-    'a resource directive names no resource of the request',
+    'directive-names-resource: a resource directive names no resource of the request',
     400,
     (samples) => directed(samples, extending(samples, 'absent')),
   ),
-  refusedPublish(
-    'directive-type',
+  ...refusedPublish(
     'Catalog spec: publishDirectives, catalogType',
-    'catalogType is OTHER',
+    'directive-type: catalogType is OTHER',
     'SCH_INVALID_ENUM',
     (samples) => directed(samples, { ...samples.directive('none'), catalogType: 'OTHER' }),
   ),
-  refusedPublish(
-    'directives-regular-only',
+  ...refusedPublish(
     'Catalog spec: publishDirectives, resourceDirectives',
-    'the directive of a MASTER catalog has resourceDirectives',
+    'directives-regular-only: the directive of a MASTER catalog has resourceDirectives',
     400,
     (samples) => directed(samples, { ...extending(samples, 'r'), catalogType: 'MASTER' }),
   ),
-  {
-    name: 'body-too-large',
-    clause: 'Catalog spec: Limits, request body size',
-    expects:
-      '413 SCH_SCHEMA_VALIDATION_FAILED for a body above the limit (5 MB unless --body-limit is given)',
-    async run({ self, bodyLimit }) {
-      const padding = 'x'.repeat(bodyLimit);
-      const answer = await self.send(actions.publish, { message: { catalogs: [] }, context: { padding } });
-      expectRefusal(answer, 413, 'SCH_SCHEMA_VALIDATION_FAILED');
-    },
-  },
+  ...on('Catalog spec: Limits, request body size', {
+    'body-too-large: 413 SCH_SCHEMA_VALIDATION_FAILED for a body above the limit (5 MB unless --body-limit is given)':
+      async ({ self, bodyLimit }) => {
+        const padding = 'x'.repeat(bodyLimit);
+        const answer = await self.send(actions.publish, { message: { catalogs: [] }, context: { padding } });
+        expectRefusal(answer, 413, 'SCH_SCHEMA_VALIDATION_FAILED');
+      },
+  }),
 ];
 
 /** A sound catalog with this directive. */
@@ -147,59 +136,43 @@ function withoutRequired(samples: Samples): object[] {
   });
 }
 
-export const publishChecks: readonly CatalogCheck[] = [
+export const publishChecks = [
   ...refusedAtOnce,
-  {
-    name: 'publish-acknowledged',
-    clause: publishing,
-    expects: '200 with status ACK and the messageId of the request, and nothing beside message',
-    run: async ({ published }) => expectAck((await published()).answer),
-  },
+  ...on(publishing, {
+    'publish-acknowledged: 200 with status ACK and the messageId of the request, and nothing beside message':
+      async ({ published }) => expectAck((await published()).answer),
+  }),
   ...callbackChecks<CatalogScene>('publish', answering, ({ published }) => published()),
-  {
-    name: 'on-publish-shape',
-    clause: 'Catalog spec: Other shapes, publish result entry',
-    expects: 'results with catalogId and status ACCEPTED, REJECTED or PARTIAL',
-    async run({ published }) {
-      const { body } = requireCallback(await published());
+  ...on('Catalog spec: Other shapes, publish result entry', {
+    'on-publish-shape: results with catalogId and status ACCEPTED, REJECTED or PARTIAL': async (scene) => {
+      const { body } = requireCallback(await scene.published());
       expectShape(OnPublishMessage, at(body, 'message') ?? null, 'message of on_publish');
     },
-  },
-  {
-    name: 'on-publish-results',
-    clause: answering,
-    expects: 'one result for each catalog of the request',
-    async run({ published, samples }) {
+  }),
+  ...on(answering, {
+    'on-publish-results: one result for each catalog of the request': async ({ published, samples }) => {
       const ids = resultsOf(await published()).map((result) => at(result, 'catalogId'));
       const expected = ['chargers', 'mixed', 'plain', 'offers'].map(samples.id);
       expectEqual(show(ids.sort()), show(expected.sort()), 'the list of catalogIds');
     },
-  },
-  {
-    name: 'sound-accepted',
-    clause: answering,
-    expects: 'ACCEPTED for catalogs in which nothing is wrong',
-    async run({ published, samples }) {
+    'sound-accepted: ACCEPTED for catalogs in which nothing is wrong': async ({ published, samples }) => {
       for (const name of ['chargers', 'plain']) {
         const result = resultOf(await published(), samples.id(name));
         expectThat(at(result, 'status') === 'ACCEPTED', `the result of ${name} is ${show(result)}`);
       }
     },
-  },
-  {
-    name: 'offers-alone-accepted',
-    clause: 'Catalog spec: Catalog, an offer-only catalog is allowed',
-    expects: 'ACCEPTED for a catalog with offers and without resources',
-    async run({ published, samples }) {
-      const result = resultOf(await published(), samples.id('offers'));
+  }),
+  ...on('Catalog spec: Catalog, an offer-only catalog is allowed', {
+    'offers-alone-accepted: ACCEPTED for a catalog with offers and without resources': async (scene) => {
+      const result = resultOf(await scene.published(), scene.samples.id('offers'));
       expectThat(at(result, 'status') === 'ACCEPTED', `the result is ${show(result)}`);
     },
-  },
-  {
-    name: 'result-errors',
-    clause: 'Catalog spec: Asynchronous errors',
-    expects: 'SCH_SCHEMA_VALIDATION_FAILED with details.path in the errors of that result',
-    async run({ published, samples }) {
+  }),
+  ...on('Catalog spec: Asynchronous errors', {
+    'result-errors: SCH_SCHEMA_VALIDATION_FAILED with details.path in the errors of that result': async ({
+      published,
+      samples,
+    }) => {
       const result = resultOf(await published(), samples.id('mixed'));
       if (at(result, 'status') === 'ACCEPTED') throw new CheckSkipped('the catalog was accepted');
       const [error] = listAt(result, 'errors');
@@ -208,15 +181,12 @@ export const publishChecks: readonly CatalogCheck[] = [
       expectEqual(at(error, 'code'), 'SCH_SCHEMA_VALIDATION_FAILED', 'the code');
       expectThat(typeof at(error, 'details', 'path') === 'string', `the error is ${show(error)}`);
     },
-  },
+  }),
 ];
 
 /** It waits for a callback that must not come, so it runs last. */
-export const onPublishOnce: CatalogCheck = {
-  name: 'on-publish-once',
-  clause: 'Catalog spec: POST /catalog/on_publish, one callback per publish request',
-  expects: 'one on_publish for each publish',
-  async run({ published, inbox }) {
+export const onPublishOnce = on(`${answering}, one callback per publish request`, {
+  'on-publish-once: one on_publish for each publish': async ({ published, inbox }) => {
     const { answer } = await published();
     const came = inbox.received.filter(
       ({ action, body }) =>
@@ -225,14 +195,23 @@ export const onPublishOnce: CatalogCheck = {
     if (came.length === 0) throw new CheckSkipped('no on_publish came');
     expectEqual(came.length, 1, 'the number of on_publish to one publish');
   },
-};
+});
 
 function resultsOf(asked: Asked) {
   return listAt(requireCallback(asked).body, 'message', 'results');
 }
 
-export function resultOf(asked: Asked, catalogId: string) {
+function resultOf(asked: Asked, catalogId: string) {
   const result = resultsOf(asked).find((one) => at(one, 'catalogId') === catalogId);
   if (result === undefined) throw new CheckSkipped(`on_publish has no result of ${catalogId}`);
   return result;
+}
+
+/** A publish that is wrong in part: it is refused at once, or its result says so. */
+export function expectNotAccepted(asked: Asked, catalogId: string): void {
+  expectStatus(asked.answer, 200, 400);
+  if (asked.answer.status === 400) return;
+  const result = resultOf(asked, catalogId);
+  const status = at(result, 'status');
+  expectThat(status === 'PARTIAL' || status === 'REJECTED', `the result is ${show(result)}`);
 }

@@ -4,135 +4,116 @@ import { actions } from '../protocol/actions.ts';
 import { sha256Digest } from '../protocol/digest.ts';
 import { type Json, parseIfJson } from '../protocol/json.ts';
 import { DownloadManifest } from '../protocol/pull-messages.ts';
-import { Pagination } from '../protocol/shapes.ts';
 import { ask, callbackChecks, requireCallback } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
-import { type Check, CheckFailed, CheckSkipped } from './check.ts';
-import { at, expectAck, expectEqual, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
+import { CheckFailed, CheckSkipped, clause } from './check.ts';
+import {
+  at,
+  expectAck,
+  expectEqual,
+  expectPagination,
+  expectShape,
+  expectStatus,
+  expectThat,
+  idsIn,
+  listAt,
+  show,
+} from './expect.ts';
 import { refusal } from './request-checks.ts';
+import type { Answer } from './sender.ts';
 import { another } from './subscription-checks.ts';
 
-type CatalogCheck = Check<CatalogScene>;
+const on = clause<CatalogScene>;
 
 const pulling = 'Catalog spec: POST /catalog/pull';
 const answering = 'Catalog spec: POST /catalog/on_pull';
 
-export const pullChecks: readonly CatalogCheck[] = [
-  refusal('pull-incremental', pulling, 'mode is INCREMENTAL', 'NET_NOT_IMPLEMENTED', async (scene) =>
-    scene.self.send(actions.pull, {
-      message: { subscriptionId: await scene.subscriptionId(), mode: 'INCREMENTAL' },
-    }),
+export const pullChecks = [
+  ...on(pulling, {
+    ...refusal('pull-incremental: mode is INCREMENTAL', 'NET_NOT_IMPLEMENTED', (scene) =>
+      sendPull(scene, { mode: 'INCREMENTAL' }),
+    ),
+    ...refusal('pull-invalid-subscription: subscriptionId is no UUID', 400, ({ self }) =>
+      self.send(actions.pull, { message: { subscriptionId: 'none' } }),
+    ),
+    ...refusal('pull-unknown-subscription: there is no such subscription', 404, ({ self }) =>
+      self.send(actions.pull, { message: { subscriptionId: randomUUID() } }),
+    ),
+    ...refusal('pull-own-only: the subscription is that of another caller', 403, async (scene) =>
+      another(scene).send(actions.pull, { message: { subscriptionId: await scene.subscriptionId() } }),
+    ),
+  }),
+  ...on(
+    'Catalog spec: Limits',
+    refusal('pull-limit: limit is 101', 400, (scene) => sendPull(scene, { limit: 101 })),
   ),
-  refusal('pull-invalid-subscription', pulling, 'subscriptionId is no UUID', 400, ({ self }) =>
-    self.send(actions.pull, { message: { subscriptionId: 'none' } }),
-  ),
-  refusal('pull-unknown-subscription', pulling, 'there is no such subscription', 404, ({ self }) =>
-    self.send(actions.pull, { message: { subscriptionId: randomUUID() } }),
-  ),
-  refusal('pull-own-only', pulling, 'the subscription is that of another caller', 403, async (scene) =>
-    another(scene).send(actions.pull, { message: { subscriptionId: await scene.subscriptionId() } }),
-  ),
-  refusal('pull-limit', 'Catalog spec: Limits', 'limit is 101', 400, async (scene) =>
-    scene.self.send(actions.pull, {
-      message: { subscriptionId: await scene.subscriptionId(), limit: 101 },
-    }),
-  ),
-  {
-    name: 'pull-dates-ignored',
-    clause: `${pulling}, fromDate and toDate are ignored`,
-    expects: '200 for a FULL pull, whatever fromDate and toDate are',
-    async run(scene) {
-      const subscriptionId = await scene.subscriptionId();
+  ...on(`${pulling}, fromDate and toDate are ignored`, {
+    'pull-dates-ignored: 200 for a FULL pull, whatever fromDate and toDate are': async (scene) => {
       const dates = { fromDate: '2001-01-01T00:00:00Z', toDate: '2001-01-02T00:00:00Z' };
-      expectStatus(
-        await scene.self.send(actions.pull, { message: { subscriptionId, limit: 1, ...dates } }),
-        200,
-      );
+      expectStatus(await sendPull(scene, { limit: 1, ...dates }), 200);
     },
-  },
-  {
-    name: 'pull-acknowledged',
-    clause: pulling,
-    expects: '200 with status ACK and the messageId of the request, and nothing beside message',
-    run: async ({ pulled }) => expectAck((await pulled()).answer),
-  },
+  }),
+  ...on(pulling, {
+    'pull-acknowledged: 200 with status ACK and the messageId of the request, and nothing beside message':
+      async ({ pulled }) => expectAck((await pulled()).answer),
+  }),
   ...callbackChecks<CatalogScene>('pull', answering, ({ pulled }) => pulled()),
-  {
-    name: 'on-pull-status',
-    clause: answering,
-    expects: 'status COMPLETED, or FAILED with the messageId of the pull and an error, and without catalogs',
-    async run(scene) {
-      const message = await messageOf(scene);
-      const status = at(message, 'status');
-      expectThat(status === 'COMPLETED' || status === 'FAILED', `status is ${show(status)}`);
-      if (status === 'COMPLETED') return;
-      const isBare = at(message, 'catalogs') === undefined && at(message, 'downloadManifest') === undefined;
-      expectThat(isBare && at(message, 'error', 'code') !== undefined, `message is ${show(message)}`);
-      expectEqual(at(message, 'messageId'), (await scene.pulled()).answer.messageId, 'message.messageId');
-    },
-  },
-  {
-    name: 'on-pull-one-form',
-    clause: `${answering}, exactly one of catalogs or downloadManifest`,
-    expects: 'either catalogs or downloadManifest, never both',
-    async run(scene) {
+  ...on(answering, {
+    'on-pull-status: status COMPLETED, or FAILED with the messageId of the pull and an error, and without catalogs':
+      async (scene) => {
+        const message = await messageOf(scene);
+        const status = at(message, 'status');
+        expectThat(status === 'COMPLETED' || status === 'FAILED', `status is ${show(status)}`);
+        if (status === 'COMPLETED') return;
+        const isBare = at(message, 'catalogs') === undefined && at(message, 'downloadManifest') === undefined;
+        expectThat(isBare && at(message, 'error', 'code') !== undefined, `message is ${show(message)}`);
+        expectEqual(at(message, 'messageId'), (await scene.pulled()).answer.messageId, 'message.messageId');
+      },
+  }),
+  ...on(`${answering}, exactly one of catalogs or downloadManifest`, {
+    'on-pull-one-form: either catalogs or downloadManifest, never both': async (scene) => {
       const message = await requireCompleted(scene);
       const forms = ['catalogs', 'downloadManifest'].filter((member) => at(message, member) !== undefined);
       expectEqual(forms.length, 1, `the number of forms in ${show(Object.keys(message as object))}`);
     },
-  },
-  {
-    name: 'on-pull-pagination',
-    clause: answering,
-    expects: 'pagination with total, and limit and offset of the request',
-    async run(scene) {
-      const pagination = at(await requireCompleted(scene), 'pagination') ?? null;
-      expectShape(Pagination, pagination, 'message.pagination');
-      expectEqual(at(pagination, 'limit'), 100, 'pagination.limit');
-      expectEqual(at(pagination, 'offset'), 0, 'pagination.offset');
+  }),
+  ...on(answering, {
+    'on-pull-pagination: pagination with total, and limit and offset of the request': async (scene) => {
+      expectPagination(await requireCompleted(scene), { limit: 100, offset: 0 });
     },
-  },
-  {
-    name: 'download-shape',
-    clause: 'Catalog spec: Other shapes, downloadManifest',
-    expects: 'url, expiresAt, format json.gz, sizeBytes and checksum',
-    async run(scene) {
+  }),
+  ...on('Catalog spec: Other shapes, downloadManifest', {
+    'download-shape: url, expiresAt, format json.gz, sizeBytes and checksum': async (scene) => {
       expectShape(DownloadManifest, await manifestOf(scene), 'message.downloadManifest');
     },
-  },
-  {
-    name: 'download-checksum',
-    clause: `${answering}, download rules`,
-    expects: 'bytes at the url with that checksum and size',
-    async run(scene) {
+  }),
+  ...on(`${answering}, download rules`, {
+    'download-checksum: bytes at the url with that checksum and size': async (scene) => {
       const manifest = await manifestOf(scene);
       const bytes = await scene.download(String(at(manifest, 'url')));
       expectEqual(sha256Digest(bytes), at(manifest, 'checksum'), 'the checksum of the bytes');
       expectEqual(bytes.length, at(manifest, 'sizeBytes'), 'the number of bytes');
     },
-  },
-  {
-    name: 'pull-latest',
-    clause: `${pulling}, FULL returns the latest version of each matching catalog`,
-    expects: 'the catalog of the subscription, as it was published last',
-    async run(scene) {
+  }),
+  ...on(`${pulling}, FULL returns the latest version of each matching catalog`, {
+    'pull-latest: the catalog of the subscription, as it was published last': async (scene) => {
       const { id } = scene.samples;
       const found = await findPulled(scene, id('chargers'));
       expectThat(found !== undefined, 'it is not among the catalogs');
-      const ids = listAt(found, 'resources').map((one) => at(one, 'id'));
-      expectEqual(show(ids), show([id('r4')]), 'the list of its resources');
+      expectEqual(show(idsIn(listAt(found, 'resources'))), show([id('r4')]), 'the list of its resources');
     },
-  },
-  {
-    name: 'pull-matches',
-    clause: `${pulling}, catalogs are determined by the subscription`,
-    expects: 'no catalog that has no schema type of the subscription',
-    async run(scene) {
+  }),
+  ...on(`${pulling}, catalogs are determined by the subscription`, {
+    'pull-matches: no catalog that has no schema type of the subscription': async (scene) => {
       const found = await findPulled(scene, scene.samples.id('plain'));
       expectThat(found === undefined, `there is ${show(found)}`);
     },
-  },
+  }),
 ];
+
+async function sendPull({ self, subscriptionId }: CatalogScene, message: object): Promise<Answer> {
+  return self.send(actions.pull, { message: { subscriptionId: await subscriptionId(), ...message } });
+}
 
 async function messageOf({ pulled }: CatalogScene): Promise<Json> {
   return at(requireCallback(await pulled()).body, 'message') ?? null;

@@ -2,83 +2,73 @@ import { actions } from '../protocol/actions.ts';
 import { PublishMessage } from '../protocol/publish-messages.ts';
 import { expectSender, isSameNode, requireCallback, verifySender } from './callback.ts';
 import { type CatalogScene, withdrawnIn } from './catalog-scene.ts';
-import { type Check, CheckSkipped } from './check.ts';
+import { CheckSkipped, clause } from './check.ts';
 import { at, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import type { Received } from './inbox.ts';
 
 // What a catalog service pushes to a subscriber, and what it does not.
 
-type CatalogCheck = Check<CatalogScene>;
+const on = clause<CatalogScene>;
 
 const pushing = 'Catalog spec: POST /catalog/push';
 
-export const pushChecks: readonly CatalogCheck[] = [
-  {
-    name: 'push-comes',
-    clause: `${pushing}, precondition`,
-    expects: 'a push of the catalog that matches the subscription',
-    run: async (scene) => void (await pushOf(scene)),
-  },
-  {
-    name: 'push-signed',
-    clause: 'Catalog spec: Authentication, rule 4',
-    expects: 'the standard Authorization header, which verifies with a key of the registry',
-    async run(scene) {
+export const pushChecks = [
+  ...on(`${pushing}, precondition`, {
+    'push-comes: a push of the catalog that matches the subscription': async (scene) => {
+      const { registeredUrl, inbox, waitSeconds } = scene;
+      if (registeredUrl === undefined)
+        throw new CheckSkipped(`${scene.self.id} has no address in the registry, where pushes would go`);
+      await scene.subscriptionId();
+      requireCallback(await scene.published());
+      const push = await inbox.wait(scene.push('chargers'), waitSeconds);
+      expectThat(push !== undefined, `none came within ${waitSeconds} s`);
+    },
+  }),
+  ...on('Catalog spec: Authentication, rule 4', {
+    'push-signed: the standard Authorization header, which verifies with a key of the registry': async (
+      scene,
+    ) => {
       const header = await verifySender(scene.registry, await earlierPush(scene));
       expectThat(!header.chained, 'its signature is that of a callback');
     },
-  },
-  {
-    name: 'push-sender',
-    clause: 'Catalog spec: Context, bppId and bppUri on /catalog/push',
-    expects: 'context.bppId of the catalog service that signs, and its bppUri',
-    run: async (scene) => expectSender(await earlierPush(scene), scene.registryName),
-  },
-  {
-    name: 'push-shape',
-    clause: pushing,
-    expects: 'the shape of a publish message, with a directive for each catalog',
-    async run(scene) {
+  }),
+  ...on('Catalog spec: Context, bppId and bppUri on /catalog/push', {
+    'push-sender: context.bppId of the catalog service that signs, and its bppUri': async (scene) =>
+      expectSender(await earlierPush(scene), scene.registryName),
+  }),
+  ...on(pushing, {
+    'push-shape: the shape of a publish message, with a directive for each catalog': async (scene) => {
       const message = at((await earlierPush(scene)).body, 'message') ?? null;
       expectShape(PublishMessage, message, 'message of the push');
       const directed = listAt(message, 'publishDirectives').map((one) => at(one, 'catalogId'));
       for (const catalog of listAt(message, 'catalogs'))
         expectThat(directed.includes(at(catalog, 'id')), `${show(at(catalog, 'id'))} has no directive`);
     },
-  },
-  {
-    name: 'push-keeps-publisher',
-    clause: `${pushing}, each catalog keeps its own bppId and bppUri`,
-    expects: 'bppId of the publisher in the catalog',
-    async run(scene) {
-      const push = await earlierPush(scene);
-      const catalog = listAt(push.body, 'message', 'catalogs').find(
-        (one) => at(one, 'id') === scene.samples.id('chargers'),
+  }),
+  ...on(`${pushing}, each catalog keeps its own bppId and bppUri`, {
+    'push-keeps-publisher: bppId of the publisher in the catalog': async (scene) => {
+      const catalogs = listAt((await earlierPush(scene)).body, 'message', 'catalogs');
+      const named = at(
+        catalogs.find((one) => at(one, 'id') === scene.samples.id('chargers')),
+        'bppId',
       );
-      const named = at(catalog, 'bppId');
       expectThat(isSameNode(named, scene.self.id, scene.registryName), `bppId is ${show(named)}`);
     },
-  },
+  }),
 ];
 
 /** They look at what must not have come, so they stand at the end. */
-export const noPushChecks: readonly CatalogCheck[] = [
-  {
-    name: 'push-matches-type',
-    clause: `${pushing}, precondition`,
-    expects: 'no push of a catalog that has no schema type of the subscription',
-    async run(scene) {
+export const noPushChecks = [
+  ...on(`${pushing}, precondition`, {
+    'push-matches-type: no push of a catalog that has no schema type of the subscription': async (scene) => {
       await earlierPush(scene);
       await requireOnlySubscription(scene);
       const push = scene.inbox.received.find(scene.push('plain'));
       expectThat(push === undefined, `it came: ${show(push?.body)}`);
     },
-  },
-  {
-    name: 'push-while-active',
-    clause: 'Catalog spec: Events, catalog/push',
-    expects: 'no push after the subscription was deactivated',
-    async run(scene) {
+  }),
+  ...on('Catalog spec: Events, catalog/push', {
+    'push-while-active: no push after the subscription was deactivated': async (scene) => {
       await earlierPush(scene);
       expectStatus(await scene.unsubscribed(), 200);
       await requireOnlySubscription(scene);
@@ -90,7 +80,7 @@ export const noPushChecks: readonly CatalogCheck[] = [
       const push = await scene.inbox.wait(isLate, quietSeconds);
       expectThat(push === undefined, `it came: ${show(push?.body)}`);
     },
-  },
+  }),
 ];
 
 /** How long nothing may come. */
@@ -104,17 +94,6 @@ async function requireOnlySubscription({ self, subscriptionId }: CatalogScene): 
     (one) => at(one, 'subscriptionId') !== ours && at(one, 'status') === 'ACTIVE',
   );
   if (others.length > 0) throw new CheckSkipped(`${self.id} has other subscriptions`);
-}
-
-async function pushOf(scene: CatalogScene): Promise<Received> {
-  const { registeredUrl, inbox, waitSeconds } = scene;
-  if (registeredUrl === undefined)
-    throw new CheckSkipped(`${scene.self.id} has no address in the registry, where pushes would go`);
-  await scene.subscriptionId();
-  requireCallback(await scene.published());
-  const push = await inbox.wait(scene.push('chargers'), waitSeconds);
-  expectThat(push !== undefined, `none came within ${waitSeconds} s`);
-  return push;
 }
 
 /** For checks that look at the push, and are no check of whether it comes. */

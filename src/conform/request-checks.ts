@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Action } from '../protocol/actions.ts';
 import { type ErrorCode, errorStatus } from '../protocol/errors.ts';
-import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
+import { generateSeed, privateKeyFromSeed } from '../protocol/keys.ts';
 import { signRequest } from '../protocol/request-signature.ts';
-import { type Check, CheckSkipped } from './check.ts';
+import { type Check, CheckSkipped, clause } from './check.ts';
 import { at, describe, expectKnownCode, expectRefusal, expectStatus, expectThat } from './expect.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
 
-// What every signed endpoint must do, whatever it is for (catalog spec: Authentication, Context, Errors). It is tried on one endpoint, by a request that
-// asks for nothing that stays.
+// What every signed endpoint must do, whatever it is for. It is tried on one endpoint, by a request that changes nothing.
 
 export interface RequestScene {
   self: Sender;
@@ -19,173 +18,151 @@ export interface RequestScene {
   endpoints: readonly { action: Action; sending: Sending }[];
 }
 
-type RequestCheck = Check<RequestScene>;
+const on = clause<RequestScene>;
 
-/** A request that must be refused, with a code or with a status and any code. */
-export function refusal<Scene extends { self: Sender }>(
-  name: string,
-  clause: string,
-  when: string,
+/** A request that must be refused, with a code or with a status and any code. The key says when: `pull-limit: limit is 101`. */
+export function refusal<Scene>(
+  key: string,
   refused: ErrorCode | number,
   send: (scene: Scene) => Promise<Answer>,
-): Check<Scene> {
+): Record<string, Check<Scene>['run']> {
   const [status, ...codes] = typeof refused === 'number' ? [refused] : [errorStatus[refused], refused];
   return {
-    ...{ name, clause, expects: `${[status, ...codes].join(' ')} when ${when}` },
-    run: async (scene) => expectRefusal(await send(scene), status, ...codes),
+    [key.replace(': ', `: ${[status, ...codes].join(' ')} when `)]: async (scene) =>
+      expectRefusal(await send(scene), status, ...codes),
   };
 }
 
-/** Checks of a request that would be accepted but for one change, and must be refused for it. */
-const changedRequest =
-  (clauseOf: (code: string) => string) =>
-  (name: string, when: string, code: ErrorCode, change: (scene: RequestScene) => Sending): RequestCheck =>
-    refusal(name, clauseOf(code), when, code, (scene) => {
-      const { action, message } = scene.probe;
-      return scene.self.send(action, { message, ...change(scene) });
-    });
-
-const changedSignature = changedRequest(() => 'Catalog spec: Authentication, rule 2');
-const changedBody = changedRequest((code) => `Catalog spec: Errors, ${code}`);
+/** A request that would be accepted but for one change, and must be refused for it. */
+const changed = (key: string, code: ErrorCode, change: (scene: RequestScene) => Sending) =>
+  refusal<RequestScene>(key, code, (scene) =>
+    scene.self.send(scene.probe.action, { message: scene.probe.message, ...change(scene) }),
+  );
 
 const anHourMs = 3_600_000;
+const signing = 'Catalog spec: Authentication, rule 2';
+const invalid = 'AUT_SIGNATURE_INVALID';
 
-export const authenticationChecks: readonly RequestCheck[] = [
-  changedSignature('signature-missing', 'there is no Authorization header', 'AUT_SIGNATURE_MISSING', () => ({
-    authorization: () => undefined,
-  })),
-  {
-    name: 'every-endpoint-signed',
-    clause: 'Catalog spec: Endpoints, all requests are signed',
-    expects: '401 from every endpoint for a request without signature',
-    async run({ self, endpoints }) {
-      for (const { action, sending } of endpoints)
-        expectStatus(await self.send(action, { ...sending, authorization: () => undefined }), 401);
+export const authenticationChecks = [
+  ...on(
+    signing,
+    changed('signature-missing: there is no Authorization header', 'AUT_SIGNATURE_MISSING', () => ({
+      authorization: () => undefined,
+    })),
+  ),
+  ...on('Catalog spec: Endpoints, all requests are signed', {
+    'every-endpoint-signed: 401 from every endpoint for a request without signature': async (scene) => {
+      for (const { action, sending } of scene.endpoints)
+        expectStatus(await scene.self.send(action, { ...sending, authorization: () => undefined }), 401);
     },
-  },
-  changedSignature('signature-verified', 'another key has signed', 'AUT_SIGNATURE_INVALID', ({ self }) => ({
-    key: { ...self.key, privateKey: privateKeyFromSeed(generateSeed()) },
-  })),
-  changedSignature(
-    'body-signed',
-    'the body is not the one that was signed',
-    'AUT_SIGNATURE_INVALID',
-    ({ self }) => ({
+  }),
+  ...on(signing, {
+    ...changed('signature-verified: another key has signed', invalid, ({ self }) => ({
+      key: { ...self.key, privateKey: privateKeyFromSeed(generateSeed()) },
+    })),
+    ...changed('body-signed: the body is not the one that was signed', invalid, ({ self }) => ({
       authorization: () => signRequest(self.key, Buffer.from('{}'), { now: new Date() }),
-    }),
-  ),
-  changedSignature('key-unknown', 'the registry has no such key', 'AUT_KEY_NOT_FOUND', ({ self }) => ({
-    key: { ...self.key, recordId: `conform-${randomUUID()}` },
-  })),
-  changedSignature(
-    'subscriber-unknown',
-    'nobody is registered under the name',
-    'AUT_SUBSCRIBER_NOT_FOUND',
-    stranger,
-  ),
-  changedSignature('signature-expired', 'the signature has expired', 'AUT_SIGNATURE_INVALID', () => ({
-    now: new Date(Date.now() - anHourMs),
-    context: { timestamp: new Date().toISOString() },
-  })),
-  changedSignature('signature-spaces', 'there is a space after a comma', 'AUT_SIGNATURE_INVALID', () => ({
-    authorization: (usual) => usual.replaceAll('",', '", '),
-  })),
-  changedSignature(
-    'signature-headers',
-    'headers is not "(created) (expires) digest"',
-    'AUT_SIGNATURE_INVALID',
-    () => ({ authorization: (usual) => usual.replace('(created) (expires) digest', '(created) digest') }),
-  ),
-  changedSignature('signature-algorithm', 'algorithm is not ed25519', 'AUT_SIGNATURE_INVALID', () => ({
-    authorization: (usual) => usual.replace('algorithm="ed25519"', 'algorithm="rsa-sha256"'),
-  })),
+    })),
+    ...changed('key-unknown: the registry has no such key', 'AUT_KEY_NOT_FOUND', ({ self }) => ({
+      key: { ...self.key, recordId: `conform-${randomUUID()}` },
+    })),
+    ...changed(
+      'subscriber-unknown: nobody is registered under the name',
+      'AUT_SUBSCRIBER_NOT_FOUND',
+      (scene) => ({
+        key: { ...scene.self.key, subscriberId: `conform-${randomUUID()}.example` },
+      }),
+    ),
+    ...changed('signature-expired: the signature has expired', invalid, () => ({
+      now: new Date(Date.now() - anHourMs),
+      context: { timestamp: new Date().toISOString() },
+    })),
+    ...changed('signature-spaces: there is a space after a comma', invalid, () => ({
+      authorization: (usual) => usual.replaceAll('",', '", '),
+    })),
+    ...changed('signature-headers: headers is not "(created) (expires) digest"', invalid, () => ({
+      authorization: (usual) => usual.replace('(created) (expires) digest', '(created) digest'),
+    })),
+    ...changed('signature-algorithm: algorithm is not ed25519', invalid, () => ({
+      authorization: (usual) => usual.replace('algorithm="ed25519"', 'algorithm="rsa-sha256"'),
+    })),
+  }),
 ];
 
-function stranger({ self }: RequestScene): Sending {
-  const subscriberId = `conform-${randomUUID()}.example`;
-  const key: SigningKey = { ...self.key, subscriberId };
-  return { key };
-}
+const changedContext = (key: string, code: ErrorCode, sending: Sending) =>
+  on(
+    `Catalog spec: Errors, ${code}`,
+    changed(key, code, () => sending),
+  );
 
-export const contextChecks: readonly RequestCheck[] = [
-  changedBody('json-invalid', 'the body is not JSON', 'SCH_INVALID_JSON', () => ({
+export const contextChecks = [
+  ...changedContext('json-invalid: the body is not JSON', 'SCH_INVALID_JSON', {
     raw: Buffer.from('{"context": {'),
-  })),
-  changedBody('context-field-missing', 'context has no messageId', 'CTX_MISSING_FIELD', () => ({
+  }),
+  ...changedContext('context-field-missing: context has no messageId', 'CTX_MISSING_FIELD', {
     context: { messageId: undefined },
-  })),
-  changedBody('context-field-invalid', 'context.timestamp is no date-time', 'CTX_INVALID_FIELD', () => ({
+  }),
+  ...changedContext('context-field-invalid: context.timestamp is no date-time', 'CTX_INVALID_FIELD', {
     context: { timestamp: 'yesterday' },
-  })),
-  changedBody('action-mismatch', 'context.action is that of another endpoint', 'CTX_ACTION_MISMATCH', () => ({
+  }),
+  ...changedContext('action-mismatch: context.action is that of another endpoint', 'CTX_ACTION_MISMATCH', {
     context: { action: 'catalog/none' },
-  })),
-  changedBody('version-unsupported', 'context.version is 1.0.0', 'CTX_VERSION_UNSUPPORTED', () => ({
+  }),
+  ...changedContext('version-unsupported: context.version is 1.0.0', 'CTX_VERSION_UNSUPPORTED', {
     context: { version: '1.0.0' },
-  })),
-  changedBody('ttl-expired', 'timestamp plus ttl has elapsed', 'CTX_TTL_EXPIRED', () => ({
+  }),
+  ...changedContext('ttl-expired: timestamp plus ttl has elapsed', 'CTX_TTL_EXPIRED', {
     context: { timestamp: new Date(Date.now() - anHourMs).toISOString(), ttl: 'PT1M' },
-  })),
-  changedBody(
-    'field-not-allowed',
-    'message has a field that nobody knows',
-    'SCH_FIELD_NOT_ALLOWED',
-    (scene) => ({
-      message: { ...scene.probe.message, conformanceCheck: true },
-    }),
+  }),
+  ...on(
+    'Catalog spec: Errors, SCH_FIELD_NOT_ALLOWED',
+    changed(
+      'field-not-allowed: message has a field that nobody knows',
+      'SCH_FIELD_NOT_ALLOWED',
+      ({ probe }) => ({
+        message: { ...probe.message, conformanceCheck: true },
+      }),
+    ),
   ),
 ];
-
-const shapeOfErrors = 'Catalog spec: Errors, one shape';
 
 /** They look at every refusal that came so far, so they stand at the end. */
-export const refusalChecks: readonly RequestCheck[] = [
-  {
-    name: 'refusals-are-nacks',
-    clause: shapeOfErrors,
-    expects: 'message.status NACK and message.error with code and message in every refusal',
-    async run(scene) {
-      for (const answer of refusalsOf(scene)) {
-        const { body } = answer;
-        expectThat(at(body, 'message', 'status') === 'NACK', describe(answer));
-        expectThat(typeof at(body, 'message', 'error', 'code') === 'string', describe(answer));
-        expectThat(typeof at(body, 'message', 'error', 'message') === 'string', describe(answer));
-      }
-    },
-  },
-  {
-    name: 'refusals-name-request',
-    clause: 'Catalog spec: Other shapes, Ack',
-    expects: 'the messageId of the request in every refusal',
-    async run(scene) {
-      const named = refusalsOf(scene).filter(({ namesMessage }) => namesMessage);
-      for (const answer of named)
+export const refusalChecks = [
+  ...on('Catalog spec: Errors, one shape', {
+    'refusals-are-nacks: message.status NACK and message.error with code and message in every refusal':
+      async (scene) => {
+        for (const answer of refusalsOf(scene)) {
+          const { status, error } = Object(at(answer.body, 'message'));
+          const isNack = status === 'NACK' && typeof error?.code === 'string';
+          expectThat(isNack && typeof error.message === 'string', describe(answer));
+        }
+      },
+  }),
+  ...on('Catalog spec: Other shapes, Ack', {
+    'refusals-name-request: the messageId of the request in every refusal': async (scene) => {
+      for (const answer of refusalsOf(scene).filter(({ namesMessage }) => namesMessage))
         expectThat(at(answer.body, 'message', 'messageId') === answer.messageId, describe(answer));
     },
-  },
-  {
-    name: 'refusal-paths',
-    clause: 'Catalog spec: Other shapes, Error',
-    expects: 'a JSONPath in details.path of every refusal that has one',
-    async run(scene) {
+  }),
+  ...on('Catalog spec: Other shapes, Error', {
+    'refusal-paths: a JSONPath in details.path of every refusal that has one': async (scene) => {
       for (const answer of refusalsOf(scene)) {
         const path = at(answer.body, 'message', 'error', 'details', 'path');
-        const isPath = typeof path === 'string' && path.startsWith('$');
-        expectThat(path === undefined || isPath, describe(answer));
+        expectThat(
+          path === undefined || (typeof path === 'string' && path.startsWith('$')),
+          describe(answer),
+        );
       }
     },
-  },
-  {
-    name: 'codes-canonical',
-    clause: 'Catalog spec: Errors, the ErrorCode enumeration',
-    expects: 'a code of the enumeration in every refusal',
-    async run(scene) {
+  }),
+  ...on('Catalog spec: Errors, the ErrorCode enumeration', {
+    'codes-canonical: a code of the enumeration in every refusal': async (scene) => {
       for (const { body, action } of refusalsOf(scene)) {
         const code = at(body, 'message', 'error', 'code');
         if (typeof code === 'string') expectKnownCode(code, `a refusal of ${action.method} ${action.path}`);
       }
     },
-  },
+  }),
 ];
 
 function refusalsOf({ self, other }: RequestScene): Answer[] {

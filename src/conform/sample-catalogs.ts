@@ -1,21 +1,13 @@
-import type { Catalog, CatalogType } from '../protocol/catalog.ts';
+import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
 
 // What is published by the checks: small catalogs under ids of one run, which say what they are.
 
 export const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 
-export interface Samples {
-  id(name: string): string;
-  catalog(name: string, content: Pick<Catalog, 'resources' | 'offers'> & { isActive?: boolean }): Catalog;
-  directive(name: string, more?: Partial<PublishDirective>): PublishDirective;
-  /** A resource that conforms to the schema of EV chargers (self-hosted spec: EV charger resource type). */
-  charger(name: string, attributes?: object): NonNullable<Catalog['resources']>[number];
-  /** A resource without attributes, and so without a schema type. */
-  plain(name: string): NonNullable<Catalog['resources']>[number];
-}
+export type Samples = ReturnType<typeof createSamples>;
 
-export function createSamples(run: string, networkId: string): Samples {
+export function createSamples(run: string, networkId: string) {
   const id = (name: string) => `conform-${run}-${name}`;
   const descriptor = (name: string) => ({
     name: `Conformance check: ${name}`,
@@ -23,7 +15,10 @@ export function createSamples(run: string, networkId: string): Samples {
   });
   return {
     id,
-    catalog: (name, content) => ({
+    catalog: (
+      name: string,
+      content: Pick<Catalog, 'resources' | 'offers'> & { isActive?: boolean },
+    ): Catalog => ({
       id: id(name),
       descriptor: descriptor(name),
       provider: {
@@ -33,11 +28,12 @@ export function createSamples(run: string, networkId: string): Samples {
       },
       ...content,
     }),
-    directive: (name, more = {}) => ({
-      ...{ catalogId: id(name), catalogType: 'REGULAR' as CatalogType, visibleTo: [networkId] },
+    directive: (name: string, more: Partial<PublishDirective> = {}): PublishDirective => ({
+      ...{ catalogId: id(name), catalogType: 'REGULAR', visibleTo: [networkId] },
       ...more,
     }),
-    charger: (name, attributes = {}) => ({
+    /** A resource that conforms to the schema of EV chargers (self-hosted spec: EV charger resource type). */
+    charger: (name: string, attributes: object = {}): Resource => ({
       id: id(name),
       descriptor: descriptor(name),
       resourceAttributes: {
@@ -45,6 +41,7 @@ export function createSamples(run: string, networkId: string): Samples {
         ...{ id: id(name), type: 'EV_CHARGER', ...attributes },
       },
     }),
-    plain: (name) => ({ id: id(name), descriptor: descriptor(name) }),
+    /** A resource without attributes, and so without a schema type. */
+    plain: (name: string): Resource => ({ id: id(name), descriptor: descriptor(name) }),
   };
 }

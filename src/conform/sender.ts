@@ -43,17 +43,14 @@ export interface Answer {
   namesMessage: boolean;
   /** Of the request. */
   message?: object;
-  /** Of the body of the request. */
   digest: string;
   authorization: string;
 }
 
 interface SenderOptions {
   client: GuardedClient;
-  /** Base address of the node that is checked. */
   target: string;
   key: SigningKey;
-  /** Our own base address, for callbacks. */
   uri: string;
 }
 
@@ -72,7 +69,8 @@ export function createSender({ client, target, key, uri }: SenderOptions): Sende
       const { now = new Date(), query } = sending;
       const context = { ...contextOf(action, key.subscriberId, uri, now), ...sending.context };
       const isPost = action.method === 'POST';
-      const body = sending.raw ?? (isPost ? encode({ context, message: sending.message }) : Buffer.alloc(0));
+      const body =
+        sending.raw ?? Buffer.from(isPost ? JSON.stringify({ context, message: sending.message }) : '');
       const usual = signRequest(sending.key ?? key, body, signTimes(action.method, now));
       const authorization = sending.authorization ? sending.authorization(usual) : usual;
       const search = query ? `?${new URLSearchParams(query)}` : '';
@@ -109,10 +107,6 @@ function contextOf(action: Action, id: string, uri: string, now: Date) {
     timestamp: now.toISOString(),
     ...(action.caller && { [`${action.caller}Id`]: id, [`${action.caller}Uri`]: uri }),
   };
-}
-
-function encode(document: object): Buffer {
-  return Buffer.from(JSON.stringify(document));
 }
 
 function noAnswer({ method, path }: Action, error: unknown): never {

@@ -11,62 +11,51 @@ const crawlOrder = 'Self-hosted spec: Discovery crawl order';
 const indexFields = 'Self-hosted spec: Catalog index';
 const content = 'Self-hosted spec: Catalog file, baseline and change file';
 
+const files: readonly Document[] = ['baseline', 'change'];
+
 const badSignature: readonly Code[] = [
-  'signature-missing',
-  'signature-invalid',
-  'key-unknown',
-  'key-unusable',
-  'key-foreign',
+  ...(['signature-missing', 'signature-invalid', 'key-unknown', 'key-unusable', 'key-foreign'] as const),
 ];
 const notServed: readonly Code[] = [
-  'manifest-missing',
-  'file-missing',
-  'http-status',
-  'unreachable',
-  'timeout',
-  'redirects',
-  'not-json',
-  'not-gzip',
-  'bad-encoding',
-  'too-large',
-  'inflates-too-large',
+  ...(['manifest-missing', 'file-missing', 'http-status', 'unreachable', 'timeout', 'redirects'] as const),
+  ...(['not-json', 'not-gzip', 'bad-encoding', 'too-large', 'inflates-too-large'] as const),
 ];
 
 export interface Link {
-  name: string;
-  clause: string;
-  expects: string;
+  /** The name of the check, and what it expects. */
+  key: string;
+  /** Of the specification. */
+  text: string;
   documents: readonly Document[];
   codes: readonly Code[];
 }
 
 const link = (
-  name: string,
-  clause: string,
-  expects: string,
+  key: string,
+  text: string,
   documents: Document | readonly Document[],
   codes: readonly Code[],
-): Link => ({ name, clause, expects, documents: [documents].flat(), codes });
+): Link => ({ key, text, documents: [documents].flat(), codes });
 
 const served = (document: Document, what: string, where: string) =>
-  link(`${document}-served`, `${endpoints}, ${what}`, `a JSON document${where}`, document, notServed);
+  link(`${document}-served: a JSON document${where}`, `${endpoints}, ${what}`, document, notServed);
 
-const digested = (document: Document, clause: string, expects: string) =>
-  link(`${document}-digest`, clause, expects, document, ['digest-mismatch']);
+const digested = (document: Document, text: string, expects: string) =>
+  link(`${document}-digest: ${expects}`, text, document, ['digest-mismatch']);
 
-const signed = (document: Document, clause: string, signed = 'a signature', ...more: Code[]) => {
-  const expects = `${signed} by a key that the registry has of the node`;
-  return link(`${document}-signed`, clause, expects, document, [...badSignature, ...more]);
-};
+const signed = (document: Document, text: string, signature = 'a signature', ...more: Code[]) =>
+  link(`${document}-signed: ${signature} by a key that the registry has of the node`, text, document, [
+    ...badSignature,
+    ...more,
+  ]);
 
 /** What hangs on a broken link is not reached. */
 export const links: readonly Link[] = [
   served('manifest', 'registry manifest', ' at /.well-known/dedi.index.json or dedi.json'),
   signed('manifest', `${crawlOrder}, 2`, undefined, 'node-unknown'),
   link(
-    'manifest-names-record',
+    'manifest-names-record: a manifest that names the file of the Subscriber record, with its digest',
     `${endpoints}, refers to the Subscriber record by digest`,
-    'a manifest that names the file of the Subscriber record, with its digest',
     ['manifest', 'record'],
     ['malformed', 'record-missing', 'domain-mismatch'],
   ),
@@ -74,62 +63,50 @@ export const links: readonly Link[] = [
   digested('record', `${crawlOrder}, 3`, 'a Subscriber record whose bytes have the digest of the manifest'),
   signed('record', `${authentication}, 2`),
   link(
-    'record-lists-indexes',
+    'record-lists-indexes: meta.catalog_index_urls with at least one index',
     'Self-hosted spec: Subscriber record pointer',
-    'meta.catalog_index_urls with at least one index',
     'record',
     ['no-index-urls', 'record-inactive', 'too-many-indexes'],
   ),
   served('index', 'catalog index', ' at each address in meta.catalog_index_urls'),
   signed('index', `${crawlOrder}, 4`),
-  link('index-shape', indexFields, 'nodeId, next_update and catalogs', 'index', ['malformed']),
+  link('index-shape: nodeId, next_update and catalogs', indexFields, 'index', ['malformed']),
   link(
-    'index-of-node',
+    'index-of-node: the identity of the node whose record lists the index',
     `${indexFields}, nodeId`,
-    'the identity of the node whose record lists the index',
     'index',
     ['node-mismatch'],
   ),
   signed('entry', `${authentication}, 1`, 'each entry signed'),
   link(
-    'entry-shape',
+    'entry-shape: catalogId, entryVersion, catalogType, baseline and changes of each entry',
     `${indexFields}, entry`,
-    'catalogId, entryVersion, catalogType, baseline and changes of each entry',
     'entry',
     ['malformed'],
   ),
-  link('entry-once', `${indexFields}, one entry per catalog`, 'one entry of each catalog', 'entry', [
+  link('entry-once: one entry of each catalog', `${indexFields}, one entry per catalog`, 'entry', [
     'entry-twice',
     'in-two-indexes',
   ]),
   ...linksOfFiles('baseline', 'baseline', 'version', 'each baseline'),
   ...linksOfFiles('change', 'changes', 'versions', 'each change file'),
   link(
-    'versions-lead',
+    'versions-lead: a baseline and changes that lead to the version that the entry announces',
     'Self-hosted spec: Versioning',
-    'a baseline and changes that lead to the version that the entry announces',
     'catalog',
     ['gap'],
   ),
   link(
-    'catalog-content',
+    'catalog-content: at least one resource or offer, each with an id of its own',
     content,
-    'at least one resource or offer, each with an id of its own',
     ['baseline', 'change', 'catalog'],
     ['malformed', 'empty-catalog', 'duplicate-id', 'bad-directive', 'foreign-owner'],
   ),
+  link('master-without-offers: no offers in MASTER catalogs', content, files, ['master-with-offers']),
   link(
-    'master-without-offers',
-    content,
-    'no offers in MASTER catalogs',
-    ['baseline', 'change'],
-    ['master-with-offers'],
-  ),
-  link(
-    'attributes-conform',
+    'attributes-conform: attributes that conform to the schema that their @context names',
     'Self-hosted spec: Errors, domain schema check',
-    'attributes that conform to the schema that their @context names',
-    ['baseline', 'change'],
+    files,
     ['schema-violation'],
   ),
 ];
@@ -140,9 +117,8 @@ function linksOfFiles(document: Document, member: string, versions: string, each
     digested(document, `${authentication}, 3`, 'bytes with the digest that the entry declares'),
     signed(document, `${authentication}, 1`),
     link(
-      `${document}-of-entry`,
+      `${document}-of-entry: the catalogId and the ${versions} of the entry in the file`,
       `${indexFields}, ${member}`,
-      `the catalogId and the ${versions} of the entry in the file`,
       document,
       ['catalog-mismatch', 'version-mismatch'],
     ),

@@ -7,22 +7,10 @@ import { CheckSkipped, memoize } from './check.ts';
 
 // A published tree, read once as a crawler reads it: manifest, Subscriber record, indexes, entries, files. Checks look at what was found on the way.
 
-export interface TreeScene {
-  check: NodeCheck;
-  /** Whether the address that was given has the scheme http, as trees in development do. */
-  isPlainHttp: boolean;
-  findings: () => Promise<readonly Finding[]>;
-  /** Every index that was read, as it was served then. */
-  indexes: () => Promise<readonly ReadIndex[]>;
-  readAgain(url: string): Promise<JsonObject | undefined>;
-}
+export type TreeScene = ReturnType<typeof createTreeScene>;
 
-export interface ReadIndex {
-  url: string;
-  document: JsonObject;
-}
-
-export function createTreeScene(check: NodeCheck, isPlainHttp: boolean): TreeScene {
+/** @param isPlainHttp the address that was given has the scheme http, as trees in development do */
+export function createTreeScene(check: NodeCheck, isPlainHttp: boolean) {
   const { reader, signal } = check;
 
   async function readAgain(url: string): Promise<JsonObject | undefined> {
@@ -38,14 +26,11 @@ export function createTreeScene(check: NodeCheck, isPlainHttp: boolean): TreeSce
   });
 
   return {
-    check,
-    isPlainHttp,
-    findings,
-    readAgain,
+    ...{ check, isPlainHttp, findings, readAgain },
+    /** Every index that was read, as it was served then. */
     indexes: memoize(async () => {
-      const held = (await findings()).filter(
-        ({ document, kind }) => document === 'index' && kind === 'holds',
-      );
+      const isIndex = ({ document, kind }: Finding) => document === 'index' && kind === 'holds';
+      const held = (await findings()).filter(isIndex);
       const urls = [...new Set(held.flatMap(({ url }) => (url === undefined ? [] : [url])))];
       const read = await Promise.all(urls.map(async (url) => ({ url, document: await readAgain(url) })));
       const indexes = read.flatMap(({ url, document }) => (document ? [{ url, document }] : []));

@@ -4,7 +4,6 @@ import { addressOf, type Place, placeOf, pointNear } from './places.ts';
 // Charging hubs: a hub is a place with one of a few arrangements of bays. The arrangement lists the chargers.
 
 export interface Operator {
-  /** The prefix of the ids of its resources and offers. */
   id: string;
   name: string;
   about: string;
@@ -131,7 +130,6 @@ function tariff(
   };
 }
 
-/** The price of a kilowatt hour. */
 export const perKilowattHour = (rupees: number, id?: string) =>
   priceOf(rupees, { id, type: 'ENERGY', unit: 'kWh' });
 

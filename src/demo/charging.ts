@@ -43,7 +43,7 @@ function hubCatalog(hub: Hub): Catalog {
   const chargers = chargersOf(voltpath, hub);
   const resources = place.code === 'HSR' ? chargers.map(misspellFirst) : chargers;
   return {
-    id: `voltpath-${slug(place.neighbourhood)}`,
+    id: `voltpath-${place.neighbourhood.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`,
     descriptor: {
       name: `Voltpath ${place.neighbourhood}`,
       shortDesc: `Charging in ${place.street}, ${hub.at}`,
@@ -166,13 +166,7 @@ export function minchuCatalogs(): [sound: Catalog, tampered: Catalog] {
 }
 
 /** A catalog of several hubs: each charger has a location of its own, the provider has none. */
-function hostedCatalog(
-  operator: Operator,
-  id: string,
-  name: string,
-  about: string,
-  hubs: readonly Hub[],
-): Catalog {
+function hostedCatalog(operator: Operator, id: string, name: string, about: string, hubs: readonly Hub[]) {
   const chargers = hubs.map((hub) => chargersOf(operator, hub));
   return {
     id,
@@ -185,8 +179,4 @@ function hostedCatalog(
 
 function providerOf({ id, name, about }: Operator) {
   return { id, descriptor: { name, shortDesc: about } };
-}
-
-function slug(text: string): string {
-  return text.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }

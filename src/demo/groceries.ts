@@ -1,10 +1,9 @@
 import type { Catalog, Offer, Resource } from '../protocol/catalog.ts';
-import type { PublishMessage, ResourceDirective } from '../protocol/publish-messages.ts';
+import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { priceOf } from './chargers.ts';
 import { addressOf, areaAround, placeOf, pointNear } from './places.ts';
 
-// Groceries: the facilitator of the network describes products once, in a master catalog. The shops of a grocer extend these, and add their own prices and
-// stock.
+// Groceries: the facilitator describes products in a master catalog; the shops of a grocer extend it, and add their own prices and stock.
 
 const context = 'https://schema.beckn.io/GroceryItem/v1/context.jsonld';
 
@@ -144,10 +143,7 @@ export function shopCatalogs(networkId: string): PublishMessage {
   };
 }
 
-function shopCatalog(
-  [code, opens, priceFactor, delivers]: Shop,
-  index: number,
-): { catalog: Catalog; resourceDirectives: ResourceDirective[] } {
+function shopCatalog([code, opens, priceFactor, delivers]: Shop, index: number) {
   const place = placeOf(code);
   const area = place.neighbourhood.toLowerCase();
   // No shop has everything.

@@ -5,7 +5,6 @@ import type { DemoNetwork } from '../config.ts';
 export const demoCity: DemoNetwork['city'] = { name: 'Bengaluru', center: [12.9716, 77.5946], zoom: 12 };
 
 export interface Place {
-  /** The prefix of the ids of its resources. */
   code: string;
   neighbourhood: string;
   street: string;

@@ -1,7 +1,4 @@
-/**
- * The client package: an MCP server is a consumer like any other. The build bundles it into this module (build/vite.config.ts), so that nobody has to
- * install it.
- */
+/** The client package: an MCP server is a consumer like any other. The build bundles it into this module (build/vite.config.ts). */
 export {
   createProver,
   type Found,

@@ -4,8 +4,6 @@ import { findAvailability, findDistance, findLowestPrices, type Price } from '..
 import type { Found, Proof } from './client.ts';
 import type { Question } from './question.ts';
 
-// A hit as an assistant sees it, and its schema.
-
 export const Prices = Type.Array(
   Type.Object({
     value: Type.Number({ description: 'Where it varies, the highest.' }),

@@ -60,7 +60,6 @@ export const describeTool = defineTool({
   },
 });
 
-/** The most frequent first. */
 function groupByType(found: readonly Found[]): [type: string, hits: Found[]][] {
   const groups = new Map<string, Found[]>();
   for (const hit of found) {

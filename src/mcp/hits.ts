@@ -13,7 +13,7 @@ export const maxGathered = 300;
 /** A service refuses what it cannot search in time, and each answer takes memory here: more questions than that wait for their turn. */
 const inTurn = createSemaphore({ atOnce: 4, maxWaiting: 500, waitMs: 60_000 });
 
-export interface Gathered {
+interface Gathered {
   found: Found[];
   /** Who has signed the answer; undefined where nothing was found. */
   signer?: string;
@@ -45,7 +45,6 @@ export function gather(
   });
 }
 
-/** What remains of the hits by price and availability. */
 export function narrow(found: readonly Found[], { price, available }: Question, at: Date): Found[] {
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = price ?? {};
   return found.filter((hit) => {
@@ -72,12 +71,7 @@ function kindOf(price: Price | undefined): string | undefined {
 export type Order = 'relevance' | 'price' | 'distance';
 
 /** Of prices, those of the most frequent kind are compared. What has no price of that kind, or no place, comes last. */
-export function sortHits(
-  found: readonly Found[],
-  order: Order,
-  { near, price: asked }: Question,
-  at: Date,
-): Found[] {
+export function sortHits(found: readonly Found[], order: Order, { near, price: asked }: Question, at: Date) {
   if (order === 'relevance') return [...found];
   const prices = found.map((hit) => findMainPrice(hit, asked, at));
   const usual = findMostFrequent(prices.flatMap((price) => kindOf(price) ?? []));

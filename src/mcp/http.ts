@@ -10,7 +10,7 @@ import { isSameSecret } from '../secret-file.ts';
 
 // The Streamable HTTP transport at /mcp, without sessions: each request stands alone, so there is nothing to keep or to steal.
 
-export interface HttpOptions {
+interface HttpOptions {
   host: string;
   port: number;
   /** Programs of this machine need no token. */
@@ -22,10 +22,7 @@ export interface HttpOptions {
   createServer(): Server;
 }
 
-export interface HttpEndpoint {
-  url: string;
-  close(): Promise<void>;
-}
+export type HttpEndpoint = Awaited<ReturnType<typeof serveHttp>>;
 
 /** Messages per source address. An assistant makes a few calls for each question of a person. */
 const callLimit = { perSecond: 10, burst: 200 };
@@ -33,7 +30,7 @@ const maxBodyBytes = 256 * 1024;
 const requestTimeout = 60_000;
 const headersTimeout = 10_000;
 
-export async function serveHttp(options: HttpOptions): Promise<HttpEndpoint> {
+export async function serveHttp(options: HttpOptions) {
   const limit = createRateLimit(callLimit);
   const server = createServer({ requestTimeout, headersTimeout }, (request, response) => {
     const stranger = findRefusal(request, options);

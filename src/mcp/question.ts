@@ -5,8 +5,7 @@ import { quote } from './clean.ts';
 import type { Intent } from './client.ts';
 import { type McpContext, ToolError } from './tool.ts';
 
-// From what an assistant asks to the intent of a discover (catalog spec: POST /discover). Price and availability are no part of an intent: they are
-// judged on what was found (hits.ts).
+// From a question of an assistant to the intent of a discover. Price and availability are no part of an intent: hits.ts judges them.
 
 const closed = { additionalProperties: false } as const;
 const operators = ['==', '!=', '<', '<=', '>', '>=', 'in', 'contains', 'exists'] as const;

@@ -15,7 +15,6 @@ export interface McpContext {
 }
 
 export interface Diagnosis {
-  /** Ids of the catalogs that can be found. */
   appearing: readonly string[];
   faults: readonly Trouble[];
   /** Not shown on purpose. */

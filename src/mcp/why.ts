@@ -41,11 +41,7 @@ export const whyTool = defineTool({
   },
 });
 
-async function explain(
-  input: Static<typeof Input>,
-  context: McpContext,
-  signal: AbortSignal,
-): Promise<Output> {
+async function explain(input: Static<typeof Input>, context: McpContext, signal: AbortSignal) {
   const { node, network, catalogId } = input;
   if (node !== undefined) {
     const asked = { catalogId: catalogId && decodeId(catalogId).at(-1), network };
@@ -71,7 +67,6 @@ async function explain(
 
 type Count = (parts: readonly Part[]) => Promise<number>;
 
-/** The question without each of its parts. */
 async function relax(parts: readonly Part[], found: number, count: Count): Promise<string[]> {
   const without = await Promise.all(
     parts.map(async (part) => ({ part, hits: await count(parts.filter((other) => other !== part)) })),

@@ -267,7 +267,7 @@ async function startConsumer(): Promise<string> {
   const { registry, config } = the.network;
   const listener = await listenForCallback({
     address: { host: '127.0.0.1', port: 0 },
-    draft: { method: 'POST', url: '', action: actions.discover, bytes: Buffer.alloc(0) },
+    draft: { url: '', action: actions.discover },
     ...{ self: application.key, registry, config, onRefused: () => undefined },
   });
   closing.push(listener.close);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerVerifyCommand } from '../../src/cli/verify.ts';
+import { register as registerVerifyCommand } from '../../src/cli/verify.ts';
 import { actions } from '../../src/protocol/actions.ts';
 import { publicKeyOf } from '../../src/protocol/keys.ts';
 import { dataFile } from '../support/catalogs/data-dir.ts';

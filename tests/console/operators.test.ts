@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerOperatorsCommand } from '../../src/cli/operators.ts';
+import { register as registerOperatorsCommand } from '../../src/cli/operators.ts';
 import { consoleOf } from '../support/network/console.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { runCommand } from '../support/processes/command.ts';

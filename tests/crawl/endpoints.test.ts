@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerCrawlCommand } from '../../src/cli/crawl.ts';
+import { register as registerCrawlCommand } from '../../src/cli/crawl.ts';
 import { type Action, actions } from '../../src/protocol/actions.ts';
 import { CrawlLogAnswer, type CrawlLogEntry } from '../../src/protocol/crawl-messages.ts';
 import { signRequest } from '../../src/protocol/request-signature.ts';

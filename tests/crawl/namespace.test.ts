@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { registerDoctorCommand } from '../../src/cli/doctor.ts';
+import { register as registerDoctorCommand } from '../../src/cli/doctor.ts';
 import { readLog } from '../../src/storage/crawl/log.ts';
 import { crawl } from '../support/hosted/crawl.ts';
 import { catalogOf } from '../support/hosted/crawl-scene.ts';

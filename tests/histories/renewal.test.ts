@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { registerRefreshCommand } from '../../src/cli/refresh.ts';
+import { register as registerRefreshCommand } from '../../src/cli/refresh.ts';
 import { sha256Matches } from '../../src/protocol/digest.ts';
 import { verifyDocument } from '../../src/protocol/signed-document.ts';
 import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';

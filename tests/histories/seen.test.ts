@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { registerStateCommands } from '../../src/cli/catalog-state.ts';
+import { register as registerStateCommands } from '../../src/cli/catalog-state.ts';
 import { freePort } from '../support/free-port.ts';
 import {
   publisherSettings,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { registerImportCommand } from '../../src/cli/import.ts';
-import { registerVerifyCommand } from '../../src/cli/verify.ts';
+import { register as registerVerifyCommand } from '../../src/cli/verify.ts';
 import { findDoubtfulPlaces } from '../../src/import/doubtful-places.ts';
 import { sha256Digest } from '../../src/protocol/digest.ts';
 import { parseJson } from '../../src/protocol/json.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerMcpCommand } from '../../src/cli/mcp.ts';
+import { register as registerMcpCommand } from '../../src/cli/mcp.ts';
 import { publicKeyOf } from '../../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
 import { registerParticipant } from '../../src/storage/registry/participants.ts';

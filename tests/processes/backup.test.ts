@@ -2,10 +2,10 @@ import { cp, mkdir, mkdtemp, readdir, rm, stat, symlink, truncate, writeFile } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerBackupCommands } from '../../src/cli/backup.ts';
-import { registerCheckCommand } from '../../src/cli/check.ts';
-import { registerPublishCommand } from '../../src/cli/publish.ts';
-import { registerRefreshCommand } from '../../src/cli/refresh.ts';
+import { register as registerBackupCommands } from '../../src/cli/backup.ts';
+import { register as registerCheckCommand } from '../../src/cli/check.ts';
+import { register as registerPublishCommand } from '../../src/cli/publish.ts';
+import { register as registerRefreshCommand } from '../../src/cli/refresh.ts';
 import { readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { startProcess } from '../../src/main.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Difference } from '../../src/cli/check/difference.ts';
-import { registerCheckCommand } from '../../src/cli/check.ts';
+import { register as registerCheckCommand } from '../../src/cli/check.ts';
 import { offer, publishCatalog, resource } from '../support/catalogs/small-catalogs.ts';
 import { createTestDatabase } from '../support/database/database.ts';
 import { freePort } from '../support/free-port.ts';

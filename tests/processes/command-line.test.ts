@@ -168,7 +168,7 @@ describe('signpost completion', () => {
     expect(complete(bash, 'signpost ')).toEqual([...listed, 'help', '--version', '--help']);
     expect(complete(bash, 'signpost dis')).toEqual(['discover']);
     expect(complete(bash, 'signpost crawl ')).toEqual(expect.arrayContaining(['status', 'now', 'log']));
-    expect(complete(bash, 'signpost registry key r')).toEqual(['revoke']);
+    expect(complete(bash, 'signpost registry membership r')).toEqual(['remove']);
     expect(complete(bash, 'signpost discover fast charger --ne')).toEqual(['--near', '--network']);
     expect(complete(bash, 'signpost completion ')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));
     expect(complete(bash, 'signpost send body.json --key ')).toEqual([]); // so that bash offers files

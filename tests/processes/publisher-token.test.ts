@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { registerStateCommands } from '../../src/cli/catalog-state.ts';
+import { register as registerStateCommands } from '../../src/cli/catalog-state.ts';
 import { tokenHeader } from '../../src/cli/trigger-client.ts';
 import { readConfig } from '../../src/config.ts';
 import { smallCatalog, startPublisher, type TestPublisher, trigger } from '../support/hosted/publisher.ts';

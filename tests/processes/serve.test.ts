@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { registerServeCommand } from '../../src/cli/serve.ts';
+import { register as registerServeCommand } from '../../src/cli/serve.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';

@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerCatalogCommand } from '../../src/cli/catalog.ts';
-import { registerCrawlCommand } from '../../src/cli/crawl.ts';
-import { registerDeliveriesCommand } from '../../src/cli/deliveries.ts';
-import { registerDiscoverCommand } from '../../src/cli/discover.ts';
-import { registerSendCommand } from '../../src/cli/send.ts';
+import { register as registerCatalogCommand } from '../../src/cli/catalog.ts';
+import { register as registerCrawlCommand } from '../../src/cli/crawl.ts';
+import { register as registerDeliveriesCommand } from '../../src/cli/deliveries.ts';
+import { register as registerDiscoverCommand } from '../../src/cli/discover.ts';
+import { register as registerSendCommand } from '../../src/cli/send.ts';
 import { roles } from '../../src/setting-table.ts';
 import { smallCatalog } from '../support/hosted/publisher.ts';
 import { runCommand } from '../support/processes/command.ts';

@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { registerDiscoverCommand } from '../../src/cli/discover.ts';
+import { register as registerDiscoverCommand } from '../../src/cli/discover.ts';
 import { actions } from '../../src/protocol/actions.ts';
 import type { Actor } from '../support/network/actor.ts';
 import { type Discovering, filter, resourceIds, startDiscovering } from '../support/network/discover.ts';

@@ -11,10 +11,8 @@ import { pathsIn, readPlainFile } from './layout.ts';
 const name = 'SHA256SUMS';
 /** In hexadecimal digits. */
 const digestLength = 64;
-/** Named in the message. */
 const maxNamed = 3;
 
-/** Returns how many bytes the files have together. */
 export async function writeChecksums(directory: string): Promise<number> {
   const { files } = await listEntries(directory);
   const lines: string[] = [];
@@ -23,11 +21,7 @@ export async function writeChecksums(directory: string): Promise<number> {
   return countBytes(directory, files);
 }
 
-/**
- * Throws a plain sentence where a file is damaged, missing or not listed: a list that was cut off does not pass.
- *
- * @param bytes as many as the files may have together
- */
+/** Throws a plain sentence where a file is damaged, missing or not listed, or the files have more bytes together: a list that was cut off does not pass. */
 export async function verifyChecksums(directory: string, bytes: number): Promise<void> {
   const { files, others } = await listEntries(directory);
   const apart = [name, relative(directory, pathsIn(directory).facts)];
@@ -74,13 +68,7 @@ async function readLines(directory: string, present: readonly string[]): Promise
   return text.toString('utf8').split('\n').filter(Boolean);
 }
 
-interface Entries {
-  files: string[];
-  /** Links, pipes, devices: a backup has none. */
-  others: string[];
-}
-
-async function listEntries(directory: string): Promise<Entries> {
+async function listEntries(directory: string) {
   const entries = (await readdir(directory, { recursive: true, withFileTypes: true })).map((entry) => ({
     entry,
     path: relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'),
@@ -88,6 +76,7 @@ async function listEntries(directory: string): Promise<Entries> {
   const pathsOf = (found: typeof entries) => found.map(({ path }) => path).sort();
   return {
     files: pathsOf(entries.filter(({ entry }) => entry.isFile())),
+    /** Links, pipes, devices: a backup has none. */
     others: pathsOf(entries.filter(({ entry }) => !entry.isFile() && !entry.isDirectory())),
   };
 }

@@ -1,7 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Config } from '../../config.ts';
-import { isJsonObject, parseJson } from '../../protocol/json.ts';
+import { isJsonObject, parseIfJson } from '../../protocol/json.ts';
 import { CommandError } from '../command.ts';
 
 // What is where in a backup:
@@ -12,14 +12,7 @@ import { CommandError } from '../command.ts';
 //   data/           DATA_DIR without the embedded database and locks
 //   publisher/      PUBLISHER_DIR, where it is not under DATA_DIR
 
-export interface BackupFacts {
-  madeAt: string;
-  version: string;
-  hasDatabase: boolean;
-  hasPublisher: boolean;
-  /** Of all files that SHA256SUMS lists, together; older backups do not say. */
-  bytes: number;
-}
+export type BackupFacts = Awaited<ReturnType<typeof readFacts>>;
 
 export function pathsIn(directory: string) {
   return {
@@ -30,14 +23,14 @@ export function pathsIn(directory: string) {
   };
 }
 
-export async function readFacts(directory: string): Promise<BackupFacts> {
+export async function readFacts(directory: string) {
   const text = await readPlainFile(pathsIn(directory).facts, maxFactsBytes).catch((error: Error) => {
     throw new CommandError(
       `${directory} is no backup, or one that was not finished: it has no backup.json that can be read.`,
       error,
     );
   });
-  const facts = readJson(text);
+  const facts = parseIfJson(text);
   if (!isJsonObject(facts) || typeof facts.madeAt !== 'string')
     throw new CommandError(
       `${directory}/backup.json is not what "signpost backup" writes: take another backup.`,
@@ -47,6 +40,7 @@ export async function readFacts(directory: string): Promise<BackupFacts> {
     version: String(facts.version),
     hasDatabase: facts.hasDatabase === true,
     hasPublisher: facts.hasPublisher === true,
+    /** Of all files that SHA256SUMS lists, together; older backups do not say. */
     bytes: typeof facts.bytes === 'number' ? facts.bytes : Number.POSITIVE_INFINITY,
   };
 }
@@ -61,15 +55,6 @@ export async function readPlainFile(file: string, maxBytes: number): Promise<Buf
   return readFile(file);
 }
 
-function readJson(text: Buffer): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether the publisher's directory goes with DATA_DIR. */
 export function isInside({ DATA_DIR, publisherDir }: Config): boolean {
   return isUnder(resolve(DATA_DIR), resolve(publisherDir));
 }

@@ -1,12 +1,15 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { hasCode } from '../../error-code.ts';
 import { describeServer } from '../../storage/connection.ts';
 import { CommandError } from '../command.ts';
 
 // pg_dump and pg_restore, which know every type, sequence and constraint, and which operators have trusted for decades.
+
+const execute = promisify(execFile);
 
 /** What every restored process finds anew, or what only means something to the server that it was written on: numbers of transactions. */
 const withoutData = ['discovery.change', 'discovery.index_process'];
@@ -26,8 +29,12 @@ async function run(program: string, args: readonly string[], url: string): Promi
   const secrets = await mkdtemp(join(tmpdir(), 'signpost-'));
   try {
     const address = await hidePassword(url, join(secrets, 'password'));
-    const { code, said } = await runProgram(program, [...args, `--dbname=${address}`]);
-    if (code !== 0) throw new CommandError(`${program} failed on ${describeServer(url)}: ${said.trim()}`);
+    await execute(program, [...args, `--dbname=${address}`], { maxBuffer: maxSaidBytes });
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) throw new CommandError(`${program} ${notFound}`, error);
+    const { stderr = '' } = error as { stderr?: string };
+    const said = stderr.slice(-shownCharacters).trim();
+    throw new CommandError(`${program} failed on ${describeServer(url)}: ${said}`, error);
   } finally {
     await rm(secrets, { recursive: true, force: true });
   }
@@ -44,26 +51,9 @@ async function hidePassword(url: string, file: string): Promise<string> {
   return address.href;
 }
 
-function runProgram(
-  program: string,
-  args: readonly string[],
-): Promise<{ code: number | null; said: string }> {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (bytes: Buffer) => {
-    said = (said + bytes.toString()).slice(-maxSaid);
-  });
-  return new Promise((resolve, reject) => {
-    child.once('close', (code) => resolve({ code, said }));
-    child.once('error', (error) =>
-      reject(hasCode(error, 'ENOENT') ? new CommandError(notFound(program), error) : error),
-    );
-  });
-}
+const notFound =
+  "is not in the PATH. It comes with PostgreSQL's client programs (Debian: postgresql-client), and must be of the server's version or later. With --no-database it is not needed.";
 
-function notFound(program: string): string {
-  return `${program} is not in the PATH. It comes with PostgreSQL's client programs (Debian: postgresql-client), and must be of the server's version or later. With --no-database it is not needed.`;
-}
-
-/** In UTF-16 code units. */
-const maxSaid = 2_000;
+const shownCharacters = 2_000;
+/** A program that says more than this is ended. */
+const maxSaidBytes = 16 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../tests/support/processes/command.ts';
-import { registerBackupCommands } from '../backup.ts';
+import { register as registerBackupCommands } from '../backup.ts';
 import { writeChecksums } from './checksums.ts';
 
 describe('signpost restore --no-database', () => {

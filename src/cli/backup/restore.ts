@@ -28,9 +28,13 @@ export async function restore(
   const facts = directory === undefined ? undefined : await readFacts(directory);
   if (directory !== undefined && facts)
     await restoreFrom(directory, { ...facts, hasDatabase: facts.hasDatabase && database }, config, context);
-  const told = database
-    ? await withProgress(context, 'telling others', () => tellOthers(context))
-    : undefined;
+  // What others know is newer than what was restored: they are told everything, and asked for everything.
+  const tellOthers = () =>
+    withDatabase(context, async (restored) => {
+      await forgetTransactions(restored);
+      return { pushes: await pushEverything(restored), feeds: await pullEverything(restored) };
+    });
+  const told = database ? await withProgress(context, 'telling others', tellOthers) : undefined;
   const text = [
     facts ? `Restored what was backed up at ${facts.madeAt}.` : 'The database is taken for restored.',
     told
@@ -107,12 +111,4 @@ async function requireEmpty(url: string): Promise<void> {
   } finally {
     await client.end().catch(() => undefined);
   }
-}
-
-/** What others know is newer than what was restored: they are told everything, and asked for everything. */
-async function tellOthers(context: CommandContext): Promise<{ pushes: number; feeds: number }> {
-  return withDatabase(context, async (database) => {
-    await forgetTransactions(database);
-    return { pushes: await pushEverything(database), feeds: await pullEverything(database) };
-  });
 }

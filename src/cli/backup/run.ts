@@ -11,7 +11,6 @@ import { type BackupFacts, isInside, isUnder, pathsIn } from './layout.ts';
 import { dumpDatabase } from './postgres-programs.ts';
 
 export interface BackupOptions {
-  /** False with --no-database. */
   database: boolean;
   json?: boolean;
 }
@@ -19,10 +18,7 @@ export interface BackupOptions {
 /** As long as a publish of the largest catalogs may take. */
 const lockWaitMs = 120_000;
 
-/**
- * The database first, then the files: a crawler that was restored finds files that are newer than what it has seen, which is what it lives with, never older ones,
- * which it would refuse.
- */
+/** The database first, then the files: a restored crawler finds files that are newer than what it has seen, never older ones, which it would refuse. */
 export async function backup(
   directory: string,
   { database, json }: BackupOptions,

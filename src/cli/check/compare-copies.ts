@@ -17,7 +17,6 @@ const catalogsAtOnce = 100;
 export interface Sides {
   catalogs: Queryable;
   index: Queryable;
-  /** Identity of the catalog service, and the feeds of the discovery service from it. */
   service: string;
   feeds: readonly FeedState[];
   /** The ACTIVE subscriptions of these feeds, and whose they are. */
@@ -36,7 +35,6 @@ export function compareFeeds({ service, feeds, active }: Sides): Suspect[] {
   });
 }
 
-/** @param ids only these catalogs */
 export async function compareCopies(sides: Sides, ids?: readonly string[]): Promise<Suspect[]> {
   const { catalogs, index, service, feeds, onCatalogs } = sides;
   const suspects: Suspect[] = [];
@@ -102,10 +100,7 @@ async function compareCopy(
   return { ...suspect, kind: 'copy-hidden', progress, message };
 }
 
-function describeDocuments(
-  published: ReadonlyMap<string, string>,
-  copied: ReadonlyMap<string, string>,
-): string {
+function describeDocuments(published: ReadonlyMap<string, string>, copied: ReadonlyMap<string, string>) {
   const missing = [...published.keys()].filter((name) => !copied.has(name));
   const surplus = [...copied.keys()].filter((name) => !published.has(name));
   const others = [...published].filter(([name, digest]) => (copied.get(name) ?? digest) !== digest);

@@ -8,11 +8,6 @@ import type { Suspect } from './difference.ts';
 
 // The files of a node: whether each of them holds, and whether the index has the versions that they lead to.
 
-export interface TreeCheck {
-  suspects: Suspect[];
-  documents: number;
-}
-
 interface TreeTools {
   index: Queryable;
   config: Config;
@@ -20,55 +15,43 @@ interface TreeTools {
 }
 
 /** Files that cannot be read or verified at all, as without their registry, are one difference: the rest is compared nevertheless. */
-export async function compareTree(place: string, tools: TreeTools): Promise<TreeCheck> {
-  return compareFiles(place, tools).catch((error) => {
+export async function compareTree(place: string, { index, config, keys }: TreeTools) {
+  const findings: Finding[] = [];
+  try {
+    const node = await verifyPlace(place, { config, keys, onFinding: (finding) => findings.push(finding) });
+    const crawled = await findCrawledVersions(index, node);
+    const suspects = findings.flatMap((finding) => compareFile(finding, node, crawled) ?? []);
+    return { suspects, documents: findings.length };
+  } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    const { message } = error;
     const suspect: Suspect = {
-      ...{ kind: 'file', name: `files ${place}`, progress: message },
-      message: `published files of ${place} were not compared. ${message}`,
+      ...{ kind: 'file', name: `files ${place}`, progress: error.message },
+      message: `published files of ${place} were not compared. ${error.message}`,
     };
     return { suspects: [suspect], documents: 0 };
-  });
+  }
 }
 
-async function compareFiles(place: string, { index, config, keys }: TreeTools): Promise<TreeCheck> {
-  const findings: Finding[] = [];
-  const node = await verifyPlace(place, { config, keys, onFinding: (finding) => findings.push(finding) });
-  const crawled = await findCrawledVersions(index, node);
-  const suspects = findings.flatMap((finding) => {
-    if (finding.kind === 'fault') return [fileFault(node, finding)];
-    const { document, catalogId } = finding;
-    if (document !== 'catalog' || finding.kind !== 'holds' || catalogId === undefined) return [];
-    // A node that this discovery service does not crawl has nothing in its index.
-    if (crawled.size === 0 || finding.version === undefined) return [];
-    return compareVersion(
-      { node, catalogId, version: finding.version },
-      crawled.get(catalogId)?.version ?? null,
-    );
-  });
-  return { suspects, documents: findings.length };
-}
-
-function fileFault(node: string, { document, catalogId, url, message, code }: FaultyFile): Suspect {
-  const name = [document, catalogId, url].filter((part) => part !== undefined).join(' ');
+function compareFile(finding: Finding, node: string, crawled: CrawledVersions): Suspect | undefined {
+  const { document, catalogId, url } = finding;
+  if (finding.kind === 'fault') {
+    const { message, code } = finding;
+    const name = [document, catalogId, url].filter((part) => part !== undefined).join(' ');
+    return {
+      ...{ kind: 'file', catalogId, name: `file ${node} ${name}`, progress: code },
+      message: `published files of ${node}: ${name}: ${message} (${code})`,
+    };
+  }
+  // A node that this discovery service does not crawl has nothing in its index.
+  if (document !== 'catalog' || finding.kind !== 'holds' || catalogId === undefined || crawled.size === 0)
+    return undefined;
+  const { version } = finding;
+  const indexed = crawled.get(catalogId)?.version ?? null;
+  if (version === undefined || indexed === version) return undefined;
   return {
-    ...{ kind: 'file', catalogId, name: `file ${node} ${name}`, progress: code },
-    message: `published files of ${node}: ${name}: ${message} (${code})`,
+    ...{ kind: 'file-behind', catalogId, name: `tree ${node} ${catalogId}`, progress: String(indexed) },
+    message: `catalog ${catalogId} of ${node} is at version ${version} in the published files, and ${indexed === null ? 'not in the index' : `at version ${indexed} in the index`}.`,
   };
 }
 
-type FaultyFile = Extract<Finding, { kind: 'fault' | 'warning' | 'hidden' }>;
-
-function compareVersion(
-  { node, catalogId, version }: { node: string; catalogId: string; version: number },
-  indexed: number | null,
-): Suspect[] {
-  if (indexed === version) return [];
-  return [
-    {
-      ...{ kind: 'file-behind', catalogId, name: `tree ${node} ${catalogId}`, progress: String(indexed) },
-      message: `catalog ${catalogId} of ${node} is at version ${version} in the published files, and ${indexed === null ? 'not in the index' : `at version ${indexed} in the index`}.`,
-    },
-  ];
-}
+type CrawledVersions = Awaited<ReturnType<typeof findCrawledVersions>>;

@@ -17,7 +17,6 @@ export interface Difference {
     | 'file-behind'
     | 'index'
     | Trouble['kind'];
-  /** The catalog that it is about, or those that it is about. */
   catalogId?: string;
   catalogIds?: string[];
   message: string;
@@ -52,7 +51,6 @@ export function groupByCause(suspects: readonly Suspect[]): Difference[] {
   });
 }
 
-/** Differences of a look, of all catalogs or of some. */
 export type Look = (ids?: readonly string[]) => Promise<Suspect[]>;
 
 export function missedPush(missed: MissedPush): Suspect {

@@ -8,10 +8,10 @@ import { spellTrouble } from '../../rules/troubles.ts';
 import { describeDifference, maintainIndex } from '../../search/port.ts';
 import { listActive, listMissedPushes } from '../../storage/catalog/consistency.ts';
 import { listCrawledBehind } from '../../storage/crawl/consistency.ts';
-import { type Database, openDatabase } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { listFeedStates } from '../../storage/feeds/feeds.ts';
 import { type CommandContext, CommandError, counted } from '../command.ts';
-import { noteWarnings, withDatabase } from '../database.ts';
+import { withDatabase, withDatabaseAt } from '../database.ts';
 import { withProgress } from '../progress.ts';
 import { compareCopies, compareFeeds, type Sides } from './compare-copies.ts';
 import { compareTree } from './compare-trees.ts';
@@ -29,7 +29,6 @@ export interface CheckOptions {
   discoveryDatabase?: string;
   tree?: string[];
   key?: string[];
-  /** False with --no-index. */
   index: boolean;
   wait: number;
   json?: boolean;
@@ -50,8 +49,8 @@ interface Checked {
 
 export async function check(options: CheckOptions, context: CommandContext): Promise<void> {
   const checked: Checked = { catalogs: 0, documents: 0, files: 0, waitingPushes: 0 };
-  const differences = await withDatabase(context, (catalogs, config) =>
-    withIndex(options, context, catalogs, async (index) => {
+  const differences = await withDatabase(context, (catalogs, config) => {
+    const compare = async (index: Database) => {
       const parts = { catalogs, index, config, options, checked };
       const found = [
         ...(await listTroubles(parts)),
@@ -59,8 +58,10 @@ export async function check(options: CheckOptions, context: CommandContext): Pro
       ];
       if (!options.index) return found;
       return [...found, ...(await withProgress(context, 'reading the index', () => checkLists(parts)))];
-    }),
-  );
+    };
+    const { discoveryDatabase: url } = options;
+    return url === undefined ? compare(catalogs) : withDatabaseAt(url, context, compare);
+  });
   if (options.json) context.print(JSON.stringify({ checked, differences }, null, 2));
   else for (const { message } of differences) context.print(message);
   const held = `Compared ${counted(checked.catalogs, 'catalog')} of the catalog service, ${counted(checked.files, 'published document')} and ${counted(checked.documents, 'indexed document')}`;
@@ -83,32 +84,12 @@ interface Parts {
   checked: Checked;
 }
 
-async function withIndex<T>(
-  { discoveryDatabase: url }: CheckOptions,
-  context: CommandContext,
-  catalogs: Database,
-  work: (index: Database) => Promise<T>,
-): Promise<T> {
-  if (url === undefined) return work(catalogs);
-  const logger = noteWarnings(context);
-  const index = await openDatabase({ url, logger, maxConnections: 2 }).catch((error: Error) => {
-    throw new CommandError(error.message, error);
-  });
-  try {
-    return await work(index);
-  } finally {
-    await index.close();
-  }
-}
-
-/** Of both databases, where they are two. */
 async function listTroubles({ catalogs, index }: Parts): Promise<Difference[]> {
   const databases = [...new Set([catalogs, index])];
   const troubles = await Promise.all(databases.map((database) => readTroubles(database, new Date())));
   return troubles.flat().map((trouble) => ({ kind: trouble.kind, message: spellTrouble(trouble) }));
 }
 
-/** Differences that every look finds, without progress between the last two. */
 async function findLasting(parts: Parts): Promise<Difference[]> {
   const look = createLook(parts);
   let suspects = await look();

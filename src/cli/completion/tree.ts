@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 
-/** A command as a shell completes it. */
 export interface CompletedCommand {
   /** The words that lead to it, without "signpost". */
   path: readonly string[];
@@ -10,15 +9,12 @@ export interface CompletedCommand {
 }
 
 export interface CompletedOption {
-  /** Without its dashes. */
   long: string;
   about: string;
-  /** Whether a value has to follow. */
   takesValue: boolean;
   choices: readonly string[];
 }
 
-/** Every command below a program, itself first. */
 export function describeCommands(command: Command, path: readonly string[] = []): CompletedCommand[] {
   const help = command.createHelp();
   const subcommands = help.visibleCommands(command);

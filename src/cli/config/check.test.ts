@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../../tests/support/processes/command.ts';
 import { readConfig } from '../../config.ts';
-import { registerConfigCommand } from '../config.ts';
+import { register as registerConfigCommand } from '../config.ts';
 import { checkSettings } from './check.ts';
 
 const check = (env: Record<string, string>, file: string[] = []) =>

@@ -3,6 +3,7 @@ import { specialRangeOf } from '../../rules/addresses.ts';
 import { findEditDistance } from '../../rules/text/typing-errors.ts';
 import { otherSpellings, settings } from '../../setting-table.ts';
 import { SettingsError, secretFile } from '../../settings.ts';
+import type { CommandContext } from '../command.ts';
 
 // What is wrong with the settings of this machine, or probably not meant. Pure.
 
@@ -13,12 +14,7 @@ interface SettingFinding {
   message: string;
 }
 
-interface GivenSettings {
-  /** The names of all variables of the environment, which others use too. */
-  environment: readonly string[];
-  /** The names in the .env file, which is ours alone. */
-  file: readonly string[];
-}
+type GivenSettings = ReturnType<CommandContext['givenSettings']>;
 
 export function checkSettings(given: GivenSettings, read: () => Config): SettingFinding[] {
   const unknown = findUnknown(given);
@@ -36,6 +32,8 @@ function wrong(line: string): SettingFinding {
 }
 
 function findUnknown({ environment, file }: GivenSettings): SettingFinding[] {
+  // OpenTelemetry reads its own variables, many more than the settings name.
+  const isReadBySdk = (name: string) => name.startsWith('OTEL_') && findMeant(name) === undefined;
   const inFile = file.filter((name) => !isSetting(name) && !isReadBySdk(name));
   const misspelt = environment.filter(
     (name) => !file.includes(name) && !isSetting(name) && findMeant(name) !== undefined,
@@ -53,83 +51,58 @@ function isSetting(name: string): boolean {
   return isSecretFile || Object.hasOwn(settings, name) || Object.hasOwn(otherSpellings, name);
 }
 
-/** OpenTelemetry reads its own variables, many more than the settings name. */
-function isReadBySdk(name: string): boolean {
-  return name.startsWith('OTEL_') && findMeant(name) === undefined;
-}
-
 /** Short names such as HOST are close to too many others. */
 const shortestMisspelt = 8;
 const mostEdits = 2;
 
 function findMeant(name: string): string | undefined {
   if (name.length < shortestMisspelt) return undefined;
-  return Object.keys(settings)
-    .map((known) => ({
-      known,
-      distance: findEditDistance(name, known, mostEdits) ?? Number.POSITIVE_INFINITY,
-    }))
-    .filter(({ distance }) => distance <= mostEdits)
-    .sort((a, b) => a.distance - b.distance)[0]?.known;
+  const near = Object.keys(settings).flatMap((known) => {
+    const distance = findEditDistance(name, known, mostEdits);
+    return distance === undefined ? [] : [{ known, distance }];
+  });
+  return near.sort((a, b) => a.distance - b.distance)[0]?.known;
 }
 
 function findDangers(config: Config): SettingFinding[] {
-  return Object.entries(dangers)
-    .filter(([, [isThere]]) => isThere(config))
-    .map(([setting, [, message]]) => ({ kind: 'dangerous', setting, message }));
+  const { CATALOG_URL, DISCOVERY_URL, PUBLISHER_URL, OPERATIONS_PORT = 0 } = config;
+  const isPublic = (url: string | undefined) => url !== undefined && isElsewhere(new URL(url).hostname);
+  const areThere: Record<keyof typeof dangers, boolean> = {
+    ALLOW_PRIVATE_ADDRESSES:
+      config.ALLOW_PRIVATE_ADDRESSES && [CATALOG_URL, DISCOVERY_URL, PUBLISHER_URL].some(isPublic),
+    ALLOW_UNSIGNED_INDEX: config.ALLOW_UNSIGNED_INDEX,
+    REQUIRE_MANIFEST: !config.REQUIRE_MANIFEST,
+    CHECK_CALLBACK_ORIGIN: !config.CHECK_CALLBACK_ORIGIN,
+    RATE_LIMIT_PER_SECOND: config.RATE_LIMIT_PER_SECOND === 0,
+    CLOCK_SKEW_SECONDS: config.CLOCK_SKEW_SECONDS > 300,
+    PUBLISHER_TRIGGER_TOKEN: config.PUBLISHER_TRIGGER_TOKEN === 'off',
+    PUBLISHER_TRIGGER_HOST: isElsewhere(config.PUBLISHER_TRIGGER_HOST),
+    CONSOLE_HOST: isElsewhere(config.CONSOLE_HOST),
+    OPERATIONS_HOST: OPERATIONS_PORT > 0 && isElsewhere(config.OPERATIONS_HOST),
+    EMBEDDED_DATABASE: config.EMBEDDED_DATABASE && config.DATABASE_URL === undefined,
+    HOST: isElsewhere(config.HOST) && !(CATALOG_URL ?? DISCOVERY_URL ?? PUBLISHER_URL),
+  };
+  return (Object.keys(dangers) as (keyof typeof dangers)[])
+    .filter((setting) => areThere[setting])
+    .map((setting) => ({ kind: 'dangerous', setting, message: dangers[setting] }));
 }
 
 const isElsewhere = (host: string) => host !== 'localhost' && specialRangeOf(host) !== 'loopback';
-const isPublic = (url: string | undefined) => url !== undefined && isElsewhere(new URL(url).hostname);
 
-type Danger = [isThere: (config: Config) => boolean, message: string];
-
-const dangers: Partial<Record<keyof typeof settings, Danger>> = {
-  ALLOW_PRIVATE_ADDRESSES: [
-    ({ ALLOW_PRIVATE_ADDRESSES, CATALOG_URL, DISCOVERY_URL, PUBLISHER_URL }) =>
-      ALLOW_PRIVATE_ADDRESSES && [CATALOG_URL, DISCOVERY_URL, PUBLISHER_URL].some(isPublic),
+const dangers = {
+  ALLOW_PRIVATE_ADDRESSES:
     'lets messages of strangers lead this process to addresses of its own network, and it has a public address.',
-  ],
-  ALLOW_UNSIGNED_INDEX: [
-    ({ ALLOW_UNSIGNED_INDEX }) => ALLOW_UNSIGNED_INDEX,
+  ALLOW_UNSIGNED_INDEX:
     'takes catalog indexes that nobody signed as a whole: entries can be left out of them on the way.',
-  ],
-  REQUIRE_MANIFEST: [({ REQUIRE_MANIFEST }) => !REQUIRE_MANIFEST, 'takes nodes without a signed manifest.'],
-  CHECK_CALLBACK_ORIGIN: [
-    ({ CHECK_CALLBACK_ORIGIN }) => !CHECK_CALLBACK_ORIGIN,
-    'sends callbacks to whatever address a request names.',
-  ],
-  RATE_LIMIT_PER_SECOND: [
-    ({ RATE_LIMIT_PER_SECOND }) => RATE_LIMIT_PER_SECOND === 0,
-    'lets one participant take all of the service.',
-  ],
-  CLOCK_SKEW_SECONDS: [
-    ({ CLOCK_SKEW_SECONDS }) => CLOCK_SKEW_SECONDS > 300,
-    'takes signatures that were made long in the future: set the clock instead.',
-  ],
-  PUBLISHER_TRIGGER_TOKEN: [
-    ({ PUBLISHER_TRIGGER_TOKEN }) => PUBLISHER_TRIGGER_TOKEN === 'off',
-    'lets every program of this machine publish in the name of the publisher.',
-  ],
-  PUBLISHER_TRIGGER_HOST: [
-    ({ PUBLISHER_TRIGGER_HOST }) => isElsewhere(PUBLISHER_TRIGGER_HOST),
-    'has the trigger, which takes unsigned requests, listen for other machines.',
-  ],
-  CONSOLE_HOST: [
-    ({ CONSOLE_HOST }) => isElsewhere(CONSOLE_HOST),
+  REQUIRE_MANIFEST: 'takes nodes without a signed manifest.',
+  CHECK_CALLBACK_ORIGIN: 'sends callbacks to whatever address a request names.',
+  RATE_LIMIT_PER_SECOND: 'lets one participant take all of the service.',
+  CLOCK_SKEW_SECONDS: 'takes signatures that were made long in the future: set the clock instead.',
+  PUBLISHER_TRIGGER_TOKEN: 'lets every program of this machine publish in the name of the publisher.',
+  PUBLISHER_TRIGGER_HOST: 'has the trigger, which takes unsigned requests, listen for other machines.',
+  CONSOLE_HOST:
     'has the console listen for other machines: the operator token goes over the network, so put TLS before it.',
-  ],
-  OPERATIONS_HOST: [
-    ({ OPERATIONS_PORT = 0, OPERATIONS_HOST }) => OPERATIONS_PORT > 0 && isElsewhere(OPERATIONS_HOST),
-    'shows /metrics and /ready to other machines.',
-  ],
-  EMBEDDED_DATABASE: [
-    ({ EMBEDDED_DATABASE, DATABASE_URL }) => EMBEDDED_DATABASE && DATABASE_URL === undefined,
-    'runs on a beta build of PostgreSQL, for trying things out.',
-  ],
-  HOST: [
-    ({ HOST, CATALOG_URL, DISCOVERY_URL, PUBLISHER_URL }) =>
-      isElsewhere(HOST) && !(CATALOG_URL ?? DISCOVERY_URL ?? PUBLISHER_URL),
-    'listens for other machines, but CATALOG_URL, DISCOVERY_URL and PUBLISHER_URL do not say where these reach it.',
-  ],
-};
+  OPERATIONS_HOST: 'shows /metrics and /ready to other machines.',
+  EMBEDDED_DATABASE: 'runs on a beta build of PostgreSQL, for trying things out.',
+  HOST: 'listens for other machines, but CATALOG_URL, DISCOVERY_URL and PUBLISHER_URL do not say where these reach it.',
+} satisfies Partial<Record<keyof typeof settings, string>>;

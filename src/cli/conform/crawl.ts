@@ -7,10 +7,8 @@ import { urlOf } from '../../publisher/paths.ts';
 import { RegistryUnavailable } from '../../registry/client.ts';
 
 interface CrawlPreparation extends Pick<CrawlSceneOptions, 'profile' | 'crawlWaitSeconds' | 'signal'> {
-  /** Base address of the service. */
   target: string;
   client: GuardedClient;
-  /** Of the identity that asks, in the registry. */
   registeredUrl?: string;
 }
 

@@ -3,8 +3,6 @@ import { counted } from '../../counted.ts';
 import { paint, paintWord } from '../colour.ts';
 import { oneLine } from '../command.ts';
 
-// The report of a conformance run: for a person, as JSON, and as JUnit reads it.
-
 export interface ConformReport {
   role: Role;
   url: string;
@@ -30,7 +28,6 @@ export function renderHead({ role, url, as, clauses }: ConformReport): string {
 const marks = { passed: 'ok', failed: 'FAULT', skipped: '–' } as const;
 const nameWidth = 28;
 
-/** A line for what passed; what was expected, what came and the clause for what failed. */
 export function renderCheck({ name, clause, expected, verdict, actual = '' }: CheckResult): string {
   const mark = marks[verdict];
   const head = `${paintWord(mark)}${' '.repeat(6 - mark.length)}${name.padEnd(nameWidth)}`;
@@ -57,7 +54,6 @@ export function countVerdicts(checks: readonly CheckResult[]) {
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
-/** One test case per check, as CI servers show them. */
 export function renderJunit({ role, url, startedAt, checks }: ConformReport): string {
   const { failed, skipped } = countVerdicts(checks);
   const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(3);

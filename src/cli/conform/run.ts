@@ -12,17 +12,17 @@ import { createSender } from '../../conform/sender.ts';
 import { treeChecks } from '../../conform/tree-checks.ts';
 import { createTreeScene } from '../../conform/tree-scene.ts';
 import { askRegistry } from '../../discovery/crawl/reader.ts';
-import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import { findClaimedNode } from '../../discovery/inspect/verify-node.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
-import { createChainReader } from '../chain-reader.ts';
+import { createChainReader, explainRegistry } from '../chain-reader.ts';
 import { type CommandContext, CommandError, reasonOf } from '../command.ts';
 import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
-import { readSchemaSources } from '../schema/sources.ts';
+import { readSchemaSources, type SchemaSource } from '../schema/sources.ts';
 import { chooseAddress } from '../send/address.ts';
-import { explainListening, type ListenAddress } from '../send/callback.ts';
+import type { AskOptions } from '../send/ask.ts';
+import { explainListening } from '../send/callback.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { resolveSigner } from '../send/signer.ts';
 import { httpSource } from '../verify/source.ts';
@@ -38,11 +38,8 @@ import {
   toJson,
 } from './report.ts';
 
-export interface ConformOptions {
-  role?: 'catalog' | 'discovery' | 'tree';
-  as?: string;
-  keyId?: string;
-  key?: string;
+export interface ConformOptions extends AskOptions {
+  role?: Role;
   other?: string;
   otherKeyId?: string;
   otherKey?: string;
@@ -53,10 +50,7 @@ export interface ConformOptions {
   profile: 'spec' | 'nfh014';
   clauses?: 'nfh-014';
   only?: string[];
-  wait: number;
   crawlWait: number;
-  listen?: ListenAddress;
-  uri?: string;
   junit?: string;
   json?: boolean;
 }
@@ -112,23 +106,15 @@ interface Parts {
   signal: AbortSignal;
 }
 
-const checkers: Record<Role, (parts: Parts, report: ConformReport) => Promise<void>> = {
-  catalog: checkCatalogService,
-  discovery: checkDiscoveryService,
-  tree: checkTree,
-};
+const checkers = { catalog: checkCatalogService, discovery: checkDiscoveryService, tree: checkTree };
 
 async function checkCatalogService(parts: Parts, report: ConformReport): Promise<void> {
-  const { options, config, client, context } = parts;
+  const { options, client, context } = parts;
   await withPeer(parts, async (peer) => {
-    const scene = createCatalogScene({
-      ...peer,
-      networkId: options.network ?? config.DEFAULT_NETWORK_ID,
-      bodyLimit: options.bodyLimit,
-      download: (url) => download(client, url),
-    });
+    const { bodyLimit } = options;
+    const scene = createCatalogScene({ ...peer, bodyLimit, download: (url) => download(client, url) });
+    report.as = peer.self.id;
     try {
-      report.as = peer.self.id;
       await run(catalogChecks, scene, parts, report);
     } finally {
       await withdrawAll(scene).catch((error) =>
@@ -139,11 +125,9 @@ async function checkCatalogService(parts: Parts, report: ConformReport): Promise
 }
 
 async function checkDiscoveryService(parts: Parts, report: ConformReport): Promise<void> {
-  const { url, options, config, client, context, signal } = parts;
+  const { url, options, client, context, signal } = parts;
   await withPeer(parts, async (peer) => {
-    const networkId = options.network ?? config.DEFAULT_NETWORK_ID;
-    const text = options.text === undefined ? {} : { text: options.text };
-    const scene = createDiscoveryScene({ ...peer, networkId, ...text });
+    const scene = createDiscoveryScene({ ...peer, text: options.text });
     report.as = peer.self.id;
     const crawl = await prepareCrawl(scene, {
       ...{ target: url, client, registeredUrl: peer.registeredUrl, signal },
@@ -167,40 +151,25 @@ async function checkTree(parts: Parts, report: ConformReport): Promise<void> {
     nameServers: config.DNS_SERVERS,
   });
   try {
-    const spec = withoutOwnRules(config);
+    const { REGISTRY_NAME } = config;
+    // A tree is judged by the specification, not by the settings. An index without a signature is read, so that the rest is checked; the tree scene reports it.
+    const spec = { ...readConfig({}), REGISTRY_NAME, ALLOW_UNSIGNED_INDEX: true };
     const source = httpSource(url, spec, client);
-    const reader = await createChainReader(
-      spec,
-      { fetcher: source.fetcher, registry },
-      await readSpecSchemas(config),
-    );
+    // If two schemas have one address, the later counts: local schemas add to the bundled ones and replace none.
+    const isBundled = ({ name }: SchemaSource) => Number(name === 'bundled');
+    const schemas = (await readSchemaSources(config)).sort((a, b) => isBundled(a) - isBundled(b));
+    const reader = await createChainReader(spec, { fetcher: source.fetcher, registry }, schemas);
     const claimed = options.node ?? (await findClaimedNode({ source, reader, signal }));
-    const identity = identityOf(claimed ?? new URL(url).hostname, config.REGISTRY_NAME);
+    const identity = identityOf(claimed ?? new URL(url).hostname, REGISTRY_NAME);
     const [record] = await askRegistry(() => registry.findSubscriber(identity));
-    const node = { identity, recordSubscriberId: record?.subscriberId, registryName: config.REGISTRY_NAME };
+    const node = { identity, recordSubscriberId: record?.subscriberId, registryName: REGISTRY_NAME };
     const check = { source, reader, node, now: new Date(), signal };
     await run(treeChecks, createTreeScene(check, isPlainHttp), parts, report);
   } catch (error) {
-    if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
-    const asked = `The registry at ${config.registryUrl} cannot be asked for keys.`;
-    throw new CommandError(`${asked} Start it, or set REGISTRY_URL.`, error);
+    explainRegistry(error, config, ' for keys. Start it, or set REGISTRY_URL.');
   } finally {
     await client.close();
   }
-}
-
-/**
- * A tree is judged by the specification: the settings of this machine say where things are, but not what is accepted. An index without a
- * signature is read, so that the rest of the tree is checked; the tree scene makes a fault of it.
- */
-function withoutOwnRules({ REGISTRY_NAME }: Config): Config {
-  return { ...readConfig({}), REGISTRY_NAME, ALLOW_UNSIGNED_INDEX: true };
-}
-
-/** If two schemas have one address, the later counts: local schemas add to the bundled ones and replace none. */
-async function readSpecSchemas(config: Config) {
-  const sources = await readSchemaSources(config);
-  return sources.sort((a, b) => Number(a.name === 'bundled') - Number(b.name === 'bundled'));
 }
 
 /** Runs the requested checks and prints a line for each; no lines if clauses are reported, because these need all checks. */
@@ -225,7 +194,6 @@ async function run<Scene>(
   }
 }
 
-/** The identity that asks, where it listens, and the second one. */
 async function withPeer<T>(
   { url, options, config, registry, client }: Parts,
   work: (peer: Peer) => Promise<T>,
@@ -242,19 +210,20 @@ async function withPeer<T>(
   try {
     return await work({
       ...{ run: randomUUID().slice(0, 8), registry, registryName: config.REGISTRY_NAME, inbox },
+      networkId: options.network ?? config.DEFAULT_NETWORK_ID,
       ...{ self: createSender({ ...sender, key }), waitSeconds: options.wait },
       // No callback to it is due, but a service may refuse any address that is not the registered one.
       ...(otherKeys && {
         other: createSender({ ...sender, key: otherKeys, uri: others?.registered ?? inbox.url }),
       }),
-      ...(own.registered !== undefined && { registeredUrl: own.registered }),
+      registeredUrl: own.registered,
     });
   } finally {
     await inbox.close();
   }
 }
 
-type Peer = Omit<CatalogSceneOptions, 'networkId' | 'bodyLimit' | 'download'>;
+type Peer = Omit<CatalogSceneOptions, 'bodyLimit' | 'download'>;
 
 const downloadTimeoutMs = 60_000;
 const maxDownloadBytes = 256 * 1024 * 1024;

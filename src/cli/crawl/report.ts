@@ -2,19 +2,8 @@ import type { LoggedLine } from '../../storage/crawl/log.ts';
 import type { CatalogStatus, CrawlStatus, NextWork } from '../../storage/crawl/status.ts';
 import { counted, renderTable } from '../command.ts';
 
-// What the crawl commands print.
-
-export function renderLine({
-  at,
-  node,
-  catalogId,
-  code,
-  message,
-  hint,
-  times,
-  url,
-  indexUrl,
-}: LoggedLine): string {
+export function renderLine(line: LoggedLine): string {
+  const { at, node, catalogId, code, message, hint, times, url, indexUrl } = line;
   const what = [code, node, catalogId].filter((part) => part !== null && part !== undefined).join('  ');
   const place = url ?? indexUrl;
   return [
@@ -56,7 +45,6 @@ function renderNodes(nodes: CrawlStatus['nodes'], now: Date): string {
   );
 }
 
-/** What the crawler does next, and when. */
 export function renderNext(next: readonly NextWork[], now: Date): string {
   return renderTable(
     ['NEXT TASK', 'WHERE', 'WHEN'],
@@ -69,19 +57,9 @@ export function renderNext(next: readonly NextWork[], now: Date): string {
 }
 
 export function renderCatalogs(catalogs: readonly CatalogStatus[], now: Date): string {
-  const header = [
-    'CATALOG',
-    'TYPE',
-    'STATE',
-    'VERSION',
-    'ENTRY',
-    'RESOURCES',
-    'LAST REASON',
-    'FAILURES',
-    'NEXT',
-  ];
+  const header = ['CATALOG', 'TYPE', 'STATE', 'VERSION', 'ENTRY', 'RESOURCES'];
   return renderTable(
-    header,
+    [...header, 'LAST REASON', 'FAILURES', 'NEXT'],
     catalogs.map((one) => [
       ...[one.catalogId, one.type, stateText(one), String(one.version ?? '-'), entryText(one)],
       ...[String(one.resources), one.lastCode ?? '-', String(one.failures), whenText(one.nextAt, now)],

@@ -8,19 +8,10 @@ import { createThreadPool } from '../../thread-pool.ts';
 import { type CommandContext, CommandError, renderTable } from '../command.ts';
 import { withDatabase } from '../database.ts';
 
-/** What narrows a search as a whole. */
-interface Scope {
-  networkId?: string;
-  schemaContext?: string[];
-}
-
-/**
- * Evaluates an intent as the discovery service does, on its database, and shows how: which part led, what each step took and how much was
- * left after it. Nothing is sent, and nobody is asked.
- */
+/** Evaluates an intent as the discovery service does, on its database, and shows how: which part led, what each step took and how much was left after it. */
 export async function explain(
   message: DiscoverMessage,
-  scope: Scope,
+  scope: { networkId?: string; schemaContext?: string[] },
   { json }: { json?: boolean },
   context: CommandContext,
 ): Promise<void> {

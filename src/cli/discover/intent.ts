@@ -94,7 +94,6 @@ function toNumber(text: string | undefined): number {
 
 const metersPerUnit: Record<string, number> = { m: 1, km: 1_000, mi: 1_609.344, ft: 0.3048 };
 
-/** `5km`, `800m`, `3mi`, or meters. */
 export function parseDistance(text: string): number {
   const [, number, unit = 'm'] = /^(\d+(?:\.\d+)?)\s*(m|km|mi|ft)?$/i.exec(text.trim()) ?? [];
   const meters = Number(number) * (metersPerUnit[unit.toLowerCase()] ?? Number.NaN);

@@ -30,11 +30,7 @@ export function renderFound(message: OnDiscoverMessage, near: Place | undefined)
   return [renderTable(header, found), '', renderCount(found.length, catalogs.length, pagination)].join('\n');
 }
 
-function renderCount(
-  resources: number,
-  catalogs: number,
-  pagination: OnDiscoverMessage['pagination'],
-): string {
+function renderCount(resources: number, catalogs: number, pagination: OnDiscoverMessage['pagination']) {
   const found = `${counted(resources, 'resource')} of ${counted(catalogs, 'catalog')}`;
   if (!pagination) return `${found}.`;
   const { offset, total } = pagination;

@@ -3,25 +3,32 @@ import { readDomain } from '../../discovery/crawl/read-domain.ts';
 import type { Reader } from '../../discovery/crawl/reader.ts';
 import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import { policyOf } from '../../discovery/crawl/settings.ts';
-import { type Finding, fault, warning } from '../../discovery/inspect/findings.ts';
+import {
+  type About,
+  type Complaint,
+  type Finding,
+  fault,
+  warning,
+} from '../../discovery/inspect/findings.ts';
 import { nameSigners } from '../../discovery/inspect/name-signers.ts';
-import { examine, type Patient } from '../../discovery/inspect/walk.ts';
+import { examine } from '../../discovery/inspect/walk.ts';
 import { createGuardedClient, type GuardedClient } from '../../http/guarded-client.ts';
 import { identityOf, isSubscriberId } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import { spellDuplicates } from '../../rules/duplicates.ts';
-import { createChainFetcher, createChainReader } from '../chain-reader.ts';
-import { allowsPrivate, type CommandContext, CommandError, hasDatabase } from '../command.ts';
+import { createChainFetcher, createChainReader, explainRegistry } from '../chain-reader.ts';
+import { paintWord } from '../colour.ts';
+import {
+  allowsPrivate,
+  type CommandContext,
+  CommandError,
+  counted,
+  hasDatabase,
+  oneLine,
+  printResult,
+} from '../command.ts';
 import { listLocalKeys } from '../local-keys.ts';
 import { withRegistry } from '../send/exchange.ts';
-import {
-  createDiagnosis,
-  type Diagnosis,
-  firstTrouble,
-  noteFinding,
-  renderDiagnosis,
-  renderLine,
-} from './report.ts';
 
 export interface DoctorOptions {
   network?: string[];
@@ -33,15 +40,11 @@ export async function diagnose(name: string, options: DoctorOptions, context: Co
   const diagnosis = await diagnoseNode(name, options, context, (finding) => {
     if (!options.json) context.print(renderLine(finding));
   });
-  if (firstTrouble(diagnosis)) context.setExitCode(1);
-  context.print(
-    options.json
-      ? JSON.stringify({ isFound: !firstTrouble(diagnosis), ...diagnosis }, null, 2)
-      : renderDiagnosis(diagnosis),
-  );
+  const isFound = !firstTrouble(diagnosis);
+  if (!isFound) context.setExitCode(1);
+  printResult(context, options.json, { isFound, ...diagnosis }, renderDiagnosis(diagnosis));
 }
 
-/** @param onFinding called for each link of the chain as it is looked at */
 export async function diagnoseNode(
   name: string,
   options: DoctorOptions,
@@ -53,21 +56,19 @@ export async function diagnoseNode(
     allowPrivateAddresses: allowsPrivate(config, context),
     nameServers: config.DNS_SERVERS,
   });
+  const findings: Finding[] = [];
+  const tell = (finding: Finding) => {
+    findings.push(finding);
+    onFinding(finding);
+  };
   try {
-    const diagnosis = await withRegistry(config, (registry) =>
-      examineAll(name, options, { config, client, registry, onFinding }),
+    const node = await withRegistry(config, (registry) =>
+      examineAll(name, options, { config, client, registry, tell }),
     );
-    for (const finding of await findPublishedTwice(diagnosis.node, context)) {
-      noteFinding(diagnosis, finding);
-      onFinding(finding);
-    }
-    return diagnosis;
+    for (const finding of await findPublishedTwice(node, context)) tell(finding);
+    return diagnosisOf(node, findings);
   } catch (error) {
-    if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
-    throw new CommandError(
-      `The registry at ${config.registryUrl} cannot be asked. Start it, or set REGISTRY_URL.`,
-      error,
-    );
+    return explainRegistry(error, config, '. Start it, or set REGISTRY_URL.');
   } finally {
     await client.close();
   }
@@ -87,24 +88,20 @@ async function findPublishedTwice(node: string, context: CommandContext): Promis
   });
   return found
     .filter(({ nodes }) => nodes.includes(node))
-    .map((one) =>
-      warning(
-        { document: 'catalog' },
-        'published-twice',
-        `${spellDuplicates(one)} Ask them which one is right.`,
-      ),
-    );
+    .map((one) => `${spellDuplicates(one)} Ask them which one is right.`)
+    .map((message) => warning({ document: 'catalog' }, 'published-twice', message));
 }
 
 interface Practice {
   config: Config;
   client: GuardedClient;
   registry: RegistryClient;
-  onFinding(finding: Finding): void;
+  tell(finding: Finding): void;
 }
 
-async function examineAll(name: string, options: DoctorOptions, practice: Practice): Promise<Diagnosis> {
-  const { config, client, registry, onFinding } = practice;
+/** Returns the identity of the node, or the name by which it was asked for. */
+async function examineAll(name: string, options: DoctorOptions, practice: Practice): Promise<string> {
+  const { config, client, registry, tell } = practice;
   const fetcher = createChainFetcher(config, client);
   const reader = await createChainReader(config, { fetcher, registry });
   const policy = { ...policyOf(config), ...(options.network && { networkIds: options.network }) };
@@ -115,26 +112,18 @@ async function examineAll(name: string, options: DoctorOptions, practice: Practi
     named: named.map((id) => identityOf(id, config.REGISTRY_NAME)),
   };
   const patient = await findPatient(name, options, reader, signal);
-  const diagnosis = createDiagnosis(patient instanceof Error ? name : patient.identity);
-  const tell = (finding: Finding) => {
-    noteFinding(diagnosis, finding);
-    onFinding(finding);
-  };
-  if (patient instanceof Error) tell(fault({ document: 'manifest', url: name }, patient));
-  else {
-    const keys = { exam, identity: patient.identity, localKeys: listLocalKeys(config) };
-    for await (const finding of nameSigners(examine(exam, patient), keys)) tell(finding);
+  if (patient instanceof Error) {
+    tell(fault({ document: 'manifest', url: name }, patient));
+    return name;
   }
-  return diagnosis;
+  const { identity } = patient;
+  const keys = { exam, identity, localKeys: listLocalKeys(config) };
+  for await (const finding of nameSigners(examine(exam, patient), keys)) tell(finding);
+  return identity;
 }
 
 /** Behind an address stands whoever the manifest there names. */
-async function findPatient(
-  name: string,
-  { catalog }: DoctorOptions,
-  reader: Reader,
-  signal: AbortSignal,
-): Promise<Patient | Error> {
+async function findPatient(name: string, { catalog }: DoctorOptions, reader: Reader, signal: AbortSignal) {
   const common = catalog === undefined ? {} : { catalogId: catalog };
   if (!/^https?:/.test(name)) return { identity: identityOf(name, reader.registryName), ...common };
   try {
@@ -144,4 +133,61 @@ async function findPatient(
     if (isReadingFault(error)) return error;
     throw error;
   }
+}
+
+type Diagnosis = ReturnType<typeof diagnosisOf>;
+
+/** Faults are broken; hidden catalogs do not appear although nothing is broken; warnings are amiss and yet work. */
+function diagnosisOf(node: string, findings: readonly Finding[]) {
+  const appear = ({ kind, document }: Finding) => kind === 'holds' && document === 'catalog';
+  const appearing = findings.filter(appear).flatMap(({ catalogId = [] }) => catalogId);
+  const of = (kind: Complaint['kind']) =>
+    findings.filter((one): one is About & Complaint => one.kind === kind);
+  return { node, appearing, faults: of('fault'), hidden: of('hidden'), warnings: of('warning') };
+}
+
+/** What is to be mended first: what is hidden on purpose, only where nothing appears. */
+function firstTrouble({ faults, hidden, appearing }: Diagnosis): (About & Complaint) | undefined {
+  return faults[0] ?? (appearing.length === 0 ? hidden[0] : undefined);
+}
+
+const marks = { holds: '✓', fault: '✗', hidden: '–', warning: '!' } as const;
+
+function renderLine(finding: Finding): string {
+  const { kind, document, catalogId, url } = finding;
+  const text = finding.kind === 'holds' ? finding.detail : `${finding.message} (${finding.code})`;
+  const place = [catalogId, url].filter((part) => part !== undefined && !text.includes(part)).join(' ');
+  return oneLine(
+    `${paintWord(marks[kind])} ${document.padEnd(9)} ${[place, text].filter((part) => part !== '').join(': ')}`,
+  );
+}
+
+function renderDiagnosis(diagnosis: Diagnosis): string {
+  const { node, appearing, faults, hidden, warnings } = diagnosis;
+  const trouble = firstTrouble(diagnosis);
+  const total = new Set([...appearing, ...faults.flatMap(({ catalogId = [] }) => catalogId)]).size;
+  const some = appearing.length < total ? `${appearing.length} of ` : '';
+  const counts = `${some}${counted(total, 'catalog')} of ${node} can be found`;
+  const others = [
+    ...(hidden.length > 0 ? [`${counted(hidden.length, 'catalog')} hidden on purpose`] : []),
+    ...(warnings.length > 0 ? [counted(warnings.length, 'warning')] : []),
+  ].join(', ');
+  const summary = `${counts}${others === '' ? '' : ` (${others})`}.`;
+  if (!trouble) {
+    const [first] = warnings;
+    return [
+      ...(first ? [`\nWhat is amiss: ${first.message}`, `  What to do: ${first.hint}`] : []),
+      `${first ? '' : '\n'}${summary}`,
+      'Where one still does not appear, the crawl log of that discovery service says why.',
+    ].join('\n');
+  }
+  const { code, document, catalogId, message, hint } = trouble;
+  const first =
+    code === 'digest-mismatch' && catalogId ? `Restore the file, or publish ${catalogId} again. ` : '';
+  const isAbsent = document === 'manifest' && ['unreachable', 'manifest-missing'].includes(code);
+  return [
+    `\nWhat is wrong: ${message}`,
+    `  What to do: ${first}${hint}${isAbsent ? ' A node that publishes through a catalog service needs no files.' : ''}`,
+    `${summary}${faults.length > 1 ? ` ${counted(faults.length, 'fault')}; this is the first.` : ''}`,
+  ].join('\n');
 }

@@ -29,30 +29,25 @@ export async function rotate({ keyId, resign, json }: RotateOptions, context: Co
   if (next.recordId === current)
     throw new CommandError(`${current} is the key in use already; name another one.`);
 
+  const { subscriberId, recordId } = next;
+  const wait = (waits: string, text: string) => {
+    const publicKey = publicKeyOf(next.privateKey);
+    printResult(context, json, { subscriberId, keyId: recordId, publicKey, waits }, text);
+    context.setExitCode(1);
+  };
   if (REGISTRY_URL === undefined) await register(next, context);
-  else if (!(await isRegistered(next, config))) {
-    printResult(context, json, waiting(next, 'to be registered'), toRegister(next, REGISTRY_URL));
-    return context.setExitCode(1);
-  }
-  if (identities.publisher.keyId !== undefined) {
-    printResult(
-      context,
-      json,
-      waiting(next, 'to be configured'),
-      `${next.recordId} is registered. Set PUBLISHER_KEY_ID=${next.recordId} (or leave it empty), restart the publisher, and run: signpost refresh${resign ? ' --resign' : ''}`,
+  else if (!(await isRegistered(next, config)))
+    return wait('to be registered', toRegister(next, REGISTRY_URL));
+  if (identities.publisher.keyId !== undefined)
+    return wait(
+      'to be configured',
+      `${recordId} is registered. Set PUBLISHER_KEY_ID=${recordId} (or leave it empty), restart the publisher, and run: signpost refresh${resign ? ' --resign' : ''}`,
     );
-    return context.setExitCode(1);
-  }
-  setCurrentKey(DATA_DIR, { id, keyId: next.recordId });
-  if (!json) context.print(`${id} signs with ${next.recordId} from now on.`);
+  setCurrentKey(DATA_DIR, { id, keyId: recordId });
+  if (!json) context.print(`${id} signs with ${recordId} from now on.`);
   await refreshHere(config, { resign, json }, context);
 }
 
-function waiting({ subscriberId, recordId, privateKey }: SigningKey, waits: string) {
-  return { subscriberId, keyId: recordId, publicKey: publicKeyOf(privateKey), waits };
-}
-
-/** The number at its end, one higher. */
 function nextKeyId(current: string): string {
   const [, name = `${current}-`, number = '1'] = /^(.*?)(\d{1,15})$/.exec(current) ?? [];
   return `${name}${Number(number) + 1}`;
@@ -77,10 +72,7 @@ async function register(
   });
 }
 
-async function isRegistered(
-  { subscriberId, recordId, privateKey }: SigningKey,
-  config: Config,
-): Promise<boolean> {
+async function isRegistered({ subscriberId, recordId, privateKey }: SigningKey, config: Config) {
   try {
     const found = await withRegistry(config, (registry) => registry.findKey(subscriberId, recordId));
     return found.kind === 'key' && found.publicKey.equals(createPublicKey(privateKey));

@@ -6,7 +6,7 @@ import { isThisMachine } from '../../http/local-only.ts';
 import { createProxyCheck } from '../../http/source.ts';
 import { quote } from '../../mcp/clean.ts';
 import { createProver, Signpost } from '../../mcp/client.ts';
-import { type HttpEndpoint, serveHttp } from '../../mcp/http.ts';
+import { serveHttp } from '../../mcp/http.ts';
 import { createMcpServer } from '../../mcp/server.ts';
 import { type McpContext, ToolError } from '../../mcp/tool.ts';
 import { publicKeyOf, type SigningKey } from '../../protocol/keys.ts';
@@ -34,13 +34,12 @@ export async function serveMcp(options: McpOptions, context: CommandContext): Pr
   const self = resolveSigner({ as: consumer.id }, config);
   const address = await withRegistry(config, (registry) => checkConsumer(self, options, config, registry));
   const to = options.to ?? discovery.url;
-  const { signpost, callbacks } = await startConsumer(self, { ...options, address, to }, config, context);
+  const { http, wait, json } = options;
+  const { signpost, callbacks } = await startConsumer(self, { address, to, wait }, config, context);
   try {
     warnIfUnreachable(callbacks, to, context);
-    const tools = createContext({ signpost, callbacks, wait: options.wait }, config, context);
-    await (options.http
-      ? runHttp({ ...options, http: options.http }, tools, config, context)
-      : runStdio(tools, context));
+    const tools = createContext({ signpost, callbacks, wait }, config, context);
+    await (http ? runHttp({ http, json }, tools, config, context) : runStdio(tools, context));
   } finally {
     await signpost.close();
   }
@@ -85,7 +84,7 @@ async function checkConsumer(
 
 async function startConsumer(
   self: SigningKey,
-  { address, to, wait }: McpOptions & { address: ListenAddress; to: string },
+  { address, to, wait }: { address: ListenAddress; to: string; wait: number },
   config: Config,
   context: CommandContext,
 ): Promise<{ signpost: Signpost; callbacks: string }> {
@@ -149,7 +148,7 @@ async function runStdio(tools: McpContext, context: CommandContext): Promise<voi
 }
 
 async function runHttp(
-  { http, json }: McpOptions & { http: ListenAddress },
+  { http, json }: { http: ListenAddress; json?: boolean },
   tools: McpContext,
   config: Config,
   context: CommandContext,
@@ -159,7 +158,7 @@ async function runHttp(
   const { callbacks } = tools;
   // Where answers come in from elsewhere, so may questions, through a proxy that does not say that it is one.
   const isLocal = isThisMachine(http.host) && isThisMachine(new URL(callbacks).hostname);
-  const endpoint: HttpEndpoint = await serveHttp({
+  const endpoint = await serveHttp({
     ...{ host: http.host, port: http.port, token, isLocal },
     isProxy: createProxyCheck(config.TRUSTED_PROXIES),
     createServer: () => createMcpServer(tools),

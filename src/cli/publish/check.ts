@@ -16,52 +16,40 @@ import { withProgress } from '../progress.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { httpSource } from '../verify/source.ts';
 
-// What a publish ends with: whether readers who come to the public address find what was published, and can verify it. That the files are
-// written says nothing of that: they may still have to be copied there.
+// After a publish: do readers at the public address find what was published, and can they verify it? The files may still have to be copied there.
 
-export interface PublicCheck {
-  /** Where it was looked for. */
-  url: string;
-  isVerified: boolean;
-  message: string;
-}
+export type PublicCheck = Awaited<ReturnType<typeof checkPublic>>;
 
 /** Every entry is checked, but the files of this many catalogs only. */
 const maxCatalogs = 100;
 const withinMs = 60_000;
 
-/** @param results of the catalogs that were accepted */
 export async function checkPublic(
   config: Config,
   results: readonly TriggerResult[],
   context: CommandContext,
-): Promise<PublicCheck> {
-  const { url } = config.identities.publisher;
+) {
+  const { id, url } = config.identities.publisher;
+  const registryName = config.REGISTRY_NAME;
+  const node = { identity: identityOf(id, registryName), recordSubscriberId: id, registryName };
   const signal = AbortSignal.timeout(withinMs);
   const found = await withProgress(context, `verifying what ${url} shows`, () =>
     withRegistry(config, async (registry, client) => {
       const source = httpSource(url, config, client, [config.catalogBaseUrl]);
       const reader = await createChainReader(config, { fetcher: source.fetcher, registry });
-      return findProblem(reader, source, nodeOf(config), results, signal);
+      return findProblem(reader, source, node, results, signal);
     }).catch((error: unknown) => problemOf(error, signal)),
   );
-  if (found === 'registry-unavailable') {
-    const message = `What ${url} shows was not verified: the registry cannot be asked for keys.`;
-    return { url, isVerified: false, message };
-  }
   if (found) {
-    const message = `${url} does not show this version: ${found.problem} ${found.advice}`;
+    const message =
+      found === 'registry-unavailable'
+        ? `What ${url} shows was not verified: the registry cannot be asked for keys.`
+        : `${url} does not show this version: ${found.problem} ${found.advice}`;
     return { url, isVerified: false, message };
   }
   const some = results.length > maxCatalogs ? `, with the files of ${maxCatalogs} of them` : '';
   const count = counted(results.length, 'catalog');
   return { url, isVerified: true, message: `Verified at ${url}: ${count} as published${some}.` };
-}
-
-function nodeOf(config: Config): HostingNode {
-  const { id } = config.identities.publisher;
-  const registryName = config.REGISTRY_NAME;
-  return { identity: identityOf(id, registryName), recordSubscriberId: id, registryName };
 }
 
 interface Problem {
@@ -79,9 +67,8 @@ async function findProblem(
 ): Promise<Problem | undefined> {
   const walk = verifyNode({ source, reader, node, now: new Date(), signal });
   let step = await walk.next();
-  for (; !step.done; step = await walk.next()) {
+  for (; !step.done; step = await walk.next())
     if (step.value.kind === 'fault') return problemWith(step.value);
-  }
   if (step.value === undefined) return notThere('Nothing leads to an index there.');
   const { node: verified, indexUrls } = step.value;
   const entries = new Map<string, TrustedEntry>();
@@ -126,12 +113,7 @@ function problemWith({ code, message, hint }: Pick<Complaint, 'code' | 'message'
 
 /** What a host answers that has no file yet, or an older one than the index or the manifest names. */
 const absences: readonly string[] = [
-  'manifest-missing',
-  'file-missing',
-  'http-status',
-  'unreachable',
-  'timeout',
-  'digest-mismatch',
+  ...['manifest-missing', 'file-missing', 'http-status', 'unreachable', 'timeout', 'digest-mismatch'],
 ];
 
 function notThere(problem: string): Problem {

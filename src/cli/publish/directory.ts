@@ -2,7 +2,6 @@ import type { Config } from '../../config.ts';
 import { createConfiguredClient } from '../../http/guarded-client.ts';
 import { createLogger } from '../../logger.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
-import type { TriggerAnswer } from '../../protocol/trigger-messages.ts';
 import { withCrawlHints } from '../../publisher/hint-crawlers.ts';
 import { withListingProblems } from '../../publisher/listing.ts';
 import { openPublisher, type Publisher, publish } from '../../publisher/publisher.ts';
@@ -14,11 +13,7 @@ import { withRegistry } from '../send/exchange.ts';
 
 // The publisher's own directory, for commands that write there while no publisher runs.
 
-export async function publishDirectly(
-  config: Config,
-  request: object,
-  indexName: string | undefined,
-): Promise<TriggerAnswer> {
+export async function publishDirectly(config: Config, request: object, indexName: string | undefined) {
   return withPublisher(config, async (publisher) => {
     try {
       const answer = await publish(publisher, parseTriggerRequest(request), indexName);
@@ -35,10 +30,7 @@ export async function publishDirectly(
   });
 }
 
-export async function withPublisher<T>(
-  config: Config,
-  work: (publisher: Publisher) => Promise<T>,
-): Promise<T> {
+export async function withPublisher<T>(config: Config, work: (publisher: Publisher) => Promise<T>) {
   const logger = createLogger({ level: 'warn', format: config.LOG_FORMAT });
   const client = createConfiguredClient(config);
   const schemas = await openConfiguredSchemas(config, client, logger);

@@ -4,24 +4,19 @@ import { CommandError } from '../command.ts';
 
 // What a file to publish may hold: a request with a message, one catalog, or several of them.
 
-/** What a directive says of catalogs that have none in their file. */
 export interface DirectiveOptions {
   type?: CatalogType;
   mode?: 'MERGE' | 'FULL';
   network?: string[];
 }
 
-/** The file as a request, whichever of the three it holds. */
 export function readPublishFile(file: string, content: Json, options: DirectiveOptions): JsonObject {
   const request = asRequest(file, content);
   const message = isJsonObject(request.message) ? request.message : undefined;
   return message ? { ...request, message: withDirectives(message, options) } : request;
 }
 
-/**
- * Splits the request into several whose catalogs together are within the limit in bytes. A catalog is never divided: one that is larger is
- * sent as it is. MASTER catalogs come first, as within one request, so that what extends them finds them.
- */
+/** Splits a request by a limit in bytes, never within a catalog. MASTER catalogs come first, so that the catalogs that extend them find them. */
 export function splitRequest(request: JsonObject, maxBytes: number): JsonObject[] {
   const { catalogs, publishDirectives, ...others } = isJsonObject(request.message) ? request.message : {};
   if (!Array.isArray(catalogs) || catalogs.length === 0) return [request];

@@ -7,10 +7,7 @@ type Result = PublishResult | TriggerResult;
 /** More are counted, and only those have a row of their own that somebody has to look at. */
 const maxRows = 20;
 
-/**
- * One row per catalog, or of many only those that were not taken as they are; below them what is wrong with any, or probably wrong, and at
- * the end how many there are of which kind.
- */
+/** One row per catalog, or of many only those that were not accepted; below them errors and warnings, and at the end the count of each kind. */
 export function renderResults(results: readonly Result[]): string {
   const shown = results.length <= maxRows ? results : results.filter(({ status }) => status !== 'ACCEPTED');
   const rows = shown.map((result) => [result.catalogId, result.status, detailOf(result)]);

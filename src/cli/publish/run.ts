@@ -36,7 +36,9 @@ export async function publish(
     for (const [index, file] of files.entries()) {
       const request = readPublishFile(file, await readJsonInput(file, context), options);
       const position = files.length > 1 ? `${index + 1} of ${files.length}, ` : '';
-      await withProgress(context, `${position}${file}: ${describe(request)}`, () =>
+      const { catalogs, resources } = countCatalogs(request);
+      const what = `${counted(catalogs, 'catalog')} with ${counted(resources, 'resource')}`;
+      await withProgress(context, `${position}${file}: publishing ${what}`, () =>
         to === undefined
           ? publishAsFiles(request, options, outcome, context)
           : publishToService(request, { ...options, to }, outcome, context),
@@ -47,19 +49,13 @@ export async function publish(
     if (outcome.results.length > 0) report(outcome, options, context);
     throw error;
   }
-  if (to === undefined) outcome.public = await checkAccepted(outcome, context);
+  const accepted = outcome.results.filter(({ status }) => status === 'ACCEPTED');
+  // Files are published where readers find them.
+  if (to === undefined && accepted.length > 0) {
+    const { checkPublic } = await import('./check.ts');
+    outcome.public = await checkPublic(context.config(), accepted as TriggerResult[], context);
+  }
   report(outcome, options, context);
-}
-
-/** Files are published where readers find them. */
-async function checkAccepted(
-  { results }: Outcome,
-  context: CommandContext,
-): Promise<PublicCheck | undefined> {
-  const accepted = results.filter(({ status }) => status === 'ACCEPTED') as TriggerResult[];
-  if (accepted.length === 0) return undefined;
-  const { checkPublic } = await import('./check.ts');
-  return checkPublic(context.config(), accepted, context);
 }
 
 /** An option that would do nothing is a misunderstanding. */
@@ -93,13 +89,7 @@ interface Outcome {
   warnings: Set<string>;
   /** Whether there is a result for every catalog. */
   isAnswered: boolean;
-  /** What readers find of what was published as files. */
   public?: PublicCheck;
-}
-
-function describe(request: JsonObject): string {
-  const { catalogs, resources } = countCatalogs(request);
-  return `publishing ${counted(catalogs, 'catalog')} with ${counted(resources, 'resource')}`;
 }
 
 async function publishAsFiles(

@@ -45,10 +45,7 @@ export async function refreshHere(
   });
 }
 
-/**
- * Says of each earlier key when it can be revoked: when no listed file is signed with it any more, and crawlers that read the former index have finished
- * fetching its files, for which they have until the next update.
- */
+/** An earlier key can be revoked when no listed file is signed with it, and crawlers have fetched the files of the former index: until the next update. */
 function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, config: Config): string[] {
   return [...formerKeys].map(([key, catalogs]) => {
     if (catalogs.size === 0) {

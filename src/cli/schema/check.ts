@@ -11,7 +11,6 @@ import type { AttributeChecker } from '../../rules/typed-attributes.ts';
 import { CommandError } from '../command.ts';
 
 interface DocumentReport {
-  /** What the document turned out to be. */
   subject: string;
   faults: ErrorBody[];
 }
@@ -79,7 +78,6 @@ function findBrokenReferences(message: PublishMessage, at: Segments): ErrorBody[
   );
 }
 
-/** The master resources that stand in the same file. */
 function templatesOf(submissions: readonly Submission[]): Map<string, Resource> {
   const masters = submissions.filter(({ catalogType }) => catalogType === 'MASTER');
   return new Map(
@@ -87,10 +85,7 @@ function templatesOf(submissions: readonly Submission[]): Map<string, Resource> 
   );
 }
 
-/**
- * A resource that extends a master of the same file is checked as it would be assembled; one whose master is elsewhere
- * may miss what it will inherit.
- */
+/** A resource that extends a master of the same file is checked as assembled; one whose master is elsewhere may miss what it will inherit. */
 function checkSubmission(
   { catalog, catalogType, extensions }: Submission,
   at: Segments,

@@ -5,31 +5,24 @@ import { type RegistryClient, RegistryUnavailable } from '../../registry/client.
 import { CommandError } from '../command.ts';
 import type { ListenAddress } from './callback.ts';
 
-export interface OwnAddress {
-  /** What the registry has, where it has one: pushes go there. */
-  registered?: string;
-  /** Given as bapUri or bppUri when nobody waits for the callback. */
-  uri: string;
-  /** Where to wait for it; throws when that is not on this machine. */
-  listen(): ListenAddress;
-}
+export type OwnAddress = Awaited<ReturnType<typeof chooseAddress>>;
 
-/**
- * Callbacks must go to the origin of the address in our registry record, where it has one: so that is where we listen, if it is
- * an address of this machine. Without one, any port will do.
- */
+/** Callbacks must go to the origin of our registered address: so the command listens there, if it is of this machine. Without one, any port will do. */
 export async function chooseAddress(
   self: SigningKey,
   given: { uri?: string; listen?: ListenAddress },
   registry: RegistryClient,
   registryName: string,
-): Promise<OwnAddress> {
+) {
   const registered = await findRegisteredUrl(self, registry);
   const { namespace } = splitIdentity(identityOf(self.subscriberId, registryName));
   return {
-    ...(registered !== undefined && { registered }),
+    /** Pushes go there. */
+    registered,
+    /** Given as bapUri or bppUri when nobody waits for the callback. */
     uri: given.uri ?? registered ?? `https://${namespace}`,
-    listen() {
+    /** Where to wait for the callback; throws when that is not on this machine. */
+    listen(): ListenAddress {
       if (given.listen) return { ...given.listen, url: given.uri };
       if (registered === undefined) return { host: '127.0.0.1', port: 0, url: given.uri };
       const { protocol, hostname, port } = new URL(registered);

@@ -31,7 +31,6 @@ export interface ListenAddress {
 
 export interface CallbackListener {
   action: string;
-  /** The base address to give as bapUri or bppUri. */
   url: string;
   /** Says what is going to be sent; until then nothing is expected. */
   expect(request: SendableRequest): Promise<void>;
@@ -42,11 +41,10 @@ export interface CallbackListener {
 
 export interface ListenerOptions {
   address: ListenAddress;
-  draft: Draft;
+  draft: Pick<Draft, 'action' | 'url'>;
   self: SigningKey;
   registry: RegistryClient;
   config: Config;
-  /** Told of messages that were refused. */
   onRefused: (what: string) => void;
 }
 
@@ -60,7 +58,13 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
   const server = createBareServer(({ method, url, refusal }) => {
     if (refusal) options.onRefused(`Refused ${method} ${url}: ${refusal}.`);
   });
-  const service = describeService(options, () => sent);
+  const service: SignedService = {
+    ...describeReceiver(options),
+    findSentRequest: async (messageId) =>
+      sent?.messageId === messageId ? chainValues(sent.authorization) : [],
+    // Only one answer is waited for, and a person looks on: whoever signed it, it is looked into.
+    largeCallbacks: { isAwaited: async () => sent !== undefined, scan },
+  };
   const path = `${address.url ? new URL(address.url).pathname.replace(/\/+$/, '') : ''}${action.path}`;
   signedRoute(server, service, { ...action, path }, async (request) => {
     const { messageId } = request.context;
@@ -83,21 +87,6 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
 }
 
 const callbacks = [actions.onPublish, actions.onPull, actions.onDiscover] as const;
-
-function describeService(
-  { self, registry, config }: ListenerOptions,
-  sent: () => SendableRequest | undefined,
-): SignedService {
-  return {
-    ...describeReceiver({ self, registry, config }),
-    findSentRequest: async (messageId) => {
-      const request = sent();
-      return request?.messageId === messageId ? chainValues(request.authorization) : [];
-    },
-    // Only one answer is waited for, and a person looks on: whoever signed it, it is looked into.
-    largeCallbacks: { isAwaited: async () => sent() !== undefined, scan },
-  };
-}
 
 /** Nothing else has to be answered meanwhile: large bodies are searched for their messageId here, and in no thread. */
 const scan = async (body: Buffer) => scanMessageId(body);

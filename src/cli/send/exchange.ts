@@ -37,11 +37,7 @@ export async function withRegistry<T>(
   }
 }
 
-export async function exchange(
-  request: SendableRequest,
-  registry: RegistryClient,
-  client: GuardedClient,
-): Promise<ReceivedAnswer> {
+export async function exchange(request: SendableRequest, registry: RegistryClient, client: GuardedClient) {
   const { method, url, body, authorization, signature } = request;
   try {
     const response = await client.request(url, {
@@ -84,11 +80,7 @@ export async function waitForCallback(
 }
 
 /** Who signed the answer, where that is a participant at the address that was asked: then nobody else can call back. */
-function findAcknowledger(
-  url: string,
-  { signature }: ReceivedAnswer,
-  context: CommandContext,
-): string | undefined {
+function findAcknowledger(url: string, { signature }: ReceivedAnswer, context: CommandContext) {
   if (!signature.holds) return undefined;
   const signer = identityOf(signature.signer, context.config().REGISTRY_NAME);
   if (isAskedService({ url }, signer, signature)) return signer;

@@ -8,8 +8,7 @@ import { tokenAdvice, tokenHeader, triggerAnswers } from '../trigger-client.ts';
 import type { OwnAddress } from './address.ts';
 import type { CallbackListener, ListenAddress, ListenerOptions } from './callback.ts';
 
-// Where a command waits for its callback: at an address of its own, or, when it speaks for the publisher of this machine and that one runs,
-// through it, because callbacks to the publisher come to where it listens.
+// Where a command waits for its callback: itself, or through the running publisher of this machine when it signs as the publisher.
 
 interface WaitingOptions extends Omit<ListenerOptions, 'address'> {
   address: OwnAddress;

@@ -11,18 +11,7 @@ import { CommandError, reasonOf } from '../command.ts';
 import { renderProblems } from '../publish/report.ts';
 import type { SendableRequest } from './request.ts';
 
-// What came back, for a person or (with --json) for a program.
-
-export interface ReceivedAnswer {
-  status: number;
-  /** Parsed where it is JSON, otherwise its text. */
-  body: Json;
-  signature: SignatureCheck;
-  /** When it was sent, by the server's clock. */
-  date?: string;
-  /** How many resources the callback has, where the service says that it was cut. */
-  truncated?: number;
-}
+export type ReceivedAnswer = Awaited<ReturnType<typeof readAnswer>>;
 
 /** Whether the response header `Signature` is what the answering node wrote for this answer to this request. */
 type SignatureCheck =
@@ -33,12 +22,13 @@ export async function readAnswer(
   response: FetchedAnswer,
   requestSignature: string,
   registry: RegistryClient,
-): Promise<ReceivedAnswer> {
+) {
   return {
     status: response.status,
     body: parseIfJson(response.body),
     signature: await checkSignature(response, requestSignature, registry),
     date: response.headers.date,
+    /** How many resources the callback has, where the service says that it was cut. */
     truncated: readTruncated(response.headers[truncatedHeader]),
   };
 }
@@ -60,10 +50,7 @@ export function requireAck(
   );
 }
 
-export function renderAnswer(
-  { method, url }: SendableRequest,
-  { status, body, signature }: ReceivedAnswer,
-): string {
+export function renderAnswer({ method, url }: SendableRequest, { status, body, signature }: ReceivedAnswer) {
   const acknowledgement = acknowledgementOf(body);
   return [
     `${method} ${url}`,
@@ -109,7 +96,6 @@ export function renderJson(
   return JSON.stringify({ request, answer, callback }, null, 2);
 }
 
-/** What a NACK says: its code, and the sentence with the path of the culprit. */
 export function readRefusal(body: Json) {
   return describeNack(readNack(body));
 }

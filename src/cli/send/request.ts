@@ -20,30 +20,11 @@ interface DraftOptions {
   bytes: Buffer;
 }
 
-/** What is going to be sent, before it is filled in and signed. */
-export interface Draft {
-  method: Method;
-  url: string;
-  /** Undefined only for what is sent verbatim to an address that we do not know. */
-  action?: Endpoint;
-  /** What is filled in; undefined for what is sent as it is. */
-  document?: JsonObject;
-  bytes: Buffer;
-  answering?: string;
-}
+export type Draft = ReturnType<typeof prepareDraft>;
+export type SendableRequest = ReturnType<typeof buildRequest>;
 
-export interface SendableRequest {
-  method: Method;
-  url: string;
-  body: Buffer;
-  authorization: string;
-  /** The text of the signature attribute: answers sign it. */
-  signature: string;
-  digest: string;
-  messageId?: string;
-}
-
-export function prepareDraft(options: DraftOptions): Draft {
+/** What is going to be sent. It has no document where it is sent as it is, and no action where it is sent verbatim to an unknown address. */
+export function prepareDraft(options: DraftOptions) {
   const { to, method, verbatim, answering, bytes } = options;
   if (method === 'POST' && bytes.length === 0)
     throw new CommandError('POST needs a file (or - for standard input) that is not empty.');
@@ -59,7 +40,7 @@ export function prepareDraft(options: DraftOptions): Draft {
 export function buildRequest(
   { method, url, action, document, bytes, answering }: Draft,
   { self, uri, now }: { self: SigningKey; uri: string; now: Date },
-): SendableRequest {
+) {
   const filled = document && action && fillIn(document, { action, id: self.subscriberId, uri, now });
   const body = filled ? Buffer.from(JSON.stringify(filled)) : bytes;
   const authorization = signRequest(self, body, { ...signTimes(method, now), answering });
@@ -68,6 +49,7 @@ export function buildRequest(
     url,
     body,
     authorization,
+    /** The text of the signature attribute: answers sign it. */
     signature: parseSignatureHeader(authorization).signature,
     digest: bodyDigest(body),
     messageId: findMessageId(filled ?? parseIfJson(bytes)),
@@ -75,10 +57,7 @@ export function buildRequest(
 }
 
 /** Named by, in this order: the person, the path of the address, the file. */
-function findAction(
-  { action: named, method, to }: DraftOptions,
-  document: Json | undefined,
-): Endpoint | undefined {
+function findAction({ action: named, method, to }: DraftOptions, document: Json | undefined) {
   const candidates: Endpoint[] = Object.values(endpoints).filter((action) => action.method === method);
   const byName = (name: unknown) => candidates.find((action) => action.name === name);
   if (named !== undefined) return byName(named);

@@ -4,10 +4,9 @@ import { json } from 'node:stream/consumers';
 import { type Config, listeningAddress } from '../../config.ts';
 import type { Trouble } from '../../rules/troubles.ts';
 
-// Whether roles can do their work, and what troubles they have, as they say at /ready: those of this machine, each at its own address or all of a process at
-// OPERATIONS_PORT; or those of the addresses that were given.
+// Whether roles can do their work, as they say at /ready: of this machine, each at its address or all at OPERATIONS_PORT, or of given addresses.
 
-export interface RoleReadiness {
+interface RoleReadiness {
   /** '' of an address where no role answers. */
   role: string;
   state: 'ready' | 'not ready' | 'not reached';
@@ -16,45 +15,36 @@ export interface RoleReadiness {
   troubles: SaidTrouble[];
 }
 
-/** As JSON has it. */
 export type SaidTrouble = Omit<Trouble, 'since'> & { since: string };
 
 export async function askAddresses(addresses: readonly string[]): Promise<RoleReadiness[]> {
   const asked = await Promise.all(
     addresses.map(async (address) => {
-      const reports = await ask(address.replace(/\/+$/, ''));
-      if (!reports) return [notReached('', address)];
+      const reports = (await ask(address.replace(/\/+$/, ''))) ?? { '': undefined };
       return Object.entries(reports).map(([role, report]) => readinessOf(role, address, report));
     }),
   );
   return asked.flat();
 }
 
-/**
- * A process says itself which roles it has.
- *
- * @param isChosen the settings name the roles: then one that does not answer is missing. Otherwise those that answer are all, unless none does
- */
+/** @param isChosen the settings name the roles: then one that does not answer is missing. Otherwise those that answer are all, unless none does */
 export async function askRoles(config: Config, isChosen: boolean): Promise<RoleReadiness[]> {
   const operations = (await ask(operationsAddress(config))) ?? {};
   const roles = await Promise.all(
     config.roles.map(async (role) => {
       const address = reachable(listeningAddress(config, role));
       const report = operations[role] ?? (await ask(address))?.[role];
-      return report ? readinessOf(role, address, report) : notReached(role, address);
+      return readinessOf(role, address, report);
     }),
   );
   const reached = roles.filter(({ state }) => state !== 'not reached');
   return isChosen || reached.length === 0 ? roles : reached;
 }
 
-function readinessOf(role: string, address: string, report: Report): RoleReadiness {
+function readinessOf(role: string, address: string, report: Report | undefined): RoleReadiness {
+  if (!report) return { role, state: 'not reached', address, troubles: [] };
   const { ready, problem, troubles = [] } = report;
   return { role, state: ready ? 'ready' : 'not ready', address, ...(problem && { problem }), troubles };
-}
-
-function notReached(role: string, address: string): RoleReadiness {
-  return { role, state: 'not reached', address, troubles: [] };
 }
 
 /** Where `signpost serve` has it unless told otherwise. */

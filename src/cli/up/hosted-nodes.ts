@@ -23,10 +23,7 @@ import { withPublisher } from '../publish/directory.ts';
 
 // The self-hosted nodes of the demo network: the publisher role, and a second node beside it. One file of the second node does not verify.
 
-/**
- * Runs before the roles start. Catalogs that were published since the first start are left alone. The second node is brought to the same state at every
- * start, also after a crash in the midst of this or with another DEMO_PORT.
- */
+/** Catalogs that were published since the first start are left alone. The second node is brought to the same state at every start. */
 export async function publishHostedCatalogs(config: Config): Promise<void> {
   if (!config.roles.includes('publisher')) return;
   if (!(await hasPublished(config))) {
@@ -78,10 +75,7 @@ async function tamper(tree: PublisherTree, catalogId: string): Promise<void> {
   await replaceFile(tree, path, isGzipped ? gzipSync(changed) : Buffer.from(changed));
 }
 
-export async function serveSecondPublisher(
-  config: Config,
-  statusMs = usualStatusMs,
-): Promise<{ close(): Promise<void> }> {
+export async function serveSecondPublisher(config: Config, statusMs = usualStatusMs) {
   const { root } = placesIn(secondPublisher(config).publisherDir);
   const server = createServer({
     role: 'publisher',

@@ -6,20 +6,21 @@ import {
   type SignedPublish,
   servicePublishes,
 } from '../../demo/network.ts';
+import { questions } from '../../demo/questions.ts';
 import type { Logger } from '../../logger.ts';
 import { type Action, actions } from '../../protocol/actions.ts';
+import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
 import { findCatalog } from '../../storage/catalog/catalogs.ts';
 import type { Database } from '../../storage/database.ts';
 import { CommandError } from '../command.ts';
 import { listenForCallback } from '../send/callback.ts';
 import { exchange, withRegistry } from '../send/exchange.ts';
-import { isAccepted, readRefusal } from '../send/report.ts';
+import { isAccepted, type ReceivedAnswer, readRefusal } from '../send/report.ts';
 import { buildRequest, prepareDraft } from '../send/request.ts';
 import { resolveSigner } from '../send/signer.ts';
 
-// The participants of the demo network send signed requests once the roles run: a discovery service that does not answer afterwards subscribes, then a
-// facilitator, a grocer and a charging operator publish.
+// The participants of the demo network send signed requests once the roles run: one subscribes, three publish, and a consumer searches.
 
 export interface Playing {
   /** Resolves when everything has been published, or has failed. */
@@ -74,9 +75,7 @@ async function publishToService(config: Config, { as, message }: SignedPublish):
     try {
       const request = buildRequest(draft, { self, uri: listener.url, now: new Date() });
       await listener.expect(request);
-      const answer = await exchange(request, registry, client);
-      if (!isAccepted(answer))
-        throw new CommandError(`${as} was refused: ${readRefusal(answer.body).reason}`);
+      requireAccepted(as, await exchange(request, registry, client));
       await listener.wait(resultSeconds);
     } finally {
       await listener.close();
@@ -90,19 +89,57 @@ const resultSeconds = 30;
 async function subscribeDownDiscovery(config: Config): Promise<void> {
   const subscription = { networkIds: [config.DEFAULT_NETWORK_ID] };
   const { draft, self } = prepare(config, downDiscoveryId, actions.subscribe, { subscription });
-  await withRegistry(config, async (registry, client) => {
-    const answer = await exchange(
-      buildRequest(draft, { self, uri: downDiscoveryUrl, now: new Date() }),
-      registry,
-      client,
-    );
-    if (!isAccepted(answer))
-      throw new CommandError(`${downDiscoveryId} was refused: ${readRefusal(answer.body).reason}`);
-  });
+  const request = buildRequest(draft, { self, uri: downDiscoveryUrl, now: new Date() });
+  await withRegistry(config, async (registry, client) =>
+    requireAccepted(downDiscoveryId, await exchange(request, registry, client)),
+  );
 }
 
-function prepare(config: Config, as: string, { name: action }: Action, message: object) {
+/** A consumer that sends a search to the discovery service every half minute. The answers arrive at the inbox of the console. */
+export function startConsumer(config: Config, logger: Logger, published: Promise<void>) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const askOnAndOn = async () => {
+    while (!signal.aborted)
+      for (const message of questions) {
+        // Also before the first question: the inbox stays empty while a newcomer sends the first request.
+        await delay(pauseMs, undefined, { signal });
+        await search(config, message).catch((error) =>
+          logger.debug({ err: error }, 'a question was not answered'),
+        );
+      }
+  };
+  const asking = published.then(askOnAndOn).catch((error: unknown) => {
+    if (!signal.aborted) logger.debug({ err: error }, 'the consumer of the demo asks nothing more');
+  });
+  return {
+    async close() {
+      stop.abort();
+      await asking;
+    },
+  };
+}
+
+const pauseMs = 30_000;
+
+async function search(config: Config, message: DiscoverMessage): Promise<void> {
+  const { discovery, consumer } = config.identities;
+  const { draft, self } = prepare(config, consumer.id, actions.discover, message, discovery.url);
+  const request = buildRequest(draft, { self, uri: `${config.consoleUrl}/inbox`, now: new Date() });
+  await withRegistry(config, (registry, client) => exchange(request, registry, client));
+}
+
+function prepare(
+  config: Config,
+  as: string,
+  { name: action }: Action,
+  message: object,
+  to = config.identities.catalog.url,
+) {
   const bytes = Buffer.from(JSON.stringify({ context: {}, message }));
-  const draft = prepareDraft({ to: config.identities.catalog.url, method: 'POST', action, bytes });
-  return { draft, self: resolveSigner({ as }, config) };
+  return { draft: prepareDraft({ to, method: 'POST', action, bytes }), self: resolveSigner({ as }, config) };
+}
+
+function requireAccepted(as: string, answer: ReceivedAnswer): void {
+  if (!isAccepted(answer)) throw new CommandError(`${as} was refused: ${readRefusal(answer.body).reason}`);
 }

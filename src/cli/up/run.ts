@@ -14,11 +14,10 @@ import { acquireFileLock, LockNotFree } from '../../storage/file-lock.ts';
 import { paint } from '../colour.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { runProcess } from '../run-process.ts';
-import { startConsumer } from './consumer.ts';
 import { publishHostedCatalogs, serveSecondPublisher } from './hosted-nodes.ts';
 import { offerPage } from './open-page.ts';
 import { registerOthers, registerOwn } from './participants.ts';
-import { type Playing, playDemo } from './play.ts';
+import { type Playing, playDemo, startConsumer } from './play.ts';
 
 export interface UpOptions {
   empty?: boolean;
@@ -50,9 +49,8 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
 }
 
 /**
- * One `up` at a time: a second one, on other ports, would register the identities of the first with its own addresses, where nobody
- * finds them any more once it has ended. The lock is not `DATA_DIR/lock`, which is the publisher's where PUBLISHER_DIR is DATA_DIR. Returns
- * the function that gives the directory back.
+ * One `up` at a time: a second one, on other ports, would register the identities of the first with its own addresses, where nobody finds them once it has
+ * ended. The lock is not `DATA_DIR/lock`, which is the publisher's where PUBLISHER_DIR is DATA_DIR. Returns the function that gives the directory back.
  */
 async function claimDataDir(dataDir: string, context: CommandContext): Promise<() => Promise<void>> {
   const waiting = setTimeout(
@@ -121,14 +119,8 @@ const sayAfterMs = 1_000;
 const restWithinMs = 10_000;
 const restPollMs = 50;
 
-/**
- * Where the environment says nothing else: everything is on this machine, and the discovery service follows the catalog service and crawls
- * whoever publishes for itself.
- */
-function readUpConfig(
-  context: CommandContext,
-  { empty, workers }: { empty?: boolean; workers?: string },
-): Config {
+/** Unless the environment says otherwise, everything is on this machine, and the discovery service follows the catalog service and crawls the network. */
+function readUpConfig(context: CommandContext, { empty, workers }: { empty?: boolean; workers?: string }) {
   const { identities, roles, DEFAULT_NETWORK_ID } = context.config();
   const { id: catalogId, url: catalogUrl } = identities.catalog;
   const subscriptions = [{ catalogUrl, catalogId, networkIds: [DEFAULT_NETWORK_ID] }];
@@ -154,7 +146,6 @@ function readUpConfig(
   return { ...config, demo: { city: demoCity, providerId, quietAbout } };
 }
 
-/** What a newcomer reads first: the page, and what to type. */
 function renderBanner(config: Config): string {
   const { catalog } = config.identities;
   const hasConsole = config.roles.includes('console');

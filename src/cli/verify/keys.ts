@@ -31,25 +31,27 @@ export function givenKeys(given: readonly string[], now: Date): KeySource {
 
 function readKey(text: string): ParticipantRecord[] {
   const [, recordId, publicKey] = /^([^=\s/]+)=(.+)$/s.exec(text) ?? [];
-  const records =
-    recordId !== undefined && publicKey !== undefined ? [recordOf(recordId, publicKey)] : readRecords(text);
+  const nothing = { subscriberId: '', networkMemberships: [], catalogIndexUrls: [] };
+  const records: ParticipantRecord[] =
+    recordId !== undefined && publicKey !== undefined
+      ? [{ ...nothing, recordId, state: 'live', signingPublicKey: publicKey }]
+      : readRecords(text);
   for (const { signingPublicKey, state } of records)
     if (signingPublicKey !== undefined || state === 'live') checkKey(signingPublicKey, text);
   return records;
-}
-
-function recordOf(recordId: string, signingPublicKey: string): ParticipantRecord {
-  const nothing = { subscriberId: '', networkMemberships: [], catalogIndexUrls: [] };
-  return { ...nothing, recordId, state: 'live', signingPublicKey };
 }
 
 function readRecords(file: string): ParticipantRecord[] {
   const document = readDocument(file);
   const data = isJsonObject(document) ? (document.data ?? document) : document;
   const one = findParticipantRecord(data);
-  const records = one === undefined ? tolerated(() => parseQueryAnswer({ data }).records) : [one];
-  if (records.length === 0) throw new CommandError(`${file} holds no registry record.`);
-  return records;
+  try {
+    const records = one === undefined ? parseQueryAnswer({ data }).records : [one];
+    if (records.length > 0) return records;
+  } catch {
+    // Other JSON.
+  }
+  throw new CommandError(`${file} holds no registry record.`);
 }
 
 function readDocument(file: string): unknown {
@@ -60,14 +62,6 @@ function readDocument(file: string): unknown {
       `--key takes recordId=publicKey, or a file with a registry's answer; ${file} is neither.`,
       error,
     );
-  }
-}
-
-function tolerated(read: () => ParticipantRecord[]): ParticipantRecord[] {
-  try {
-    return read();
-  } catch {
-    return [];
   }
 }
 

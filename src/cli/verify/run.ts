@@ -1,16 +1,16 @@
+import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config.ts';
 import { askRegistry } from '../../discovery/crawl/reader.ts';
-import { isReadingFault } from '../../discovery/crawl/reasons.ts';
-import type { Finding } from '../../discovery/inspect/findings.ts';
+import type { Complaint, Finding } from '../../discovery/inspect/findings.ts';
 import { findClaimedNode, type TreeSource } from '../../discovery/inspect/verify-node.ts';
 import { verifyTree } from '../../discovery/inspect/verify-tree.ts';
-import { createConfiguredClient, type GuardedClient } from '../../http/guarded-client.ts';
+import { createConfiguredClient } from '../../http/guarded-client.ts';
 import { identityOf } from '../../protocol/identity.ts';
-import { createChainReader } from '../chain-reader.ts';
-import { type CommandContext, CommandError } from '../command.ts';
+import { createChainReader, explainRegistry } from '../chain-reader.ts';
+import { paintWord } from '../colour.ts';
+import { type CommandContext, counted, oneLine, printResult } from '../command.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { givenKeys, type KeySource } from './keys.ts';
-import { addFinding, createReport, renderFinding, renderVerdict, type VerifyReport } from './report.ts';
 import { directorySource, httpSource } from './source.ts';
 
 export interface VerifyOptions {
@@ -26,27 +26,32 @@ export async function verify(
   context: CommandContext,
 ): Promise<void> {
   const config = context.config();
-  let report = createReport('');
-  const progress = startProgress(() => report, context);
+  const report: VerifyReport = { node: '', holding: {}, faults: [], warnings: [] };
+  const { holding, faults, warnings } = report;
+  let expected = 0;
+  const tell = () => context.note(`${holding.entry ?? 0} of ${expected} catalogs …`);
+  const timer = setInterval(tell, progressMs);
   try {
-    await verifyPlace(place ?? config.publisherDir, {
+    report.node = await verifyPlace(place ?? config.publisherDir, {
       ...{ config, keys: key, node },
-      onNode: (identity) => {
-        report = createReport(identity);
+      onIndex: (catalogs) => {
+        expected += catalogs;
       },
-      onIndex: progress.expect,
       onFinding(finding) {
-        addFinding(report, finding);
+        if (finding.kind === 'holds') holding[finding.document] = (holding[finding.document] ?? 0) + 1;
+        else (finding.kind === 'fault' ? faults : warnings).push(finding);
         if (!json && !(quiet && finding.kind === 'holds')) context.print(renderFinding(finding));
       },
     });
   } finally {
-    progress.stop();
+    clearInterval(timer);
   }
-  const isHolding = report.faults.length === 0;
+  const isHolding = faults.length === 0;
   if (!isHolding) context.setExitCode(1);
-  context.print(json ? JSON.stringify({ isHolding, ...report }, null, 2) : renderVerdict(report));
+  printResult(context, json, { isHolding, ...report }, renderVerdict(report));
 }
+
+const progressMs = 5_000;
 
 interface PlaceCheck {
   config: Config;
@@ -54,7 +59,6 @@ interface PlaceCheck {
   keys?: readonly string[];
   /** Whose they must be; otherwise whoever they say they are of. */
   node?: string;
-  onNode?(identity: string): void;
   onIndex?(catalogs: number): void;
   onFinding(finding: Finding): void;
 }
@@ -64,30 +68,22 @@ export async function verifyPlace(place: string, check: PlaceCheck): Promise<str
   const { config, keys } = check;
   const client = createConfiguredClient(config);
   try {
-    const source = await openSource(place, config, client);
+    const isUrl = /^https?:\/\//.test(place) && URL.canParse(place);
+    const source = isUrl ? httpSource(place, config, client) : await directorySource(place);
     if (keys) return await verifySource(source, givenKeys(keys, new Date()), check);
     return await withRegistry(config, (registry) => verifySource(source, registry, check));
   } catch (error) {
-    if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
-    throw new CommandError(
-      `The registry at ${config.registryUrl} cannot be asked for keys. Start it, set REGISTRY_URL, or give the keys: --key recordId=publicKey, or a file with the registry's answer.`,
-      error,
-    );
+    const keyHelp = "or give the keys: --key recordId=publicKey, or a file with the registry's answer.";
+    return explainRegistry(error, config, ` for keys. Start it, set REGISTRY_URL, ${keyHelp}`);
   } finally {
     await client.close();
   }
 }
 
-function openSource(place: string, config: Config, client: GuardedClient): TreeSource | Promise<TreeSource> {
-  return /^https?:\/\//.test(place) && URL.canParse(place)
-    ? httpSource(place, config, client)
-    : directorySource(place);
-}
-
 async function verifySource(
   source: TreeSource,
   keys: KeySource,
-  { config, node: named, onNode, onIndex = () => undefined, onFinding }: PlaceCheck,
+  { config, node: named, onIndex = () => undefined, onFinding }: PlaceCheck,
 ): Promise<string> {
   const reader = await createChainReader(config, { fetcher: source.fetcher, registry: keys });
   const { signal } = new AbortController();
@@ -99,22 +95,47 @@ async function verifySource(
   );
   const [record] = await askRegistry(() => keys.findSubscriber(identity));
   const node = { identity, recordSubscriberId: record?.subscriberId, registryName: config.REGISTRY_NAME };
-  onNode?.(identity);
   for await (const finding of verifyTree({ source, reader, node, now: new Date(), signal }, onIndex))
     onFinding(finding);
   return identity;
 }
 
-const progressMs = 5_000;
+interface VerifyReport {
+  node: string;
+  holding: Record<string, number>;
+  faults: (Finding & Complaint)[];
+  warnings: (Finding & Complaint)[];
+}
 
-function startProgress(report: () => VerifyReport, context: CommandContext) {
-  let expected = 0;
-  const tell = () => context.note(`${report().holding.entry ?? 0} of ${expected} catalogs …`);
-  const timer = setInterval(tell, progressMs);
-  return {
-    expect: (catalogs: number) => {
-      expected += catalogs;
-    },
-    stop: () => clearInterval(timer),
-  };
+function renderFinding(finding: Finding): string {
+  const { kind, document, catalogId, url } = finding;
+  const mark = { holds: 'ok', fault: 'FAULT', warning: 'warn', hidden: 'warn' }[kind];
+  const name = [catalogId, url === undefined ? undefined : placeOf(url)].filter((part) => part !== undefined);
+  const text = finding.kind === 'holds' ? finding.detail : finding.message;
+  return oneLine(
+    `${paintWord(mark)}${' '.repeat(6 - mark.length)}${document.padEnd(9)} ${name.join('  ')}  ${text}`,
+  );
+}
+
+function renderVerdict({ node, holding, faults, warnings }: VerifyReport): string {
+  const { catalog = 0, ...documents } = holding;
+  const count = Object.values(documents).reduce((sum, one) => sum + one, 0);
+  const what = `${counted(count, 'document')}, ${counted(catalog, 'catalog')} of ${node}`;
+  const doubts = warnings.length > 0 ? ` ${counted(warnings.length, 'warning')}: ${warnings[0]?.hint}` : '';
+  const [first] = faults;
+  if (!first) return `Everything holds: ${what}.${doubts}`;
+  const subject = [first.document, first.catalogId, first.url].filter((part) => part !== undefined).join(' ');
+  return [
+    `First broken link: ${subject}`,
+    `  ${first.message} (${first.code})`,
+    `  What to do: ${first.hint}`,
+    `${counted(faults.length, 'fault')}. What holds: ${what}.`,
+  ]
+    .map(oneLine)
+    .join('\n');
+}
+
+function placeOf(url: string): string {
+  if (url.startsWith('file:')) return fileURLToPath(url);
+  return URL.canParse(url) ? url : JSON.stringify(url);
 }

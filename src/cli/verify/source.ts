@@ -12,11 +12,7 @@ import { CommandError } from '../command.ts';
 
 // Where a published tree is read from: over HTTP, as a crawler does, or out of a directory, before it is uploaded.
 
-/**
- * The address of a node, or of one index. The person wrote it: it may be a private one, what it leads to elsewhere may not.
- *
- * @param others addresses that the person wrote as well
- */
+/** The address of a node, or of one index. The person wrote it and `others`: these may be private ones, what they lead to elsewhere may not. */
 export function httpSource(
   address: string,
   config: Config,
@@ -78,10 +74,7 @@ function directoryFetcher(root: string): Fetcher {
   };
 }
 
-/**
- * The file that an address means. Which part of its path is the base address of the tree is not known: the longest end of it that is there
- * is taken.
- */
+/** The file that an address means. Which part of its path is the base of the tree is not known: the longest end that is a file is taken. */
 async function findFile(root: string, url: string): Promise<string | undefined> {
   if (!URL.canParse(url)) throw new CrawlFault('bad-url', `"${url}" is not a URL.`, { url });
   const isInside = (file: string) => !relative(root, file).startsWith('..');

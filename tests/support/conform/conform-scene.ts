@@ -1,4 +1,4 @@
-import { registerConformCommand } from '../../../src/cli/conform.ts';
+import { register as registerConformCommand } from '../../../src/cli/conform.ts';
 import { identityOf, splitIdentity } from '../../../src/protocol/identity.ts';
 import { privateKeyFromSeed, publicKeyOf } from '../../../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../../../src/registry/key-files.ts';

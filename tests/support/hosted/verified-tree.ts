@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { registerVerifyCommand } from '../../../src/cli/verify.ts';
+import { register as registerVerifyCommand } from '../../../src/cli/verify.ts';
 import type { Catalog } from '../../../src/protocol/catalog.ts';
 import { publicKeyOf } from '../../../src/protocol/keys.ts';
 import { publishCatalogs } from '../../../src/publisher/publish.ts';

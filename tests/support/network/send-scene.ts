@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { registerSendCommand } from '../../../src/cli/send.ts';
+import { register as registerSendCommand } from '../../../src/cli/send.ts';
 import type { Answer } from '../../../src/http/error-answer.ts';
 import { createGuardedClient, type GuardedClient } from '../../../src/http/guarded-client.ts';
 import { signedRoute } from '../../../src/http/signed-route.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { registerImportCommand } from '../../../src/cli/import.ts';
-import { registerSchemaCommand } from '../../../src/cli/schema.ts';
+import { register as registerSchemaCommand } from '../../../src/cli/schema.ts';
 import type { Catalog } from '../../../src/protocol/catalog.ts';
 import { parseJson } from '../../../src/protocol/json.ts';
 import { checkPublishMessage, PublishMessage } from '../../../src/protocol/publish-messages.ts';

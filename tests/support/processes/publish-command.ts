@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { registerPublishCommand } from '../../../src/cli/publish.ts';
+import { register as registerPublishCommand } from '../../../src/cli/publish.ts';
 import { type CommandRun, runCommand } from './command.ts';
 
 // `signpost publish`, and the files that it is given.

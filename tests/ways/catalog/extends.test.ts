@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerCatalogCommand } from '../../../src/cli/catalog.ts';
+import { register as registerCatalogCommand } from '../../../src/cli/catalog.ts';
 import { actions } from '../../../src/protocol/actions.ts';
 import {
   coffee,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerSendCommand } from '../../../src/cli/send.ts';
+import { register as registerSendCommand } from '../../../src/cli/send.ts';
 import { actions } from '../../../src/protocol/actions.ts';
 import { identityOf, splitIdentity } from '../../../src/protocol/identity.ts';
 import { publicKeyOf } from '../../../src/protocol/keys.ts';

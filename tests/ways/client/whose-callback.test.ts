@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerDiscoverCommand } from '../../../src/cli/discover.ts';
-import { registerPublishCommand } from '../../../src/cli/publish.ts';
-import { registerSendCommand } from '../../../src/cli/send.ts';
+import { register as registerDiscoverCommand } from '../../../src/cli/discover.ts';
+import { register as registerPublishCommand } from '../../../src/cli/publish.ts';
+import { register as registerSendCommand } from '../../../src/cli/send.ts';
 import { publicKeyOf } from '../../../src/protocol/keys.ts';
 import { registerParticipant } from '../../../src/storage/registry/participants.ts';
 import { smallCatalog } from '../../support/hosted/publisher.ts';

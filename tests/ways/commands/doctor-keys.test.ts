@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { registerDoctorCommand } from '../../../src/cli/doctor.ts';
+import { register as registerDoctorCommand } from '../../../src/cli/doctor.ts';
 import { splitIdentity } from '../../../src/protocol/identity.ts';
 import {
   generateSeed,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { registerDoctorCommand } from '../../../src/cli/doctor.ts';
+import { register as registerDoctorCommand } from '../../../src/cli/doctor.ts';
 import { splitIdentity } from '../../../src/protocol/identity.ts';
 import {
   removeMembership,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerDoctorCommand } from '../../../src/cli/doctor.ts';
+import { register as registerDoctorCommand } from '../../../src/cli/doctor.ts';
 import { chargerContext } from '../../../src/import/charger-resource.ts';
 import { crawl } from '../../support/hosted/crawl.ts';
 import { consoleOf } from '../../support/network/console.ts';

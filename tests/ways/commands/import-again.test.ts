@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { registerStateCommands } from '../../../src/cli/catalog-state.ts';
+import { register as registerStateCommands } from '../../../src/cli/catalog-state.ts';
 import { registerImportCommand } from '../../../src/cli/import.ts';
 import { readConfig } from '../../../src/config.ts';
 import { readPublishedTree } from '../../../src/publisher/published.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { registerStateCommands } from '../../../src/cli/catalog-state.ts';
+import { register as registerStateCommands } from '../../../src/cli/catalog-state.ts';
 import { registerSyncCommand } from '../../../src/cli/sync.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { Catalog } from '../../../src/protocol/catalog.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerCrawlCommand } from '../../../src/cli/crawl.ts';
+import { register as registerCrawlCommand } from '../../../src/cli/crawl.ts';
 import { coffee, extending } from '../../support/catalogs/masters.ts';
 import { catalogOf, openScene, type Scene } from '../../support/hosted/crawl-scene.ts';
 import { kindOf } from '../../support/hosted/tampering.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerDiscoverCommand } from '../../../src/cli/discover.ts';
+import { register as registerDiscoverCommand } from '../../../src/cli/discover.ts';
 import { charger, offer } from '../../support/catalogs/sample-catalogs.ts';
 import { publishCatalog } from '../../support/catalogs/small-catalogs.ts';
 import { startDiscovery, type TestDiscovery, withoutDiscovery } from '../../support/network/discovery.ts';

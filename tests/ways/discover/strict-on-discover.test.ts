@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerDeliveriesCommand } from '../../../src/cli/deliveries.ts';
+import { register as registerDeliveriesCommand } from '../../../src/cli/deliveries.ts';
 import { actions } from '../../../src/protocol/actions.ts';
 import type { Actor, Body, Received } from '../../support/network/actor.ts';
 import { type Discovering, filter, startDiscovering } from '../../support/network/discover.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerSendCommand } from '../../../src/cli/send.ts';
+import { register as registerSendCommand } from '../../../src/cli/send.ts';
 import { actions } from '../../../src/protocol/actions.ts';
 import { bodyDigest } from '../../../src/protocol/digest.ts';
 import { identityOf, splitIdentity } from '../../../src/protocol/identity.ts';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerStateCommands } from '../../../src/cli/catalog-state.ts';
+import { register as registerStateCommands } from '../../../src/cli/catalog-state.ts';
 import { readConfig } from '../../../src/config.ts';
 import { silentLogger } from '../../../src/logger.ts';
 import { readIndexes } from '../../../src/publisher/indexes.ts';
