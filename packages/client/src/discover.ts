@@ -43,16 +43,15 @@ export async function* discover(
   options: DiscoverOptions = {},
 ): AsyncGenerator<Found, void, void> {
   const { pageSize = 100, onNothing } = options;
+  const asked = typeof intent === 'string' ? { textSearch: intent } : intent;
   let isPaged = true;
   for (let offset = 0; ; ) {
     const paging = isPaged ? { limit: pageSize, offset } : {};
-    const page = await askForPage(core, { intent: asIntent(intent), ...paging }, options).catch(
-      (error: unknown) => {
-        if (!isPaged || !refusesPaging(error)) throw error;
-        isPaged = false;
-        return 'unpaged' as const;
-      },
-    );
+    const page = await askForPage(core, { intent: asked, ...paging }, options).catch((error: unknown) => {
+      if (!isPaged || !refusesPaging(error)) throw error;
+      isPaged = false;
+      return 'unpaged' as const;
+    });
     if (page === 'unpaged') continue;
     if ('nothing' in page) {
       if (offset === 0) onNothing?.(page.nothing);
@@ -68,10 +67,6 @@ export async function* discover(
     const isExact = pagination.total <= maxExactTotal;
     if (offset >= pagination.total && (isExact || count < pageSize)) return;
   }
-}
-
-function asIntent(intent: Intent | string): Intent {
-  return typeof intent === 'string' ? { textSearch: intent } : intent;
 }
 
 async function askForPage(
@@ -91,9 +86,7 @@ async function askForPage(
   return callback ? callback.message : { nothing: readNack(answer.body).message ?? 'Nothing was found.' };
 }
 
-/**
- * limit and offset are beyond the specification: a service that has a closed schema refuses them. Beckn-ONIX names the object that has them, once for each.
- */
+/** A closed schema refuses limit and offset, which are beyond the specification. Beckn-ONIX names the object that has them, once for each. */
 function refusesPaging(error: unknown): boolean {
   if (!(error instanceof SignpostError) || error.status !== 400) return false;
   const { path = '', code } = error;
@@ -111,11 +104,7 @@ function listFound({ catalogs, ranking = [] }: OnDiscoverMessage): Found[] {
   const ranked = found.map((each, place) => {
     const known = places.get(nameOf(each.catalog.id, each.resource.id));
     const { rank, distanceMeters } = known ?? {};
-    const standing = {
-      ...(rank !== undefined && { rank }),
-      ...(distanceMeters !== undefined && { distanceMeters }),
-    };
-    return { found: { ...each, ...standing }, place: known?.place ?? ranking.length + place };
+    return { found: { ...each, rank, distanceMeters }, place: known?.place ?? ranking.length + place };
   });
   return ranked.sort((a, b) => a.place - b.place).map((each) => each.found);
 }
