@@ -1,27 +1,7 @@
-import { otherSpellings, type Role, roles, type Settings, settings } from './setting-table.ts';
+import { otherSpellings, type Role, roles, settings } from './setting-table.ts';
 import { read, SettingsError } from './settings.ts';
 
 // The checked settings of a process, with what follows from several of them. This is the only file that is handed the environment.
-
-interface RoleIdentity {
-  /** The subscriberId in the registry. */
-  id: string;
-  keyId: string;
-  /** The Ed25519 seed, when the operator gave one. */
-  seed: string | undefined;
-  /** The public base address. */
-  url: string;
-}
-
-/** Its key is the one named in the settings, otherwise the one that was made last. */
-interface PublisherIdentity extends Omit<RoleIdentity, 'keyId'> {
-  keyId: string | undefined;
-}
-
-/** A consumer only asks: it needs no address of its own. */
-interface ConsumerIdentity extends Omit<RoleIdentity, 'url'> {
-  url: string | undefined;
-}
 
 /** Roles with an identity of their own: what they say is signed. */
 export type SigningRole = 'catalog' | 'discovery' | 'publisher';
@@ -31,21 +11,7 @@ export function isSigningRole(role: Role): role is SigningRole {
 }
 
 /** The checked settings under their own names, with what follows from several of them. */
-export interface Config extends Settings {
-  roles: Role[];
-  registryUrl: string;
-  identities: {
-    catalog: RoleIdentity;
-    discovery: RoleIdentity;
-    publisher: PublisherIdentity;
-    consumer: ConsumerIdentity;
-  };
-  /** PUBLISHER_DIR; the published files are in its "public". */
-  publisherDir: string;
-  catalogBaseUrl: string;
-  /** Where programs of this machine reach the local trigger. */
-  triggerUrl: string;
-  consoleUrl: string;
+export interface Config extends ReturnType<typeof readConfig> {
   /** Set by `signpost up`. */
   demo?: DemoNetwork;
 }
@@ -60,14 +26,16 @@ export interface DemoNetwork {
 }
 
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const values = read(settings, withUsualNames(env));
   const identity = <Role extends 'CATALOG' | 'DISCOVERY' | 'PUBLISHER' | 'CONSUMER', Url>(
     role: Role,
     url: Url,
   ) => ({
     id: values[`${role}_ID`],
+    /** Undefined means the key that was made last. */
     keyId: values[`${role}_KEY_ID`],
+    /** The Ed25519 seed, when the operator gave one. */
     seed: values[`${role}_PRIVATE_KEY`],
     url,
   });
@@ -83,10 +51,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         values.DISCOVERY_URL ?? ownAddress(values.HOST, values.DISCOVERY_PORT),
       ),
       publisher: identity('PUBLISHER', publisherUrl),
+      // A consumer only asks: it needs no address of its own.
       consumer: identity('CONSUMER', values.CONSUMER_URL),
     },
+    /** The published files are in its "public". */
     publisherDir: values.PUBLISHER_DIR ?? `${values.DATA_DIR}/publisher`,
     catalogBaseUrl: values.CATALOG_BASE_URL ?? publisherUrl,
+    /** Where programs of this machine reach the local trigger. */
     triggerUrl: ownAddress(values.PUBLISHER_TRIGGER_HOST, values.PUBLISHER_TRIGGER_PORT),
     consoleUrl: ownAddress(values.CONSOLE_HOST, values.CONSOLE_PORT),
   };

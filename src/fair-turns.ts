@@ -17,7 +17,6 @@
 export interface Turns {
   /** Rejects with NoTurn when none comes in time, or when too many of the owner wait already. No owner: work of the process itself. */
   take(owner: string | undefined, withinMs: number): Promise<Turn>;
-  /** Rejects all waiting requests. */
   close(reason: Error): void;
 }
 
@@ -47,7 +46,6 @@ export class TurnLost extends Error {
 }
 
 export interface TurnsOptions {
-  /** Turns at a time. */
   size: number;
   /** Maximum turns of one owner. Default: all, or half while others ask. */
   perOwner?: number;

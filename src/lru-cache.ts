@@ -1,28 +1,18 @@
-import { addToSet, deleteFromSet } from './group.ts';
-
 /**
  * An LRU cache, bounded by the sizes of its values. It approximates the order of use by second chance (CLOCK): a hit only marks an entry. An eviction takes the
- * oldest entry that was not used since it was kept, or since the last eviction; marked entries go to the end once. Entries may have tags, by which they are
- * invalidated together.
+ * oldest entry that was not used since it was kept, or since the last eviction; marked entries go to the end once.
  */
 export class LruCache<K, V> {
   private readonly maxSize: number;
   private readonly sizeOf: (value: V) => number;
-  private readonly tagsOf: (value: V, key: K) => Iterable<Tag>;
   private size = 0;
   /** The first one is the next that may go. */
-  private readonly kept = new Map<K, Kept<V>>();
-  private readonly tagged = new Map<Tag, Set<K>>();
+  private readonly kept = new Map<K, { value: V; isAsked: boolean }>();
 
-  /** The size and the tags of a value stay the same while it is kept. */
-  constructor(
-    maxSize: number,
-    sizeOf: (value: V) => number = () => 1,
-    tagsOf: (value: V, key: K) => Iterable<Tag> = () => [],
-  ) {
+  /** The size of a value stays the same while it is kept. */
+  constructor(maxSize: number, sizeOf: (value: V) => number = () => 1) {
     this.maxSize = maxSize;
     this.sizeOf = sizeOf;
-    this.tagsOf = tagsOf;
   }
 
   get count(): number {
@@ -44,7 +34,6 @@ export class LruCache<K, V> {
     if (this.size + size > this.maxSize) this.makeRoom(size);
     this.kept.set(key, { value, isAsked: false });
     this.size += size;
-    for (const tag of this.tagsOf(value, key)) addToSet(this.tagged, tag, key);
   }
 
   forget(key: K): void {
@@ -52,11 +41,6 @@ export class LruCache<K, V> {
     if (found === undefined) return;
     this.size -= this.sizeOf(found.value);
     this.kept.delete(key);
-    for (const tag of this.tagsOf(found.value, key)) deleteFromSet(this.tagged, tag, key);
-  }
-
-  forgetTagged(tag: Tag): void {
-    for (const key of this.tagged.get(tag) ?? []) this.forget(key);
   }
 
   *entries(): Generator<[K, V]> {
@@ -65,7 +49,6 @@ export class LruCache<K, V> {
 
   clear(): void {
     this.kept.clear();
-    this.tagged.clear();
     this.size = 0;
   }
 
@@ -82,13 +65,6 @@ export class LruCache<K, V> {
       } else this.forget(key);
     }
   }
-}
-
-type Tag = string | number;
-
-interface Kept<V> {
-  value: V;
-  isAsked: boolean;
 }
 
 /** This part of the room at a time: to find the first entry of a Map takes long when many before it have gone. */

@@ -40,8 +40,7 @@ import type { Database } from './storage/database.ts';
 import { startTelemetry } from './telemetry/start.ts';
 import { createThreadPool } from './thread-pool.ts';
 
-// The composition root: opens what the roles of this process share, starts them in the order in which they need each
-// other, and closes everything in the reverse order.
+// The composition root: opens the shared parts, starts the roles in the order in which they need each other, and closes everything in reverse.
 
 interface RunningRole {
   role: Role;
@@ -52,9 +51,7 @@ interface RunningRole {
   newToken?: string;
 }
 
-interface StartedRole extends Omit<RunningRole, 'role' | 'listensOn'> {
-  close(): Promise<void>;
-}
+type StartedRole = Omit<RunningRole, 'role' | 'listensOn'> & { close(): Promise<void> };
 
 export interface Process {
   roles: RunningRole[];

@@ -1,28 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/**
- * Get-or-create access to the measurements of one process. A module asks for what it counts by name, so that nobody
- * has to hand counters around, and two roles in one process share one family and differ by the label `role`.
- */
-export interface Metrics {
-  registry: Registry;
-  /** The text of /metrics: of all workers together, where there are several. */
-  render(): Promise<string>;
-  counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
-  /** Unless told otherwise, of what all processes share, such as the rows of a table: of several workers, the highest value counts. */
-  gauge<L extends string>(
-    name: string,
-    help: string,
-    labels?: readonly L[],
-    options?: GaugeOptions,
-  ): Gauge<L>;
-  histogram<L extends string>(
-    name: string,
-    help: string,
-    labels?: readonly L[],
-    buckets?: readonly number[],
-  ): Histogram<L>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 export type { Counter, Gauge, Histogram } from 'prom-client';
 
@@ -43,7 +21,8 @@ interface MetricsOptions {
   renderAll?: () => Promise<string>;
 }
 
-export function createMetrics(options: MetricsOptions = {}): Metrics {
+/** Get-or-create access to the measurements of one process: a module asks for a counter by its name, and roles differ by the label `role`. */
+export function createMetrics(options: MetricsOptions = {}) {
   const registry = new Registry();
   if (options.process !== false) collectProcessMetrics(registry);
   const named = <M extends object>(name: string, create: () => M): M =>
@@ -51,18 +30,26 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     (registry.getSingleMetric(name) as M | undefined) ?? create();
   return {
     registry,
+    /** The text of /metrics: of all workers together, where there are several. */
     render: options.renderAll ?? (() => registry.metrics()),
-    counter: (name, help, labels = []) =>
-      named(name, () => new Counter({ name, help, labelNames: labels, registers: [registry] })),
-    gauge: (name, help, labels = [], { aggregator = 'max', collect } = {}) =>
+    counter: <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+      named(name, () => new Counter({ name, help, labelNames, registers: [registry] })),
+    /** Unless told otherwise, of what all processes share, such as the rows of a table: of several workers, the highest value counts. */
+    gauge: <L extends string>(
+      name: string,
+      help: string,
+      labelNames: readonly L[] = [],
+      { aggregator = 'max', collect }: GaugeOptions = {},
+    ) => named(name, () => new Gauge({ name, help, labelNames, registers: [registry], aggregator, collect })),
+    histogram: <L extends string>(
+      name: string,
+      help: string,
+      labelNames: readonly L[] = [],
+      buckets: readonly number[] = secondsBuckets,
+    ) =>
       named(
         name,
-        () => new Gauge({ name, help, labelNames: labels, registers: [registry], aggregator, collect }),
-      ),
-    histogram: (name, help, labels = [], buckets = secondsBuckets) =>
-      named(
-        name,
-        () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [registry] }),
+        () => new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [registry] }),
       ),
   };
 }

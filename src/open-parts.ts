@@ -57,10 +57,7 @@ export async function openConfiguredReplicas(
   });
 }
 
-/**
- * /health, /ready, /metrics and /docs of all roles at one address of their own, when OPERATIONS_PORT names one. It answers before anything
- * else is there, so that whoever watches the process sees that it lives while it waits for its database.
- */
+/** The address of OPERATIONS_PORT, if there is one. It answers first, so that a watcher sees that the process lives while it waits for its database. */
 export function openOperations(config: Config, logger: Logger, closers: Closers) {
   if ((config.OPERATIONS_PORT ?? 0) === 0) return undefined;
   const operations = createOperationsServer(logger, ownConsoleUrl(config));

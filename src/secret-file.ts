@@ -49,7 +49,6 @@ const minTokenLength = 16;
 
 export interface KeptToken {
   token: string;
-  /** Whether this process has made it just now. */
   isNew: boolean;
 }
 

@@ -30,7 +30,6 @@ import {
   text,
   token,
   url,
-  type Values,
 } from './settings.ts';
 
 // The settings of a process: every name, default, unit and meaning stands in `settings` below, and nowhere else.
@@ -424,8 +423,6 @@ export const settings = {
   PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; a larger one becomes a download'),
   DOWNLOAD_TTL_SECONDS: seconds(3600, 'how long a download can be fetched', { min: 1, max: 2_592_000 }),
 } as const satisfies Record<string, Kind<unknown>>;
-
-export type Settings = Values<typeof settings>;
 
 /** Settings that the specification names in another spelling (self-hosted spec: Endpoints). */
 export const otherSpellings: Readonly<Record<string, keyof typeof settings>> = {

@@ -89,7 +89,6 @@ export const seconds = numeric(digits, 'a whole number', 'seconds');
 export const milliseconds = numeric(digits, 'a whole number', 'milliseconds');
 export const decimal = numeric(/^\d+(\.\d+)?$/, 'a number');
 
-/** How long something is kept. */
 export function days(fallback: number, about: string): Kind<number> {
   return integer(fallback, about, { unit: 'days', min: 1, max: 36_500 });
 }

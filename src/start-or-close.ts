@@ -2,10 +2,7 @@ import { within } from './within.ts';
 
 type Closers = (() => Promise<void>)[];
 
-/**
- * What has not ended by then is given up: a database that never answers must not keep a process that was told to stop. Longer than servers, loops and workers take
- * to finish what they have begun, and shorter than what service managers grant (deploy/).
- */
+/** Longer than servers, loops and workers take to finish, and shorter than what service managers grant (deploy/). */
 const closeWithinMs = 22_000;
 /** The embedded server has to write what it has in memory. One that did not answer before is only told to stop. */
 const serverStopMs = 90_000;

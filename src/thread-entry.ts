@@ -1,5 +1,6 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { type PlainError, plainError } from './carried-error.ts';
 import { findThreadName } from './processor-time.ts';
 
 // The code of each thread of the pool: it loads the named function once, calls it for each task, and posts the result.
@@ -19,10 +20,9 @@ export interface ThreadData {
 /** A task has begun, with what the system calls the thread; then what came of it. */
 export type ThreadMessage = { number: number } & (ThreadStart | ThreadResult);
 type ThreadStart = { started: string | undefined };
-type ThreadResult = { value: unknown } | { error: Record<string, unknown> };
+type ThreadResult = { value: unknown } | { error: PlainError };
 
-// Everybody is served by the main thread, which goes first where there are not enough processors for all, unless what a thread does is as urgent. Only on Linux has each thread a
-// priority of its own.
+// The main thread goes first where there are not enough processors, unless the work of a thread is as urgent. Only on Linux has each thread a priority of its own.
 const niceness = 10;
 const { givesWay } = (workerData ?? {}) as Partial<ThreadData>;
 if (parentPort && givesWay && process.platform === 'linux')
@@ -46,15 +46,6 @@ async function perform(task: ThreadTask): Promise<ThreadResult> {
     tell(task, { started: threadName });
     return { value: await work(input) };
   } catch (error) {
-    return { error: describe(error) };
+    return { error: plainError(error) };
   }
-}
-
-/** An error as plain values: what it says, where it was thrown, and members such as a code. Its class stays behind. */
-function describe(error: unknown): Record<string, unknown> {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const plain = Object.entries(error).filter(([, value]) =>
-    ['string', 'number', 'boolean'].includes(typeof value),
-  );
-  return { ...Object.fromEntries(plain), name: error.name, message: error.message, stack: error.stack };
 }

@@ -1,31 +1,22 @@
 import { Worker } from 'node:worker_threads';
+import { type ErrorClass, reviveError } from './carried-error.ts';
 import {
   createTurns,
   DeadlineExceeded,
   NoTurn,
   type Turn,
   TurnLost,
-  type Turns,
   type TurnsOptions,
 } from './fair-turns.ts';
 import type { Logger } from './logger.ts';
 import { meterThread } from './processor-time.ts';
 import type { ThreadData, ThreadMessage, ThreadTask } from './thread-entry.ts';
 
-// Threads for work that would stop everything else: filters, geometry, canonical forms and checks of large documents. They are given out
-// fairly among those for whom they work (fair-turns.ts). A task that does not end in time is ended together with its thread; the others go
-// on, and the next task gets a new thread.
+// Threads for work that would block the main thread, given out fairly (fair-turns.ts). A task that does not end in time is ended together with its thread.
 
 export { DeadlineExceeded } from './fair-turns.ts';
 
-export interface ThreadPool {
-  /** Rejects with DeadlineExceeded when there is no result in time: with NoTurn when no thread was free. */
-  run<T>(task: Task): Promise<T>;
-  /** A turn for several tasks, one at a time, which come with it. */
-  take: Turns['take'];
-  /** Ends all threads; what is still under way or waiting is rejected. */
-  close(): Promise<void>;
-}
+export type ThreadPool = ReturnType<typeof createThreadPool>;
 
 export interface Task {
   /** The `import.meta.url` of the module. */
@@ -35,6 +26,8 @@ export interface Task {
   input: unknown;
   /** Parts of the input that are handed over instead of copied. */
   transfer?: readonly ArrayBuffer[];
+  /** Classes of errors whose instances come back as such; others come back as plain errors. */
+  errors?: readonly ErrorClass[];
   /** From when it has a thread. */
   deadlineMs: number;
   /** A thread is waited for no longer than this; unless given, as long as the deadline. */
@@ -62,9 +55,8 @@ export function createThreadPool({
   heapMb,
   logger,
   ...fairness
-}: ThreadPoolOptions): ThreadPool {
+}: ThreadPoolOptions) {
   const turns = createTurns({ ...fairness, size: size * perThread });
-  /** With their jobs, by number. */
   const threads = new Map<Worker, Map<number, Job>>();
   let lastNumber = 0;
   let closed: Error | undefined;
@@ -106,7 +98,7 @@ export function createThreadPool({
       }
       const job = finish(thread, message.number);
       if ('value' in message) job?.resolve(message.value);
-      else job?.reject(rebuild(message.error));
+      else job?.reject(reviveError(message.error, job.task.errors));
     });
     // Out of memory, or a result that cannot be copied: the thread is gone.
     thread.on('error', (error) => dismiss(thread, error));
@@ -139,7 +131,6 @@ export function createThreadPool({
     for (const job of jobs?.values() ?? []) job.reject(reason);
   }
 
-  /** Ends a job with its thread. */
   function abandon(job: Job, reason: Error): void {
     const [thread] = [...threads].find(([, jobs]) => [...jobs.values()].includes(job)) ?? [];
     if (!thread) return;
@@ -182,8 +173,10 @@ export function createThreadPool({
   }
 
   return {
+    /** A turn for several tasks, one at a time, which come with it. */
     take: turns.take,
 
+    /** Rejects with DeadlineExceeded when there is no result in time: with NoTurn when no thread was free. */
     async run<T>(task: Task): Promise<T> {
       if (task.turn) return perform<T>(task, task.turn);
       const waitsUntil = performance.now() + (task.waitMs ?? task.deadlineMs);
@@ -199,6 +192,7 @@ export function createThreadPool({
       }
     },
 
+    /** Ends all threads; what is still under way or waiting is rejected. */
     async close() {
       closed = new Error('the thread pool is closed');
       turns.close(closed);
@@ -225,10 +219,6 @@ interface Job {
   onStart(name?: string): void;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
-}
-
-function rebuild({ message, ...members }: Record<string, unknown>): Error {
-  return Object.assign(new Error(String(message)), members);
 }
 
 const ownSuffix = import.meta.url.slice(import.meta.url.lastIndexOf('.'));

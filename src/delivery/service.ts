@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { createTurns } from '../fair-turns.ts';
 import { createAdmission } from '../http/admission.ts';
+import { createCostLimits } from '../http/cost-limits.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import { createLargeBodies, type LargeBodies } from '../http/large-bodies.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createRateLimits, ofThisProcess, type RateLimits, type ShareLimit } from '../http/rate-limit.ts';
-import { createMessageIdScanner } from '../http/scan-aside.ts';
 import { createServer } from '../http/server.ts';
-import { connectionLimits, costLimits, signedLimits } from '../http/signed-limits.ts';
+import { connectionLimits, signedLimits } from '../http/signed-limits.ts';
 import type { LargeCallbacks, SignedService } from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
@@ -104,7 +104,6 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     trustProxy: config.TRUSTED_PROXIES,
     connections: connectionLimits(config),
   });
-  const scanner = createMessageIdScanner(logger);
   const largeBodies = createLargeBodies(logger);
   const backlog = watchCallbackBacklog({ role, database, logger });
   const forms = createReceiverForms(database, { logger, now });
@@ -115,7 +114,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     forms,
     strict,
     signed: {
-      ...signedService(context, options, { scan: scanner.scan, largeBodies }),
+      ...signedService(context, options, largeBodies),
       admitPromise: backlog.admit,
       turns: createTurns({
         size: Math.max(1, Math.floor(config.DATABASE_CONNECTIONS / 2)),
@@ -141,7 +140,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     async close() {
       await server.close();
       admission.close();
-      await Promise.all([scanner.close(), largeBodies.close(), backlog.close()]);
+      await Promise.all([largeBodies.close(), backlog.close()]);
     },
   };
 }
@@ -149,7 +148,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
 function signedService(
   { config, self, hosting, registry, logger, database, now }: ServiceContext,
   { role, isExempt, findSentRequest, isAwaited }: ServiceOptions,
-  { scan, largeBodies }: { scan: LargeCallbacks['scan']; largeBodies: LargeBodies },
+  largeBodies: LargeBodies,
 ): SignedService {
   const perSecond = config.RATE_LIMIT_PER_SECOND;
   const { shareLimit = ofThisProcess } = hosting;
@@ -160,10 +159,10 @@ function signedService(
     registryName: config.REGISTRY_NAME,
     findKey: registry.findKey,
     findSentRequest,
-    largeCallbacks: isAwaited && { isAwaited, scan },
+    largeCallbacks: isAwaited && { isAwaited, scan: largeBodies.scan },
     recall: (key, occurrence) => findRemembered(database, key, occurrence),
     rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond, { exempt: isExempt, share }),
-    costs: costLimits(config, share),
+    costs: createCostLimits(config, share),
     largeBodies,
     limits: signedLimits(config),
     logger,

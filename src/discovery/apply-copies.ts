@@ -17,10 +17,7 @@ export function ownerOf({ bppId }: { bppId?: string }, service: string, registry
   return bppId === undefined ? service : identityOf(bppId, registryName);
 }
 
-/**
- * Applies what a catalog service sent, and settles whose copy counts. An id has one owner at a service: where a released id has got
- * another one, the old owner's catalog goes.
- */
+/** Applies the catalogs of a catalog service, and settles whose copy counts. If a released id has got another owner, the old owner's catalog goes. */
 export async function applyCopies(
   { tx, writer, logger }: { tx: Transaction; writer: IndexWriter; logger: Logger },
   incoming: readonly IncomingCatalog[],

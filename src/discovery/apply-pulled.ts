@@ -54,7 +54,6 @@ export async function applyPulled(
   const logProgress = createProgressLog(context, page, outcome);
   const group = new Map<string, ReceivedCatalog>();
   let documents = 0;
-  /** Groups that are being applied, with the ids of their catalogs. */
   const underWay = new Map<Promise<void>, ReadonlySet<string>>();
 
   async function applyGroup(): Promise<void> {
@@ -64,8 +63,7 @@ export async function applyPulled(
     group.clear();
     documents = 0;
     if (underWay.size >= groupsAtOnce) await Promise.race(underWay.keys());
-    const applied = applyWhole(context, page, catalogs).then((done) => {
-      count(outcome, done);
+    const applied = applyWhole(context, page, outcome, catalogs).then(() => {
       underWay.delete(applied);
     });
     applied.catch(() => undefined); // one that fails stays under way, and is awaited there
@@ -91,7 +89,7 @@ export async function applyPulled(
       await finishEarlier(catalog.id);
       if (!first || !last) {
         await applyGroup();
-        count(outcome, await applyPart(context, page, { catalog, first, last }));
+        await applyPart(context, page, outcome, { catalog, first, last });
         continue;
       }
       group.set(catalog.id, catalog);
@@ -122,15 +120,13 @@ function createProgressLog(
 function applyWhole(
   context: DiscoveryContext,
   page: PulledPage,
+  outcome: PageOutcome,
   catalogs: readonly ReceivedCatalog[],
-): Promise<PageOutcome> {
-  return inTransaction(context, page, catalogs, (tx, writer, incoming, held) =>
-    applyCopies(
-      { tx, writer, logger: context.logger },
-      incoming.map((one) => ({ ...one, mode: 'FULL' })),
-      held,
-    ),
-  );
+): Promise<void> {
+  return inTransaction(context, page, outcome, catalogs, (tx, writer, incoming, held) => {
+    const whole = incoming.map((one) => ({ ...one, mode: 'FULL' as const }));
+    return applyCopies({ tx, writer, logger: context.logger }, whole, held);
+  });
 }
 
 /** It is there, so it is not gone; what is held of it stays. */
@@ -146,10 +142,11 @@ async function noteInvalid({ database }: DiscoveryContext, page: PulledPage, id:
 async function applyPart(
   context: DiscoveryContext,
   page: PulledPage,
+  outcome: PageOutcome,
   { catalog, first, last }: CatalogPart,
-): Promise<PageOutcome> {
+): Promise<void> {
   const { feedId } = page;
-  return inTransaction(context, page, [catalog], async (tx, writer, incoming, held) => {
+  return inTransaction(context, page, outcome, [catalog], async (tx, writer, incoming, held) => {
     const parts = incoming.map((one) => ({ ...one, mode: 'MERGE' as const, replacesMembers: true }));
     const applied = await applyCopies({ tx, writer, logger: context.logger }, parts, held);
     const [part] = parts;
@@ -162,7 +159,6 @@ async function applyPart(
   });
 }
 
-/** Removes what the catalog no longer has, after its last part. */
 async function removeOthers(
   tx: Transaction,
   writer: IndexWriter,
@@ -187,6 +183,7 @@ async function removeOthers(
 async function inTransaction(
   { database, config, now }: DiscoveryContext,
   page: PulledPage,
+  outcome: PageOutcome,
   catalogs: readonly ReceivedCatalog[],
   apply: (
     tx: Transaction,
@@ -194,15 +191,12 @@ async function inTransaction(
     incoming: Omit<IncomingCatalog, 'mode'>[],
     held: ReadonlyMap<string, HeldCopy>,
   ) => Promise<AppliedCatalog[]>,
-): Promise<PageOutcome> {
+): Promise<void> {
   const { feedId, run, service, sentAt } = page;
   const source = sourceOf(service);
-  const applyIn = async (tx: Transaction, writer: IndexWriter): Promise<PageOutcome> => {
-    const held = await lockCopies(
-      tx,
-      source,
-      catalogs.map(({ id }) => id),
-    );
+  const applyIn = async (tx: Transaction, writer: IndexWriter) => {
+    const ids = catalogs.map(({ id }) => id);
+    const held = await lockCopies(tx, source, ids);
     const newer = catalogs.flatMap(({ id }) => {
       const copy = held.get(id);
       return copy?.push_arrived_at && copy.push_arrived_at >= sentAt ? [copy] : [];
@@ -218,14 +212,16 @@ async function inTransaction(
     }));
     const applied = await apply(tx, writer, incoming, held);
     await noteListed(tx, { id: feedId, run }, [...new Set([...applied, ...newer].map(({ key }) => key))]);
-    return {
-      catalogs: 0,
-      written: sum(applied, ({ written }) => written),
-      removed: sum(applied, ({ removed }) => removed),
-      skipped: newer.filter((copy) => copy.push_merged).length,
-    };
+    return { applied, newer };
   };
-  return database.transaction((tx) => writeIndex(tx, now(), (writer) => applyIn(tx, writer)));
+  const { applied, newer } = await database.transaction((tx) =>
+    writeIndex(tx, now(), (writer) => applyIn(tx, writer)),
+  );
+  for (const { written, removed } of applied) {
+    outcome.written += written;
+    outcome.removed += removed;
+  }
+  outcome.skipped += newer.filter((copy) => copy.push_merged).length;
 }
 
 /** A pull shows that the catalog is in the network of its feed, and says nothing of others. */
@@ -233,14 +229,4 @@ function networksOf({ networkId }: PulledPage, held: HeldCopy | undefined): stri
   if (held?.networks === null) return null;
   const known = held?.networks ?? [];
   return networkId === '' || known.includes(networkId) ? known : [...known, networkId];
-}
-
-function count(total: PageOutcome, { written, removed, skipped }: PageOutcome): void {
-  total.written += written;
-  total.removed += removed;
-  total.skipped += skipped;
-}
-
-function sum<T>(items: readonly T[], amount: (item: T) => number): number {
-  return items.reduce((total, item) => total + amount(item), 0);
 }

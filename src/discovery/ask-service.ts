@@ -15,7 +15,6 @@ import type { DiscoveryContext } from './context.ts';
 /** A step of staying in step failed for now, and is tried again later. The message says why, for the log and for an operator. */
 export class StepFailed extends Error {
   override readonly name = 'StepFailed';
-  /** HTTP status of the answer, where there was one. */
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
 
@@ -72,7 +71,6 @@ export async function askService(
   });
 }
 
-/** The content of an answer, if it matches the schema. */
 export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion, schema: S): Static<S> {
   try {
     return validator(schema)(parseJson(body));

@@ -21,9 +21,7 @@ import { settlePrecedence } from '../storage/feeds/precedence.ts';
 import type { DiscoveryContext } from './context.ts';
 import { hostFor, isConsumer } from './crawl/enumerate.ts';
 
-// POST /crawl-hints (self-hosted spec: Events, "an optional out-of-band change signal … that still requires the DS to verify everything"): a node
-// is crawled sooner. Anybody may say so, because nothing follows from it but a look, and that not often. A node that is not known yet is looked up
-// in the registry: whoever belongs to a network that is crawled need not wait for the next enumeration.
+// POST /crawl-hints (self-hosted spec: Events): a node is crawled sooner, and verified as always, so anybody may send a hint.
 
 const spacingMs = 60_000;
 /** Unknown nodes that are looked up within `spacingMs`, for all senders together. */
@@ -50,8 +48,10 @@ export function addCrawlHintsRoute(server: FastifyInstance, context: DiscoveryCo
       const message = `${nodeId} is not crawled here.`;
       throw new ProtocolError('CTX_INVALID_FIELD', message, { status: 404, path: '$.nodeId' });
     }
-    if (outcome.kind === 'too-soon')
-      throw tooOften(`A hint for ${nodeId} came just before.`, outcome.waitSeconds);
+    if (outcome.kind === 'too-soon') {
+      const options = { retryAfterSeconds: outcome.waitSeconds };
+      throw new ProtocolError('AUT_RATE_LIMITED', `A hint for ${nodeId} came just before.`, options);
+    }
     const answer: Acknowledgement = { message: { status: 'ACK' } };
     return answer;
   });
@@ -76,10 +76,6 @@ async function admitStranger(
     await settlePrecedence(tx, await admitNode(tx, named, networks));
   });
   return true;
-}
-
-function tooOften(message: string, retryAfterSeconds: number): ProtocolError {
-  return new ProtocolError('AUT_RATE_LIMITED', message, { retryAfterSeconds });
 }
 
 export const operation: PlainOperation = {

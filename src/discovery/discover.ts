@@ -8,7 +8,7 @@ import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { callbackContext } from '../protocol/context.ts';
 import { nothingMatches, truncatedHeaders } from '../protocol/discover-messages.ts';
-import { errorBody, ProtocolError } from '../protocol/errors.ts';
+import { ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import {
   createDeadline,
@@ -21,12 +21,10 @@ import {
 import type { EmptySearches } from '../storage/console/empty-searches.ts';
 import { Stale } from '../storage/freshness.ts';
 import type { DiscoveryContext } from './context.ts';
-import { type ObserveDiscover, observeDiscovers } from './observe-discover.ts';
-import { traceAnswer } from './trace-answer.ts';
+import { type ObserveDiscover, observeDiscovers, traceAnswer } from './observe-discover.ts';
 
-// Discover (catalog spec: POST /discover, POST /on_discover). The intent is evaluated and its answer rendered and stored before it is
-// acknowledged: an ACK means that on_discover will come. The specification forbids an empty on_discover; decided: where nothing is found,
-// the acknowledgement says so with BIZ_NO_RESULTS_FOUND, and nothing follows.
+// Discover (catalog spec: POST /discover, POST /on_discover). The answer is stored before the ACK. The specification forbids an empty on_discover:
+// if nothing is found, the acknowledgement says so with BIZ_NO_RESULTS_FOUND, and nothing follows.
 
 /** Who asked is hardly waiting any longer. */
 const giveUpAfterMs = 10 * 60_000;
@@ -39,7 +37,6 @@ const largePage = { resources: 100, turns: { size: 2, perOwner: 1 } };
 
 type DiscoverContext = DiscoveryContext & {
   keepPromise: KeepPromise;
-  /** Takes notes of searches that found nothing, for the operator. */
   emptySearches: EmptySearches;
   turns: Turns;
   /** For large pages, beside the turn of their search. */
@@ -179,7 +176,9 @@ async function tellNothing(
     intent: message.intent,
     nearMisses: misses.map(({ code, says, path }) => ({ code, message: says, path })),
   });
-  const answer = { status: 202, body: JSON.stringify(nothingFound(scope.messageId, misses)) };
+  const text = [nothingMatches, ...misses.map(({ says }) => says)].join(' ');
+  const nothing = new ProtocolError('BIZ_NO_RESULTS_FOUND', text, { path: misses[0]?.path });
+  const answer = { status: 202, body: JSON.stringify(ack(scope.messageId, nothing)) };
   await rememberAnswer(database, request, answer, { open: false });
   return answer;
 }
@@ -187,13 +186,6 @@ async function tellNothing(
 function beyondTheLast(total: number): NearMiss {
   const says = `The offset is beyond the last of ${total} that match.`;
   return { code: 'offset-beyond-last', says, path: '$.message.offset' };
-}
-
-function nothingFound(messageId: string, misses: readonly NearMiss[]): object {
-  const text = [nothingMatches, ...misses.map(({ says }) => says)].join(' ');
-  const error = errorBody(new ProtocolError('BIZ_NO_RESULTS_FOUND', text, { path: misses[0]?.path }));
-  const { message } = ack(messageId);
-  return { message: { ...message, error } };
 }
 
 /** Documents leave as they are stored: their texts are put together, not rendered again. */

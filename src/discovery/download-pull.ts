@@ -1,9 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import { FetchFailure } from '../http/fetch-failure.ts';
 import { inflateStream } from '../http/inflate.ts';
+import { openNamelessFile } from '../http/spooled-body.ts';
 import type { DownloadManifest } from '../protocol/pull-messages.ts';
 import { parseInstant } from '../protocol/time.ts';
 import { StepFailed } from './ask-service.ts';
@@ -15,25 +14,16 @@ import type { DiscoveryContext } from './context.ts';
 //   checksum first        the bytes go into a file; nothing of them is looked at before their sha256 is that of the manifest
 //   then decompressed     while it is read, so that little of it is ever in memory
 
-/** Limit of the compressed download. */
 const maxDownloadBytes = 4 * 1024 ** 3;
 const maxInflatedBytes = 64 * 1024 ** 3;
 const maxDownloadMs = 30 * 60_000;
-
-/** A verified download. It is a file without a name, which is gone with `close` or with the process. */
-interface VerifiedDownload {
-  /** The JSON, from its beginning; may be read several times. */
-  read(): AsyncIterable<Uint8Array>;
-  close(): Promise<void>;
-}
 
 export async function downloadPull(
   context: DiscoveryContext,
   manifest: DownloadManifest,
   { catalogUrl, signal }: { catalogUrl: string; signal: AbortSignal },
-): Promise<VerifiedDownload> {
-  const { now } = context;
-  const leftMs = (parseInstant(manifest.expiresAt)?.getTime() ?? 0) - now().getTime();
+) {
+  const leftMs = (parseInstant(manifest.expiresAt)?.getTime() ?? 0) - context.now().getTime();
   if (leftMs <= 0)
     throw new StepFailed(`the download expired at ${manifest.expiresAt}; the pull is issued again`);
   const file = await openNamelessFile();
@@ -47,7 +37,8 @@ export async function downloadPull(
     throw error;
   }
   return {
-    read: () =>
+    /** The JSON, from its beginning; may be read several times. */
+    read: (): AsyncIterable<Uint8Array> =>
       inflateStream(
         file.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 }),
         maxInflatedBytes,
@@ -86,13 +77,6 @@ async function fetchInto(
       throw new StepFailed(error.message, { cause: error });
     throw error;
   }
-}
-
-async function openNamelessFile(): Promise<FileHandle> {
-  const path = join(tmpdir(), `signpost-${randomUUID()}`);
-  const file = await open(path, 'wx+', 0o600);
-  await unlink(path);
-  return file;
 }
 
 function originOf(url: string): string | undefined {

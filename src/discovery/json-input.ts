@@ -1,22 +1,9 @@
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
 
-// JSON that comes in chunks, taken value by value. Where a value ends is told by its brackets and quotes alone; what is between is judged when
-// the value is read, as strictly as a request.
+// JSON that comes in chunks, read value by value. Brackets and quotes alone say where a value ends; the value itself is then read as strictly as a request.
 
-export interface JsonInput {
-  /** The next byte that is no white space, as a character, without taking it; undefined at the end. */
-  next(): Promise<string | undefined>;
-  /** Takes the next character if it is this one. */
-  take(character: string): Promise<boolean>;
-  expect(character: string): Promise<void>;
-  /** Takes a whole value and reads it strictly. */
-  readValue(): Promise<Json>;
-  /** The same, with its length. */
-  readMeasured(): Promise<{ value: Json; bytes: number }>;
-  /** Takes a whole value and forgets it. */
-  skipValue(): Promise<void>;
-}
+export type JsonInput = ReturnType<typeof createJsonInput>;
 
 const [quote, backslash] = [0x22, 0x5c];
 const isOpening = (byte: number) => byte === 0x7b || byte === 0x5b;
@@ -28,7 +15,7 @@ const isDelimiter = (byte: number) => isClosing(byte) || isSpace(byte) || byte =
 export function createJsonInput(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxValueBytes: number,
-): JsonInput {
+) {
   const chunks = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   let chunk: Uint8Array = new Uint8Array();
   let at = 0;
@@ -44,6 +31,7 @@ export function createJsonInput(
     return true;
   }
 
+  /** The next byte that is no white space, as a character, without taking it; undefined at the end. */
   async function next(): Promise<string | undefined> {
     while (await fill()) {
       const byte = chunk[at] as number;
@@ -76,6 +64,7 @@ export function createJsonInput(
     }
   }
 
+  /** Takes a whole value and reads it strictly; `bytes` is its length. */
   async function readMeasured(): Promise<{ value: Json; bytes: number }> {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
@@ -91,7 +80,7 @@ export function createJsonInput(
   return {
     next,
     take,
-    async expect(character) {
+    async expect(character: string): Promise<void> {
       if (await take(character)) return;
       const found = await next();
       throw notJson(

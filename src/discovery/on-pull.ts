@@ -3,15 +3,14 @@ import { type Answer, type SignedService, signedRoute, type VerifiedRequest } fr
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { findBodyDigest } from '../protocol/digest.ts';
-import { ProtocolError } from '../protocol/errors.ts';
+import { type ErrorCode, ProtocolError } from '../protocol/errors.ts';
 import type { Queryable } from '../storage/database.ts';
 import { findWaitingFeed, keepAnswer, learnService } from '../storage/feeds/feeds.ts';
 import { findSent, takeCallback } from '../storage/work/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 import { isService } from './services.ts';
 
-// Receives what a pull asked for (catalog spec: POST /catalog/on_pull): checked, kept and acknowledged. It is applied afterwards
-// (pull-answer.ts), because a download takes its time.
+// Receives the answer to a pull (catalog spec: POST /catalog/on_pull): checked, kept and acknowledged. pull-answer.ts applies it afterwards.
 
 export function addOnPullRoute(
   server: FastifyInstance,
@@ -42,30 +41,19 @@ async function receive(
   return { status: 200, body: ack(messageId) };
 }
 
-/**
- * Whether a callback answers a pull that we sent (catalog spec: Context, requestDigest): its messageId is one of ours, and the digest is
- * that of the request. The signed route has checked the chain of signatures already, where there is one; without it the digest is all that
- * binds the callback to the request, and must be there.
- */
+/** A callback answers a pull of ours (catalog spec: Context, requestDigest) by its messageId and digest; without a chain of signatures, the digest is required. */
 async function checkCallback(
   queryable: Queryable,
   { context, chained }: VerifiedRequest<typeof actions.onPull>,
 ): Promise<void> {
+  const fault = (code: ErrorCode, message: string, member: string) =>
+    new ProtocolError(code, message, { path: `$.context.${member}` });
   const sent = await findSent(queryable, 'discovery', context.messageId);
-  if (sent?.action !== actions.pull.name) {
-    throw new ProtocolError('CTX_INVALID_FIELD', 'This answers no request of ours.', {
-      path: '$.context.messageId',
-    });
-  }
+  if (sent?.action !== actions.pull.name)
+    throw fault('CTX_INVALID_FIELD', 'This answers no request of ours.', 'messageId');
   const digest = context.requestDigest?.digest;
-  if (digest === undefined && !chained) {
-    throw new ProtocolError('CTX_MISSING_FIELD', 'Nothing binds this to the request that it answers.', {
-      path: '$.context.requestDigest',
-    });
-  }
-  if (digest !== undefined && findBodyDigest(digest) !== sent.digest) {
-    throw new ProtocolError('CTX_INVALID_FIELD', 'This is the digest of another request.', {
-      path: '$.context.requestDigest.digest',
-    });
-  }
+  if (digest === undefined && !chained)
+    throw fault('CTX_MISSING_FIELD', 'Nothing binds this to the request that it answers.', 'requestDigest');
+  if (digest !== undefined && findBodyDigest(digest) !== sent.digest)
+    throw fault('CTX_INVALID_FIELD', 'This is the digest of another request.', 'requestDigest.digest');
 }

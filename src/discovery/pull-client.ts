@@ -1,6 +1,5 @@
 import { longestRetryWaitMs, nextAttemptMs } from '../delivery/retry-policy.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Database } from '../storage/database.ts';
 import { dropAnswer, type Feed, feedTable, findAnswer } from '../storage/feeds/feeds.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import { StepFailed } from './ask-service.ts';
@@ -35,7 +34,10 @@ async function takeStep(context: DiscoveryContext, claim: Claim<Feed>, signal: A
   const answer = feed.message_id === null ? undefined : await findAnswer(database, feed.id, feed.message_id);
   const step = nextStep(feed, answer !== undefined, claim.at);
   try {
-    if (step instanceof Date) return await rest(database, claim, step);
+    if (step instanceof Date) {
+      const dueInMs = step.getTime() - claim.at.getTime();
+      return await settle(database, feedTable, claim, { dueInMs });
+    }
     if (step === 'apply') return await applyPage(context, claim, answer ?? Buffer.alloc(0), signal);
     if (step === 'give up waiting') throw new StepFailed('no on_pull came in time; the pull is issued again');
     return await steps[step](context, claim, signal);
@@ -45,14 +47,8 @@ async function takeStep(context: DiscoveryContext, claim: Claim<Feed>, signal: A
   }
 }
 
-async function rest(database: Database, claim: Claim<Feed>, until: Date): Promise<void> {
-  const dueInMs = until.getTime() - claim.at.getTime();
-  await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs }));
-}
-
 const steps = { cancel, subscribe: subscribeFeed, tidy, check, begin, send: sendPage };
 
-/** The next step of a feed, or how long it can wait. */
 export type Step = keyof typeof steps | 'apply' | 'give up waiting' | Date;
 
 /** By the database's clock. Times further ahead than any is set are from before it was set back. */

@@ -21,10 +21,7 @@ export async function* inlineParts(catalogs: readonly ReceivedCatalog[]): AsyncG
   for (const catalog of catalogs) yield { catalog, first: true, last: true };
 }
 
-/**
- * The catalogs of a download. Its `heads` were read before, because nobody knows where in a catalog its id stands. A catalog that is not what
- * the specification asks for is told and passed over, from the part where that shows.
- */
+/** The catalogs of a download; `heads` has their members, read before. An invalid catalog is logged and skipped from the part where that shows. */
 export async function* downloadedParts(
   document: AsyncIterable<Uint8Array>,
   heads: readonly JsonObject[],

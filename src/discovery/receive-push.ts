@@ -8,11 +8,10 @@ import { ProtocolError } from '../protocol/errors.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
 import { parseInstant } from '../protocol/time.ts';
 import { matchesInterest, schemaTypesOf } from '../rules/match.ts';
-import type { UpdateMode } from '../rules/merge.ts';
 import { type SchemaAliases, schemaIdentities } from '../rules/schema-address.ts';
 import { type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
-import { type HeldCopy, inParts, lockCopies, notePushed } from '../storage/feeds/copies.ts';
+import { inParts, lockCopies, notePushed } from '../storage/feeds/copies.ts';
 import { doubtSubscriptions, requestPull, type SubscribedFeed } from '../storage/feeds/feeds.ts';
 import { traced } from '../telemetry/tracing.ts';
 import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
@@ -48,9 +47,10 @@ export function addPushRoute(
     const { routeOptions, identity } = request;
     // For no signer (''), nothing is missing: an unsigned push must not cost a transaction.
     if (routeOptions.config.action !== actions.push || reply.statusCode < 400 || identity === '') return;
-    await askForPull(context, identity, `a push was answered with ${reply.statusCode}`).catch((error) =>
-      context.logger.warn({ err: error }, 'cannot ask for a pull'),
-    );
+    const reason = `a push was answered with ${reply.statusCode}`;
+    await context.database
+      .transaction((tx) => askForPull(tx, context, identity, reason))
+      .catch((error) => context.logger.warn({ err: error }, 'cannot ask for a pull'));
   });
 }
 
@@ -59,11 +59,7 @@ type ReceivingContext = Pick<DiscoveryContext, 'config' | 'database' | 'logger' 
 /** Pulls that events ask for start at least this many times the usual first delay after the last one. */
 const spacingFactor = 10;
 
-async function askForPull(context: DiscoveryContext, service: string, reason: string): Promise<void> {
-  await context.database.transaction((tx) => askForPullIn(tx, context, service, reason));
-}
-
-async function askForPullIn(
+async function askForPull(
   tx: Transaction,
   { config, logger }: ReceivingContext,
   service: string,
@@ -74,7 +70,6 @@ async function askForPullIn(
   if (feeds > 0) logger.info({ service, reason }, 'everything will be pulled');
 }
 
-/** In a thread (push-aside.ts). */
 export async function receivePush(
   context: ReceivingContext,
   request: VerifiedRequest<typeof actions.push>,
@@ -92,26 +87,15 @@ export async function receivePush(
   }
   return inTransaction(async (tx, writer) => {
     const processed = (await applyPush(tx, writer, context, request, last)) || isAnyWanted;
-    if (!processed) await doubt(tx, context, service);
-    const answer = processed
-      ? { status: 200, body: JSON.stringify(ack(messageId)) }
-      : { status: 202, body: JSON.stringify(ack(messageId, notWanted(service))) };
+    // Why is it sent here? The subscriptions may not be what they should.
+    const spacingMs = context.config.RETRY_BASE_MS * spacingFactor;
+    if (!processed) await doubtSubscriptions(tx, service, { everyMs: checkEveryMs, spacingMs });
+    const says = `No active subscription with ${service} matches, and none of it is held here.`;
+    const unwanted = processed ? undefined : new ProtocolError('BIZ_NO_RESULTS_FOUND', says);
+    const answer = { status: processed ? 200 : 202, body: JSON.stringify(ack(messageId, unwanted)) };
     await rememberAnswer(tx, request, answer, { open: false });
     return answer;
   });
-}
-
-/** Why is it sent here? The subscriptions may not be what they should. */
-async function doubt(tx: Transaction, { config }: ReceivingContext, service: string): Promise<void> {
-  const spacingMs = config.RETRY_BASE_MS * spacingFactor;
-  await doubtSubscriptions(tx, service, { everyMs: checkEveryMs, spacingMs });
-}
-
-function notWanted(service: string): ProtocolError {
-  return new ProtocolError(
-    'BIZ_NO_RESULTS_FOUND',
-    `No active subscription with ${service} matches, and none of it is held here.`,
-  );
 }
 
 interface PushedCatalog {
@@ -132,15 +116,12 @@ async function applyPush(
   const source = sourceOf(service);
   const pushedAt = parseInstant(request.context.timestamp) ?? receivedAt;
   const feeds = await findFeedsOf(tx, service, record);
-  const held = await lockCopies(
-    tx,
-    source,
-    pushed.map(({ catalog }) => catalog.id),
-  );
+  const ids = pushed.map(({ catalog }) => catalog.id);
+  const held = await lockCopies(tx, source, ids);
   const wanted = pushed.filter(
     (one) => held.has(one.catalog.id) || matchesAny(feeds, one, config.SCHEMA_ALIASES),
   );
-  const current = wanted.filter(({ catalog }) => !isOlder(held.get(catalog.id), pushedAt));
+  const current = wanted.filter(({ catalog }) => (held.get(catalog.id)?.pushed_at ?? pushedAt) <= pushedAt);
   if (current.length < wanted.length)
     logger.info({ service, messageId: request.context.messageId }, 'an older push came after a newer one');
 
@@ -157,17 +138,13 @@ async function applyPush(
     })),
     held,
   );
-  const modes = new Map<string, UpdateMode>(
-    current.map(({ catalog, directive }) => [catalog.id, directive.updateMode]),
-  );
+  const modes = new Map(current.map(({ catalog, directive }) => [catalog.id, directive.updateMode]));
   const isMerged = (id: string) => modes.get(id) === 'MERGE';
-  await notePushed(
-    tx,
-    applied.map(({ key, id }) => ({ key, merged: isMerged(id) })),
-  );
+  const notes = applied.map(({ key, id }) => ({ key, merged: isMerged(id) }));
+  await notePushed(tx, notes);
   const incomplete = applied.filter(({ id }) => isMerged(id) && !held.has(id)).map(({ id }) => id);
   if (incomplete.length > 0)
-    await askForPullIn(tx, context, service, `a part of catalogs came that are not held: ${incomplete}`);
+    await askForPull(tx, context, service, `a part of catalogs came that are not held: ${incomplete}`);
   return wanted.length > 0;
 }
 
@@ -187,7 +164,6 @@ function pushedCatalogs(
   });
 }
 
-/** Whether an active subscription with the sender asks for it. */
 function matchesAny(
   feeds: readonly SubscribedFeed[],
   { catalog, directive }: PushedCatalog,
@@ -200,8 +176,4 @@ function matchesAny(
       subscribed && matchesInterest({ networkIds, schemaTypes: schemaIdentities(asked, aliases) }, matchable)
     );
   });
-}
-
-function isOlder(held: HeldCopy | undefined, pushedAt: Date): boolean {
-  return held?.pushed_at != null && pushedAt < held.pushed_at;
 }

@@ -30,10 +30,7 @@ export async function findFeedsOf(
 const refreshMs = 5_000;
 
 /** The known services, as of a moment ago: their pushes are not counted by the rate limit. */
-export function watchServices({ database, logger }: DiscoveryContext): {
-  has(identity: string): boolean;
-  close(): void;
-} {
+export function watchServices({ database, logger }: DiscoveryContext) {
   let services = new Set<string | null>();
   const refresh = () =>
     void listFeeds(database)
@@ -45,7 +42,7 @@ export function watchServices({ database, logger }: DiscoveryContext): {
   const listening = database.listen(feedTable, refresh);
   const timer = setInterval(refresh, refreshMs).unref();
   return {
-    has: (identity) => services.has(identity),
+    has: (identity: string) => services.has(identity),
     close() {
       clearInterval(timer);
       listening.stop();

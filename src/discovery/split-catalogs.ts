@@ -1,10 +1,8 @@
 import type { Json, JsonObject } from '../protocol/json.ts';
 import { createJsonInput, type JsonInput, notJson } from './json-input.ts';
 
-// Reads catalogs out of JSON of any length, piece by piece: the document is cut into the members of its catalogs and the single resources
-// and offers, and each of these is then read by itself, as strictly as a request. Nothing larger than one of them is ever in memory.
+// Reads catalogs out of JSON of any length: one member, resource or offer at a time is in memory, and read as strictly as a request.
 
-/** A part of the catalogs, in the order of the document. */
 export type CatalogPart =
   | { kind: 'catalog' }
   | { kind: 'member'; name: string; value: Json }
@@ -16,7 +14,6 @@ interface SplitOptions {
   path: readonly string[];
   /** Whether resources and offers are read; otherwise they are passed over. */
   items: boolean;
-  /** Limit of one member, resource or offer. */
   maxValueBytes?: number;
 }
 

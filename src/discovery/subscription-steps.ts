@@ -1,37 +1,95 @@
+import { actions } from '../protocol/actions.ts';
+import { identityOf } from '../protocol/identity.ts';
+import { SubscriptionId } from '../protocol/shapes.ts';
+import { Type } from '../protocol/type.ts';
+import { withoutTrailingSlashes } from '../rules/base-address.ts';
+import type { SubscriptionSetting } from '../setting-items.ts';
 import { abandonListing, findExpected } from '../storage/feeds/copies.ts';
-import { dropFeed, type Feed, feedTable } from '../storage/feeds/feeds.ts';
+import {
+  type ConfiguredFeed,
+  configureFeeds,
+  dropFeed,
+  type Feed,
+  feedTable,
+} from '../storage/feeds/feeds.ts';
+import { settleAllPrecedence } from '../storage/feeds/precedence.ts';
 import { type Claim, settle } from '../storage/work/due-work.ts';
 import { leaveInParts, sourceOf } from './apply-copies.ts';
-import { StepFailed } from './ask-service.ts';
+import { askService, readAnswer, StepFailed } from './ask-service.ts';
+import type { DiscoveryContext } from './context.ts';
 import { type FeedStep, inStep, noRun, outOfStep } from './pull-steps.ts';
-import { isSubscribed, subscribe, unsubscribe } from './subscribe.ts';
 
-// The steps of a feed that make and end its subscription (pull-client.ts drives them). Each settles the feed.
+// The subscriptions that the settings ask for (catalog spec: POST and DELETE /catalog/subscription), and the steps that make and end them (pull-client.ts
+// drives them; each settles the feed). There is one per network of a service, because a pull does not say to which networks a catalog belongs.
+
+export async function configureSubscriptions({ config, database }: DiscoveryContext): Promise<void> {
+  const feeds = feedsOf(config.DISCOVERY_SUBSCRIPTIONS, config.REGISTRY_NAME);
+  await database.transaction(async (tx) => {
+    await configureFeeds(tx, feeds);
+    await settleAllPrecedence(tx);
+  });
+}
+
+/** One feed per service and network, in the order of the settings, with the schema types of all its entries; an empty list means everything. */
+export function feedsOf(settings: readonly SubscriptionSetting[], registryName: string): ConfiguredFeed[] {
+  const feeds = new Map<string, ConfiguredFeed>();
+  for (const { catalogUrl: url, catalogId, networkIds = [], schemaTypes = [] } of settings) {
+    const catalogUrl = withoutTrailingSlashes(url);
+    for (const networkId of networkIds.length > 0 ? networkIds : ['']) {
+      const key = JSON.stringify([catalogUrl, networkId]);
+      const earlier = feeds.get(key);
+      const service = catalogId === undefined ? earlier?.service : identityOf(catalogId, registryName);
+      const all = earlier?.schemaTypes.length === 0 || schemaTypes.length === 0;
+      feeds.set(key, {
+        catalogUrl,
+        networkId,
+        schemaTypes: all ? [] : [...new Set([...(earlier?.schemaTypes ?? []), ...schemaTypes])].sort(),
+        ...(service !== undefined && { service }),
+        position: earlier?.position ?? feeds.size,
+      });
+    }
+  }
+  return [...feeds.values()];
+}
 
 /** How often a subscription is looked at: anyone who received a signature of ours may have ended it (protocol decision: request signature). */
 export const checkEveryMs = 15 * 60_000;
 /** Attempts to unsubscribe before an unwanted feed is dropped: the service may be gone. */
 const maxCancelAttempts = 8;
 
+/** Creating a subscription that is there already returns that one, so that a repeat after a crash makes no second one. */
 export const subscribeFeed: FeedStep = async (context, claim, signal) => {
   const { database, logger } = context;
-  const { catalog_url: catalogUrl, network_id: networkId } = claim.row;
-  const { subscriptionId, service } = await subscribe(context, claim.row, signal);
+  const { catalog_url: catalogUrl, network_id: networkId, schema_types: schemaTypes } = claim.row;
+  const message = { subscription: { networkIds: networkId === '' ? [] : [networkId], schemaTypes } };
+  const answer = await askService(context, { action: actions.subscribe, catalogUrl, message, signal });
+  const [created] = readAnswer(answer, Subscribed).message.subscriptions;
+  if (created === undefined) throw new StepFailed('the answer names no subscription');
+  const { subscriptionId } = created;
+  const service = serviceOf(context, claim.row, answer.signer);
   logger.info({ catalogUrl, networkId, subscriptionId, service }, 'subscribed');
   // Changes before the subscription are not pushed, so a pull follows.
   const set = {
-    subscription_id: subscriptionId,
-    service,
-    pull_at: claim.at,
-    check_at: nextCheck(claim),
-    ...noRun,
-    last_status: null,
+    ...{ subscription_id: subscriptionId, service, pull_at: claim.at, check_at: nextCheck(claim) },
+    ...{ ...noRun, last_status: null },
   };
   await database.transaction((tx) => {
     tx.hint(feedTable);
     return settle(tx, feedTable, claim, { dueInMs: 0, set });
   });
 };
+
+/** Who answers at the configured address is the service, where the operator does not say who it must be. */
+function serviceOf(
+  { config, logger }: DiscoveryContext,
+  { service, catalog_url: catalogUrl }: Feed,
+  signer: string | undefined,
+): string | null {
+  const answering = signer === undefined ? null : identityOf(signer, config.REGISTRY_NAME);
+  if (service !== null && answering !== null && service !== answering)
+    logger.warn({ catalogUrl, service, answering }, 'the catalog service is not who it should be');
+  return service ?? answering;
+}
 
 /** Makes a subscription anew that is not ACTIVE any more: creating it again costs nothing where it is. */
 export const check: FeedStep = async (context, claim, signal) => {
@@ -55,6 +113,49 @@ export const check: FeedStep = async (context, claim, signal) => {
 function nextCheck({ at }: Claim<Feed>): Date {
   return new Date(at.getTime() + checkEveryMs);
 }
+
+/** Whether the service has the subscription, ACTIVE; undefined where it does not say. */
+async function isSubscribed(
+  context: DiscoveryContext,
+  { catalog_url: catalogUrl, subscription_id: subscriptionId }: Feed,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const query = { subscriptionId: subscriptionId ?? '' };
+  try {
+    const answer = await askService(context, {
+      action: actions.listSubscriptions,
+      catalogUrl,
+      query,
+      signal,
+    });
+    const { subscriptions } = readAnswer(answer, Listed).message;
+    const own = subscriptions.find((one) => one.subscriptionId === subscriptionId);
+    return own !== undefined && (own.status ?? active) === active;
+  } catch (error) {
+    if (!(error instanceof StepFailed) || error.status === undefined) throw error;
+    if (unknownTo.includes(error.status)) return false;
+    context.logger.warn({ catalogUrl, reason: error.message }, 'cannot look at a subscription');
+    return undefined;
+  }
+}
+
+const active = 'ACTIVE';
+const unknownTo = [400, 403, 404];
+
+const Listed = Type.Object({
+  message: Type.Object({
+    subscriptions: Type.Array(
+      Type.Object({ subscriptionId: Type.String(), status: Type.Optional(Type.String()) }),
+    ),
+  }),
+});
+
+/** The needed part of the answer: services differ in the rest. */
+const Subscribed = Type.Object({
+  message: Type.Object({
+    subscriptions: Type.Array(Type.Object({ subscriptionId: SubscriptionId }), { minItems: 1 }),
+  }),
+});
 
 /** Deactivates subscriptions that were replaced. */
 export const tidy: FeedStep = async (context, claim, signal) => {
@@ -87,3 +188,19 @@ export const cancel: FeedStep = async (context, claim, signal) => {
   });
   logger.info({ catalogUrl, networkId }, 'unsubscribed');
 };
+
+/** A subscription that the service does not know, or not as ours, needs no deactivation. */
+async function unsubscribe(
+  context: DiscoveryContext,
+  catalogUrl: string,
+  subscriptionId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const query = { subscriptionId };
+    await askService(context, { action: actions.unsubscribe, catalogUrl, query, signal });
+  } catch (error) {
+    if (error instanceof StepFailed && unknownTo.includes(error.status ?? 0)) return;
+    throw error;
+  }
+}

@@ -25,7 +25,6 @@ const noDate = changed('format', 'A date is none', 'message.catalogs.0.validity'
   segments('message.catalogs.0.validity.startDate'),
 ]);
 
-/** Networks in a list, one of which has no name. */
 const namelessNetwork = (list: string) => empty('A network without a name', list, [''], `${list}.0`);
 
 /** publish, and push, which has the same message. */
@@ -60,7 +59,6 @@ const answersNothing = refusalExample('unasked', 'It answers no request', [
 const noUuid = (path: string) =>
   changed('noUuid', 'No id of a subscription', path, 'mine', ['CTX_INVALID_FIELD', 'must be a UUID']);
 
-/** An unknown subscription, and one of another owner. */
 function subscriptionRefusals(path: string): RefusalExample[] {
   return [
     refusalExample(

@@ -1,19 +1,8 @@
 import { overloaded } from '../protocol/errors.ts';
 
-/** Turns requests away before their bodies are read while there is too much work: waiting costs us nothing at the caller's side. */
-export interface Admission {
-  /** Throws NET_OVERLOADED. */
-  admit(): void;
-  close(): void;
-}
+export type Admission = ReturnType<typeof createAdmission>;
 
-interface AdmissionOptions {
-  limits: Load;
-  /** Requests that wait for a database connection. */
-  waitingConnections?: () => number;
-}
-
-export interface Load {
+interface Load {
   waitingConnections: number;
   eventLoopDelayMs: number;
 }
@@ -21,13 +10,19 @@ export interface Load {
 const tickMs = 20;
 const sampleEveryMs = 500;
 
-export function createAdmission({ limits, waitingConnections }: AdmissionOptions): Admission {
+/** Turns requests away before their bodies are read while there is too much work: waiting costs us nothing at the caller's side. */
+export function createAdmission({
+  limits,
+  waitingConnections = () => 0,
+}: {
+  limits: Load;
+  waitingConnections?: () => number;
+}) {
   let eventLoopDelayMs = 0;
   let lastDelayMs = 0;
   let since = performance.now();
   let ticks = 0;
-  // By how much the ticks of a timer come late, on average. However long it is held up, one comes. One block alone, as while a process starts,
-  // is over when it is noticed: it takes two samples in a row.
+  // The average delay of the ticks of a timer. A single block, as while a process starts, is over when it is noticed: it takes two samples in a row.
   const timer = setInterval(() => {
     ticks += 1;
     const passedMs = performance.now() - since;
@@ -39,14 +34,12 @@ export function createAdmission({ limits, waitingConnections }: AdmissionOptions
     ticks = 0;
   }, tickMs).unref();
   return {
-    admit() {
-      const reason = overload({ waitingConnections: waitingConnections?.() ?? 0, eventLoopDelayMs }, limits);
+    admit(): void {
+      const reason = overload({ waitingConnections: waitingConnections(), eventLoopDelayMs }, limits);
       if (reason === undefined) return;
       throw overloaded(`The service is overloaded: ${reason}. Try again later.`);
     },
-    close() {
-      clearInterval(timer);
-    },
+    close: () => clearInterval(timer),
   };
 }
 

@@ -18,7 +18,7 @@ export async function answerOnce(
   const { key } = request;
   if (recall === undefined) return await handle();
   const findEarlier = async () => sameRequest(await recall(key, request), request);
-  const looksNew = arrivals?.isFirst(key) ?? false;
+  const looksNew = arrivals?.(key) ?? false;
   const earlier = looksNew ? undefined : await findEarlier();
   if (earlier) return earlier;
   try {
@@ -34,33 +34,26 @@ export async function answerOnce(
   }
 }
 
-/** Which requests came to this process lately. */
-export interface Arrivals {
-  isFirst(key: RequestKey): boolean;
-}
+/** Whether a request has not come to this process lately. */
+export type Arrivals = (key: RequestKey) => boolean;
 
 const maxArrivals = 10_000;
 
 export function createArrivals(): Arrivals {
   const known = new Set<string>();
-  return {
-    isFirst({ identity, url, messageId }) {
-      const name = JSON.stringify([identity, url, messageId]);
-      if (known.has(name)) return false;
-      known.add(name);
-      for (const oldest of known) {
-        if (known.size <= maxArrivals) break;
-        known.delete(oldest);
-      }
-      return true;
-    },
+  return ({ identity, url, messageId }) => {
+    const name = JSON.stringify([identity, url, messageId]);
+    if (known.has(name)) return false;
+    known.add(name);
+    const [oldest] = known;
+    if (known.size > maxArrivals && oldest !== undefined) known.delete(oldest);
+    return true;
   };
 }
 
 /** Finds the answer to an accepted request that is still remembered; a repeat that may itself come again is remembered for as long. */
 export type Recall = (key: RequestKey, occurrence: Occurrence) => Promise<RememberedAnswer | undefined>;
 
-/** One coming of a request. */
 export interface Occurrence {
   /** Of its body. */
   digest: string;
@@ -80,7 +73,6 @@ export interface RequestKey {
 }
 
 export interface RememberedAnswer {
-  /** As of the occurrence. */
   digest: string;
   status: number;
   body: string;

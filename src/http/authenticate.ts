@@ -4,8 +4,9 @@ import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { scanMessageId } from '../protocol/message-id-scan.ts';
-import type { KeyLookup, ParticipantRecord } from '../protocol/registry-record.ts';
+import { type KeyLookup, type ParticipantRecord, requireKey } from '../protocol/registry-record.ts';
 import {
+  checkSignatureForm,
   checkSignatureWindow,
   parseSignatureHeader,
   type SignatureHeader,
@@ -32,7 +33,7 @@ export function parseClaim(
   now: Date,
 ): SignatureHeader {
   const header = parseSignatureHeader(authorizationOf(request));
-  checkForm(header, action, authenticator);
+  checkSignatureForm(header, action.kind, authenticator.limits.requireCallbackChain);
   checkBodiless(action, declaredLength(request) ?? 0);
   checkSignatureWindow(header, now, windowLimits(action, authenticator));
   return header;
@@ -53,7 +54,7 @@ export async function findSigner(
   source: string,
 ): Promise<ClaimedSigner> {
   const { subscriberId, recordId } = header;
-  const { publicKey, record } = usableKey(await findKey(subscriberId, recordId, { source }));
+  const { publicKey, record } = requireKey(await findKey(subscriberId, recordId, { source }));
   return { header, identity: identityOf(subscriberId, registryName), record, publicKey };
 }
 
@@ -61,7 +62,8 @@ export async function verifySigner(
   authenticator: Authenticator,
   action: Action,
   { publicKey, ...signer }: ClaimedSigner,
-  { body, amongOthers = false }: SignedMessage,
+  /** `amongOthers`: other requests can be worked on meanwhile. */
+  { body, amongOthers = false }: { body: Buffer; amongOthers?: boolean },
 ): Promise<AuthenticatedCaller> {
   checkBodiless(action, body.length);
   // The way to another thread and back takes longer than it saves where there is nothing else to do.
@@ -82,7 +84,6 @@ export interface KeyQuestion {
 export interface Authenticator {
   /** Throws a ProtocolError NET_DOWNSTREAM_UNAVAILABLE when the registry could not be asked. */
   findKey: FindKey;
-  /** The registry that a bare domain belongs to. */
   registryName: string;
   limits: SignatureLimits & { requireCallbackChain?: boolean };
   /** By what an answer may name a request with this messageId that was sent from here (`chainValues` of each attempt). */
@@ -94,14 +95,7 @@ export interface Authenticator {
 export interface LargeCallbacks {
   /** Whether a request is open that this signer, as its record shows it, was asked. */
   isAwaited(identity: string, record: ParticipantRecord): Promise<boolean>;
-  /** `scanMessageId` in another thread. */
   scan(body: Buffer): Promise<string | undefined>;
-}
-
-interface SignedMessage {
-  body: Buffer;
-  /** Whether other requests can be worked on while the signature of this one is verified. */
-  amongOthers?: boolean;
 }
 
 /** Who the header says that it is, with the key that must have signed. */
@@ -113,17 +107,13 @@ interface ClaimedSigner {
 }
 
 export interface AuthenticatedCaller extends Omit<ClaimedSigner, 'publicKey'> {
-  /** Digest of the body. */
   digest: string;
 }
 
 /** The most that is parsed of a body before its signature is verified. */
 export const maxUnverifiedParseBytes = 64 * 1024;
 
-/**
- * A four-line signature can only be verified with the request that it answers, which the body names. Throws for a body that is too large
- * to look for that, unless this signer owes us an answer. `bytes` is undefined while the length is not known.
- */
+/** Throws for a four-line signature whose body is too large to look for the request that it answers, unless this signer owes us an answer. */
 export async function checkAnswerIsAwaited(
   { largeCallbacks }: Authenticator,
   { header, identity, record }: Omit<ClaimedSigner, 'publicKey'>,
@@ -161,38 +151,9 @@ export function authorizationOf({ rawHeaders, headers }: IncomingMessage): strin
   return value;
 }
 
-/** A callback may name the request that it answers, and must where the operator says so; a request, push included, never does. */
-function checkForm(header: SignatureHeader, action: Action, { limits }: Authenticator): void {
-  if (action.kind === 'request' && header.chained) {
-    throw invalid('A request is signed over "(created) (expires) digest" and answers no other.');
-  }
-  if (action.kind === 'callback' && !header.chained && limits.requireCallbackChain) {
-    throw invalid('A callback must sign the signature of the request that it answers.');
-  }
-}
-
-/**
- * GET and DELETE sign zero bytes. Nothing else in a signature tells one method from another: with a body allowed, whoever received a
- * signed message could send it on as a DELETE.
- */
+/** GET and DELETE sign zero bytes: with a body allowed, whoever received a signed message could send it on as a DELETE. */
 function checkBodiless({ method, body: schema }: Action, bytes: number): void {
   if (schema === undefined && bytes > 0) throw invalid(`A ${method} is signed, and sent, without a body.`);
-}
-
-function usableKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {
-  switch (lookup.kind) {
-    case 'key':
-      return lookup;
-    case 'unusable':
-      throw new ProtocolError('AUT_KEY_EXPIRED_OR_REVOKED', `The key cannot be used: ${lookup.reason}.`);
-    case 'unknown-key':
-      throw new ProtocolError(
-        'AUT_KEY_NOT_FOUND',
-        `The registry has no such key of this subscriber${lookup.reason ? `: ${lookup.reason}` : ''}.`,
-      );
-    case 'unknown-subscriber':
-      throw new ProtocolError('AUT_SUBSCRIBER_NOT_FOUND', 'The registry does not know this subscriber.');
-  }
 }
 
 function invalid(message: string): ProtocolError {

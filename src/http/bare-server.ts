@@ -5,17 +5,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProtocolError } from '../protocol/errors.ts';
 import { errorAnswer } from './error-answer.ts';
-import type { RouteServer, SignedRouteOptions } from './signed-route.ts';
-
-/**
- * Signed routes on Node's own server, for commands that receive a few messages: they start in a fraction of the time that Fastify takes to load. What a
- * message must be is decided by signed-route.ts alone, as on every other server of ours.
- */
-interface BareServer extends RouteServer {
-  /** Rejects with the error of the socket where it cannot listen. */
-  listen(address: { host: string; port: number }): Promise<AddressInfo>;
-  close(): Promise<void>;
-}
+import type { SignedRouteOptions } from './signed-route.ts';
 
 type AnsweredRequest = Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'refusal'>;
 
@@ -24,7 +14,8 @@ const headersTimeout = 10_000;
 /** How long requests may finish when the server is closed. */
 const finishMs = 3_000;
 
-export function createBareServer(onAnswered: (request: AnsweredRequest) => void): BareServer {
+/** Signed routes on Node's own server, for commands: it starts faster than Fastify. signed-route.ts alone decides what a message must be. */
+export function createBareServer(onAnswered: (request: AnsweredRequest) => void) {
   const routes = new Map<string, SignedRouteOptions>();
   const limits = { requestTimeout, headersTimeout, connectionsCheckingInterval: 1_000 };
   const server = createServer(limits, (raw, response) => {
@@ -40,8 +31,9 @@ export function createBareServer(onAnswered: (request: AnsweredRequest) => void)
     else refuseUnknown(request, reply);
   });
   return {
-    route: (options) => void routes.set(`${options.method} ${options.url}`, options),
-    async listen({ host, port }) {
+    route: (options: SignedRouteOptions) => void routes.set(`${options.method} ${options.url}`, options),
+    /** Rejects with the error of the socket where it cannot listen. */
+    async listen({ host, port }: { host: string; port: number }) {
       server.listen(port, host);
       await once(server, 'listening');
       return server.address() as AddressInfo;

@@ -7,19 +7,9 @@ import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
 import { joinPath } from '../rules/base-address.ts';
 
-/** A request that is answered later, at an address that its context names. */
-interface CallbackRequest {
-  action: Action;
-  context: Context;
-  record: Pick<ParticipantRecord, 'url'>;
-}
-
-/**
- * Where the callback of a request goes: the caller's base address (`bppUri` or `bapUri`) and the path of the callback's action. A wrong one
- * is refused at once, because nobody could be told later: otherwise a request could have our callbacks sent to a third party.
- */
+/** The address of the callback: the caller's base address and the path of the callback's action. A wrong one is refused at once; nobody could be told later. */
 export function callbackAddress(
-  request: CallbackRequest,
+  request: { action: Action; context: Context; record: Pick<ParticipantRecord, 'url'> },
   callback: Pick<Action, 'path'>,
   config: Pick<Config, 'CHECK_CALLBACK_ORIGIN' | 'ALLOW_PRIVATE_ADDRESSES'>,
 ): string {
@@ -44,7 +34,8 @@ export function callbackAddress(
     throw wrong(`must name a host of at most ${maxHostLength} characters`);
   if (!config.ALLOW_PRIVATE_ADDRESSES) {
     if (base.protocol !== 'https:') throw wrong('must be an https address');
-    const range = specialRangeOfHost(base.hostname);
+    const literal = literalAddress(base.hostname);
+    const range = literal === undefined ? undefined : specialRangeOf(literal);
     if (range !== undefined) throw wrong(`must be a public address, and ${base.hostname} is not (${range})`);
   }
   if (config.CHECK_CALLBACK_ORIGIN && record.url !== undefined && originOf(record.url) !== base.origin) {
@@ -58,11 +49,6 @@ const maxAddressLength = 2_048;
 
 /** Limit of a domain name (RFC 1035). URL parsers accept longer ones, but the index of callbacks by host does not. */
 const maxHostLength = 253;
-
-function specialRangeOfHost(hostname: string): string | undefined {
-  const literal = literalAddress(hostname);
-  return literal === undefined ? undefined : specialRangeOf(literal);
-}
 
 function originOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;

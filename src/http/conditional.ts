@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type ByteRange, parseRange } from './byte-range.ts';
 
-// Conditional requests (RFC 9110, section 13): a caller that has the content already is told so, and nothing else; one that has a part of it gets
-// the rest.
+// Conditional requests and ranges (RFC 9110, sections 13 and 14): a caller that has the content, or a part of it, does not get it again.
 
 /** What tells one state of a content from another. */
 export interface Validators {
@@ -55,4 +53,27 @@ function parseHttpDate(header: string | undefined): Date | undefined {
 
 function wholeSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1_000);
+}
+
+/** Both bounds are included. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** The one range of bytes that a Range header asks for (RFC 9110, section 14). Several ranges, other units and malformed ones are ignored. */
+export function parseRange(
+  header: string | undefined,
+  size: number,
+): ByteRange | 'unsatisfiable' | undefined {
+  const [, from = '', to = ''] = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return undefined;
+  if (from === '') {
+    const last = Math.min(Number(to), size);
+    return last === 0 ? 'unsatisfiable' : { start: size - last, end: size - 1 };
+  }
+  const start = Number(from);
+  const end = to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  if (to !== '' && Number(to) < start) return undefined;
+  return start >= size ? 'unsatisfiable' : { start, end };
 }

@@ -38,10 +38,7 @@ export function limitConnections(
   });
 }
 
-/**
- * Whose connection it is shows only at the proxy. What a client can hold behind it are requests under way: bodies that do not come, answers that
- * are not read. Beyond the limit they are refused, and their connections closed, so that the proxy has them for others.
- */
+/** Behind a proxy, a client holds requests under way, not connections. Beyond the limit they are refused, and the connection to the proxy is closed. */
 export function limitProxiedRequests(
   server: FastifyInstance,
   { perSource }: Pick<ConnectionLimits, 'perSource'>,

@@ -15,7 +15,6 @@ export interface DocsPage {
   /** The roles whose documents can be shown, and the one that is. */
   roles: readonly string[];
   current: string;
-  /** Where the document is, seen from /docs. */
   documentUrl: string;
   /** Whether its operations are signed: then they can be tried only where somebody signs them. */
   isSigned: boolean;

@@ -37,12 +37,9 @@ export function asProtocolError(thrown: unknown): ProtocolError {
   const status = statusOfFastifyError(thrown);
   if (status === undefined)
     return new ProtocolError('NET_INTERNAL_ERROR', 'internal error', { cause: thrown });
-  const message = status === 415 ? 'The body must be application/json.' : textOf(thrown);
+  const text = thrown instanceof Error ? thrown.message : 'The request cannot be read.';
+  const message = status === 415 ? 'The body must be application/json.' : text;
   return new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', message, { status, cause: thrown });
-}
-
-function textOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : 'The request cannot be read.';
 }
 
 /** Fastify's own refusals: a body too large, a media type that no parser takes, a URL that cannot be decoded. */

@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { FetchFailure } from './fetch-failure.ts';
 
-// One request and its whole answer, on the callbacks of undici's dispatch. Most answers are short, and a stream for each would cost more than
-// reading it. Longer ones that are read piece by piece go through `stream` of the guarded client.
+// One request and its whole answer, on the callbacks of undici's dispatch: for short answers, a stream for each would cost more than reading it.
 
 export interface WholeAnswer {
   status: number;
@@ -33,13 +32,13 @@ export function exchange(
     let head: Omit<WholeAnswer, 'body'> | undefined;
     let limit: BodyLimit | undefined;
     const finish = () => head && resolve({ ...head, body: Buffer.concat(chunks) });
-    deadline.onEnd(reject);
+    const { signal } = deadline;
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     agent.dispatch(request, {
       onRequestStart(controller) {
-        deadline.onEnd((reason) => {
-          reject(reason);
-          controller.abort(reason);
-        });
+        if (signal.aborted) controller.abort(signal.reason);
+        signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
       },
       onResponseStart(_controller, status, headers) {
         if (status < 200) return; // 1xx: the answer is yet to come
@@ -61,36 +60,25 @@ export function exchange(
   });
 }
 
-/** When a call has to be over: after a time, or because its caller gave up. */
-export interface Deadline {
-  /** Sets the listener, of which there is one at a time. Where the deadline is over already, it is called at once. */
-  onEnd(listener: (reason: FetchFailure) => void): void;
-  clear(): void;
-}
+/** When a call has to be over: after a time, or because its caller gave up. The reason of its signal is a FetchFailure. */
+export type Deadline = ReturnType<typeof startDeadline>;
 
 export function startDeadline(
   { origin }: URL,
   { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
-): Deadline {
-  let reason: FetchFailure | undefined;
-  let tell: (reason: FetchFailure) => void = () => undefined;
-  const end = (failure: FetchFailure) => {
-    reason ??= failure;
-    tell(reason);
-  };
-  const giveUp = () =>
-    end(new FetchFailure('aborted', `The call to ${origin} was given up.`, signal?.reason));
+) {
+  const controller = new AbortController();
+  const end = (...failure: ConstructorParameters<typeof FetchFailure>) =>
+    controller.abort(new FetchFailure(...failure));
+  const giveUp = () => end('aborted', `The call to ${origin} was given up.`, signal?.reason);
   const timer = setTimeout(
-    () => end(new FetchFailure('timeout', `${origin} did not answer completely within ${timeoutMs} ms.`)),
+    () => end('timeout', `${origin} did not answer completely within ${timeoutMs} ms.`),
     timeoutMs,
   );
   if (signal?.aborted) giveUp();
   signal?.addEventListener('abort', giveUp, { once: true });
   return {
-    onEnd(listener) {
-      tell = listener;
-      if (reason) tell(reason);
-    },
+    signal: controller.signal,
     clear() {
       clearTimeout(timer);
       signal?.removeEventListener('abort', giveUp);

@@ -38,11 +38,8 @@ export function asFetchFailure(error: unknown, url: URL): FetchFailure {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return new FetchFailure('too-large', `${url.origin} sent more headers than we read.`, error);
   }
-  return new FetchFailure(
-    'unreachable',
-    `${url.origin} cannot be reached: ${reasons[code] ?? detail}.`,
-    error,
-  );
+  const message = `${url.origin} cannot be reached: ${reasons[code] ?? detail}.`;
+  return new FetchFailure('unreachable', message, error);
 }
 
 /** Failures of sockets, names and TLS have codes, and so have wrong arguments. An answer that is not HTTP may have none. */

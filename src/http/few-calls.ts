@@ -1,10 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Agent } from './undici.ts';
 
-/**
- * The part of an agent that a whole exchange needs, on Node's own client: a connection for each call. For commands, which make a few: the parser of undici
- * takes 0.2 s of processor time at its first answer.
- */
+/** The part of an agent that an exchange needs, on Node's own client, for commands: the parser of undici takes 0.2 s at its first answer. */
 export function createFewCalls(lookup: LookupFunction): Pick<Agent, 'dispatch'> {
   return {
     dispatch(options, handler) {

@@ -2,27 +2,28 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../config.ts';
-import { type ConnectionOptions, type Connections, createConnections } from './connections-to-origins.ts';
+import {
+  type ConnectionOptions,
+  type Connections,
+  createConnections,
+  guardedConnector,
+  openConnector,
+} from './connections-to-origins.ts';
 import { exchange, startDeadline, type WholeAnswer } from './exchange.ts';
 import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
 import { createFewCalls } from './few-calls.ts';
-import { guardedConnector, openConnector } from './guarded-connector.ts';
 import { decodeBody } from './inflate.ts';
 import { createNameLookup } from './name-lookup.ts';
 import { findLiteralRefusal } from './public-addresses.ts';
 
 export { FetchFailure } from './fetch-failure.ts';
 
-/**
- * The client for all outgoing calls. Addresses come from messages, records and files of others, so each call has a time-out
- * for the whole exchange, size limits, and access to public addresses only. Addresses that the operator configured are not
- * guarded.
- */
+/** The client for all outgoing calls: a time-out for the whole exchange, size limits, and public addresses only, unless the operator configured the address. */
 export interface GuardedClient {
   /** Reads the whole answer. Throws a FetchFailure if there is no usable answer; any HTTP status is an answer. */
   request(url: string, options: RequestOptions): Promise<FetchedAnswer>;
   /** The body as it is served, to be read piece by piece; reading it fails with a FetchFailure. */
-  stream(url: string, options: RequestOptions): Promise<StreamedAnswer>;
+  stream(url: string, options: RequestOptions): Promise<AnswerHead & { body: Readable; url: string }>;
   close(): Promise<void>;
 }
 
@@ -33,7 +34,6 @@ export interface RequestOptions {
   body?: Uint8Array | string | readonly Uint8Array[];
   /** For the whole exchange: resolving, connecting, redirects, the last byte of the body. */
   timeoutMs: number;
-  /** Limit of the body as received. */
   maxBytes: number;
   /** Limit of the body after decoding its Content-Encoding; default: maxBytes. */
   maxInflatedBytes?: number;
@@ -47,18 +47,10 @@ export interface RequestOptions {
 }
 
 export interface FetchedAnswer extends AnswerHead {
-  /** Decoded, unless the Content-Encoding is kept. */
   body: Buffer;
   /** As received; the same buffer if there was no Content-Encoding. */
   wire: Buffer;
   /** Where the answer came from, after redirects. */
-  url: string;
-}
-
-interface StreamedAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: Readable;
   url: string;
 }
 
@@ -67,7 +59,6 @@ export interface GuardedClientOptions {
   allowPrivateAddresses: boolean;
   /** Addresses of name servers (DNS_SERVERS); default: those of the system. */
   nameServers?: readonly string[];
-  /** Resolves names in another way. */
   lookup?: LookupFunction;
   /** For a command: unguarded calls do not use undici (few-calls.ts). */
   fewCalls?: boolean;
@@ -182,9 +173,7 @@ export function createGuardedClient({
       const given = parseUrl(text);
       const { method = 'GET' } = options;
       const deadline = startDeadline(given, options);
-      const controller = new AbortController();
-      const { signal } = controller;
-      deadline.onEnd((reason) => controller.abort(reason));
+      const { signal } = deadline;
       try {
         const { answer, url } = await send(given, options, async ({ agent, leave }, request) => {
           const asked = agent().request({ ...request, signal });

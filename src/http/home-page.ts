@@ -5,7 +5,6 @@ import { isThisMachine } from './local-only.ts';
 /** The page at `/` of a role, for people who open its address in a browser. */
 interface HomePage {
   role: string;
-  /** The job of the role, in a sentence. */
   about: string;
   /** Beside those to the description of the API and to what an operator looks at. */
   links?: readonly HomeLink[];
@@ -39,7 +38,6 @@ function listLinks(
   return [...atConsole, ...links, docs, openApi, ...operated];
 }
 
-/** A page brings its own style and nothing else. */
 const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -58,7 +56,7 @@ function renderHome({ role, about }: HomePage, links: readonly HomeLink[]): stri
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Signpost ${role}</title>
-<style>${new Html(homeColours + homeStyle)}</style>
+<style>${new Html(homeStyle)}</style>
 </head>
 <body>
 <main>
@@ -73,13 +71,10 @@ function renderHome({ role, about }: HomePage, links: readonly HomeLink[]): stri
 }
 
 /** Light or dark as the reader's system is. */
-const homeColours = `
+const homeStyle = `
 :root { color-scheme: light dark; --ink: #1c2530; --soft: #5d6b7a; --line: #e3e8ee; --paper: #ffffff; --accent: #0b6e5c; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #dfe7ee; --soft: #93a1af; --line: #26323d; --paper: #10171e; --accent: #5cc9b1; } }
-`;
-
-const homeStyle = `
 body { margin: 0; color: var(--ink); background: var(--paper); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 main { max-width: 40rem; margin: 12vh auto 0; padding: 0 1.25rem; }
 h1 { margin: 0 0 0.4rem; font-size: 1.9rem; letter-spacing: -0.02em; }

@@ -1,19 +1,18 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import { DeadlineExceeded } from '../fair-turns.ts';
+import { reviveError } from '../carried-error.ts';
 import type { Logger } from '../logger.ts';
 import type { Action } from '../protocol/actions.ts';
 import type { Envelope } from '../protocol/envelope.ts';
 import { overloaded, ProtocolError } from '../protocol/errors.ts';
 import { joinJson } from '../protocol/json-pieces.ts';
+import { messageIdScanUrl, scanMessageId } from '../protocol/message-id-scan.ts';
 import { type AsideResult, type AsideTask, readAside, readAsideUrl } from '../protocol/read-aside.ts';
-import { createThreadPool } from '../thread-pool.ts';
+import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
 
-// Large bodies are parsed and checked in a thread, and put together here a few milliseconds at a time: to read five megabytes with many
-// members at once takes most of a second, in which nobody else is served.
+// Large bodies are parsed and checked in a thread, and joined here a few milliseconds at a time: to read five megabytes at once takes most of a second.
 
 /** Bodies of this many bytes are read in a thread: reading them at once takes up to 20 ms. */
 export const largeBodyBytes = 128 * 1024;
-/** How long one slice of putting together takes, about. */
 const sliceMs = 5;
 /** A body of five megabytes may take a hundred while it is read: one of a caller at a time. */
 const threadsAtOnce = { size: 2, perOwner: 1 };
@@ -22,40 +21,46 @@ const deadlineMs = 60_000;
 /** A thread is waited for no longer than this. */
 const waitMs = 10_000;
 
-export interface LargeBodies {
-  read(body: Buffer, options: { action: Action; now: Date; owner: string }): Promise<ReadBody>;
-  close(): Promise<void>;
-}
+export type LargeBodies = ReturnType<typeof createLargeBodies>;
 
-interface ReadBody {
-  messageId?: string;
-  /** Throws what is wrong with the body. */
-  envelope(): Envelope;
-  /** Time of this thread, not of the other one. */
-  spentMs: number;
-}
-
-export function createLargeBodies(logger: Logger): LargeBodies {
-  const threads = createThreadPool({ ...threadsAtOnce, logger });
+export function createLargeBodies(logger: Logger) {
+  const reading = createThreadPool({ ...threadsAtOnce, logger });
+  const scanning = createThreadPool({ size: 1, logger });
   return {
-    async read(body, { action: { method, path }, now, owner }) {
+    /** `envelope` throws what is wrong with the body; `spentMs` is time of this thread, not of the other one. */
+    async read(
+      body: Buffer,
+      { action: { method, path }, now, owner }: { action: Action; now: Date; owner: string },
+    ) {
       const input: AsideTask = { body, method, path, now };
       const task = { module: readAsideUrl, name: readAside.name, input, deadlineMs, waitMs, owner };
-      const { messageId, outcome } = await threads.run<AsideResult>(task).catch((error) => {
-        if (!(error instanceof DeadlineExceeded)) throw error;
-        throw overloaded('Too many large bodies are being read. Try again later.', { cause: error });
-      });
+      const says = 'Too many large bodies are being read. Try again later.';
+      const { messageId, outcome } = await reading.run<AsideResult>(task).catch(refuse(says));
       if ('refused' in outcome) {
-        const { code, message, ...options } = outcome.refused;
-        const refused = () => {
-          throw new ProtocolError(code, message, options);
+        const refused = (): never => {
+          throw reviveError(outcome.refused, [ProtocolError]);
         };
         return { messageId, spentMs: 0, envelope: refused };
       }
       const { envelope, spentMs } = await join(outcome.pieces);
       return { messageId, spentMs, envelope: () => envelope };
     },
-    close: () => threads.close(),
+    /** The messageId of a callback that is not verified yet. */
+    scan(body: Buffer): Promise<string | undefined> {
+      const task = { module: messageIdScanUrl, name: scanMessageId.name, input: body, deadlineMs };
+      return scanning
+        .run<string | undefined>(task)
+        .catch(refuse('Too many callbacks are being looked into.'));
+    },
+    async close() {
+      await Promise.all([reading.close(), scanning.close()]);
+    },
+  };
+}
+
+function refuse(says: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof DeadlineExceeded ? overloaded(says, { cause: error }) : error;
   };
 }
 

@@ -4,12 +4,10 @@ import type { Logger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { specialRangeOf } from '../rules/addresses.ts';
 
-// The local trigger, a server without signatures. It listens where only this machine gets to; whatever was sent by a page in a browser, or came
-// through a proxy, is not the operator's. The console has pages of its own, and judges by the same signs (console/guard.ts).
+// The local trigger, a server without signatures. Requests from a page in a browser, or through a proxy, are not those of the operator (as in console/guard.ts).
 
 interface LocalServer {
   host: string;
-  /** What a refusal calls it. */
   what: string;
 }
 
@@ -41,7 +39,6 @@ export function refuseTwoHosts({ rawHeaders }: IncomingMessage): void {
     throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'The request has two Host headers.');
 }
 
-/** The name of a header that tells of a proxy on the way. */
 export function findProxyHeader(headers: IncomingHttpHeaders): string | undefined {
   return Object.keys(headers).find((name) => /^(?:forwarded|via|x-forwarded(?:-.*)?)$/.test(name));
 }

@@ -126,10 +126,7 @@ function toAddresses(texts: readonly string[]): LookupAddress[] {
   return texts.map((address) => ({ address, family: isIP(address) }));
 }
 
-/**
- * Roughly what somebody can register: two labels, or three below the likes of co.in. Names of one zone are answered by the same servers, so that
- * they share its turns, however many names somebody makes up in it.
- */
+/** Roughly what somebody can register: two labels, or three below the likes of co.in. Names of one zone share its turns. */
 function zoneOf(name: string): string {
   const labels = name.replace(/\.$/, '').split('.');
   const suffix = labels.slice(-2).join('.');
@@ -184,7 +181,6 @@ function ofFamily(addresses: readonly LookupAddress[], family: unknown): LookupA
   return addresses.filter((one) => (wanted !== 4 && wanted !== 6) || one.family === wanted);
 }
 
-/** As the system's resolver would say it. */
 function lookupError(hostname: string, code: LookupCode): NodeJS.ErrnoException {
   const error = new Error(`getaddrinfo ${code} ${hostname}`);
   return Object.assign(error, { code, hostname, syscall: 'getaddrinfo' });

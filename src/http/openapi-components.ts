@@ -26,32 +26,21 @@ export class Components {
 
   #within(schema: JsonSchema): JsonSchema {
     return Object.fromEntries(
-      Object.entries(schema).map(([keyword, value]) => [keyword, this.#child(keyword, value)]),
+      Object.entries(schema).map(([keyword, value]) => [
+        keyword,
+        dataKeywords.has(keyword) ? value : this.#child(value),
+      ]),
     );
   }
 
-  #child(keyword: string, value: unknown): unknown {
-    if (dataKeywords.has(keyword)) return value;
-    if (Array.isArray(value)) return value.map((item) => (isObject(item) ? this.inline(item) : item));
-    if (!isObject(value)) return value;
-    if (!namedKeywords.has(keyword)) return this.inline(value);
-    return Object.fromEntries(
-      Object.entries(value).map(([name, schema]) => [name, isObject(schema) ? this.inline(schema) : schema]),
-    );
+  #child(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.#child(item));
+    return isObject(value) ? this.inline(value) : value;
   }
 }
 
-/** Keywords that hold values, and keywords that hold schemas by name. */
-const dataKeywords = new Set([
-  'examples',
-  'example',
-  'default',
-  'enum',
-  'const',
-  'required',
-  'dependentRequired',
-]);
-const namedKeywords = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
+/** Keywords that hold values, not schemas. */
+const dataKeywords = new Set(['examples', 'example', 'default', 'enum', 'const']);
 
 /** A TypeBox schema carries marks of its own; what JSON makes of it is the schema. */
 export function plainJson(schema: TSchema): JsonSchema {

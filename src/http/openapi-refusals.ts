@@ -80,10 +80,8 @@ export const tooLongRefusal: DescribedRefusal = {
   examples: renderExamples([{ name: 'long', summary: 'The address is too long', error: headTooLarge }], {}),
 };
 
-/** What every signed action may answer, by its status. */
 export const sharedRefusals = groupByStatus(sharedExamples);
 
-/** What this action answers beyond that, by its status. */
 export function describeRefusals(id: string | undefined, action: Action): Record<string, DescribedRefusal> {
   return groupByStatus(ownExamples(id, action));
 }
@@ -101,14 +99,11 @@ function groupByStatus(examples: readonly RefusalExample[]): Record<string, Desc
   return Object.fromEntries(
     statuses.map((status) => {
       const given = examples.filter(({ error }) => error.status === status);
-      return [status, { description: descriptionOf(status, given), examples: renderExamples(given) }];
+      const codes = [...new Set(given.map(({ error }) => error.code))].join(', ');
+      const description = `${meanings[status] ?? 'Refused'}: ${codes}.`;
+      return [status, { description, examples: renderExamples(given) }];
     }),
   );
-}
-
-function descriptionOf(status: number, examples: readonly RefusalExample[]): string {
-  const codes = [...new Set(examples.map(({ error }) => error.code))].join(', ');
-  return `${meanings[status] ?? 'Refused'}: ${codes}.`;
 }
 
 /** As OpenAPI has them, made by the function that makes the answers of the service. */

@@ -14,9 +14,17 @@ import { signatureHeader, signatureScheme, signingGuide } from './openapi-signin
 import type { RefusalExample } from './refusal-examples.ts';
 
 /** The OpenAPI 3.1 document of a role, from the table of actions and their schemas; a schema with a title becomes a component. */
-export function buildOpenApi({ role, actions, plain = [] }: Described): OpenApiDocument {
+export function buildOpenApi({
+  role,
+  actions,
+  plain = [],
+}: {
+  role: string;
+  actions: readonly Action[];
+  plain?: readonly { method: string; path: string; operation: PlainOperation }[];
+}) {
   const components = new Components();
-  const paths: OpenApiDocument['paths'] = {};
+  const paths: Record<string, Record<string, Operation>> = {};
   const add = (path: string, method: string, operation: Operation) => {
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   };
@@ -29,7 +37,7 @@ export function buildOpenApi({ role, actions, plain = [] }: Described): OpenApiD
     info: {
       title: `Signpost ${role}`,
       version: '2.0.0',
-      description: descriptionOf(actions),
+      description: actions.length === 0 ? 'Every answer is JSON.' : signingGuide,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -41,12 +49,7 @@ export function buildOpenApi({ role, actions, plain = [] }: Described): OpenApiD
   };
 }
 
-export interface Described {
-  role: string;
-  actions: readonly Action[];
-  /** Routes that are not signed. */
-  plain?: readonly { method: string; path: string; operation: PlainOperation }[];
-}
+export type OpenApiDocument = ReturnType<typeof buildOpenApi>;
 
 export interface PlainOperation {
   /** Its operationId; otherwise method and path. */
@@ -56,9 +59,7 @@ export interface PlainOperation {
   tag?: string;
   query?: TSchema;
   body?: TSchema;
-  /** The body of a 200. */
   answer?: TSchema;
-  /** Other statuses, in words. */
   answers?: Record<number, string>;
   /** Examples of these statuses, if the body is a NACK. */
   refusals?: readonly RefusalExample[];
@@ -68,29 +69,9 @@ export interface PlainOperation {
 }
 
 export interface PlainExamples {
-  /** Values of the path and of the query string. */
   parameters?: Readonly<Record<string, string | number>>;
   bodies?: Readonly<Record<string, Example>>;
   answer?: object;
-}
-
-export interface OpenApiDocument {
-  openapi: string;
-  info: {
-    title: string;
-    version: string;
-    description: string;
-    license: { name: string; identifier: string };
-  };
-  servers: { url: string }[];
-  paths: Record<string, Record<string, Operation>>;
-  components: {
-    schemas: Record<string, JsonSchema>;
-    /** Where there are signed actions. */
-    responses?: Record<string, Response>;
-    headers?: Record<string, JsonSchema>;
-    securitySchemes?: Record<string, JsonSchema>;
-  };
 }
 
 export interface Operation {
@@ -126,14 +107,13 @@ export interface Response {
 
 type Content = { 'application/json': { schema: JsonSchema; examples?: Readonly<Record<string, Example>> } };
 
-/** Components that only documents with signed actions use. */
 function signedComponents(components: Components) {
   const shared = Object.entries(sharedRefusals).map(([status, refusal]) => [
     `Refused${status}`,
     refusedResponse(refusal, components),
   ]);
   return {
-    responses: Object.fromEntries(shared),
+    responses: Object.fromEntries(shared) as Record<string, Response>,
     headers: { Signature: signatureHeader },
     securitySchemes: { Signature: signatureScheme },
   };
@@ -288,8 +268,4 @@ function jsonResponse(
 ): Response {
   const headers = { Signature: { $ref: '#/components/headers/Signature' } };
   return { description, ...(isSigned && { headers }), content: json(schema, examples) };
-}
-
-function descriptionOf(actions: readonly Action[]): string {
-  return actions.length === 0 ? 'Every answer is JSON.' : signingGuide;
 }

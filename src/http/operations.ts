@@ -30,10 +30,9 @@ export function addOperations(
   });
 
   server.get('/metrics', { config }, async (_request, reply) => {
-    const [first, ...others] = [...new Set(roles.map(({ metrics }) => metrics))];
-    const merged = () =>
-      Registry.merge([...(first ? [first] : []), ...others].map(({ registry }) => registry));
-    const text = first && others.length === 0 ? await first.render() : await merged().metrics();
+    const all = [...new Set(roles.map(({ metrics }) => metrics))];
+    const merged = () => Registry.merge(all.map(({ registry }) => registry)).metrics();
+    const text = await (all.length === 1 ? all[0]?.render() : merged());
     return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(text);
   });
 
@@ -53,18 +52,14 @@ export function addOperations(
   addViewerRoute(server);
 }
 
-/** The operator's pages of all roles of a process at one address (OPERATIONS_PORT), instead of at the address of each role. */
-export interface OperationsServer {
-  add(role: OperatedRole): void;
-  /** Until this is called, /ready answers that the process is starting. */
-  allStarted(): void;
-  /** Resolves with its address. */
-  listen(address: { host: string; port: number }): Promise<string>;
-  close(): Promise<void>;
-}
+export type OperationsServer = ReturnType<typeof createOperationsServer>;
 
-/** @param consoleUrl of the same process */
-export function createOperationsServer(logger: Logger, consoleUrl?: string): OperationsServer {
+/**
+ * The operator's pages of all roles of a process at one address (OPERATIONS_PORT), instead of at the address of each role.
+ *
+ * @param consoleUrl of the same process
+ */
+export function createOperationsServer(logger: Logger, consoleUrl?: string) {
   const roles: OperatedRole[] = [];
   let started = false;
   const server = fastify({
@@ -81,11 +76,12 @@ export function createOperationsServer(logger: Logger, consoleUrl?: string): Ope
     chosen(roles, query).document(),
   );
   return {
-    add: (role) => void roles.push(role),
+    add: (role: OperatedRole) => void roles.push(role),
+    /** Until this is called, /ready answers that the process is starting. */
     allStarted() {
       started = true;
     },
-    listen: (address) => server.listen(address),
+    listen: (address: { host: string; port: number }) => server.listen(address),
     close: () => server.close(),
   };
 }

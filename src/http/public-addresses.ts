@@ -2,8 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
 import { FetchFailure } from './fetch-failure.ts';
 
-// Only public addresses are called (protocol decision: addresses). A host that is an address is judged as it is written, a name by what it resolves to, in
-// the one resolution whose result the socket connects to: it cannot resolve to something else between the check and the connection.
+// Only public addresses are called (protocol decision: addresses). A name is judged in the resolution whose result the socket connects to.
 
 /** Why a host that is an address itself is not called; undefined for a public one, and for a name. */
 export function findLiteralRefusal(hostname: string, setting?: string): FetchFailure | undefined {
@@ -34,7 +33,6 @@ export function publicOnly(resolve: LookupFunction, setting?: string): LookupFun
   };
 }
 
-/** `setting` is what allows such addresses. */
 export function refusal(
   host: string,
   address: string,

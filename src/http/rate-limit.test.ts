@@ -26,8 +26,8 @@ describe('a rate limit', () => {
     const limit = createRateLimit({ perSecond: 1, burst: 1 });
     expect(limit.take('a', 0)).toBe(0);
     expect(limit.take('b', 0)).toBe(0);
-    expect(limit.allows('a', 0)).toBe(false);
-    expect(limit.allows('c', 0)).toBe(true);
+    expect(limit.take('a', 0)).toBeGreaterThan(0);
+    expect(limit.take('c', 0)).toBe(0);
   });
 
   it('gives back what was not owed, never more than a full bucket', () => {
@@ -52,7 +52,7 @@ describe('a rate limit', () => {
   it('is lifted by 0', () => {
     const limit = createRateLimit({ perSecond: 0, burst: 0 });
     expect(limit.take('a', 0)).toBe(0);
-    expect(limit.allows('a', 0)).toBe(true);
+    expect(limit.take('a', 0)).toBe(0);
   });
 
   it('forgets full buckets first when there are too many keys', () => {
@@ -60,7 +60,7 @@ describe('a rate limit', () => {
     for (let key = 0; key < 99; key += 1) limit.take(`early-${key}`, 0);
     limit.take('busy', 10_000);
     limit.take('newcomer', 10_000);
-    expect(limit.allows('busy', 10_000)).toBe(false);
+    expect(limit.take('busy', 10_000)).toBeGreaterThan(0);
   });
 
   it('never grants more than burst plus what the time gave back, whatever the order of requests', () => {

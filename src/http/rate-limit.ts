@@ -1,15 +1,10 @@
 import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 
-/**
- * Token buckets, one per key (an identity, or a source address). The time is an argument in milliseconds of any steady
- * clock. Memory is bounded: a bucket that has filled up again says nothing and is forgotten first.
- */
+/** Token buckets, one per key (an identity, or a source address). Memory is bounded: full buckets are forgotten first. */
 export interface RateLimit {
   /** Takes one token. Returns 0 when there was one, otherwise how many seconds until there is one. */
   take(key: string, nowMs: number): number;
-  /** Whether `take` would succeed now, without taking. */
-  allows(key: string, nowMs: number): boolean;
   /** Takes tokens that are owed for what was found out later, also such as are not there yet: the next `take` waits for them. */
   spend(key: string, tokens: number, nowMs: number): void;
   /** Returns a token that turned out not to be owed. */
@@ -56,10 +51,6 @@ export function createRateLimit({ perSecond, burst, maxKeys = defaultMaxKeys }: 
       bucket.tokens -= 1;
       return 0;
     },
-    allows: (key, nowMs) => {
-      const bucket = buckets.get(key);
-      return bucket === undefined || refill(bucket, nowMs).tokens >= 1;
-    },
     spend(key, tokens, nowMs) {
       bucketOf(key, nowMs).tokens -= tokens;
     },
@@ -75,16 +66,9 @@ interface Bucket {
   atMs: number;
 }
 
-/** Counts nothing. */
-export const unlimited: RateLimit = {
-  take: () => 0,
-  allows: () => true,
-  spend: () => {},
-  giveBack: () => {},
-};
+export const unlimited: RateLimit = { take: () => 0, spend: () => {}, giveBack: () => {} };
 
 export interface RateLimits {
-  /** Charged when the signature has verified. */
   identities: RateLimit;
   /** Charged before that, and given back when it does: what remains charged are requests of nobody. */
   sources: RateLimit;
@@ -111,7 +95,6 @@ export function createRateLimits(
 /** A limit that holds for all workers together. Each has one of that name. */
 export type ShareLimit = (name: string, limit: RateLimit) => RateLimit;
 
-/** A limit that no other process shares. */
 export const ofThisProcess: ShareLimit = (_name, limit) => limit;
 
 /** Takes a token for one request; throws AUT_RATE_LIMITED when there is none. */

@@ -21,7 +21,6 @@ export class ClientGone extends Error {
 
 export interface ReadOptions {
   maxBytes: number;
-  /** What the bytes count against. */
   receipt?: Receipt;
   /** Without it, only the deadline of the whole request counts (server.ts). */
   progress?: Progress;
@@ -85,13 +84,9 @@ function collect(request: IncomingMessage, options: ReadOptions): Promise<Buffer
       stop();
       reject(error);
     };
-    const stopWatching =
-      progress &&
-      watchProgress(
-        () => bytes,
-        progress,
-        () => fail(tooSlow()),
-      );
+    const onStalled = () =>
+      fail(new ProtocolError('NET_TIMEOUT', 'The body did not arrive in time.', { status: 408 }));
+    const stopWatching = progress && watchProgress(() => bytes, progress, onStalled);
     const stop = () => {
       stopWatching?.();
       stopReading();
@@ -119,11 +114,7 @@ function watchProgress(read: () => number, { bytes, everyMs }: Progress, onStall
   };
 }
 
-/**
- * The answer to a request whose body was not read to its end. It stands there at once, but the exchange ends only when the sender
- * has written all: a connection that is closed while it still writes would take the answer away from it. A sender that goes on for
- * too long is cut off.
- */
+/** The answer to a request whose body is unread. The exchange ends when the sender has written all, or is cut off: closing earlier would lose the answer. */
 export function answerEarly(request: IncomingMessage, source: string, answer: Buffer): Readable {
   const discarded = discardRest(request, source);
   async function* answerThenWait() {
@@ -159,10 +150,7 @@ function flow(request: IncomingMessage, onData: (chunk: Buffer) => void): () => 
 const waiting = new Map<string, Set<() => void>>();
 let ticking: NodeJS.Timeout | undefined;
 
-/**
- * Reads a body piece by piece, one source after the other: at full speed, a hundred large bodies at once would keep everybody waiting for seconds. What
- * is not read yet waits at its sender. Returns what ends that.
- */
+/** Reads a body piece by piece, one source after the other, because a hundred large bodies at full speed would block for seconds. Returns what ends it. */
 function readInTurns(request: IncomingMessage, source: string, onData: (chunk: Buffer) => void): () => void {
   const readPiece = () => {
     const chunk: Buffer | null = request.read();
@@ -200,8 +188,4 @@ export function tooLarge(maxBytes: number): ProtocolError {
     `The body has more than ${maxBytes} bytes; split it across several requests.`,
     { status: 413 },
   );
-}
-
-function tooSlow(): ProtocolError {
-  return new ProtocolError('NET_TIMEOUT', 'The body did not arrive in time.', { status: 408 });
 }

@@ -12,15 +12,9 @@ import { type Account, createShares } from './shares.ts';
  * - otherwise the source. Somebody who only knows a keyId spends the share of his own address, never that of the identity. All such
  *   strangers together get half of the whole, so that many addresses do not shut out those who are known.
  */
-export interface ReceiveBudget {
-  /** For one body of a route that takes up to `maxBytes`. */
-  open(sender: Sender, maxBytes: number): Receipt;
-  /** A signature of this identity was verified from this source. */
-  vouch(sender: Required<Sender>): void;
-}
+export type ReceiveBudget = ReturnType<typeof createReceiveBudget>;
 
 export interface Sender {
-  /** As `sourceOf` gives it. */
   source: string;
   /** Claimed by the Authorization header. */
   identity?: string;
@@ -42,7 +36,7 @@ const maxKnownIdentities = 10_000;
 /** Known sources per identity; the least recently seen one is dropped. */
 const maxKnownSources = 8;
 
-export function createReceiveBudget({ wholeBytes = defaultWholeBytes } = {}): ReceiveBudget {
+export function createReceiveBudget({ wholeBytes = defaultWholeBytes } = {}) {
   const shares = createShares();
   const whole: Account = { name: 'whole', limit: wholeBytes };
   const strangers: Account = { name: 'strangers', limit: wholeBytes * strangersPart };
@@ -57,7 +51,8 @@ export function createReceiveBudget({ wholeBytes = defaultWholeBytes } = {}): Re
   }
 
   return {
-    open(sender, maxBytes) {
+    /** For one body of a route that takes up to `maxBytes`. */
+    open(sender: Sender, maxBytes: number): Receipt {
       const accounts = accountsOf(sender, maxBytes);
       let taken = 0;
       return {
@@ -73,7 +68,8 @@ export function createReceiveBudget({ wholeBytes = defaultWholeBytes } = {}): Re
         },
       };
     },
-    vouch({ source, identity }) {
+    /** A signature of this identity was verified from this source. */
+    vouch({ source, identity }: Required<Sender>): void {
       const sources = knownSources.find(identity) ?? [];
       if (sources.at(-1) === source) return;
       const others = sources.filter((known) => known !== source);

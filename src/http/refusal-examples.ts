@@ -2,14 +2,12 @@ import type { Action } from '../protocol/actions.ts';
 import { type ErrorCode, ProtocolError, type ProtocolErrorOptions } from '../protocol/errors.ts';
 import { faultAt, type Segments } from '../protocol/fault.ts';
 
-// Examples of refusals: the error of the answer, and how the example of the request has to be changed to get it. A test sends every one of them. Those of
-// single actions are in action-refusals.ts.
+// Examples of refusals: the error, and the change of the example request that leads to it. A test sends each. action-refusals.ts has those of single actions.
 
 export interface RefusalExample {
   name: string;
   summary: string;
   error: ProtocolError;
-  /** What is different from the example of the request. */
   change?: Change;
 }
 
@@ -31,7 +29,6 @@ export function changedExample(
   return { name, summary, change, error: faultAt(code, at, problem) };
 }
 
-/** Another refusal, in its own words. */
 export function refusalExample(
   name: string,
   summary: string,
@@ -78,7 +75,6 @@ export function unknownMember(path: string, value: unknown) {
   ]);
 }
 
-/** The body ends too early. */
 export function invalidJson(value: string) {
   const problem = `the text ends where a value is expected, at line 1, column ${value.length + 1}`;
   return refusalExample('json', 'The body is no JSON', ['SCH_INVALID_JSON', problem], { at: [], value });

@@ -1,16 +1,9 @@
 import { NoTurn, type Turns } from '../fair-turns.ts';
 import { overloaded } from '../protocol/errors.ts';
 
-interface TurnOptions {
-  turns: Turns;
-  /** Who asks: an identity, or a source address. */
-  owner: string;
-  waitMs: number;
-}
-
 /** Does the work when it is its owner's turn; throws NET_OVERLOADED when that does not come in time, or too much of the owner waits already. */
 export async function runInTurn<T>(
-  { turns, owner, waitMs }: TurnOptions,
+  { turns, owner, waitMs }: { turns: Turns; owner: string; waitMs: number },
   work: () => Promise<T>,
 ): Promise<T> {
   const turn = await turns.take(owner, waitMs).catch(refuse);

@@ -4,8 +4,7 @@ import { join, sep } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasCode } from '../error-code.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import type { ByteRange } from './byte-range.ts';
-import { isNotModified, type Validators, wantedRange } from './conditional.ts';
+import { type ByteRange, isNotModified, type Validators, wantedRange } from './conditional.ts';
 import { cutOffIdleReader } from './idle-reader.ts';
 
 // Files of a directory over HTTP, as any static host serves them: conditional requests, ranges, and no way out of the directory.
@@ -81,13 +80,11 @@ export async function sendFile(
 
 const pieceBytes = 256 * 1024;
 
-interface FileAnswer {
-  status: 200 | 206 | 304 | 416;
-  headers: Record<string, string | number>;
-  part?: ByteRange;
-}
-
-function answerTo(request: FastifyRequest, { stat }: OpenedFile, form: FileForm): FileAnswer {
+function answerTo(
+  request: FastifyRequest,
+  { stat }: OpenedFile,
+  form: FileForm,
+): { status: number; headers: Record<string, string | number>; part?: ByteRange } {
   const size = Number(stat.size);
   const validators = validatorsOf(stat);
   const always = {
@@ -113,10 +110,7 @@ function validatorsOf({ ino, size, mtimeNs }: BigIntStats): Required<Validators>
   return { etag, lastModified: new Date(Number(mtimeNs / 1_000_000n)) };
 }
 
-/**
- * Dates count whole seconds. In the second in which a file was written it may be written once more: until that is over, the date given is the
- * second before, and whoever got that one is not told later that nothing has changed since.
- */
+/** In the second in which a file was written it may be written once more, so until that is over, the date given is the second before. */
 function shownDate(lastModified: Date, now: Date): string {
   const lastFullSecond = Math.floor(now.getTime() / 1_000) * 1_000 - 1_000;
   return new Date(Math.min(lastModified.getTime(), lastFullSecond)).toUTCString();

@@ -24,10 +24,7 @@ import { addOperations, type OperatedRole, type OperationsServer } from './opera
 import { createProxyCheck } from './source.ts';
 import { answerExpectation, answerUnreadable, maxHeaderBytes } from './unreadable.ts';
 
-/**
- * The HTTP server of one role: request ids, admission, one answer to every error, one line per request that is worth it,
- * measurements, and `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`.
- */
+/** The HTTP server of one role: admission, one answer to every error, measurements, `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`. */
 export interface ServerOptions {
   role: string;
   logger: Logger;
@@ -39,7 +36,6 @@ export interface ServerOptions {
   operations?: OperationsServer;
   /** Proxies whose X-Forwarded-For is believed; none unless given. */
   trustProxy?: boolean | string | string[];
-  /** Unless given, as many as come. */
   connections?: ConnectionLimits;
   /** For the whole request, so that nobody holds a connection by sending slowly. */
   requestTimeoutMs?: number;
@@ -51,7 +47,6 @@ export interface ServerOptions {
   describe?: (operation: PlainOperation, path: string) => PlainOperation;
   /** The documents at /docs, if there are more than that of the role. */
   docs?: OperatedRole['docs'];
-  /** The error body for clients that do not use NACKs. */
   errorBody?: (error: ProtocolError) => object;
 }
 
@@ -62,7 +57,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who signed it, once that is known. */
     identity: string;
-    /** The code of the error that it was answered with. */
     refusal: string;
   }
   interface FastifyContextConfig {
@@ -98,7 +92,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     keepAliveTimeout: keepAliveTimeoutMs,
     // A request on an open connection is still served, then the connection is closed: Fastify's own refusal is not a NACK.
     return503OnClosing: false,
-    rewriteUrl: originForm,
+    // A server also takes the form in which requests are sent to a proxy, with the whole address (RFC 9112, 3.2.2).
+    rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*\/?/i, '/'),
     routerOptions: { maxParamLength: maxParameterLength },
     http: {
       maxHeaderSize: maxHeaderBytes,
@@ -184,11 +179,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return server;
 }
 
-/** A server also takes the form in which requests are sent to a proxy, with the whole address (RFC 9112, 3.2.2). */
-function originForm({ url = '/' }: IncomingMessage): string {
-  return url.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
-}
-
 /** A caller's own id is taken over where it is one, so that one request can be followed through several services. */
 function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
@@ -219,7 +209,6 @@ const senderGone = new ProtocolError('NET_TIMEOUT', 'The sender went away before
   status: 408,
 });
 
-/** RFC 9112, 3.2. */
 function refuseWithoutHost({ headers, httpVersion }: IncomingMessage): void {
   if (headers.host === undefined && httpVersion === '1.1')
     throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'The request has no Host header.');

@@ -1,8 +1,7 @@
 import { type RateLimit, type ShareLimit, unlimited } from './rate-limit.ts';
 
-// Rate limits of several workers behind one port. Each worker has buckets of its own and tells the others, every 20 ms while there is something to tell, how many tokens
-// it has taken; they take as many from theirs (gossip). Between two messages a burst may be exceeded by what the others take meanwhile. That is paid back:
-// over time, all workers together grant what one would.
+// Rate limits of several workers behind one port. Every 20 ms each worker tells the others how many tokens it has taken, and they take as many
+// from theirs (gossip). A burst may be exceeded meanwhile; that is paid back.
 
 /** Tokens that were taken from the bucket of a key; negative where they were given back. */
 export type Spent = readonly [limit: string, key: string, tokens: number];
@@ -50,7 +49,6 @@ export function createSharedLimits({ tell, onTold }: SpendingPeers): ShareLimit 
         if (waitSeconds === 0) note(name, key, 1);
         return waitSeconds;
       },
-      allows: limit.allows,
       spend(key, tokens, nowMs) {
         limit.spend(key, tokens, nowMs);
         note(name, key, tokens);

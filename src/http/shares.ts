@@ -1,31 +1,21 @@
-/**
- * Amounts in use at once, by account. Each account has a limit, so that one party fills its own share and never that of another. The
- * unit is the caller's: bytes of bodies, rows, milliseconds of a thread.
- */
-export interface Shares {
-  /** Takes from all of these accounts, or from none: then it returns the first one that has not enough left. */
-  take(accounts: readonly Account[], amount: number): Account | undefined;
-  giveBack(accounts: readonly Account[], amount: number): void;
-  inUse(name: string): number;
-}
-
 export interface Account {
   name: string;
   limit: number;
 }
 
-export function createShares(): Shares {
+/** Amounts in use at once, by account. Each account has a limit, so that one party fills its own share and never that of another. The unit is the caller's. */
+export function createShares() {
   const used = new Map<string, number>();
   const inUse = (name: string) => used.get(name) ?? 0;
   return {
-    inUse,
-    take(accounts, amount) {
+    /** Takes from all of these accounts, or from none: then it returns the first one that has not enough left. */
+    take(accounts: readonly Account[], amount: number): Account | undefined {
       const full = accounts.find(({ name, limit }) => inUse(name) + amount > limit);
       if (full) return full;
       for (const { name } of accounts) used.set(name, inUse(name) + amount);
       return undefined;
     },
-    giveBack(accounts, amount) {
+    giveBack(accounts: readonly Account[], amount: number): void {
       for (const { name } of accounts) {
         const left = inUse(name) - amount;
         if (left > 0) used.set(name, left);

@@ -1,7 +1,5 @@
 import type { Config } from '../config.ts';
 import type { ConnectionLimits } from './connections.ts';
-import { type CostLimits, createCostLimits } from './cost-limits.ts';
-import type { ShareLimit } from './rate-limit.ts';
 import type { SignedService } from './signed-route.ts';
 
 /** Limits of signed requests from the settings, the same for every role. */
@@ -13,15 +11,6 @@ export function signedLimits(config: Config): SignedService['limits'] {
     bodyBytes: config.BODY_SIZE_LIMIT,
     bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
   };
-}
-
-/** Cost limits from the settings; each role counts separately. */
-export function costLimits(config: Config, share?: ShareLimit): CostLimits {
-  const shares = {
-    msPerSecond: config.TIME_LIMIT_MS_PER_SECOND,
-    bytesPerSecond: config.BYTE_LIMIT_PER_SECOND,
-  };
-  return createCostLimits(shares, share);
 }
 
 /** Connection limits from the settings, the same for every public port. */

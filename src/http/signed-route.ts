@@ -54,7 +54,8 @@ export type { VerifiedRequest } from './verified-request.ts';
  * body that is too large before the sender has read the reason.
  */
 export function signedRoute<A extends Action>(
-  server: RouteServer,
+  /** Fastify, or for a command Node's own server (bare-server.ts). */
+  server: { route(options: SignedRouteOptions): unknown },
   service: SignedService,
   action: A,
   handler: (request: VerifiedRequest<A>) => Promise<Answer>,
@@ -76,11 +77,6 @@ export function signedRoute<A extends Action>(
   });
 }
 
-/** Fastify, or for a command Node's own server (bare-server.ts). */
-export interface RouteServer {
-  route(options: SignedRouteOptions): unknown;
-}
-
 export interface SignedRouteOptions {
   method: Action['method'];
   url: string;
@@ -93,22 +89,17 @@ export interface SignedRouteOptions {
 export interface RouteOptions {
   /** The handler changes nothing before it stores its answer, so it may be called for a repeat and notice that at the end. */
   writesLast?: boolean;
-  /** The handler itself shares its resources among callers. */
   hasOwnTurns?: boolean;
   /** Throws for a caller with too much waiting work. Called after the signature has verified, before the body is parsed. */
   admit?: (identity: string) => void;
 }
 
-/** Options shared by the signed routes of one role. */
 export interface SignedService extends Authenticator {
   role: string;
-  /** Signs the answers. */
   self: SigningKey;
   logger: Logger;
   limits: Authenticator['limits'] & { bodyBytes: number; bulkBodyBytes: number };
-  /** If omitted, rates are not limited. */
   rateLimits?: RateLimits;
-  /** If omitted, costs are not charged. */
   costs?: CostLimits;
   recall?: Recall;
   /** Handlers share the database connections. Requests of one caller may wait for each other and must not hold all connections. */
@@ -118,7 +109,6 @@ export interface SignedService extends Authenticator {
   largeBodies?: Pick<LargeBodies, 'read'>;
   /** The memory budget for bodies; default: that of the process. */
   receiving?: ReceiveBudget;
-  /** How quickly a body must arrive. */
   bodyProgress?: BodyProgress;
   now?: () => Date;
 }

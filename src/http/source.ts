@@ -2,10 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 
 // Where requests come from: what counts as one sender before its signature says who it is.
 
-/**
- * An address as it is counted. Whoever has an IPv6 address usually has the whole /64 around it, and would otherwise be a new sender with
- * every request. An IPv4 address inside an IPv6 one is that IPv4 address.
- */
+/** The key by which an address is counted: an IPv6 address as its /64, because its owner usually has all of it; a mapped IPv4 address as that. */
 export function sourceOf(address: string): string {
   const bare = address.replace(/%.*$/, '');
   if (!isIPv6(bare)) return bare;

@@ -7,9 +7,8 @@ import { bodyDigest, createBodyDigest } from '../protocol/digest.ts';
 import { overloaded } from '../protocol/errors.ts';
 import type { Answer } from './error-answer.ts';
 
-// The signature of an answer stands in a header, before the answer, and covers all of it: an answer of any length must be rendered before
-// its first byte is sent. A small one is kept in memory, a large one in a temporary file that has no name any more when the first byte is
-// written to it, so that it is gone with the answer or with the process.
+// The signature in the header covers the whole answer, so an answer is rendered before its first byte is sent: a small one in memory, a large one
+// in a temporary file without a name.
 
 const defaultMemoryBytes = 1024 * 1024;
 /** Limit of all spooled answers of the process, because an answer costs its caller nothing. */
@@ -19,7 +18,6 @@ let spooledBytes = 0;
 /** An answer that is rendered and waits to be sent, once. */
 export class SpooledBody {
   readonly size: number;
-  /** As `bodyDigest` gives it. */
   readonly digest: string;
   /** Read to its end or destroyed, it frees what it holds. */
   readonly stream: () => Readable;
@@ -31,15 +29,8 @@ export class SpooledBody {
   }
 }
 
-interface RenderedAnswer {
-  payload: Buffer | Readable;
-  bytes: number;
-  /** Computed when it is called: an answer that is not signed needs none. */
-  digest: () => string;
-}
-
-/** The bytes of an answer's body: in memory, or a stream of a body that was spooled to a file. */
-export function renderAnswer({ body }: Pick<Answer, 'body'>): RenderedAnswer {
+/** The bytes of an answer's body: in memory, or a stream of a body that was spooled to a file. The digest is computed when it is asked for. */
+export function renderAnswer({ body }: Pick<Answer, 'body'>) {
   if (body instanceof SpooledBody)
     return { payload: body.stream(), bytes: body.size, digest: () => body.digest };
   const payload = Buffer.isBuffer(body)
@@ -55,7 +46,7 @@ export async function spoolBody(
   const digest = createBodyDigest();
   const memory: Buffer[] = [];
   let size = 0;
-  let file: SpoolFile | undefined;
+  let file: Awaited<ReturnType<typeof openSpoolFile>> | undefined;
   try {
     for await (const piece of pieces) {
       const bytes = Buffer.from(piece);
@@ -73,23 +64,23 @@ export async function spoolBody(
   return new SpooledBody(size, digest.digest(), () => file?.read() ?? Readable.from(memory));
 }
 
-interface SpoolFile {
-  write(bytes: Buffer): Promise<void>;
-  read(): Readable;
-  close(): Promise<void>;
+/** A temporary file that has no name any more: it is gone when it is closed, or with the process. */
+export async function openNamelessFile(): Promise<FileHandle> {
+  const path = join(tmpdir(), `signpost-${randomUUID()}`);
+  const handle = await open(path, 'wx+', 0o600);
+  await unlink(path);
+  return handle;
 }
 
-async function openSpoolFile(): Promise<SpoolFile> {
-  const path = join(tmpdir(), `signpost-${randomUUID()}`);
-  const handle: FileHandle = await open(path, 'wx+', 0o600);
-  await unlink(path);
+async function openSpoolFile() {
+  const handle = await openNamelessFile();
   let held = 0;
   const release = () => {
     spooledBytes -= held;
     held = 0;
   };
   return {
-    async write(bytes) {
+    async write(bytes: Buffer) {
       if (spooledBytes + bytes.length > maxSpooledBytes) {
         const says = 'Too many large answers are being sent. Try again later.';
         throw overloaded(says, { retryAfterSeconds: 5 });

@@ -2,8 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 
-// The machine's own configuration of names: the hosts file, which counts before any name server, and the search domains of resolv.conf.
-// Both may change at any time.
+// The machine's own configuration of names, which may change at any time: the hosts file, and the search domains of resolv.conf.
 
 export interface SystemNames {
   /** The addresses that the hosts file gives a name, in the order of the file. */
@@ -75,10 +74,7 @@ export function parseResolvConf(text: string): SearchRules {
   return rules;
 }
 
-/**
- * As the system's own resolver does: a dot at the end says that a name is complete. Containers find each other in this way: by `catalog`, or by
- * `catalog.shop` for `catalog.shop.svc.cluster.local`.
- */
+/** As the system's own resolver does; containers find each other in this way: `catalog.shop` for `catalog.shop.svc.cluster.local`. */
 export function spellOut(name: string, { domains, ndots }: SearchRules): string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)];
   const searched = domains.map((domain) => `${name}.${domain}`);

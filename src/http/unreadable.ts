@@ -22,7 +22,7 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Answering
     socket.destroy();
     return;
   }
-  const { status, refusal } = unreadable[error.code ?? ''] ?? notHttp;
+  const [status, refusal] = unreadable[error.code ?? ''] ?? notHttp;
   const body = JSON.stringify(errorAnswer(refusal).body);
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
@@ -33,15 +33,12 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Answering
 /** Node keeps the answer that is under way here, and looks for it here itself. */
 type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };
 
-interface Unreadable {
-  status: string;
-  refusal: ProtocolError;
-}
+type Unreadable = [status: string, refusal: ProtocolError];
 
-const notHttp: Unreadable = {
-  status: '400 Bad Request',
-  refusal: new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'This is not HTTP/1.1.'),
-};
+const notHttp: Unreadable = [
+  '400 Bad Request',
+  new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'This is not HTTP/1.1.'),
+];
 
 export const headTooLarge = new ProtocolError(
   'SCH_SCHEMA_VALIDATION_FAILED',
@@ -49,12 +46,9 @@ export const headTooLarge = new ProtocolError(
 );
 
 const unreadable: Record<string, Unreadable> = {
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    status: '408 Request Timeout',
-    refusal: new ProtocolError('NET_TIMEOUT', 'The request did not arrive in time.'),
-  },
-  HPE_HEADER_OVERFLOW: {
-    status: '431 Request Header Fields Too Large',
-    refusal: headTooLarge,
-  },
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    '408 Request Timeout',
+    new ProtocolError('NET_TIMEOUT', 'The request did not arrive in time.'),
+  ],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', headTooLarge],
 };

@@ -14,7 +14,6 @@ import { type LargeBodies, largeBodyBytes } from './large-bodies.ts';
 
 /** Made by `readRequest` alone: the caller is who it says, and the message is what the action asks for. */
 export interface VerifiedRequest<A extends Action = Action> {
-  requestId: string;
   action: A;
   /** The caller, under which ownership and limits are kept. */
   identity: string;
@@ -26,7 +25,6 @@ export interface VerifiedRequest<A extends Action = Action> {
   signature: string;
   /** Whether a callback named the request that it answers, and was found to. */
   chained: boolean;
-  /** Of the raw body. */
   digest: string;
   created: Date;
   /** When the signature expires; until then the same bytes may come again. */
@@ -40,7 +38,6 @@ export interface VerifiedRequest<A extends Action = Action> {
   arrivedAt: number;
   /** Of the span that it is answered in, where it is traced. */
   traceparent?: string;
-  /** Path and query as they came. */
   url: string;
   /** Under which it is remembered, where its action is. */
   key: RequestKey;
@@ -64,7 +61,6 @@ export interface ReceivedRequest {
 export interface Receiver {
   role: string;
   registryName: string;
-  /** Without it, bodies of every size are read here. */
   largeBodies?: Pick<LargeBodies, 'read'>;
   costs?: Pick<CostLimits, 'spendMs'>;
 }
@@ -87,7 +83,6 @@ export async function readRequest<A extends Action>(
   }
   const { name, method } = action;
   return {
-    requestId: raw.id,
     action,
     identity,
     subscriberId: header.subscriberId,

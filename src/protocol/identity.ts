@@ -24,6 +24,19 @@ export function isIdPart(text: string): boolean {
   return /^[A-Za-z0-9._:~-]{1,255}$/.test(text) && text !== '.' && text !== '..';
 }
 
+/** The path of a question to a DeDi registry. Names that no registry can hold have none, and are not asked for. */
+export function findRegistryPath(
+  question: 'lookup' | 'query',
+  identity: string,
+  ...more: string[]
+): RegistryPath | undefined {
+  const { namespace, registryName } = splitIdentity(identity);
+  const names = [namespace, registryName, ...more];
+  return names.every(isIdPart) ? `/${[question, ...names].map(encodeURIComponent).join('/')}` : undefined;
+}
+
+export type RegistryPath = `/${string}`;
+
 /**
  * Whether the caller that a request's context names (bppId or bapId) is the identity that signed: by its subscriberId,
  * or by the `subscriber_id` of its registry record where that is the namespace or a sub-domain of it. A record alone

@@ -25,6 +25,13 @@ describe('a JSON value in pieces', () => {
     expect(JSON.stringify(joined(splitJson(value)))).toBe(JSON.stringify(value));
   });
 
+  it('has no members without a value, as in JSON.stringify', () => {
+    const value = { none: undefined, list: Array.from({ length: 20_000 }, String), in: { none: undefined } };
+    const again = joined(splitJson(value as unknown as Json)) as object;
+    expect(again).not.toHaveProperty('none');
+    expect(JSON.stringify(again)).toBe(JSON.stringify(value));
+  });
+
   it('keeps a large member named __proto__ as plain data', () => {
     const value = JSON.parse(`{"__proto__":${JSON.stringify(Array.from({ length: 20_000 }, String))},"b":1}`);
     const again = joined(splitJson(value)) as object;

@@ -36,7 +36,9 @@ export function splitJson(value: Json): string[] {
     opened += 1;
     const number = opened;
     const batch: Batch = { isArray, texts: [], length: 0 };
-    for (const [name, child] of Object.entries(value)) add(number, name, child, batch);
+    // As in JSON.stringify, members without a value are left out.
+    for (const [name, child] of Object.entries(value))
+      if (child !== undefined) add(number, name, child, batch);
     flush(number, batch);
   }
 

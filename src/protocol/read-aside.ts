@@ -1,6 +1,7 @@
+import { type PlainError, plainError } from '../carried-error.ts';
 import { type Action, actions } from './actions.ts';
 import { parseEnvelope } from './envelope.ts';
-import { type ErrorCode, ProtocolError } from './errors.ts';
+import { ProtocolError } from './errors.ts';
 import { type Json, parseJson } from './json.ts';
 import { splitJson } from './json-pieces.ts';
 import { findMessageId } from './message-id.ts';
@@ -17,15 +18,8 @@ export interface AsideTask {
 
 export interface AsideResult {
   messageId?: string;
-  /** Of the envelope (json-pieces.ts), or what is wrong with it: the class of an error does not come through. */
-  outcome: { pieces: string[] } | { refused: Refusal };
-}
-
-interface Refusal {
-  code: ErrorCode;
-  message: string;
-  path?: string;
-  status: number;
+  /** Of the envelope (json-pieces.ts), or the ProtocolError that it was refused with. */
+  outcome: { pieces: string[] } | { refused: PlainError };
 }
 
 export function readAside({ body, method, path, now }: AsideTask): AsideResult {
@@ -37,11 +31,8 @@ export function readAside({ body, method, path, now }: AsideTask): AsideResult {
     return { messageId, outcome: { pieces: splitJson({ context, message } as unknown as Json) } };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    const { code, message, path, status } = error;
-    return {
-      messageId: findMessageId(json) ?? scanMessageId(body),
-      outcome: { refused: { code, message, path, status } },
-    };
+    const messageId = findMessageId(json) ?? scanMessageId(body);
+    return { messageId, outcome: { refused: plainError(error) } };
   }
 }
 

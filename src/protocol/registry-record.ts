@@ -47,6 +47,17 @@ export type KeyLookup =
   | { kind: 'unknown-key'; reason?: string }
   | { kind: 'unknown-subscriber' };
 
+/** The key that a lookup found; throws why there is none to use. */
+export function requireKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {
+  if (lookup.kind === 'key') return lookup;
+  if (lookup.kind === 'unusable')
+    throw new ProtocolError('AUT_KEY_EXPIRED_OR_REVOKED', `The key cannot be used: ${lookup.reason}.`);
+  if (lookup.kind === 'unknown-subscriber')
+    throw new ProtocolError('AUT_SUBSCRIBER_NOT_FOUND', 'The registry does not know this subscriber.');
+  const why = lookup.reason ? `: ${lookup.reason}` : '';
+  throw new ProtocolError('AUT_KEY_NOT_FOUND', `The registry has no such key of this subscriber${why}.`);
+}
+
 /** Undefined for the record of another participant. An answer without a record counts as an unavailable registry. */
 export function parseLookupAnswer(answer: unknown, identity: string): ParticipantRecord | undefined {
   const record = findLookedUp(answer);

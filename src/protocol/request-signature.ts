@@ -82,6 +82,21 @@ export function checkSignatureWindow(header: SignatureHeader, now: Date, limits:
   if (fault !== undefined) throw new ProtocolError('AUT_SIGNATURE_INVALID', `the signature ${fault}`);
 }
 
+/** A callback may name the request that it answers, and must where the receiver says so; a request, push included, never does. */
+export function checkSignatureForm(
+  { chained }: SignatureHeader,
+  kind: 'request' | 'callback',
+  requireCallbackChain = false,
+): void {
+  const fault =
+    kind === 'request'
+      ? chained && 'A request is signed over "(created) (expires) digest" and answers no other.'
+      : !chained &&
+        requireCallbackChain &&
+        'A callback must sign the signature of the request that it answers.';
+  if (fault) throw new ProtocolError('AUT_SIGNATURE_INVALID', fault);
+}
+
 /** A clock that runs ahead is tolerated a little; at the end there is no tolerance, for that is what memory relies on. */
 export function findWindowFault(
   header: SignatureHeader,

@@ -1,16 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ownConsoleUrl } from '../config.ts';
+import { createCostLimits } from '../http/cost-limits.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import { addHomePage } from '../http/home-page.ts';
 import { createLargeBodies, type LargeBodies } from '../http/large-bodies.ts';
 import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createRateLimits } from '../http/rate-limit.ts';
-import { createMessageIdScanner } from '../http/scan-aside.ts';
 import { createServer } from '../http/server.ts';
-import { connectionLimits, costLimits, signedLimits } from '../http/signed-limits.ts';
-import type { LargeCallbacks, SignedService } from '../http/signed-route.ts';
+import { connectionLimits, signedLimits } from '../http/signed-limits.ts';
+import type { SignedService } from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
@@ -91,16 +91,15 @@ export async function startPublisherRole(
     },
   });
   const relay = createCallbackRelay();
-  const scanner = createMessageIdScanner(logger);
   const largeBodies = createLargeBodies(logger);
-  relay.addRoutes(files, trigger, signedService(context, relay, { scan: scanner.scan, largeBodies }));
+  relay.addRoutes(files, trigger, signedService(context, relay, largeBodies));
 
   const close = async () => {
     const renewed = renewal.close();
     await Promise.all([trigger.close(), files.close()]);
     hints.close();
     await thread.close();
-    await Promise.all([scanner.close(), largeBodies.close()]);
+    await largeBodies.close();
     await renewed;
   };
   return startOrClose(async () => {
@@ -124,7 +123,7 @@ function currentKey({ DATA_DIR, identities }: Config): SigningKey {
 function signedService(
   { config, registry, logger, now }: PublisherContext,
   { findSentRequest, isAwaited }: CallbackRelay,
-  { scan, largeBodies }: { scan: LargeCallbacks['scan']; largeBodies: LargeBodies },
+  largeBodies: LargeBodies,
 ): SignedService {
   const perSecond = config.RATE_LIMIT_PER_SECOND;
   return {
@@ -135,9 +134,9 @@ function signedService(
     registryName: config.REGISTRY_NAME,
     findKey: registry.findKey,
     findSentRequest,
-    largeCallbacks: { isAwaited, scan },
+    largeCallbacks: { isAwaited, scan: largeBodies.scan },
     rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond),
-    costs: costLimits(config),
+    costs: createCostLimits(config),
     largeBodies,
     limits: signedLimits(config),
     logger,

@@ -22,7 +22,6 @@ export interface RegistryState {
   url: string;
   /** Undefined until it was asked. */
   reachable?: boolean;
-  /** When it was asked last. */
   at?: Date;
   problem?: string;
 }
@@ -31,7 +30,6 @@ export interface AskOptions {
   url: string;
   client: GuardedClient;
   logger: Logger;
-  /** Without it, nothing is counted. */
   metrics?: Pick<Metrics, 'counter'>;
   now: () => Date;
 }
@@ -48,11 +46,7 @@ const gateLimits = {
   waitMs: askTimeoutMs,
 };
 
-export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
-  /** Asks on behalf of somebody; unless said, of this process itself. */
-  askFor(asker?: Asker): Ask;
-  state(): RegistryState;
-} {
+export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
   const base = url.replace(/\/+$/, '');
   const enter = createGate(gateLimits);
   const questions = metrics?.counter('signpost_registry_requests_total', 'Questions to the registry', [
@@ -90,22 +84,25 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
   }
 
   return {
-    state: () => ({ ...state }),
-    askFor: (asker) => async (path, maxBytes, read) => {
-      const leave = await enter(asker).catch(refuse);
-      try {
-        const answered = await askOnce(path, maxBytes);
-        // What cannot be read was not said: it counts as a failure like no answer at all.
-        const found = answered && read(answered.answer);
-        noteAnswer(answered ? 'found' : 'not_found');
-        return found;
-      } catch (error) {
-        noteFailure(path, error);
-        throw new RegistryUnavailable('The registry could not be asked; try again later.', error);
-      } finally {
-        leave();
-      }
-    },
+    state: (): RegistryState => ({ ...state }),
+    /** Asks on behalf of somebody; unless said, of this process itself. */
+    askFor:
+      (asker?: Asker): Ask =>
+      async (path, maxBytes, read) => {
+        const leave = await enter(asker).catch(refuse);
+        try {
+          const answered = await askOnce(path, maxBytes);
+          // What cannot be read was not said: it counts as a failure like no answer at all.
+          const found = answered && read(answered.answer);
+          noteAnswer(answered ? 'found' : 'not_found');
+          return found;
+        } catch (error) {
+          noteFailure(path, error);
+          throw new RegistryUnavailable('The registry could not be asked; try again later.', error);
+        } finally {
+          leave();
+        }
+      },
   };
 }
 

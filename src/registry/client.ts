@@ -10,7 +10,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { FindKey, KeyQuestion } from '../http/authenticate.ts';
 import { LruCache } from '../lru-cache.ts';
-import { identityOf, isIdPart, splitIdentity } from '../protocol/identity.ts';
+import { findRegistryPath, identityOf, isIdPart, type RegistryPath } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
 import {
   isUnder,
@@ -18,14 +18,14 @@ import {
   parseLookupAnswer,
   unusableReason,
 } from '../protocol/registry-record.ts';
-import { type Ask, type AskOptions, createAsk, type RegistryState } from './ask.ts';
+import { type AskOptions, createAsk, type RegistryState } from './ask.ts';
 import type { Asker } from './gate.ts';
 import { createLookupCache } from './lookup-cache.ts';
 import { askForRecords, type ListLimits, maxLookupBytes } from './query.ts';
 
 export { RegistryUnavailable } from './ask.ts';
 
-export interface RegistryClientOptions extends Omit<AskOptions, 'now'> {
+interface RegistryClientOptions extends Omit<AskOptions, 'now'> {
   /** The registry that a bare domain belongs to (REGISTRY_NAME). */
   registryName: string;
   now?: () => Date;
@@ -75,13 +75,18 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     now,
   });
   const told = new LruCache<string, string>(maxRemembered);
-  /** When the key of a keyId was found last. */
   const foundAtMs = new LruCache<string, number>(maxCachedKeys);
 
   async function lookUp(subscriberId: string, recordId: string, asker: Asker): Promise<FoundKey | undefined> {
     const identity = identityOf(subscriberId, registryName);
-    const path = findPath('lookup', identity, recordId);
-    return path && keys.find(path, () => askForKey(askFor(asker), path, identity, recordId), asker.source);
+    const path = findRegistryPath('lookup', identity, recordId);
+    if (path === undefined) return undefined;
+    const ask = async () => {
+      const question = askFor(asker);
+      const found = await question(path, maxLookupBytes, (answer) => parseLookupAnswer(answer, identity));
+      return found && foundKey(found, recordId);
+    };
+    return keys.find(path, ask, asker.source);
   }
 
   async function findByName(
@@ -125,8 +130,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     asker: Asker = {},
   ): Promise<ParticipantRecord[] | undefined> {
     const identity = identityOf(subscriberId, registryName);
-    const path = findPath('query', identity);
-    const list = async (query: Path) => {
+    const path = findRegistryPath('query', identity);
+    const list = async (query: RegistryPath) => {
       const records = await listAll(identity, query, participantLimits, asker);
       return records?.filter((record) => isUnder(identity, record));
     };
@@ -136,18 +141,18 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   /** Undefined when it lists nobody. Whoever is only left out is listed. */
   async function listAll(
     identity: string,
-    query: Path,
+    query: RegistryPath,
     limits: ListLimits,
     asker?: Asker,
   ): Promise<ParticipantRecord[] | undefined> {
-    const lookup = (name: string) => findPath('lookup', identity, name) ?? query;
+    const lookup = (name: string) => findRegistryPath('lookup', identity, name) ?? query;
     const { records, leftOut } = await askForRecords(askFor(asker), { query, lookup }, limits);
     tellLeftOut(query, leftOut);
     return records.length > 0 || leftOut.length > 0 ? records : undefined;
   }
 
   /** Once for as long as it stays the same: the same list is asked for every few minutes. */
-  function tellLeftOut(path: Path, leftOut: readonly string[]): void {
+  function tellLeftOut(path: RegistryPath, leftOut: readonly string[]): void {
     const text = leftOut.join('; ');
     if (told.find(path) === text) return;
     told.keep(path, text);
@@ -190,7 +195,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
 
     async queryNetwork(networkId) {
       const identity = identityOf(networkId, registryName);
-      const path = findPath('query', identity);
+      const path = findRegistryPath('query', identity);
       return usableNow(path && (await listAll(identity, path, networkLimits)));
     },
   };
@@ -205,16 +210,6 @@ type FoundKey = ReadKey & {
 type ReadKey = { publicKey: KeyObject } | { keyFault: string };
 
 type MissingKey = 'unknown-key' | 'unknown-subscriber';
-
-async function askForKey(
-  ask: Ask,
-  path: Path,
-  identity: string,
-  recordId: string,
-): Promise<FoundKey | undefined> {
-  const found = await ask(path, maxLookupBytes, (answer) => parseLookupAnswer(answer, identity));
-  return found && foundKey(found, recordId);
-}
 
 /** Some registries show an internal id as record_id; the name under which the key was found is the one in keyIds. */
 function foundKey(found: ParticipantRecord, recordId: string): FoundKey {
@@ -232,12 +227,3 @@ function readKey(text: string | undefined): ReadKey {
     return { keyFault: error instanceof Error ? error.message : String(error) };
   }
 }
-
-/** Names that no registry can hold have no path, and are not asked for. */
-function findPath(question: 'lookup' | 'query', identity: string, ...more: string[]): Path | undefined {
-  const { namespace, registryName } = splitIdentity(identity);
-  const names = [namespace, registryName, ...more];
-  return names.every(isIdPart) ? `/${[question, ...names].map(encodeURIComponent).join('/')}` : undefined;
-}
-
-type Path = `/${string}`;

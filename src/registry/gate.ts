@@ -1,7 +1,6 @@
 /**
- * Lets a limited number in at once; others wait for a limited time. Two lanes, each with some slots that the other never takes: askers of what is
- * known go first, strangers after them. In a lane the sources take turns, and each has a share of the slots and of the queue, so that a
- * flood from one source holds up nobody else.
+ * A semaphore with two lanes, each with slots that the other never takes: questions about known keys go first. In a lane the sources take turns, and each
+ * has a share of the slots and of the queue, so that a flood from one source delays nobody else.
  */
 export interface GateLimits {
   concurrent: number;

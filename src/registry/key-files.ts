@@ -4,11 +4,9 @@ import { hasCode } from '../error-code.ts';
 import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
 import { createSecret, readIfThere } from '../secret-file.ts';
 
-// The signing keys of this machine: seeds in DATA_DIR/keys, readable by their owner alone. Of a subscriber with several keys, the one that
-// signs is named in a file beside them.
+// The signing keys of this machine: seeds in DATA_DIR/keys, readable by their owner alone. A file beside them names the key in use.
 
 export interface KeyOwner {
-  /** The subscriberId in the registry. */
   id: string;
   /** The recordId of the key; without it, the one in use (`currentKeyId`). */
   keyId?: string;
@@ -38,7 +36,6 @@ export function requireSigningKey(dataDir: string, owner: KeyOwner): SigningKey 
   return found;
 }
 
-/** The file of a key. */
 export function seedFile(dataDir: string, { id, keyId }: NamedKey): string {
   return fileOf(dataDir, id, `${keyId}.seed`);
 }

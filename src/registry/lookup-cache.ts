@@ -9,12 +9,7 @@ interface LookupCacheOptions<T> {
   now: () => Date;
 }
 
-/**
- * Remembers what was found and what was not, and asks once for many waiters.
- *
- * What is kept counts from the moment of asking, so that a change at the source takes effect within the time given,
- * however slow the answer was. A failure is never kept.
- */
+/** Caches what was found and what was not, from the moment of asking, and asks once for many waiters. A failure is never kept. */
 export function createLookupCache<T>({ maxEntries, keepMs, now }: LookupCacheOptions<T>) {
   const found = new LruCache<string, Entry<T>>(maxEntries);
   const missing = new LruCache<string, Entry<T>>(maxEntries);
@@ -34,10 +29,7 @@ export function createLookupCache<T>({ maxEntries, keepMs, now }: LookupCacheOpt
   }
 
   return {
-    /**
-     * The remembered value, or what `ask` finds; undefined means that there is none. Only those wait for one question who ask for the same
-     * source: a question that has to wait, for all that its source asks, must not hold up another source.
-     */
+    /** The remembered value, or what `ask` finds. Waiters share a question only within one source, so that a slow source delays no other. */
     async find(key: string, ask: () => Promise<T | undefined>, source = ''): Promise<T | undefined> {
       const kept = [found.find(key), missing.find(key)].find((entry) => entry && isFresh(entry));
       if (kept) return kept.value;

@@ -7,12 +7,12 @@ import {
 } from '../protocol/registry-record.ts';
 import type { Ask } from './ask.ts';
 
-/** One query of a DeDi registry: all of its pages, and one lookup for each record that it only sums up. Both are bounded, and what is left out is named. */
+/** One query of a DeDi registry: all of its pages, and one lookup for each record that it only sums up. Both are bounded, and what is left out is named in words. */
 export async function askForRecords(
   ask: Ask,
-  { query, lookup }: ListPaths,
+  { query, lookup }: { query: string; lookup: RecordPath },
   limits: ListLimits,
-): Promise<ListedRecords> {
+): Promise<{ records: ParticipantRecord[]; leftOut: string[] }> {
   const { page, leftOut } = await askForPages(ask, query, limits);
   const records = new Map(page.records.map((record) => [keyOf(record), record]));
   const { found, missing } = await lookUp(ask, lookup, page.summaries.slice(0, limits.maxLookups));
@@ -24,12 +24,6 @@ export async function askForRecords(
   return { records: [...records.values()], leftOut };
 }
 
-export interface ListPaths {
-  query: `/${string}`;
-  /** Of a record by one of its names. */
-  lookup: (name: string) => `/${string}`;
-}
-
 export interface ListLimits {
   maxPages: number;
   /** No further page is requested after this many rows. */
@@ -37,11 +31,8 @@ export interface ListLimits {
   maxLookups: number;
 }
 
-export interface ListedRecords {
-  records: ParticipantRecord[];
-  /** What the registry has and this list has not, in words. */
-  leftOut: string[];
-}
+/** The path of a record by one of its names. */
+type RecordPath = (name: string) => string;
 
 export const maxLookupBytes = 256 * 1024;
 const maxQueryBytes = 8 * 1024 * 1024;
@@ -79,7 +70,7 @@ async function askForPages(
 /** An answer without a record leaves that record out; a registry that cannot be asked ends the whole query. */
 async function lookUp(
   ask: Ask,
-  path: ListPaths['lookup'],
+  path: RecordPath,
   summaries: readonly string[][],
 ): Promise<{ found: ParticipantRecord[]; missing: number }> {
   const found: ParticipantRecord[] = [];
@@ -93,7 +84,7 @@ async function lookUp(
 
 async function lookUpByNames(
   ask: Ask,
-  path: ListPaths['lookup'],
+  path: RecordPath,
   names: readonly string[],
 ): Promise<ParticipantRecord | undefined> {
   for (const name of names.filter(isIdPart)) {

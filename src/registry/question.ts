@@ -15,14 +15,9 @@ export class RegistryRefusal extends Error {
   constructor(code: RegistryErrorCode, message: string) {
     super(message);
     this.code = code;
-    this.status = statuses[code];
+    this.status = code === 'NOT_FOUND' ? 404 : 400;
   }
 }
-
-const statuses: Record<RegistryErrorCode, number> = {
-  NOT_FOUND: 404,
-  INVALID_PARAMETER: 400,
-};
 
 export type QueryText = Record<string, unknown>;
 
@@ -37,7 +32,7 @@ export function parseAtVersion(query: QueryText): AtVersion {
   const { version_id: version } = query;
   if (version === undefined) return asOn === undefined ? {} : { asOn };
   if (asOn !== undefined) throw invalid('Give either version_id or as_on, not both.');
-  return { version: isVersion(version) ? Number(version) : 0 };
+  return { version: /^[1-9]\d{0,8}$/.test(String(version)) ? Number(version) : 0 };
 }
 
 /** A date is the whole day, in UTC: the state at its end. */
@@ -53,12 +48,7 @@ function parseMoment(name: string, text: unknown, timeOfDate: string): Date {
   return moment;
 }
 
-/**
- * What a list is narrowed to. A filter that cannot be read is refused: whoever asks for live keys must not be given others. An empty one
- * is none, because clients send the fields of a form as they are.
- *
- * @param state its name: DeDi has `state` for records, `status` for registries
- */
+/** An empty filter is none; one that cannot be read is refused. `state` is its name: DeDi has `state` for records, `status` for registries. */
 export function parseFilter(query: QueryText, state: 'state' | 'status'): ListFilter {
   const { name, from, to, sort } = Object.fromEntries(
     Object.entries(query).filter(([, text]) => text !== ''),
@@ -91,15 +81,8 @@ function parseOrder(given: unknown): ListFilter['order'] {
   return order;
 }
 
-export interface Page {
-  number: number;
-  size: number;
-  limit: number;
-  offset: number;
-}
-
 /** Anything that is no page number gets the first page of the usual size. */
-export function parsePage(query: QueryText): Page {
+export function parsePage(query: QueryText) {
   const number = within(query.page, 1, maxPageNumber) ?? 1;
   const size = within(query.page_size, 1, maxPageSize) ?? defaultPageSize;
   return { number, size, limit: size, offset: (number - 1) * size };
@@ -110,10 +93,6 @@ const endOfDay = 'T23:59:59.999Z';
 const defaultPageSize = 1_000;
 const maxPageSize = 1_000;
 const maxPageNumber = 1_000_000;
-
-function isVersion(value: unknown): boolean {
-  return typeof value === 'string' && /^[1-9]\d{0,8}$/.test(value);
-}
 
 function within(value: unknown, min: number, max: number): number | undefined {
   const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;

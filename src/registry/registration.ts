@@ -1,12 +1,12 @@
 import { createPublicKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import type { FindKey } from '../http/authenticate.ts';
 import type { Logger } from '../logger.ts';
 import { publicKeyOf, type SigningKey } from '../protocol/keys.ts';
 import type { KeyLookup } from '../protocol/registry-record.ts';
 import { currentKeyId, type KeyOwner, loadOrCreateSigningKey, seedFile } from './key-files.ts';
 
-// A role's own key: made when there is none, and looked up in the registry as others look it up. Until the registry has it, everything that
-// the role signs is refused by everybody, so that is told with all that is needed to register it.
+// A role's own key: created if missing, and looked up in the registry. Until the registry has it, everybody refuses what the role signs, so that is reported.
 
 /** The signing key of a role. One that is made is told with its place: it is to be kept, and shared by the processes of the role. */
 export function openSigningKey(dataDir: string, owner: KeyOwner, logger: Logger): SigningKey {
@@ -43,12 +43,7 @@ export interface Registration {
   problem?: string;
 }
 
-export interface RegistrationWatch {
-  /** When the registry was asked for the first time, however that ended. */
-  first: Promise<void>;
-  state(): Registration;
-  close(): Promise<void>;
-}
+export type RegistrationWatch = ReturnType<typeof watchRegistration>;
 
 /** The registry forgets within this time that it has not found a key. */
 const untilRegisteredMs = 30_000;
@@ -57,14 +52,13 @@ const onceRegisteredMs = 5 * 60_000;
 export function watchRegistration(options: {
   /** Read anew each time: a key may be rotated. */
   key: () => SigningKey;
-  findKey: (subscriberId: string, recordId: string) => Promise<KeyLookup>;
-  /** Told after each look. */
+  findKey: FindKey;
   note?: (state: Registration) => Promise<void>;
   logger: Logger;
   now: () => Date;
   /** How long it waits before it asks again for a key that the registry does not have. */
   askAgainMs?: number;
-}): RegistrationWatch {
+}) {
   const { key, findKey, note, logger, now, askAgainMs = untilRegisteredMs } = options;
   let state = describeKey(key());
   let timer: NodeJS.Timeout | undefined;
@@ -82,8 +76,9 @@ export function watchRegistration(options: {
   }
 
   return {
+    /** When the registry was asked for the first time, however that ended. */
     first: look(),
-    state: () => ({ ...state }),
+    state: (): Registration => ({ ...state }),
     async close() {
       isClosed = true;
       clearTimeout(timer);
@@ -99,27 +94,21 @@ function describeKey({ subscriberId, recordId, privateKey }: SigningKey): Regist
 async function lookAt(
   { subscriberId, recordId, publicKey }: Registration,
   key: () => SigningKey,
-  findKey: (subscriberId: string, recordId: string) => Promise<KeyLookup>,
+  findKey: FindKey,
 ): Promise<Registration> {
+  const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+  let own: SigningKey;
   try {
-    const own = key();
-    return { ...describeKey(own), ...(await lookUp(own, findKey)) };
+    own = key();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
-    const problem = `The signing key of ${subscriberId} cannot be read again: ${reason}`;
+    const problem = `The signing key of ${subscriberId} cannot be read again: ${reasonOf(error)}`;
     return { subscriberId, recordId, publicKey, isUnreadable: true, problem };
   }
-}
-
-async function lookUp(
-  own: SigningKey,
-  findKey: (subscriberId: string, recordId: string) => Promise<KeyLookup>,
-): Promise<Pick<Registration, 'registered' | 'problem'>> {
   try {
     const problem = problemWith(await findKey(own.subscriberId, own.recordId), own);
-    return problem === undefined ? { registered: true } : { registered: false, problem };
+    return { ...describeKey(own), registered: problem === undefined, problem };
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { ...describeKey(own), problem: reasonOf(error) };
   }
 }
 

@@ -4,7 +4,6 @@ import type {
   RegistrySummary,
   VersionList,
 } from '../protocol/registry-answers.ts';
-import type { RecordState } from '../protocol/registry-record.ts';
 import type { Subscriber } from '../storage/registry/participants.ts';
 import type { KeyRecord, NamedRegistry } from '../storage/registry/records.ts';
 
@@ -19,7 +18,9 @@ export const onlyVersion = '1';
 /** @param moment at which its validity is judged */
 export function renderRecord(record: KeyRecord, moment: Date): RegistryRecord {
   const { recordId, subscriberId, url, type, domain, countries, publicKey, validFrom, validUntil } = record;
-  const state = stateAt(record, moment);
+  // A live key whose time is over reads as expired, without anybody having to write it.
+  const isOver = record.state === 'live' && validUntil && validUntil < moment;
+  const state = isOver ? 'expired' : record.state;
   return {
     record_id: recordId,
     record_name: recordId,
@@ -83,7 +84,6 @@ export function renderVersions(record: KeyRecord, versions: readonly number[]): 
   };
 }
 
-/** Of a namespace, or of one of its registries. */
 export function renderOnlyVersion(
   names: Partial<Subscriber>,
   registries: readonly NamedRegistry[],
@@ -94,11 +94,6 @@ export function renderOnlyVersion(
     ...{ total_versions: 1, versions: [onlyVersion], ttl: listTtlSeconds },
     ...renderTimes(registries),
   };
-}
-
-/** A live key whose time is over reads as expired, without anybody having to write it. */
-function stateAt({ state, validUntil }: KeyRecord, moment: Date): RecordState {
-  return state === 'live' && validUntil && validUntil < moment ? 'expired' : state;
 }
 
 function renderTimes(registries: readonly NamedRegistry[]): { created_at: string; updated_at: string } {

@@ -47,7 +47,7 @@ import {
   renderVersions,
 } from './render.ts';
 
-export interface RegistryRoleOptions {
+interface RegistryRoleOptions {
   database: Database;
   logger: Logger;
   metrics: Metrics;
@@ -119,7 +119,6 @@ export function addRegistryRoutes(
   }
 }
 
-/** The answers to each kind of question. */
 function createAnswers(database: Database, now: () => Date): Record<RegistryQuestion, Answering> {
   async function requireRegistries({ namespace, registryName }: Names, asOn?: Date): Promise<Registries> {
     const found = await listRegistries(database, namespace, { registryName, asOn });

@@ -23,8 +23,7 @@ import { programVersion } from '../program-version.ts';
 import { createMetricProducer } from './metric-producer.ts';
 import { type OpenSpan, type SpanOptions, type Tracer, useTracer } from './tracing.ts';
 
-// The SDK of OpenTelemetry: OTLP over HTTP in JSON. Exporters, sampler, limits and resource read the usual OTEL_… variables of the environment themselves. Nothing waits for
-// a collector: what it does not take in time is dropped.
+// The SDK of OpenTelemetry: OTLP over HTTP in JSON, configured by the usual OTEL_… variables. Nothing waits for a collector: late data is dropped.
 
 interface SdkOptions {
   /** Unless OTEL_RESOURCE_ATTRIBUTES names another. */

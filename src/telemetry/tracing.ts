@@ -1,5 +1,4 @@
-// Traces, as the rest of the program uses them. Without OTEL_EXPORTER_OTLP_ENDPOINT there is no tracer: a traced piece of work is a function call more, and no module of
-// OpenTelemetry is loaded. A trace goes from process to process as a W3C traceparent: in our rows, and in the header of what is sent.
+// Traces. Without OTEL_EXPORTER_OTLP_ENDPOINT, no module of OpenTelemetry is loaded. A trace travels as a W3C traceparent, in rows and in headers.
 
 export type Attributes = Record<string, string | number | boolean | string[] | undefined>;
 
@@ -55,7 +54,6 @@ export interface Phase {
   endedAt: number;
 }
 
-/** Spans of what is over already. */
 export function recordPhases(phases: readonly Phase[], parent: string | undefined): void {
   if (tracer === undefined) return;
   for (const { name, startedAt, endedAt } of phases)

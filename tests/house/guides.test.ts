@@ -80,7 +80,9 @@ describe('docs/troubleshooting.md', () => {
   it('quotes reasons of a 401 that are given', () => {
     const rows = text.split('\n').filter((line) => line.startsWith('| `AUT_'));
     const quoted = rows.flatMap((row) => [...row.matchAll(/"([^"]+)"/g)].map(([, words = '']) => words));
-    const sources = ['request-signature.ts', 'keys.ts'].map((name) => join('src/protocol', name));
+    const sources = ['request-signature.ts', 'registry-record.ts', 'keys.ts'].map((name) =>
+      join('src/protocol', name),
+    );
     const given = [...sources, 'src/http/authenticate.ts'].map((file) => readFileSync(file, 'utf8')).join('');
     expect(quoted.length).toBeGreaterThan(8);
     expect(quoted.filter((words) => !given.includes(words))).toEqual([]);

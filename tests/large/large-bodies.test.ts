@@ -60,7 +60,7 @@ describe('a large body', () => {
 
 describe('what requests cost', () => {
   it('is charged to their identity: bytes beyond its share are AUT_RATE_LIMITED with Retry-After', async () => {
-    const costs = createCostLimits({ msPerSecond: 0, bytesPerSecond: 1_000 });
+    const costs = createCostLimits({ TIME_LIMIT_MS_PER_SECOND: 0, BYTE_LIMIT_PER_SECOND: 1_000 });
     const { url } = await start(actions.publish, { largeBodies, costs });
     const publish = (body: Buffer) => sendSigned(`${url}/catalog/publish`, { from: provider, body });
     expect((await publish(publishOf(500))).status).toBe(200);
@@ -71,7 +71,7 @@ describe('what requests cost', () => {
   });
 
   it('is charged for answers as well, an eighth of what may be sent', async () => {
-    const costs = createCostLimits({ msPerSecond: 0, bytesPerSecond: 8_000 });
+    const costs = createCostLimits({ TIME_LIMIT_MS_PER_SECOND: 0, BYTE_LIMIT_PER_SECOND: 8_000 });
     costs.check('a');
     costs.spendAnswer('a', 5_000);
     expect(() => costs.check('a')).toThrow('Ask for pages');
@@ -79,7 +79,7 @@ describe('what requests cost', () => {
   });
 
   it('is charged in time of the main thread as well, and spares nobody', () => {
-    const costs = createCostLimits({ msPerSecond: 10, bytesPerSecond: 0 });
+    const costs = createCostLimits({ TIME_LIMIT_MS_PER_SECOND: 10, BYTE_LIMIT_PER_SECOND: 0 });
     costs.check('a');
     costs.spendMs('a', 10_000);
     expect(() => costs.check('a')).toThrow('share of time');

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { LargeCallbacks } from '../../src/http/authenticate.ts';
-import { createMessageIdScanner } from '../../src/http/scan-aside.ts';
+import { createLargeBodies } from '../../src/http/large-bodies.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { actions } from '../../src/protocol/actions.ts';
 import { parseJson } from '../../src/protocol/json.ts';
@@ -19,7 +19,7 @@ import { type Outgoing, type Sent, send, sendSigned } from '../support/network/s
 
 // Four-line callbacks with bodies above 64 KiB (protocol decisions: what is parsed before the signature is verified).
 
-const scanner = createMessageIdScanner(silentLogger());
+const scanner = createLargeBodies(silentLogger());
 afterEach(closeAll);
 afterAll(() => scanner.close());
 

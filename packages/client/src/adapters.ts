@@ -1,10 +1,10 @@
 import { nack } from '../../../src/protocol/acknowledgement.ts';
 import { asProtocolError, SignpostError } from './errors.ts';
+import { readBytes } from './read-bytes.ts';
 import { isReceivable, maxBodyBytes, type ReceivedRequest, type SentAnswer, tooLarge } from './receive.ts';
 import { receivable } from './verify-request.ts';
 
-// The receiving side inside a server that you have: Fastify, Express (and whatever calls (req, res, next)), and servers that take a Request and give
-// a Response. Types are structural: none of these is a dependency.
+// The receiving side inside a server of your own: Fastify, Express, or one of the Fetch API. Types are structural: none of these is a dependency.
 
 /** A Signpost; only this of it is needed. */
 export interface Receiver {
@@ -17,7 +17,7 @@ export function fetchHandler(receiver: Receiver): (request: Request) => Promise<
     const { method, headers } = request;
     const { pathname: path } = new URL(request.url);
     if (!isReceivable({ method, path })) return new Response('Not found', { status: 404 });
-    const sent = await readAll(request.body ?? []).then(
+    const sent = await readBytes(request, maxBodyBytes, tooLarge).then(
       (body) => receiver.receive({ method, path, headers, body }),
       refuse,
     );
@@ -69,19 +69,7 @@ async function rawBody(request: NodeRequest): Promise<Uint8Array> {
       'NET_INTERNAL_ERROR',
       'The body was parsed before: mount this handler before express.json(), or use express.raw().',
     );
-  return readAll(request);
-}
-
-/** Throws where it outgrows the limit, without reading on. */
-async function readAll(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Buffer> {
-  const read: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    if (length > maxBodyBytes) throw tooLarge();
-    read.push(chunk);
-  }
-  return Buffer.concat(read);
+  return readBytes({ body: request }, maxBodyBytes, tooLarge);
 }
 
 function refuse(thrown: unknown): SentAnswer {

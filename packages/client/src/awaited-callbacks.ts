@@ -6,31 +6,7 @@ import {
 import { SignpostError } from './errors.ts';
 import type { ReceivedMessage } from './verify-request.ts';
 
-/** The requests whose callbacks are waited for, in memory: a callback finds its request by the messageId. */
-export interface AwaitedCallbacks {
-  expect(request: ExpectedRequest): AwaitedCallback;
-  /** The Authorization headers under which a request was sent, by which its callback may name it. */
-  findSent(messageId: string): readonly string[];
-  /** False where no call waits for it, or has waited and got it; throws where it does not answer the request that it names. */
-  accept(message: ReceivedMessage): boolean;
-  /** Keeps why a callback was refused, for the call that waits for it in vain. Refusals of other actions than the awaited one are ignored. */
-  noteRefusal(refused: { messageId: string; action: string; reason: string }): void;
-  /** Ends all waiting. */
-  close(): void;
-}
-
-export interface ExpectedRequest extends AskedRequest {
-  messageId: string;
-  callback: string;
-}
-
-export interface AwaitedCallback extends Pick<Awaited<ReceivedMessage>, 'acknowledge'> {
-  /** Every attempt has a signature of its own. */
-  addAttempt(authorization: string): void;
-  wait(timeoutMs: number, signal?: AbortSignal): Promise<ReceivedMessage>;
-  /** To be called however it ends. */
-  done(): void;
-}
+export type AwaitedCallbacks = ReturnType<typeof createAwaitedCallbacks>;
 
 interface Pending {
   callback: string;
@@ -41,19 +17,22 @@ interface Pending {
 /** A callback that was acknowledged may come again, if the acknowledgement was lost; one that nobody waits for any more may still come. */
 const maxRemembered = 1_000;
 
-export function createAwaitedCallbacks(): AwaitedCallbacks {
+/** The requests whose callbacks are waited for, in memory: a callback finds its request by the messageId. */
+export function createAwaitedCallbacks() {
   const pending = new Map<string, Pending>();
   const past = new Map<string, Pending>();
 
   return {
-    expect({ messageId, callback, ...request }) {
+    expect({ messageId, callback, ...request }: AskedRequest & Record<'messageId' | 'callback', string>) {
       const awaited = awaitCallback<ReceivedMessage>(request);
       const entry: Pending = { callback, attempts: [], awaited };
       pending.set(messageId, entry);
       return {
-        addAttempt: (authorization) => void entry.attempts.push(authorization),
+        /** Every attempt has a signature of its own. */
+        addAttempt: (authorization: string) => void entry.attempts.push(authorization),
         acknowledge: awaited.acknowledge,
-        wait: (timeoutMs, signal) => within(entry, { messageId, timeoutMs, signal }),
+        wait: (timeoutMs: number, signal?: AbortSignal) => within(entry, { messageId, timeoutMs, signal }),
+        /** To be called however it ends. */
         done() {
           awaited.fail(new Error('the call has ended'));
           pending.delete(messageId);
@@ -63,8 +42,11 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
         },
       };
     },
-    findSent: (messageId) => (pending.get(messageId) ?? past.get(messageId))?.attempts ?? [],
-    accept(message) {
+    /** The Authorization headers under which a request was sent, by which its callback may name it. */
+    findSent: (messageId: string): readonly string[] =>
+      (pending.get(messageId) ?? past.get(messageId))?.attempts ?? [],
+    /** False where no call waits for it, or has waited and got it; throws where it does not answer the request that it names. */
+    accept(message: ReceivedMessage): boolean {
       const { messageId } = message.context;
       const entry = pending.get(messageId) ?? past.get(messageId);
       if (!entry || entry.callback !== message.action) return false;
@@ -73,11 +55,12 @@ export function createAwaitedCallbacks(): AwaitedCallbacks {
       awaited.accept(message);
       return pending.has(messageId) || wasAnswered;
     },
-    noteRefusal({ messageId, action, reason }) {
+    /** Keeps why a callback was refused, for the call that waits for it in vain. Refusals of other actions than the awaited one are ignored. */
+    noteRefusal({ messageId, action, reason }: { messageId: string; action: string; reason: string }): void {
       const entry = pending.get(messageId);
       if (entry?.callback === action) entry.awaited.refusal = reason;
     },
-    close() {
+    close(): void {
       for (const { awaited } of pending.values())
         awaited.fail(new SignpostError('NET_CALLBACK_FAILED', 'The client was closed.'));
     },

@@ -46,7 +46,6 @@ export interface Question {
   query?: Record<string, string | number | undefined>;
 }
 
-/** The synchronous answer. */
 export async function ask(core: Core, question: Question, options: CallOptions): Promise<Answer> {
   const request = buildRequest(core, question, options);
   return send(core.settings, { ...request, ...(await findService(core, question, options)) });
@@ -84,14 +83,8 @@ function requireReceiver({ callbacks }: Core): void {
   );
 }
 
-interface BuiltRequest {
-  method: Action['method'];
-  body: Buffer;
-  messageId: string;
-}
-
 /** Throws where the service would refuse it for its form, with the same code and path, before anything is sent. */
-function buildRequest(core: Core, { action, message }: Question, options: CallOptions): BuiltRequest {
+function buildRequest(core: Core, { action, message }: Question, options: CallOptions) {
   const { messageId = randomUUID(), transactionId = randomUUID() } = options;
   if (action.method !== 'POST') return { method: action.method, body: Buffer.alloc(0), messageId };
   const now = new Date();
@@ -118,7 +111,6 @@ function buildRequest(core: Core, { action, message }: Question, options: CallOp
   return { method: action.method, body, messageId };
 }
 
-/** Whom it asks, and at which address. */
 async function findService(
   core: Core,
   { action, service: role, query = {} }: Question,

@@ -44,16 +44,15 @@ export async function* discover(
   options: DiscoverOptions = {},
 ): AsyncGenerator<Found, void, void> {
   const { pageSize = 100, onNothing } = options;
+  const asked = typeof intent === 'string' ? { textSearch: intent } : intent;
   let isPaged = true;
   for (let offset = 0; ; ) {
     const paging = isPaged ? { limit: pageSize, offset } : {};
-    const page = await askForPage(core, { intent: asIntent(intent), ...paging }, options).catch(
-      (error: unknown) => {
-        if (!isPaged || !refusesPaging(error)) throw error;
-        isPaged = false;
-        return 'unpaged' as const;
-      },
-    );
+    const page = await askForPage(core, { intent: asked, ...paging }, options).catch((error: unknown) => {
+      if (!isPaged || !refusesPaging(error)) throw error;
+      isPaged = false;
+      return 'unpaged' as const;
+    });
     if (page === 'unpaged') continue;
     if ('nothing' in page) {
       if (offset === 0) onNothing?.(page.nothing);
@@ -69,10 +68,6 @@ export async function* discover(
     const isExact = pagination.total <= maxExactTotal;
     if (offset >= pagination.total && (isExact || count < pageSize)) return;
   }
-}
-
-function asIntent(intent: Intent | string): Intent {
-  return typeof intent === 'string' ? { textSearch: intent } : intent;
 }
 
 async function askForPage(
@@ -92,9 +87,7 @@ async function askForPage(
   return callback ? callback.message : { nothing: readNack(answer.body).message ?? 'Nothing was found.' };
 }
 
-/**
- * limit and offset are beyond the specification: a service that has a closed schema refuses them. Beckn-ONIX names the object that has them, once for each.
- */
+/** A closed schema refuses limit and offset, which are beyond the specification. Beckn-ONIX names the object that has them, once for each. */
 function refusesPaging(error: unknown): boolean {
   if (!(error instanceof SignpostError) || error.status !== 400) return false;
   const { path = '', code } = error;

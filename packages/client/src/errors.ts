@@ -1,9 +1,6 @@
 import { type ErrorCode, ProtocolError } from '../../../src/protocol/errors.ts';
 
-/**
- * The one error of this package: what a service refused, what is wrong with a message before it leaves or after it came, and what did not come
- * at all. `code` is one of the protocol's ErrorCode enumeration, or one that only the service knows.
- */
+/** The one error of this package. `code` is one of the ErrorCode enumeration of the protocol, or one that only the service knows. */
 export class SignpostError extends Error {
   override readonly name = 'SignpostError';
   readonly code: ErrorCode | (string & {});
@@ -14,20 +11,17 @@ export class SignpostError extends Error {
   /** HTTP status of the answer, where one came. */
   readonly status?: number;
 
-  constructor(code: SignpostError['code'], message: string, details: ErrorDetails = {}) {
+  constructor(
+    code: SignpostError['code'],
+    message: string,
+    details: { path?: string; messageId?: string; status?: number; cause?: unknown } = {},
+  ) {
     super(message, { cause: details.cause });
     this.code = code;
     this.path = details.path;
     this.messageId = details.messageId;
     this.status = details.status;
   }
-}
-
-export interface ErrorDetails {
-  path?: string;
-  messageId?: string;
-  status?: number;
-  cause?: unknown;
 }
 
 /** A fault that the protocol layer found, as callers of this package see it. Anything else stays what it is. */

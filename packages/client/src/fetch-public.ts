@@ -4,8 +4,7 @@ import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { findLiteralRefusal, publicOnly } from '../../../src/http/public-addresses.ts';
 
-// A GET of an address that somebody else wrote: https, to a public address, and the address that is checked is the one connected to. `fetch` cannot
-// promise that: it resolves the name itself, after any check.
+// A GET of an address that somebody else wrote: https, to a public address that is checked where it is connected to. `fetch` cannot promise that.
 
 const maxRedirects = 3;
 const redirectStatuses = [301, 302, 303, 307, 308];

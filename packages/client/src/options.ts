@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { isIdPart, isSubscriberId } from '../../../src/protocol/identity.ts';
-import { privateKeyFromSeed, type SigningKey } from '../../../src/protocol/keys.ts';
+import { privateKeyFromSeed, publicKeyOf } from '../../../src/protocol/keys.ts';
 import { createRegistry, defaultRegistryName, type Registry } from './registry.ts';
 import type { ReceivedMessage } from './verify-request.ts';
 
@@ -48,30 +48,17 @@ export interface ClientLogger {
 
 const consoleLogger: ClientLogger = { warn: (message) => console.warn(message), debug: () => {} };
 
-export interface Settings {
-  key: SigningKey;
-  registry: Registry;
-  registryName: string;
-  callbacks?: string;
-  services: { catalog?: string; discovery?: string };
-  answerTimeoutMs: number;
-  callbackTimeoutMs: number;
-  retryForMs: number;
-  retryBaseMs: number;
-  onMessage?: SignpostOptions['onMessage'];
-  requireCallbackChain: boolean;
-  allowPrivateAddresses: boolean;
-  fetch: typeof fetch;
-  logger: ClientLogger;
-}
+export type Settings = ReturnType<typeof readOptions>;
 
 /** Options are the programmer's own: what is wrong with them is a TypeError. */
-export function readOptions(options: SignpostOptions): Settings {
+export function readOptions(options: SignpostOptions) {
   const { id, keyId, registry, callbacks, registryName = defaultRegistryName } = options;
+  const { onMessage, requireCallbackChain = false, allowPrivateAddresses = false } = options;
+  const { answerTimeoutMs = 30_000, callbackTimeoutMs = 60_000, retryForMs = 30_000 } = options;
+  const { retryBaseMs = 500, fetch: asked = fetch, logger = consoleLogger } = options;
   if (!isSubscriberId(id)) throw new TypeError(`id is no subscriberId: ${JSON.stringify(id)}`);
   if (!isIdPart(keyId)) throw new TypeError(`keyId is no recordId: ${JSON.stringify(keyId)}`);
   if (callbacks !== undefined) requireAddress('callbacks', callbacks);
-  const asked = options.fetch ?? fetch;
   return {
     key: { subscriberId: id, recordId: keyId, privateKey: readPrivateKey(options.privateKey) },
     registry:
@@ -81,28 +68,24 @@ export function readOptions(options: SignpostOptions): Settings {
     registryName,
     callbacks,
     services: { catalog: options.catalogService, discovery: options.discoveryService },
-    answerTimeoutMs: options.answerTimeoutMs ?? 30_000,
-    callbackTimeoutMs: options.callbackTimeoutMs ?? 60_000,
-    retryForMs: options.retryForMs ?? 30_000,
-    retryBaseMs: options.retryBaseMs ?? 500,
-    onMessage: options.onMessage,
-    requireCallbackChain: options.requireCallbackChain ?? false,
-    allowPrivateAddresses: options.allowPrivateAddresses ?? false,
-    fetch: asked,
-    logger: options.logger ?? consoleLogger,
+    ...{ answerTimeoutMs, callbackTimeoutMs, retryForMs, retryBaseMs },
+    ...{ onMessage, requireCallbackChain, allowPrivateAddresses, fetch: asked, logger },
   };
 }
 
 function readPrivateKey(key: string | KeyObject): KeyObject {
-  const read = typeof key === 'string' ? fromText(key) : key;
+  const parse = (text: string) =>
+    text.includes('-----BEGIN') ? createPrivateKey(text) : privateKeyFromSeed(text);
+  const read = typeof key === 'string' ? parse(key) : key;
   // Programs in JavaScript may give undefined, such as a variable of the environment that is not set.
   if (read?.asymmetricKeyType !== 'ed25519')
     throw new TypeError('privateKey is no Ed25519 key: give its seed in Base64, a PEM text or a KeyObject');
   return read;
 }
 
-function fromText(text: string): KeyObject {
-  return text.includes('-----BEGIN') ? createPrivateKey(text) : privateKeyFromSeed(text);
+/** The public half of a seed, as the registry takes it: 32 raw bytes in Base64. */
+export function publicKeyFromSeed(seed: string): string {
+  return publicKeyOf(privateKeyFromSeed(seed));
 }
 
 function requireAddress(name: string, text: string): string {

@@ -19,13 +19,7 @@ export async function publish(
   const question = { action: actions.publish, service: 'catalog', message } as const;
   const { answer, callback } = await askAndWait(core, question, options);
   if (callback) return callback.message.results;
-  const { messageId } = options;
-  throw new SignpostError(
-    'NET_CALLBACK_FAILED',
-    'The service acknowledged the publish, and will not process it.',
-    {
-      status: answer.status,
-      messageId,
-    },
-  );
+  const details = { status: answer.status, messageId: options.messageId };
+  const problem = 'The service acknowledged the publish, and will not process it.';
+  throw new SignpostError('NET_CALLBACK_FAILED', problem, details);
 }

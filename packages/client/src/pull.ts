@@ -21,7 +21,6 @@ export interface PullOptions extends Omit<CallOptions, 'messageId'> {
 
 const defaultMaxDownloadBytes = 256 * 1024 * 1024;
 const maxInflation = 8;
-/** Of the whole download, headers and body. */
 const defaultDownloadTimeoutMs = 300_000;
 
 /**

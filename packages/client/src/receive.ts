@@ -1,14 +1,19 @@
 import { ack, nack } from '../../../src/protocol/acknowledgement.ts';
 import { ProtocolError } from '../../../src/protocol/errors.ts';
 import { scanMessageId } from '../../../src/protocol/message-id-scan.ts';
-import type { KeyLookup } from '../../../src/protocol/registry-record.ts';
+import { requireKey } from '../../../src/protocol/registry-record.ts';
 import { findSignatureText, signRequest } from '../../../src/protocol/request-signature.ts';
 import type { Core } from './core.ts';
 import { asProtocolError } from './errors.ts';
-import { type HeaderSource, type ReceivedMessage, receivable, verifyRequest } from './verify-request.ts';
+import {
+  type HeaderSource,
+  headerOf,
+  type ReceivedMessage,
+  receivable,
+  verifyRequest,
+} from './verify-request.ts';
 
-// What comes to our own address: verified, given to the call that waits for it or to `onMessage`, acknowledged under a signature of ours. The
-// same for every server: adapters only carry bytes.
+// Receives messages: verified, given to the call that waits or to `onMessage`, and acknowledged under our signature. Adapters only carry bytes.
 
 export interface ReceivedRequest {
   method: string;
@@ -76,13 +81,6 @@ function findAction(path: string): (typeof receivable)[number] | undefined {
   return receivable.find((action) => pathname.endsWith(action.path));
 }
 
-function requireKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {
-  if (lookup.kind === 'key') return lookup;
-  if (lookup.kind === 'unusable')
-    throw new ProtocolError('AUT_KEY_EXPIRED_OR_REVOKED', `The key cannot be used: ${lookup.reason}.`);
-  throw new ProtocolError('AUT_KEY_NOT_FOUND', 'The registry has no such key of this subscriber.');
-}
-
 async function deliver({ awaited, settings: { onMessage } }: Core, message: ReceivedMessage): Promise<void> {
   const isAwaited = message.action !== 'catalog/push' && awaited.accept(message);
   if (isAwaited) return;
@@ -101,7 +99,8 @@ function answer(
   { status, body }: { status: number; body: object },
 ): SentAnswer {
   const text = JSON.stringify(body);
-  const answering = findSignatureText(textOf(headers, 'authorization'));
+  const authorization = headerOf(headers, 'authorization');
+  const answering = typeof authorization === 'string' ? findSignatureText(authorization) : undefined;
   const signature =
     answering === undefined ? undefined : signRequest(key, Buffer.from(text), { now: new Date(), answering });
   return {
@@ -115,9 +114,4 @@ function answer(
     },
     body: text,
   };
-}
-
-function textOf(headers: HeaderSource, name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name];
-  return typeof value === 'string' ? value : '';
 }

@@ -1,5 +1,5 @@
 import { ProtocolError } from '../../../src/protocol/errors.ts';
-import { identityOf, isIdPart, splitIdentity } from '../../../src/protocol/identity.ts';
+import { findRegistryPath, identityOf } from '../../../src/protocol/identity.ts';
 import { type Json, parseJson } from '../../../src/protocol/json.ts';
 import { parsePublicKey } from '../../../src/protocol/keys.ts';
 import {
@@ -12,10 +12,7 @@ import {
 } from '../../../src/protocol/registry-record.ts';
 import { readBytes } from './read-bytes.ts';
 
-/**
- * Who is who, from a DeDi registry (catalog spec: Authentication, rule 1). A key is kept for as long as its record allows and judged anew at
- * each use. "Not there" is a value; that the registry could not be asked is an error, NET_DOWNSTREAM_UNAVAILABLE.
- */
+/** A DeDi registry (catalog spec: Authentication, rule 1). "Not there" is a value; a registry that could not be asked is NET_DOWNSTREAM_UNAVAILABLE. */
 export interface Registry {
   findKey(subscriberId: string, recordId: string): Promise<KeyLookup>;
   /** The records of a participant whose keys are usable now. */
@@ -58,7 +55,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   return {
     async findKey(subscriberId, recordId) {
       const identity = identityOf(subscriberId, registryName);
-      const path = findPath('lookup', identity, recordId);
+      const path = findRegistryPath('lookup', identity, recordId);
       const record = path && (await lookUp(path, identity));
       if (!record) return { kind: 'unknown-key' };
       const reason = unusableReason(record, now());
@@ -67,7 +64,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     },
     async findSubscriber(subscriberId) {
       const identity = identityOf(subscriberId, registryName);
-      const path = findPath('query', identity);
+      const path = findRegistryPath('query', identity);
       const answer = path && (await ask(options, path));
       const records = answer ? parseQueryAnswer(answer).records : [];
       return records.filter(
@@ -103,19 +100,7 @@ async function ask(options: RegistryOptions, path: string): Promise<Json | undef
     return parseJson(await readBytes(response, maxAnswerBytes));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ProtocolError(
-      'NET_DOWNSTREAM_UNAVAILABLE',
-      `The registry at ${options.url} could not be asked: ${reason}.`,
-      {
-        cause: error,
-      },
-    );
+    const problem = `The registry at ${options.url} could not be asked: ${reason}.`;
+    throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', problem, { cause: error });
   }
-}
-
-/** Names that no registry can hold have no path, and are not asked for. */
-function findPath(question: 'lookup' | 'query', identity: string, ...more: string[]): string | undefined {
-  const { namespace, registryName } = splitIdentity(identity);
-  const names = [namespace, registryName, ...more];
-  return names.every(isIdPart) ? `/${[question, ...names].map(encodeURIComponent).join('/')}` : undefined;
 }

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { type Action, actions } from '../../../src/protocol/actions.ts';
+import { actions } from '../../../src/protocol/actions.ts';
 import type { Context } from '../../../src/protocol/context.ts';
 import {
   type OnDiscoverMessage,
@@ -17,6 +17,7 @@ import type { OnPublishMessage, PublishMessage } from '../../../src/protocol/pub
 import type { OnPullMessage } from '../../../src/protocol/pull-messages.ts';
 import {
   chainValues,
+  checkSignatureForm,
   checkSignatureWindow,
   parseSignatureHeader,
   type SignatureHeader,
@@ -111,7 +112,7 @@ async function verify(
   const answering = header.chained ? await findAnswered(body, options) : [];
   const { digest } = verifySignature(header, publicKey, body, answering);
   const action = findAction(body, options.action);
-  checkForm(header, action, options);
+  checkSignatureForm(header, action.kind, options.requireCallbackChain);
   const { context: sent, message } = parseEnvelope(body, action, now);
   // A push, the only request, may leave its sender's own id out.
   const context = action.kind === 'request' ? { bppId: header.subscriberId, ...sent } : sent;
@@ -119,14 +120,8 @@ async function verify(
   const signer = identityOf(header.subscriberId, registryName);
   const isCallersOwn =
     action.kind === 'callback' || namesIdentity(context.bppId ?? '', signer, subscriberId, registryName);
-  if (!isCallersOwn)
-    throw new ProtocolError(
-      'AUT_UNAUTHORIZED_ACTION',
-      `The context names ${context.bppId}, but ${signer} signed.`,
-      {
-        path: '$.context.bppId',
-      },
-    );
+  const problem = `The context names ${context.bppId}, but ${signer} signed.`;
+  if (!isCallersOwn) throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', problem, { path: '$.context.bppId' });
   const verified: Verified = {
     ...{ signer, signerUrl: url, keyId: header.recordId, digest },
     ...{ signature: header.signature, chained: header.chained },
@@ -148,7 +143,7 @@ function authorizationOf(headers: HeaderSource): string {
   return value;
 }
 
-function headerOf(headers: HeaderSource, wanted: string): string | string[] | undefined {
+export function headerOf(headers: HeaderSource, wanted: string): string | string[] | undefined {
   if (headers instanceof Headers) return headers.get(wanted) ?? undefined;
   return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
 }
@@ -174,9 +169,7 @@ async function findAnswered(body: Uint8Array, { findSent }: VerifyOptions): Prom
   return sent.flatMap(chainValues);
 }
 
-type ReceivableAction = (typeof receivable)[number];
-
-function findAction(body: Uint8Array, expected: string | undefined): ReceivableAction {
+function findAction(body: Uint8Array, expected: string | undefined): (typeof receivable)[number] {
   const name = expected ?? actionIn(body);
   const action = receivable.find((one) => one.name === name);
   if (!action)
@@ -189,21 +182,4 @@ function findAction(body: Uint8Array, expected: string | undefined): ReceivableA
 function actionIn(body: Uint8Array): unknown {
   const document = parseJson(body);
   return isJsonObject(document) && isJsonObject(document.context) ? document.context.action : undefined;
-}
-
-function checkForm(
-  { chained }: SignatureHeader,
-  { kind }: Action,
-  { requireCallbackChain }: VerifyOptions,
-): void {
-  if (kind === 'request' && chained)
-    throw new ProtocolError(
-      'AUT_SIGNATURE_INVALID',
-      'A request answers no other: it is signed over three lines.',
-    );
-  if (kind === 'callback' && !chained && requireCallbackChain)
-    throw new ProtocolError(
-      'AUT_SIGNATURE_INVALID',
-      'A callback must sign the signature of the request that it answers.',
-    );
 }

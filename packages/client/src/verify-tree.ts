@@ -1,7 +1,7 @@
 import { ProtocolError } from '../../../src/protocol/errors.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
 import type { JsonObject } from '../../../src/protocol/json.ts';
-import type { ChangeReference } from '../../../src/protocol/signed-files.ts';
+import type { BaselineReference, ChangeReference } from '../../../src/protocol/signed-files.ts';
 import { assembleCatalog, describeGap } from '../../../src/rules/self-hosted/assemble.ts';
 import {
   claimedFileUrls,
@@ -19,7 +19,7 @@ import {
   type Keys,
   keyNamesOf,
 } from '../../../src/rules/self-hosted/signer.ts';
-import { trustBaseline, trustChange } from '../../../src/rules/self-hosted/trust-files.ts';
+import { type FileReader, trustBaseline, trustChange } from '../../../src/rules/self-hosted/trust-files.ts';
 import {
   claimedKeysOfIndex,
   type TrustedEntry,
@@ -157,37 +157,28 @@ async function verifyCatalog(walk: Walk, node: HostingNode, trusted: TrustedEntr
     report.catalogs.push({ catalogId, catalogType, resources: 0, offers: 0 });
     return;
   }
-  const readFile = async (
+  const read = <T>(
     document: 'baseline' | 'change',
-    { url, digest }: { url: string; digest: string },
-  ) => {
-    const opened = await open(walk, document, url, digest);
-    const keys = await findKeys(walk, node, [claimedRecordId(opened.document)]);
-    return { opened, reader: { node, entry: trusted, keys, checker: { check: () => [] } } };
-  };
-  const base = await note(walk, { document: 'baseline', catalogId, url: baseline.url }, async () => {
-    const { opened, reader } = await readFile('baseline', baseline);
-    return trustBaseline(opened, reader).file;
-  });
+    { url, digest }: BaselineReference | ChangeReference,
+    trust: (opened: OpenedDocument, reader: FileReader) => { file: T },
+  ) =>
+    note(walk, { document, catalogId, url }, async () => {
+      const opened = await open(walk, document, url, digest);
+      const keys = await findKeys(walk, node, [claimedRecordId(opened.document)]);
+      return trust(opened, { node, entry: trusted, keys, checker: { check: () => [] } }).file;
+    });
+  const base = await read('baseline', baseline, trustBaseline);
   const files = new Map<ChangeReference, ReturnType<typeof trustChange>['file']>();
   for (const change of changes) {
-    const file = await note(walk, { document: 'change', catalogId, url: change.url }, async () => {
-      const { opened, reader } = await readFile('change', change);
-      return trustChange(opened, change, reader).file;
-    });
+    const file = await read('change', change, (opened, reader) => trustChange(opened, change, reader));
     if (file) files.set(change, file);
   }
   if (!base || files.size !== changes.length) return;
   try {
     const content = assembleCatalog(entry, base, files);
     if (!content) {
-      report.faults.push({
-        document: 'entry',
-        catalogId,
-        code: 'gap',
-        message: describeGap(entry),
-        hint: gapHint,
-      });
+      const gap = { code: 'gap', message: describeGap(entry), hint: gapHint };
+      report.faults.push({ document: 'entry', catalogId, ...gap });
       return;
     }
     if (catalogId === walk.catalogId) walk.content = content;

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { readDomain } from '../../discovery/crawl/read-domain.ts';
+import { readDomain } from '../../discovery/crawl/read-node.ts';
 import type { Reader } from '../../discovery/crawl/reader.ts';
 import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import { policyOf } from '../../discovery/crawl/settings.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { readIndex } from '../../discovery/crawl/read-index.ts';
 import type { Reader } from '../../discovery/crawl/reader.ts';
-import { hintOf, isReadingFault } from '../../discovery/crawl/reasons.ts';
+import { crawlHints, isReadingFault } from '../../discovery/crawl/reasons.ts';
 import type { Complaint } from '../../discovery/inspect/findings.ts';
 import { verifyCatalog } from '../../discovery/inspect/verify-catalog.ts';
 import { type TreeSource, verifyNode } from '../../discovery/inspect/verify-node.ts';
@@ -104,7 +104,7 @@ function problemOf(error: unknown, signal: AbortSignal): Problem | 'registry-una
   if (signal.aborted) return notThere(`It could not be read within ${withinMs / 1_000} s.`);
   if (!isReadingFault(error)) throw error;
   if (error.code === 'registry-unavailable') return error.code;
-  return problemWith({ code: error.code, message: error.message, hint: hintOf(error.code) });
+  return problemWith({ code: error.code, message: error.message, hint: crawlHints[error.code] });
 }
 
 function problemWith({ code, message, hint }: Pick<Complaint, 'code' | 'message' | 'hint'>): Problem {

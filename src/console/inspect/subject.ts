@@ -1,4 +1,4 @@
-import { readDomain } from '../../discovery/crawl/read-domain.ts';
+import { readDomain } from '../../discovery/crawl/read-node.ts';
 import type { Reader } from '../../discovery/crawl/reader.ts';
 import { isReadingFault, type ReadingFault } from '../../discovery/crawl/reasons.ts';
 import { identityOf, isSubscriberId } from '../../protocol/identity.ts';

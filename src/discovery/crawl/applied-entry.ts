@@ -19,27 +19,19 @@ export function incomingOf(
 ): IncomingCatalog {
   const isActive = { isActive: trusted.entry.isActive };
   const common = { ...originOf(row, trusted), later };
-  switch (reading.kind) {
-    case 'full': {
-      const { members } = reading.content;
-      const catalog = { ...catalogOf(reading.content), ...ownerOf(row, members), ...isActive };
-      return { ...common, catalog, mode: 'FULL' };
-    }
-    case 'patch': {
-      const { members, resources, offers } = reading.patch;
-      const catalog = {
-        ...{ ...members, id: row.catalog_id, ...isActive },
-        ...{ resources: [...resources.upserts.values()], offers: [...offers.upserts.values()] },
-      } as ReceivedCatalog;
-      const removals = { resources: [...resources.removals], offers: [...offers.removals] };
-      return { ...common, catalog, mode: 'MERGE', removals };
-    }
-    case 'nothing':
-      return { ...common, catalog: { id: row.catalog_id, ...isActive } as ReceivedCatalog, mode: 'MERGE' };
+  const { kind, content, removals } = reading;
+  if (kind === 'full') {
+    const catalog = { ...catalogOf(content), ...ownerOf(row, content.members), ...isActive };
+    return { ...common, catalog, mode: 'FULL' };
   }
+  const catalog = {
+    ...{ ...content.members, id: row.catalog_id, ...isActive },
+    ...{ resources: [...content.resources.values()], offers: [...content.offers.values()] },
+  } as ReceivedCatalog;
+  const removed = { resources: [...removals.resources], offers: [...removals.offers] };
+  return { ...common, catalog, mode: 'MERGE', removals: removed };
 }
 
-/** More resources of a catalog of which the rest is there. */
 export function laterOf(row: TargetRow, trusted: TrustedEntry, resources: Resource[]): IncomingCatalog {
   const catalog = { id: row.catalog_id, resources } as ReceivedCatalog;
   return { ...originOf(row, trusted), catalog, mode: 'MERGE' };
@@ -70,9 +62,13 @@ export function cursorOf(
   reading: Applicable,
 ): Omit<AppliedTarget, 'resources' | 'due_in_ms'> {
   const [fault] = reading.faults;
+  const { kind, keys } = reading;
+  const isWhole = kind === 'full';
   return {
     ...{ id: row.id, stir: row.stir, entry_key: signedBy, applied_master: entry.catalogType === 'MASTER' },
-    ...reachedBy(row, reading),
+    ...{ version: reading.content.version, reread: isWhole },
+    // Content that is read again from its baseline was signed by these keys only.
+    content_keys: isWhole ? keys : [...new Set([...row.content_keys, ...keys])],
     ...(reading.complete
       ? {
           settled_digest: row.digest,
@@ -87,22 +83,4 @@ export function cursorOf(
           last_code: fault?.code ?? null,
         }),
   };
-}
-
-/** Content that is read again from its baseline was signed by these keys only. */
-function reachedBy(
-  row: TargetRow,
-  reading: Applicable,
-): Pick<AppliedTarget, 'version' | 'content_keys' | 'reread'> {
-  const { version, content_keys } = row;
-  switch (reading.kind) {
-    case 'full':
-      return { version: reading.content.version, content_keys: reading.keys, reread: true };
-    case 'patch': {
-      const keys = [...new Set([...content_keys, ...reading.keys])];
-      return { version: reading.patch.toVersion, content_keys: keys, reread: false };
-    }
-    case 'nothing':
-      return { version, content_keys, reread: false };
-  }
 }

@@ -1,9 +1,9 @@
+import { type PlainError, plainError, reviveError } from '../../carried-error.ts';
 import type { Config } from '../../config.ts';
 import { createConfiguredClient } from '../../http/guarded-client.ts';
 import { inheritanceLimitsOf, withoutPublish } from '../../rules/inherited-bytes.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import { openConfiguredSchemas, type SchemaStore } from '../../schemas/schema-store.ts';
-import { hostTable } from '../../storage/crawl/hosts.ts';
 import type { LogLine } from '../../storage/crawl/log.ts';
 import type { Dependent } from '../../storage/crawl/rebuilds.ts';
 import {
@@ -17,50 +17,45 @@ import { LeaseLost } from '../../storage/work/lease-lost.ts';
 import { createThreadPool, wasEnded } from '../../thread-pool.ts';
 import { type ApplyingContext, applyContent, type ReadCatalog } from './apply-content.ts';
 import type { CrawlContext } from './context.ts';
-import { CrawlFault, type ReadingFault } from './reasons.ts';
-import { rebuildBatch } from './rebuild-batch.ts';
+import { CrawlFault } from './reasons.ts';
+import { rebuildBatch } from './rebuild-dependents.ts';
 import { countLine, renderLine } from './tell.ts';
 
-// Catalogs that inherit much are applied in a thread, with a connection of its own: to assemble a mebibyte of small members and take it apart for
-// the index takes most of a second, in which nobody else would be served.
+// Catalogs that inherit much are applied in a thread, with a connection of its own: assembling a mebibyte of small members blocks for most of a second.
 
-export interface ApplyAside {
-  /** Returns the master resources that are missing, where there are some. */
-  apply(read: ReadCatalog): Promise<string[]>;
-  rebuild(dependent: Dependent, masterKey: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-export function createApplyAside(context: CrawlContext): ApplyAside {
+export function createApplyAside(context: CrawlContext) {
   const { config, database, logger } = context;
   const threads = createThreadPool({ size: 1, logger });
   const where = { config, thread: threadDatabase(database, logger, config) };
 
   async function run<T>(name: string, owner: string, input: object): Promise<T> {
-    const task = { module: import.meta.url, name, owner, input: { ...where, ...input } };
-    const { value, told } = await threads.run<InThread<T>>({ ...task, deadlineMs: stuckAfterMs(config) });
+    const { value, told } = await threads.run<InThread<T>>({
+      ...{ module: import.meta.url, name, owner, input: { ...where, ...input } },
+      ...{ deadlineMs: stuckAfterMs(config), errors: [...readingFaults, LeaseLost, DatabaseUnavailable] },
+    });
     for (const line of told) countLine(context, line);
     return value;
   }
 
   return {
-    async apply({ work: { row, lease }, reading, ...rest }) {
+    /** Returns the master resources that are missing, where there are some. */
+    async apply({ work: { row, lease }, reading, ...rest }: ReadCatalog): Promise<string[]> {
       const { faults, ...content } = reading;
-      const read = { ...rest, work: { row, lease }, reading: content, faults: faults.map(plainFault) };
+      const read = { ...rest, work: { row, lease }, reading: content, faults: faults.map(plainError) };
       return run<string[]>(applyHere.name, row.node, { read }).catch((error) => {
         const excess = wasEnded(error);
         const message = `To apply ${row.catalog_id} with what it inherits takes too much ${excess}.`;
-        throw excess ? new CrawlFault('inherits-too-much', message) : reviveError(error, lease.id);
+        throw excess ? new CrawlFault('inherits-too-much', message) : error;
       });
     },
-    rebuild: (dependent, masterKey) => run(rebuildHere.name, dependent.node, { dependent, masterKey }),
+    rebuild: (dependent: Dependent, masterKey: number) =>
+      run<void>(rebuildHere.name, dependent.node, { dependent, masterKey }),
     close: () => threads.close(),
   };
 }
 
 interface InThread<T> {
   value: T;
-  /** Lines that the thread wrote to the crawl log. */
   told: LogLine[];
 }
 
@@ -72,16 +67,18 @@ interface Where {
 interface ApplyInput extends Where {
   read: Omit<ReadCatalog, 'reading'> & {
     reading: Omit<ReadCatalog['reading'], 'faults'>;
-    faults: PlainFault[];
+    faults: PlainError[];
   };
 }
+
+const readingFaults = [TrustFault, CrawlFault];
 
 /** Runs in the thread. */
 export async function applyHere({ read, ...where }: ApplyInput): Promise<InThread<string[]>> {
   const { faults, ...rest } = read;
-  const reading = { ...rest.reading, faults: faults.map(reviveFault) } as ReadCatalog['reading'];
+  const reading = { ...rest.reading, faults: faults.map((fault) => reviveError(fault, readingFaults)) };
   const { context, told } = await openHere(where);
-  const [outcome] = await applyContent(context, [{ ...rest, reading }]);
+  const [outcome] = await applyContent(context, [{ ...rest, reading: reading as ReadCatalog['reading'] }]);
   if (outcome === undefined || 'error' in outcome) throw outcome?.error;
   return { value: outcome.missing, told };
 }
@@ -106,41 +103,12 @@ async function openHere({ config, thread }: Where): Promise<{ context: ApplyingC
     told.push(line);
     return line;
   };
-  const context = { ...limitsOf(config), database, checker, tell, now: () => new Date() };
-  return { context: { ...context, maxInherited: Number.POSITIVE_INFINITY }, told };
+  const context: ApplyingContext = {
+    ...{ database, checker, tell, now: () => new Date() },
+    limits: withoutPublish(inheritanceLimitsOf(config)),
+    ...{ maxResources: config.CRAWL_MAX_RESOURCES, maxInherited: Number.POSITIVE_INFINITY },
+  };
+  return { context, told };
 }
 
 let schemas: Promise<SchemaStore> | undefined;
-
-function limitsOf(config: Config): Pick<ApplyingContext, 'limits' | 'maxResources'> {
-  return { limits: withoutPublish(inheritanceLimitsOf(config)), maxResources: config.CRAWL_MAX_RESOURCES };
-}
-
-/** The class of an error does not come through. */
-interface PlainFault {
-  name: string;
-  code: ReadingFault['code'];
-  message: string;
-  document?: TrustFault['document'];
-  url?: string;
-}
-
-function plainFault(fault: ReadingFault): PlainFault {
-  const { name, code, message } = fault;
-  return fault instanceof TrustFault
-    ? { name, code, message, document: fault.document }
-    : { name, code, message, url: fault.url };
-}
-
-function reviveFault({ code, message, document, url }: PlainFault): ReadingFault {
-  return document
-    ? new TrustFault(document, code as TrustFault['code'], message)
-    : new CrawlFault(code, message, { url });
-}
-
-function reviveError(error: unknown, hostId: number): unknown {
-  const { name, code } = error as Partial<PlainFault>;
-  if (name === 'TrustFault' || name === 'CrawlFault') return reviveFault(error as PlainFault);
-  if (name === 'LeaseLost') return new LeaseLost(hostTable, hostId);
-  return (code as string) === 'NET_DOWNSTREAM_UNAVAILABLE' ? new DatabaseUnavailable(error) : error;
-}

@@ -28,15 +28,13 @@ import {
   recordExtensions,
   sumBytes,
   withAssembled,
-  writtenBy,
 } from './assemble.ts';
 import type { EntryWork } from './entry-work.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
 import { nextAttemptMs } from './schedule.ts';
 import type { About } from './tell.ts';
 
-// What was read goes into the index. Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied
-// twice.
+// Writes readings to the index. Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied twice.
 
 /** Its context, in the process or in a thread (apply-aside.ts). */
 export interface ApplyingContext {
@@ -44,7 +42,6 @@ export interface ApplyingContext {
   now(): Date;
   checker(): Check;
   limits: InheritanceLimits;
-  /** Limit for one node. */
   maxResources: number;
   /** Where a catalog inherits more bytes, or several together more than is assembled at a time, it throws TooMuchHere. */
   maxInherited: number;
@@ -67,7 +64,6 @@ export function applyContent(context: ApplyingContext, reads: readonly ReadCatal
   return inWriting(context, (writing) => applyTogether(writing, reads));
 }
 
-/** The unit of work in which the index is written. */
 export interface Writing extends ApplyingContext {
   tx: Transaction;
   writer: IndexWriter;
@@ -81,17 +77,12 @@ export function inWriting<T>(context: ApplyingContext, work: (writing: Writing) 
 
 async function applyTogether(writing: Writing, reads: readonly ReadCatalog[]): Promise<Applied[]> {
   const { tx, limits, maxInherited } = writing;
-  const held = await keepLeases(
-    tx,
-    reads.map(({ work }) => work.lease),
-  );
-  await lockPrecedence(
-    tx,
-    reads.map(({ work }) => refOf(work)),
-  );
+  const leases = reads.map(({ work }) => work.lease);
+  const held = await keepLeases(tx, leases);
+  const refs = reads.map(({ work }) => refOf(work));
+  await lockPrecedence(tx, refs);
   const outcomes: Applied[] = [];
   const ready: Ready[] = [];
-  /** By nodes. */
   const grown = new Map<number, number>();
   for (const read of reads) {
     const { lease, row } = read.work;
@@ -124,10 +115,8 @@ async function write(writing: Writing, ready: readonly Ready[]): Promise<void> {
   const { applied, overriding } = await writeContent(writing, ready);
   const rows = ready.map(({ work }) => work.row);
   const others = await countOtherResources(tx, rows);
-  await lockTargets(
-    tx,
-    rows.map(({ id }) => id),
-  );
+  const ids = rows.map(({ id }) => id);
+  await lockTargets(tx, ids);
   for (const { work, reading, inheriting } of ready) {
     await recordExtensions(tx, work.row, reading, inheriting);
   }
@@ -152,7 +141,7 @@ async function write(writing: Writing, ready: readonly Ready[]): Promise<void> {
 
   for (const master of ready.filter(isMaster)) {
     const { work, reading } = master;
-    const names = [work.row.catalog_id, ...writtenBy(reading).resources.keys()];
+    const names = [work.row.catalog_id, ...reading.content.resources.keys()];
     await announceMaster(tx, { key: keyOf(master), names, isChanged: true }, work.lease);
   }
 }

@@ -1,6 +1,5 @@
 import { TooMuchHere } from '../../rules/inherited-bytes.ts';
 import { createBatch } from '../../storage/batch.ts';
-import type { ApplyAside } from './apply-aside.ts';
 import {
   type Applied,
   type ApplyingContext,
@@ -8,19 +7,17 @@ import {
   isMaster,
   type ReadCatalog,
 } from './apply-content.ts';
-import { writtenBy } from './assemble.ts';
 import type { CrawlContext } from './context.ts';
 import { endsWork } from './reasons.ts';
 import { lineOf } from './tell.ts';
 import { asideBytes } from './verify-aside.ts';
 
-// What was read is applied (apply-content.ts). Small catalogs that are ready at the same time go together, whichever hosts they are of, because
-// the statements of each alone would cost more than their rows. What inherits much goes alone, in a thread (apply-aside.ts).
+// Applies readings (apply-content.ts): small catalogs of all hosts together, because their statements cost more than their rows; a catalog that inherits
+// much alone, in a thread (apply-aside.ts).
 
 /** Returns the master resources that are missing, where there are some: then nothing has happened. */
 export type ApplyCatalog = (read: ReadCatalog) => Promise<string[]>;
 
-/** Written in one transaction. */
 export const catalogsTogether = 50;
 const documentsTogether = 2_500;
 /** While one waits for the database, another prepares what it writes. */
@@ -29,7 +26,7 @@ const lanes = 3;
 const progressEveryMs = 10_000;
 const minLogged = 100;
 
-export function createApplier(context: CrawlContext, aside: ApplyAside): ApplyCatalog {
+export function createApplier(context: CrawlContext, aside: { apply: ApplyCatalog }): ApplyCatalog {
   const applying = applyingOf(context);
   const batches = Array.from({ length: lanes }, () =>
     createBatch<ReadCatalog, Outcome>({ maxItems: catalogsTogether, gatherMs: 1 }, (reads) =>
@@ -84,10 +81,7 @@ async function applySome(context: ApplyingContext, reads: readonly ReadCatalog[]
   return outcomes;
 }
 
-/**
- * Not too much at a time. MASTER catalogs go alone: who extends several holds them one after the other, and must not wait for one while another
- * is waited for.
- */
+/** Not too much at a time. MASTER catalogs go alone: a catalog that extends several locks them one after the other. */
 function partsOf(reads: readonly ReadCatalog[]): ReadCatalog[][] {
   const parts: ReadCatalog[][] = [];
   let documents = Number.POSITIVE_INFINITY;
@@ -105,11 +99,10 @@ function partsOf(reads: readonly ReadCatalog[]): ReadCatalog[][] {
 
 /** At least one, so that nothing comes after a MASTER catalog. */
 function documentsOf({ reading }: ReadCatalog): number {
-  const { resources, offers } = writtenBy(reading);
+  const { resources, offers } = reading.content;
   return Math.max(1, resources.size + offers.size);
 }
 
-/** The context for applying content in the process itself. */
 export function applyingOf(context: CrawlContext): ApplyingContext {
   const { config, database, now, reader } = context;
   return {

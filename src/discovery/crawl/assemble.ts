@@ -1,9 +1,7 @@
 import { createBreaks } from '../../breaks.ts';
-import type { Resource } from '../../protocol/catalog.ts';
 import { type Check, checkResource } from '../../rules/check-attributes.ts';
 import { contentOf, type StoredExtension, type Template } from '../../rules/extends.ts';
 import { batchesOf, createInheritanceBudget, type InheritanceLimits } from '../../rules/inherited-bytes.ts';
-import type { CatalogContent } from '../../rules/self-hosted/content.ts';
 import {
   boundTemplates,
   type ExtendedResource,
@@ -26,23 +24,12 @@ import { changeUses, findExtensions, readTemplates, sumUses } from '../../storag
 import type { ContentReading } from './read-content.ts';
 import { CrawlFault } from './reasons.ts';
 
-// What a catalog becomes with what it inherits: its resources are served in their assembled form, and checked in it. Without all of its
-// templates, a catalog is not served at all: it waits for them. Nor is it where they are too much, which is known before one of them is read.
+// Assembles catalogs with what they inherit. A catalog waits until all of its templates are there, and is not served if they are too much, which is known
+// before one of them is read.
 
 export type Applicable = Exclude<ContentReading, { kind: 'rollback' }>;
 
-/** The resources and offers that a reading writes, and the directives of resources that extend others, by their ids. */
-export function writtenBy(reading: Applicable): Pick<CatalogContent, 'resources' | 'offers' | 'directives'> {
-  if (reading.kind === 'nothing') return { resources: new Map(), offers: new Map(), directives: new Map() };
-  if (reading.kind === 'full') return reading.content;
-  const { resources, offers, directives } = reading.patch;
-  return { resources: resources.upserts, offers: offers.upserts, directives };
-}
-
-export type Assembly =
-  | Inheriting
-  /** The master resources that are not there. */
-  | { kind: 'waiting'; missing: string[] };
+export type Assembly = Inheriting | { kind: 'waiting'; missing: string[] };
 
 /** All templates are there, and together they are not too much. */
 export interface Inheriting {
@@ -65,7 +52,7 @@ export async function findTemplates(
   reading: Applicable,
   { extender, limits, grown }: { extender: Extender; limits: InheritanceLimits; grown: number },
 ): Promise<Assembly> {
-  const { directives, resources } = writtenBy(reading);
+  const { directives, resources } = reading.content;
   const changed = changedBy(reading);
   const before = changed ?? [...directives.keys()];
   const hasInherited = row.inherited_bytes > 0 && before.length > 0;
@@ -105,11 +92,8 @@ export function sumBytes(templates: readonly Template[]): number {
 }
 
 /** The resources that a reading writes or removes; undefined: all that there are. */
-function changedBy(reading: Applicable): string[] | undefined {
-  if (reading.kind === 'nothing') return [];
-  if (reading.kind === 'full') return undefined;
-  const { removals, upserts } = reading.patch.resources;
-  return [...removals, ...upserts.keys()];
+function changedBy({ kind, content, removals }: Applicable): string[] | undefined {
+  return kind === 'full' ? undefined : [...removals.resources, ...content.resources.keys()];
 }
 
 /** Resources with what they inherit, some at a time: all together they may be too much for the memory. */
@@ -156,23 +140,10 @@ export function withAssembled(
   extended: readonly ExtendedResource[],
   later: ReadonlySet<string>,
 ): Applicable {
-  const assembled = (resources: ReadonlyMap<string, Resource>) => {
-    const served = new Map(resources);
-    for (const resource of extended) served.set(resource.own.id, resource.assembled);
-    for (const id of later) served.delete(id);
-    return served;
-  };
-  switch (reading.kind) {
-    case 'nothing':
-      return reading;
-    case 'full':
-      return { ...reading, content: { ...reading.content, resources: assembled(reading.content.resources) } };
-    case 'patch': {
-      const { resources } = reading.patch;
-      const upserts = assembled(resources.upserts);
-      return { ...reading, patch: { ...reading.patch, resources: { ...resources, upserts } } };
-    }
-  }
+  const resources = new Map(reading.content.resources);
+  for (const resource of extended) resources.set(resource.own.id, resource.assembled);
+  for (const id of later) resources.delete(id);
+  return { ...reading, content: { ...reading.content, resources } } as Applicable;
 }
 
 /** Keeps what was published of the resources that extend others, so that they can be assembled anew. */
@@ -200,7 +171,6 @@ function fileOf({ kind }: Applicable): 'baseline' | 'change' {
   return kind === 'full' ? 'baseline' : 'change';
 }
 
-/** A resource that has other values than its template. */
 export interface Overriding {
   id: string;
   /** The first of them, as JSONPaths. */

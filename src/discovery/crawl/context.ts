@@ -5,7 +5,7 @@ import { limitConnections } from '../../storage/limit-connections.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { createFetcher } from './fetch.ts';
 import { createHostWork, type HostWork } from './host-work.ts';
-import type { HintedIndex } from './read-hint.ts';
+import type { HintedIndex } from './read-index.ts';
 import type { Reader } from './reader.ts';
 import type { ReadingFault } from './reasons.ts';
 import { createRoom, type Room } from './room.ts';
@@ -15,19 +15,16 @@ import type { Aside } from './verify-aside.ts';
 
 export interface CrawlContext
   extends Pick<DiscoveryContext, 'config' | 'database' | 'registry' | 'metrics' | 'logger' | 'now'> {
-  hosts: Hosts;
+  hosts: {
+    work: HostWork;
+    /** Other hosts than the one that is worked at. */
+    spared: SparedHosts;
+    room: Room;
+  };
   reader: Reader;
   policy: AcceptancePolicy;
   /** Recent results of hints for MASTER catalogs, by address. */
   hints: LookupCache<HintedIndex | ReadingFault>;
-}
-
-interface Hosts {
-  work: HostWork;
-  /** Other hosts than the one that is worked at. */
-  spared: SparedHosts;
-  /** For all files that are in work. */
-  room: Room;
 }
 
 /** However much there is to crawl, whoever asks the service need not wait for a connection. */

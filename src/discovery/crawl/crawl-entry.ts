@@ -6,17 +6,14 @@ import { type TrustedEntry, trustEntry } from '../../rules/self-hosted/trust-ind
 import { letArrivalsPass } from '../../storage/crawl/masters.ts';
 import type { TargetRow } from '../../storage/crawl/targets.ts';
 import type { ApplyCatalog } from './apply-entry.ts';
-import { writtenBy } from './assemble.ts';
-import { findDeclaredMasters } from './declared-masters.ts';
+import { findDeclaredMasters, mustWait, waitForMasters } from './declared-masters.ts';
 import { type EntryWork, postpone, settle } from './entry-work.ts';
 import { readContent } from './read-content.ts';
 import { crawledNode } from './read-node.ts';
 import { findKeys } from './reader.ts';
 import { asReadingFault, CrawlFault, type ReadingFault } from './reasons.ts';
-import { mustWait, waitForMasters } from './wait-for-masters.ts';
 
-// The entry stage (self-hosted spec: Discovery crawl order, 5; States and transitions): one catalog is brought to what its entry says, or
-// it is told why not. State moves only when every check has passed, the cursor together with the content.
+// The entry stage (self-hosted spec: Discovery crawl order, 5; States and transitions). State moves only when every check has passed, cursor and content together.
 
 export async function crawlEntry(work: EntryWork, apply: ApplyCatalog): Promise<ReadingFault | undefined> {
   try {
@@ -55,11 +52,8 @@ async function followEntry(work: EntryWork, received: TrustedEntry, apply: Apply
   const trusted = { ...received, entry: { ...entry, networkIds: acceptance.networkIds } };
   const cursor = cursorOf(row);
   if (cursor && row.applied_master !== (entry.catalogType === 'MASTER')) {
-    const fault = new CrawlFault(
-      'type-changed',
-      `${entry.catalogId} has become a ${entry.catalogType} catalog.`,
-    );
-    return settle(work, {}, [fault]);
+    const message = `${entry.catalogId} has become a ${entry.catalogType} catalog.`;
+    return settle(work, {}, [new CrawlFault('type-changed', message)]);
   }
   if (row.waiting_for !== null) await letArrivalsPass(context.database);
   const masters = await findDeclaredMasters(work, entry);
@@ -67,7 +61,7 @@ async function followEntry(work: EntryWork, received: TrustedEntry, apply: Apply
   const reading = await readContent(reader, crawledNode(reader, row), trusted, cursor, signal);
   if (reading.kind === 'rollback') return flagRollback(work, reading.plan);
   if (reading.kind === 'nothing' && !reading.complete) return postpone(work, reading.faults);
-  const isEarly = masters.coming.length > 0 && writtenBy(reading).directives.size > 0;
+  const isEarly = masters.coming.length > 0 && reading.content.directives.size > 0;
   if (isEarly) return waitForMasters(work, entry, masters);
   const faults = [...reading.faults, ...masters.faults];
   const { owners: declared } = masters;

@@ -8,14 +8,13 @@ import { crawlEntry } from './crawl-entry.ts';
 import { crawlIndex } from './crawl-index.ts';
 import { crawlNode } from './crawl-node.ts';
 import { type Fetcher, hostOf } from './fetch.ts';
-import { itemsPerRound, type RoundResult } from './host-work.ts';
+import { itemsPerRound } from './host-work.ts';
 import { createMeters } from './meters.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
 import { restMs } from './schedule.ts';
 
-// Does what is due at one host, a few things at a time: nodes, then indexes, then entries, because each stage finds work for the next, and
-// decides what of it still counts.
-// The host is leased as a whole, so that processes share the work without asking a host together; every result is written under the lease.
+// Does what is due at one host: nodes, then indexes, then entries, because each stage finds work for the next. The host is leased as a whole, so that
+// processes share the work; every result is written under the lease.
 
 /** Then others get their turn. */
 const sliceMs = 30_000;
@@ -47,57 +46,44 @@ export async function crawlHost(
   }
 }
 
-interface Round extends Pick<RoundResult, 'unchanged' | 'fetched'> {
-  worked: boolean;
-  /** Something was found that leads to more. */
-  hasMore: boolean;
-  /** The host itself is in trouble. */
-  fault: CrawlFault | undefined;
-}
-
 async function workOnce(
   context: CrawlContext,
   apply: ApplyCatalog,
   claim: Claim<HostRow>,
   signal: AbortSignal,
-): Promise<Round> {
+) {
   const { database, now, config } = context;
   const { work: hosts, spared } = context.hosts;
   const { nodes, indexes, hasTargets } = await hosts.take(claim.id);
   const { host } = claim.row;
   const work = { lease: claim, signal };
-  const fetcher = spared.forWorkAt(host);
+  const where = { host, signal };
+  const fetcher = spared(host);
+  const unchanged: PolledIndex[] = [];
   if (nodes.length > 0) {
     // What a node says decides which of its indexes count, and whether this is still its host.
-    const items = nodes.map(
-      (row) => () => withRoom(context, fetcher, (own) => crawlNode({ ...work, context: own, row })),
+    const fault = await performAll(nodes, where, (row) =>
+      withRoom(context, fetcher, (own) => crawlNode({ ...work, context: own, row })),
     );
-    const fault = await performAll(items, host, signal);
-    return { unchanged: [], fetched: [], worked: true, hasMore: true, fault };
+    return { unchanged, fetched: [], worked: true, hasMore: true, fault };
   }
   const meters = createMeters(fetcher, config.CRAWL_DAILY_LIMIT);
 
-  const unchanged: PolledIndex[] = [];
-  const polls = indexes.map((row) => async () => {
+  let fault = await performAll(indexes, where, async (row) => {
     const outcome = await withRoom(context, meters.of(row), (own) =>
       crawlIndex({ ...work, context: own, row }),
     );
     if (outcome.kind === 'unchanged') unchanged.push({ row, dueInMs: outcome.dueInMs });
     return outcome.kind === 'failed' ? outcome.fault : undefined;
   });
-  let fault = await performAll(polls, host, signal);
-
   const isRead = unchanged.length < indexes.length;
   const targets = hasTargets || isRead ? await takeDueTargets(database, claim.id, itemsPerRound, now()) : [];
   // What extends a MASTER catalog begins when that is done, so that it need not wait for it.
   for (const isMaster of [true, false]) {
-    const entries = targets
-      .filter((row) => row.is_master === isMaster)
-      .map(
-        (row) => () =>
-          withRoom(context, meters.of(row), (own) => crawlEntry({ ...work, context: own, row }, apply)),
-      );
-    fault ??= await performAll(entries, host, signal);
+    const rows = targets.filter((row) => row.is_master === isMaster);
+    fault ??= await performAll(rows, where, (row) =>
+      withRoom(context, meters.of(row), (own) => crawlEntry({ ...work, context: own, row }, apply)),
+    );
   }
   return {
     ...{ unchanged, fetched: meters.fetched(), worked: indexes.length + targets.length > 0, fault },
@@ -111,7 +97,7 @@ async function withRoom<T>(
   fetcher: Fetcher,
   work: (own: CrawlContext) => Promise<T>,
 ): Promise<T> {
-  const share = context.hosts.room.open();
+  const share = context.hosts.room();
   try {
     return await work({ ...context, reader: { ...context.reader, fetcher, share } });
   } finally {
@@ -120,23 +106,25 @@ async function withRoom<T>(
 }
 
 /** Stops at the first fault of the host: what is left had better wait. */
-async function performAll(
-  items: readonly (() => Promise<ReadingFault | undefined>)[],
-  host: string,
-  signal: AbortSignal,
+async function performAll<Row>(
+  rows: readonly Row[],
+  { host, signal }: { host: string; signal: AbortSignal },
+  perform: (row: Row) => Promise<ReadingFault | undefined>,
 ): Promise<CrawlFault | undefined> {
   let next = 0;
   let fault: CrawlFault | undefined;
   const work = async () => {
-    for (let item = items[next]; item !== undefined; item = items[next]) {
+    for (let row = rows[next]; row !== undefined; row = rows[next]) {
       if (fault || signal.aborted) return;
       next += 1;
-      const outcome = await item();
-      if (outcome instanceof CrawlFault && outcome.hostFailed && isAbout(outcome, host)) fault = outcome;
+      const outcome = await perform(row);
+      if (!(outcome instanceof CrawlFault && outcome.hostFailed)) continue;
+      // Files may be elsewhere: trouble there holds up nobody else here.
+      if (outcome.url === undefined || hostOf(outcome.url) === host) fault = outcome;
     }
   };
   const outcomes = await Promise.allSettled(
-    Array.from({ length: Math.min(itemsUnderWay, items.length) }, work),
+    Array.from({ length: Math.min(itemsUnderWay, rows.length) }, work),
   );
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return fault;
@@ -144,8 +132,3 @@ async function performAll(
 
 /** A transaction can only fill if as many are under way: more than are fetched at a time, because others are being checked meanwhile. */
 const itemsUnderWay = catalogsTogether;
-
-/** Files may be elsewhere: trouble there holds up nobody else here. */
-function isAbout({ url }: CrawlFault, host: string): boolean {
-  return url === undefined || hostOf(url) === host;
-}

@@ -2,6 +2,7 @@ import { sha256Digest } from '../../protocol/digest.ts';
 import { parseInstant } from '../../protocol/time.ts';
 import type { Steps } from '../../rules/self-hosted/check-file.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import { catalogIdOf } from '../../rules/self-hosted/trust-index.ts';
 import {
   countEntries,
   type IndexEffects,
@@ -18,17 +19,15 @@ import type { Transaction } from '../../storage/database.ts';
 import { settlePrecedence } from '../../storage/feeds/precedence.ts';
 import type { CrawlContext } from './context.ts';
 import type { HostedWork } from './entry-work.ts';
-import { catalogIdOf, inTurns } from './packed-files.ts';
 import { type IndexReading, readIndex } from './read-index.ts';
 import { crawledNode } from './read-node.ts';
-import { askRegistry } from './reader.ts';
+import { askRegistry, inTurns } from './reader.ts';
 import { asReadingFault, CrawlFault, doubtsNode, passes, type ReadingFault } from './reasons.ts';
 import { nextAttemptMs, nextPollMs, recheckSpacingMs } from './schedule.ts';
 import { pollingOf } from './settings.ts';
-import { lineOf } from './tell.ts';
+import { lineOf, logFaults } from './tell.ts';
 
-// The index stage: an index is fetched and verified, and its entries recorded as targets together with its ETag. What the entries lead to
-// is the work of the entry stage, which has due times of its own: an index that has not changed hides nothing.
+// The index stage: an index is fetched and verified, and its entries are recorded as targets. The entry stage has due times of its own.
 
 type IndexWork = HostedWork<IndexRow>;
 
@@ -59,9 +58,8 @@ export async function crawlIndex(work: IndexWork): Promise<IndexOutcome> {
 }
 
 /**
- * Keys that signed what is applied are looked up again: what a revoked one signed is not served until it is signed anew. An expired or
- * rotated key hides nothing that was verified before. Where the registry could not be asked about one, what it signed stays as it is, and the
- * fault is returned: it holds up nothing that others signed.
+ * Looks up the keys again that signed what is applied: what a revoked key signed is hidden until it is signed again; expired and rotated keys hide nothing.
+ * A key that could not be asked for changes nothing, and the fault is returned.
  */
 async function checkKeys({ context, lease, row }: IndexWork): Promise<CrawlFault | undefined> {
   const { database, registry, now } = context;
@@ -84,20 +82,14 @@ async function checkKeys({ context, lease, row }: IndexWork): Promise<CrawlFault
   if (revoked.length === 0 && !row.has_unverified) return fault;
   await database.transaction(async (tx) => {
     const changed = await judgeKeys(tx, lease, row.node_id, { revoked, unasked }, now());
-    await settle(
-      tx,
-      row.node,
-      changed.map(({ catalogId }) => catalogId),
-    );
-    const lines = changed
-      .filter(({ unverified }) => unverified)
-      .map(({ catalogId }) => {
-        const fault = new CrawlFault(
-          'key-revoked',
-          `A key that signed ${catalogId} was revoked: ${revoked.join(', ')}.`,
-        );
-        return lineOf(context, { node: row.node, indexUrl: row.url, catalogId }, fault);
-      });
+    const ids = changed.map(({ catalogId }) => catalogId);
+    await settle(tx, row.node, ids);
+    const hidden = changed.filter(({ unverified }) => unverified);
+    const lines = hidden.map(({ catalogId }) => {
+      const message = `A key that signed ${catalogId} was revoked: ${revoked.join(', ')}.`;
+      const about = { node: row.node, indexUrl: row.url, catalogId };
+      return lineOf(context, about, new CrawlFault('key-revoked', message));
+    });
     await writeLog(tx, lines, now());
   });
   return fault;
@@ -181,7 +173,7 @@ function linesOf(
   isStale: boolean,
 ): LogLine[] {
   const line = (fault: ReadingFault, catalogId?: string) =>
-    lineOf(context, { node, indexUrl, ...(catalogId !== undefined && { catalogId }) }, fault);
+    lineOf(context, { node, indexUrl, catalogId }, fault);
   return [
     ...faults.map(({ catalogId, fault }) => line(fault, catalogId)),
     ...absent.map((id) => line(new CrawlFault('absent', `${id} is in no index of ${node} any more.`), id)),
@@ -193,10 +185,8 @@ function linesOf(
 }
 
 async function settle(tx: Transaction, owner: string, ids: readonly string[]): Promise<void> {
-  await settlePrecedence(
-    tx,
-    ids.map((id) => ({ owner, id })),
-  );
+  const refs = ids.map((id) => ({ owner, id }));
+  await settlePrecedence(tx, refs);
 }
 
 function pollAfterMs({ config, now }: CrawlContext, nextUpdate: Date | undefined): number {
@@ -204,13 +194,11 @@ function pollAfterMs({ config, now }: CrawlContext, nextUpdate: Date | undefined
 }
 
 async function postpone({ context, lease, row }: IndexWork, fault: ReadingFault): Promise<void> {
-  const { database, now } = context;
-  const at = now();
   const retryAfterMs = fault instanceof CrawlFault ? fault.retryAfterMs : undefined;
   const dueInMs = nextAttemptMs(row.failures + 1, Math.random(), retryAfterMs);
-  await database.transaction(async (tx) => {
+  await context.database.transaction(async (tx) => {
     if (doubtsNode(fault)) await recheckNode(tx, row.node_id, recheckSpacingMs);
     await postponeIndex(tx, lease, row, dueInMs);
-    await writeLog(tx, [lineOf(context, { node: row.node, indexUrl: row.url }, fault)], at);
+    await logFaults(tx, context, { node: row.node, indexUrl: row.url }, [fault]);
   });
 }

@@ -1,5 +1,4 @@
 import { chooseEntries } from '../../storage/crawl/indexes.ts';
-import { writeLog } from '../../storage/crawl/log.ts';
 import {
   forgetUnlisted,
   moveNode,
@@ -15,7 +14,7 @@ import { findNodeRecord, manifestUrlsAt, type NodeQuestion, type NodeRecord, rea
 import { asReadingFault, CrawlFault, passes, type ReadingFault } from './reasons.ts';
 import { nextNodeAttemptMs, nextPollMs } from './schedule.ts';
 import { pollingOf } from './settings.ts';
-import { lineOf } from './tell.ts';
+import { logFaults } from './tell.ts';
 
 /** Finds the indexes of a node: manifest and record, polled as indexes are, and sooner when something did not verify. */
 export async function crawlNode(work: HostedWork<NodeRow>): Promise<ReadingFault | undefined> {
@@ -38,10 +37,9 @@ export async function crawlNode(work: HostedWork<NodeRow>): Promise<ReadingFault
     return undefined;
   } catch (error) {
     const fault = asReadingFault(error, signal);
-    const at = now();
     const random = Math.random();
     if (hostsNothing(row, found, fault)) {
-      const dueInMs = nextPollMs(undefined, polling, { now: at, random });
+      const dueInMs = nextPollMs(undefined, polling, { now: now(), random });
       await database.transaction((tx) => postponeNode(tx, lease, row, { failures: 0, dueInMs }));
       return undefined;
     }
@@ -49,16 +47,15 @@ export async function crawlNode(work: HostedWork<NodeRow>): Promise<ReadingFault
     const dueInMs = nextNodeAttemptMs(failures, passes(fault), polling, random);
     await database.transaction(async (tx) => {
       await postponeNode(tx, lease, row, { failures, dueInMs });
-      await writeLog(tx, [lineOf(context, { node: row.node }, fault)], at);
+      await logFaults(tx, context, { node: row.node }, [fault]);
     });
     return fault;
   }
 }
 
 /**
- * Not every participant publishes files of its own, and a new publisher has a manifest and a record before its first catalog: its record lists no index yet,
- * even if the registry knows the address already. Nothing is wrong, and nothing is logged: the node is looked at again when an index would be. But a manifest
- * is missing if the registry's record lists an index ("the only pointer a crawler has", self-hosted spec: Subscriber record pointer).
+ * Not every participant publishes files, and a new publisher has a record before its first catalog: that is no fault. But a manifest is missing if the
+ * registry's record lists an index ("the only pointer a crawler has", self-hosted spec: Subscriber record pointer).
  */
 function hostsNothing(row: NodeRow, found: NodeRecord | undefined, fault: ReadingFault): boolean {
   if (found === undefined || row.manifest_url !== null) return false;
@@ -80,9 +77,9 @@ function questionOf(row: NodeRow, now: Date, signal: AbortSignal): NodeQuestion 
   const { manifest_url: url, manifest_etag: etag, manifest_modified: modified } = row;
   return {
     identity: row.node,
-    ...(row.configured_url !== null && { configuredUrl: row.configured_url }),
-    ...(url !== null && !isStale && { manifest: { url, etag, modified } }),
-    ...(row.digests_at !== null && { digestsAt: row.digests_at }),
+    configuredUrl: row.configured_url ?? undefined,
+    manifest: url === null || isStale ? undefined : { url, etag, modified },
+    digestsAt: row.digests_at ?? undefined,
     signal,
   };
 }
@@ -105,25 +102,16 @@ async function record(
       const message = `The manifest or the record of ${row.node} is stale since ${read.nextUpdate.toISOString()}.`;
       faults.push(new CrawlFault('stale', message));
     }
-    if (policy.enforceMembership && !haveSame(row.network_memberships, read.networkMemberships))
-      await judgeEntriesAgain(tx, row.id);
+    const [before, after] = [row.network_memberships, read.networkMemberships];
+    const isSame = before.length === after.length && before.every((id) => after.includes(id));
+    if (policy.enforceMembership && !isSame) await judgeEntriesAgain(tx, row.id);
     if (unlisted.length > 0) {
       const hideUnconfirmed = config.UNCONFIRMED === 'hide';
       const { absent } = await chooseEntries(tx, row.id, { now: at, hideUnconfirmed });
       await forgetUnlisted(tx, row.id);
-      await settlePrecedence(
-        tx,
-        absent.map((id) => ({ owner: row.node, id })),
-      );
+      const gone = absent.map((id) => ({ owner: row.node, id }));
+      await settlePrecedence(tx, gone);
     }
-    await writeLog(
-      tx,
-      faults.map((fault) => lineOf(context, { node: row.node }, fault)),
-      at,
-    );
+    await logFaults(tx, context, { node: row.node }, faults);
   });
-}
-
-function haveSame(ones: readonly string[], others: readonly string[]): boolean {
-  return ones.length === others.length && ones.every((one) => others.includes(one));
 }

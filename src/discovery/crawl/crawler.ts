@@ -16,8 +16,7 @@ import { pollingOf } from './settings.ts';
 import { countFaultsFromZero } from './tell.ts';
 import { createAside } from './verify-aside.ts';
 
-// The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. Fetching bytes (fetch.ts), trusting them
-// (rules/self-hosted) and driving (crawl-*.ts) are three things.
+// The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. fetch.ts fetches, rules/self-hosted trusts, crawl-*.ts drive.
 
 /** Most of the time, each waits for an answer. */
 const hostsAtOnce = 256;

@@ -4,26 +4,27 @@ import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
 import {
   findIndexOwners,
   findMasterEntries,
+  isAnyMasterHere,
   type MasterEntry,
   recheckMastersOf,
+  searchForMasters,
   wantMastersOf,
 } from '../../storage/crawl/masters.ts';
+import { recordTarget } from '../../storage/crawl/targets.ts';
 import { settlePrecedence } from '../../storage/feeds/precedence.ts';
-import type { EntryWork } from './entry-work.ts';
-import { readHint } from './read-hint.ts';
+import { type EntryWork, postpone } from './entry-work.ts';
+import { readHint } from './read-index.ts';
 import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
 import { recheckSpacingMs } from './schedule.ts';
 
 // The MASTER catalogs that an entry declares (self-hosted spec: Entry, dependencies.masters), each looked for in four places: the indexes of
 // the node itself; the index that the hint names; the verified indexes of all nodes that the registry leads to; what catalog services brought.
 
-export interface DeclaredMasters {
-  /** Whose they are, by their catalogIds. */
+interface DeclaredMasters {
   owners: ReadonlyMap<string, string>;
   /** Those that are known, but were not read yet; and those that nobody has. */
   coming: string[];
   unknown: string[];
-  /** Hints that led nowhere. */
   faults: CrawlFault[];
 }
 
@@ -50,18 +51,13 @@ export async function findDeclaredMasters(work: EntryWork, entry: IndexEntry): P
   return masters;
 }
 
-interface Known {
-  entries: readonly MasterEntry[];
-  indexes: readonly { url: string; nodeId: number }[];
-}
-
 type Found = Pick<MasterEntry, 'node' | 'isHere'>;
 
 async function findDeclared(
   work: EntryWork,
   { networkIds = [] }: IndexEntry,
   { catalogId, indexUrl }: MasterDependency,
-  { entries, indexes }: Known,
+  { entries, indexes }: { entries: MasterEntry[]; indexes: { url: string; nodeId: number }[] },
 ): Promise<{ found?: Found; fault?: CrawlFault }> {
   const near = entries.filter(
     (master) => master.catalogId === catalogId && networksMeet(master.networkIds, networkIds),
@@ -115,4 +111,55 @@ function asValue(error: unknown): ReadingFault {
 function notThere(url: string, catalogId: string): CrawlFault {
   const message = `The index at ${url} has no MASTER catalog ${catalogId} of a shared network.`;
   return new CrawlFault('file-missing', message, { url });
+}
+
+// A REGULAR catalog whose masters are missing waits: it is tried again now and then, and as soon as one of them comes.
+
+/** Whether fetching the files now is of no use: declared masters are on their way, or no resource has come that it is known to wait for. */
+export async function mustWait(
+  { context, row }: EntryWork,
+  { coming, owners, unknown }: DeclaredMasters,
+): Promise<boolean> {
+  const names = row.waiting_for ?? [];
+  if (coming.length > 0) return names.length > 0 || row.version === null;
+  const isDeclared = (name: string) => owners.has(name) || unknown.includes(name);
+  return !names.every(isDeclared) && !(await isAnyMasterHere(context.database, names));
+}
+
+/** @param missing the master resources that no MASTER catalog has; left out where its files were not read again */
+export async function waitForMasters(
+  work: EntryWork,
+  entry: IndexEntry,
+  { coming, unknown, faults }: DeclaredMasters,
+  missing: readonly string[] = work.row.waiting_for ?? [],
+): Promise<void> {
+  const { context, row } = work;
+  const names = [...new Set([...missing, ...coming, ...unknown])].slice(0, maxNames);
+  if (names.some((name) => !row.waiting_for?.includes(name))) {
+    // It looks once more at once: whoever brought one of them meanwhile did not know that it is waited for.
+    const note = { waiting_for: names };
+    return context.database.transaction((tx) => recordTarget(tx, work.lease, row, note, 0));
+  }
+  if (names.some((name) => !coming.includes(name))) {
+    const networkIds = networksToSearch(entry, row.network_memberships, context.policy.networkIds);
+    await context.database.transaction((tx) => searchForMasters(tx, networkIds));
+  }
+  const shown = names.slice(0, maxShown).join(', ');
+  const more = names.length > maxShown ? ` and ${names.length - maxShown} more` : '';
+  const message = `${entry.catalogId} extends what is in no MASTER catalog that is known here: ${shown}${more}.`;
+  await postpone(work, [new CrawlFault('waiting-for-master', message), ...faults], { waiting_for: names });
+}
+
+/** Enough to be woken by one of them. */
+const maxNames = 100;
+const maxShown = 3;
+
+/** Networks that both the entry and the registry's record of its node name: in ours, everybody is crawled anyway. */
+function networksToSearch(
+  { networkIds = [] }: IndexEntry,
+  memberships: readonly string[],
+  ours: readonly string[],
+): string[] {
+  const named = networkIds.length === 0 ? memberships : memberships.filter((id) => networkIds.includes(id));
+  return named.filter((networkId) => !ours.includes(networkId));
 }

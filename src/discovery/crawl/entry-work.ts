@@ -1,16 +1,14 @@
 import type { HostLease } from '../../storage/crawl/hosts.ts';
-import { type LogLine, writeLog } from '../../storage/crawl/log.ts';
 import { recheckNode } from '../../storage/crawl/nodes.ts';
 import { recordTarget, type TargetChanges, type TargetRow } from '../../storage/crawl/targets.ts';
 import { settlePrecedence } from '../../storage/feeds/precedence.ts';
 import type { CrawlContext } from './context.ts';
 import { CrawlFault, doubtsNode, type ReadingFault } from './reasons.ts';
 import { nextAttemptMs, recheckSpacingMs } from './schedule.ts';
-import { lineOf } from './tell.ts';
+import { type About, logFaults } from './tell.ts';
 
 // One entry that is in work, and how the work ends where nothing of it is applied: it is dealt with, or tried again.
 
-/** Work on one thing of a host: a node, an index or an entry. */
 export interface HostedWork<Row> {
   context: CrawlContext;
   lease: HostLease;
@@ -27,7 +25,6 @@ export async function settle(
   faults: readonly ReadingFault[],
 ): Promise<void> {
   const { context, lease, row } = work;
-  const now = context.now();
   const [fault] = faults;
   await context.database.transaction(async (tx) => {
     const settled = {
@@ -38,7 +35,7 @@ export async function settle(
     };
     await recordTarget(tx, lease, row, { ...settled, ...changes }, null);
     await settlePrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
-    await writeLog(tx, linesOf(work, faults), now);
+    await logFaults(tx, context, aboutOf(row), faults);
   });
 }
 
@@ -49,7 +46,6 @@ export async function postpone(
   more: Pick<TargetChanges, 'waiting_for'> = {},
 ): Promise<void> {
   const { context, lease, row } = work;
-  const now = context.now();
   const failures = row.failures + 1;
   const retryAfterMs = Math.max(
     0,
@@ -60,11 +56,10 @@ export async function postpone(
     const changes = { failures, last_code: faults[0]?.code ?? null, ...more };
     if (faults.some(doubtsNode)) await recheckNode(tx, row.node_id, recheckSpacingMs);
     await recordTarget(tx, lease, row, changes, dueInMs);
-    await writeLog(tx, linesOf(work, faults), now);
+    await logFaults(tx, context, aboutOf(row), faults);
   });
 }
 
-export function linesOf({ context, row }: EntryWork, faults: readonly ReadingFault[]): LogLine[] {
-  const about = { node: row.node, indexUrl: row.index_url, catalogId: row.catalog_id };
-  return faults.map((fault) => lineOf(context, about, fault));
+function aboutOf({ node, index_url: indexUrl, catalog_id: catalogId }: TargetRow): About {
+  return { node, indexUrl, catalogId };
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import { addTo } from '../../group.ts';
 import { identityOf, isSubscriberId, splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
@@ -16,15 +17,14 @@ import { settlePrecedence } from '../../storage/feeds/precedence.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/work/due-work.ts';
 import type { CrawlContext } from './context.ts';
 import { hostOf, isAddress } from './fetch.ts';
-import { readDomain } from './read-domain.ts';
+import { readDomain } from './read-node.ts';
 import { askRegistry } from './reader.ts';
 import { CrawlFault, isReadingFault } from './reasons.ts';
 import { longestPollMs, maxEntryDelayMs, nextAttemptMs, nextPollMs } from './schedule.ts';
 import { pollingOf } from './settings.ts';
-import { lineOf } from './tell.ts';
+import { lineOf, logFaults } from './tell.ts';
 
-// Whom to crawl (self-hosted spec: Discovery crawl order, 1): the members of the configured networks, by registry query, and the nodes that
-// the operator names. A query only names nodes: what they publish is verified with their own keys.
+// Finds the nodes to crawl (self-hosted spec: Discovery crawl order, 1): members of the configured networks, by registry query, and the nodes of the settings.
 
 const sourcesAtOnce = 4;
 
@@ -86,7 +86,7 @@ async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal:
     context.logger.warn({ kind, name, reason: error.message }, 'cannot find out whom to crawl');
     const about = { node: kind === 'subscriber' ? name : '' };
     await database.transaction(async (tx) => {
-      await writeLog(tx, [lineOf(context, about, error)], now());
+      await logFaults(tx, context, about, [error]);
       const dueInMs = nextAttemptMs(failures + 1, Math.random());
       await settle(tx, sourceTable, claim, { dueInMs, set: { failures: failures + 1, attempts: 0 } });
     });
@@ -99,13 +99,12 @@ async function recordNodes(
   { id, row }: Claim<SourceRow>,
   nodes: readonly NamedNode[],
 ): Promise<void> {
-  const now = context.now();
   const { vanished, changed } = await nameNodes(tx, id, nodes);
   await settlePrecedence(tx, changed);
   const lines = vanished.map((node) =>
     lineOf(context, { node }, new CrawlFault('node-vanished', `${row.name} does not name ${node} any more.`)),
   );
-  await writeLog(tx, lines, now);
+  await writeLog(tx, lines, context.now());
 }
 
 async function findNodes(
@@ -118,8 +117,10 @@ async function findNodes(
     case 'network':
     case 'masters': {
       const records = await askRegistry(() => registry.queryNetwork(name));
-      const [lookedUp, others] = splitByName(records);
+      // Participants write their own records: a name that no registry can look up, or the database cannot store, must not hide the others.
+      const others = records.filter(({ subscriberId }) => !isSubscriberId(subscriberId));
       if (others.length > 0) await tellOthers(context, name, others);
+      const lookedUp = records.filter(({ subscriberId }) => isSubscriberId(subscriberId));
       return namedBy(lookedUp, config.REGISTRY_NAME);
     }
     case 'subscriber': {
@@ -133,24 +134,15 @@ async function findNodes(
   }
 }
 
-/** Participants write their own records: a name that no registry can look up, or the database cannot store, must not hide the others. */
-function splitByName(
-  records: readonly ParticipantRecord[],
-): [lookedUp: ParticipantRecord[], others: ParticipantRecord[]] {
-  const isNamed = ({ subscriberId }: ParticipantRecord) => isSubscriberId(subscriberId);
-  return [records.filter(isNamed), records.filter((record) => !isNamed(record))];
-}
-
 async function tellOthers(
   context: CrawlContext,
   network: string,
   others: readonly ParticipantRecord[],
 ): Promise<void> {
-  const { database, now } = context;
   const first = JSON.stringify(others[0]?.subscriberId.slice(0, shownNameLength));
   const message = `${others.length} records of ${network} have a subscriber_id that no registry can look up, such as ${first}.`;
   const fault = new TrustFault('record', 'node-unknown', message);
-  await writeLog(database, [lineOf(context, { node: '' }, fault)], now());
+  await logFaults(context.database, context, { node: '' }, [fault]);
 }
 
 const shownNameLength = 100;
@@ -161,7 +153,7 @@ function namedBy(records: readonly ParticipantRecord[], registryName: string): N
   for (const record of records) {
     if (isConsumer(record)) continue;
     const node = identityOf(record.subscriberId, registryName);
-    nodes.set(node, [...(nodes.get(node) ?? []), record]);
+    addTo(nodes, node, record);
   }
   return [...nodes].map(([node, own]) => ({ node, host: hostFor(node, own) }));
 }

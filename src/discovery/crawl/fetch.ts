@@ -6,17 +6,14 @@ import type { ServedFile } from '../../rules/self-hosted/open-document.ts';
 import { type CrawlCode, CrawlFault } from './reasons.ts';
 import type { Share } from './room.ts';
 
-// Fetches bytes within limits, and nothing else: trust is decided elsewhere. A host is asked for a limited number of files at a
-// time; "unchanged" and "not there" are values.
+// Fetches bytes within limits, a few files of a host at a time; trust is decided elsewhere. "Unchanged" and "not there" are values.
 
 export interface Fetcher {
   fetch(url: string, options: FetchOptions): Promise<Fetched>;
 }
 
 export interface FetchOptions {
-  /** Limit of the answer as received. */
   maxBytes: number;
-  /** Validators of the last answer, for a conditional request. */
   condition?: { etag?: string | null; modified?: string | null };
   operatorConfigured?: boolean;
   share?: Share;
@@ -33,7 +30,6 @@ const requestsAtOnce = 64;
 
 interface FetcherParts {
   client: GuardedClient;
-  /** Without it, nothing is counted. */
   metrics?: Pick<Metrics, 'counter'>;
   now(): Date;
   timeoutMs: number;
@@ -55,13 +51,13 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
       const leave = await enter(hostOf(url), share, signal);
       try {
         const headers = conditionalHeaders(condition);
-        const answer = await client.request(url, {
-          ...{ headers, timeoutMs, maxBytes, signal, keepEncoding: true },
-          ...(operatorConfigured && { operatorConfigured }),
-        });
+        const asking = { headers, timeoutMs, maxBytes, signal, keepEncoding: true, operatorConfigured };
+        const answer = await client.request(url, asking);
         const { status, wire } = answer;
         fetchedBytes?.inc(wire.length);
-        if (status === 304 && asksForNews(headers)) return count('unchanged', { kind: 'unchanged' });
+        // A host that answers 304 to an unconditional request hides its content.
+        const isConditional = 'if-none-match' in headers || 'if-modified-since' in headers;
+        if (status === 304 && isConditional) return count('unchanged', { kind: 'unchanged' });
         if (status === 404 || status === 410) return count('missing', { kind: 'missing', status });
         if (status !== 200) throw statusFault(url, status, answer.headers, now());
         const { etag, 'last-modified': modified } = answer.headers;
@@ -114,11 +110,6 @@ function conditionalHeaders(condition: FetchOptions['condition']): Record<string
     ...(condition?.etag && { 'if-none-match': condition.etag }),
     ...(condition?.modified && { 'if-modified-since': condition.modified }),
   };
-}
-
-/** A host that answers 304 to an unconditional request hides its content. */
-function asksForNews(headers: Record<string, string>): boolean {
-  return 'if-none-match' in headers || 'if-modified-since' in headers;
 }
 
 /** It is undone where the file is opened: until then, nobody knows how much it becomes. */

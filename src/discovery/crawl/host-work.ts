@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import { createBatch } from '../../storage/batch.ts';
 import {
   giveBackHosts,
@@ -17,16 +18,9 @@ import { findHostsWithTargets } from '../../storage/crawl/targets.ts';
 import type { Database } from '../../storage/database.ts';
 import { type Claim, LeaseLost } from '../../storage/work/due-work.ts';
 
-// What is due at hosts, and what came of looking at them, for many hosts in a few statements: those of each host alone would cost more than a
-// poll of an index that has not changed.
+// Takes due work, and records its results, for many hosts in a few statements: one by one, they would cost more than polling an unchanged index.
 
-export interface HostWork {
-  /** Work at a host begins; returns how to say that it has ended. */
-  begin(): () => void;
-  take(host: number): Promise<DueWork>;
-  /** Throws LeaseLost when somebody else has the host now: then nothing was written. */
-  record(round: RoundResult): Promise<void>;
-}
+export type HostWork = ReturnType<typeof createHostWork>;
 
 interface DueWork {
   nodes: NodeRow[];
@@ -34,8 +28,7 @@ interface DueWork {
   hasTargets: boolean;
 }
 
-/** Work that belongs to no single catalog or index. */
-export interface RoundResult {
+interface RoundResult {
   claim: Claim<HostRow>;
   unchanged: readonly PolledIndex[];
   fetched: readonly { nodeId: number; bytes: number }[];
@@ -43,7 +36,6 @@ export interface RoundResult {
   release?: HostState;
 }
 
-/** Items of one kind at one host. */
 export const itemsPerRound = 100;
 const hostsAtOnce = 100;
 /** Hosts that were claimed together ask together what is due. */
@@ -51,7 +43,7 @@ const takeGatherMs = 2;
 /** Their answers come one by one, and nobody waits for these to be recorded. */
 const recordGatherMs = 25;
 
-export function createHostWork({ database, now }: { database: Database; now(): Date }): HostWork {
+export function createHostWork({ database, now }: { database: Database; now(): Date }) {
   let inWork = 0;
 
   const takeLimits = { maxItems: hostsAtOnce, gatherMs: takeGatherMs };
@@ -72,37 +64,30 @@ export function createHostWork({ database, now }: { database: Database; now(): D
   const recordLimits = { maxItems: hostsAtOnce, gatherMs: recordGatherMs, expected: () => inWork };
   const record = createBatch<RoundResult, boolean>(recordLimits, (rounds) =>
     database.transaction(async (tx) => {
-      const held = await holdLeases(
-        tx,
-        rounds.map(({ claim }) => claim),
-      );
+      const claims = rounds.map(({ claim }) => claim);
+      const held = await holdLeases(tx, claims);
       const valid = rounds.filter(({ claim }) => held.has(claim.id));
-      await recordUnchanged(
-        tx,
-        valid.flatMap(({ unchanged }) => unchanged),
-      );
-      await countFetched(
-        tx,
-        valid.flatMap(({ fetched }) => fetched),
-        now(),
-      );
-      await giveBackHosts(
-        tx,
-        valid.flatMap(({ claim, release }) => (release ? [{ claim, state: release }] : [])),
-      );
+      const unchanged = valid.flatMap((round) => round.unchanged);
+      await recordUnchanged(tx, unchanged);
+      const fetched = valid.flatMap((round) => round.fetched);
+      await countFetched(tx, fetched, now());
+      const released = valid.flatMap(({ claim, release }) => (release ? [{ claim, state: release }] : []));
+      await giveBackHosts(tx, released);
       return rounds.map(({ claim }) => held.has(claim.id));
     }),
   );
 
   return {
-    begin() {
+    /** Work at a host begins; returns how to say that it has ended. */
+    begin(): () => void {
       inWork += 1;
       return () => {
         inWork -= 1;
       };
     },
     take,
-    async record(round) {
+    /** Throws LeaseLost when somebody else has the host now: then nothing was written. */
+    async record(round: RoundResult): Promise<void> {
       if (!(await record(round))) throw new LeaseLost(hostTable, round.claim.id);
     },
   };
@@ -110,10 +95,6 @@ export function createHostWork({ database, now }: { database: Database; now(): D
 
 function byHost<Row extends { host_id: number }>(rows: readonly Row[]): Map<number, Row[]> {
   const all = new Map<number, Row[]>();
-  for (const row of rows) {
-    const known = all.get(row.host_id);
-    if (known) known.push(row);
-    else all.set(row.host_id, [row]);
-  }
+  for (const row of rows) addTo(all, row.host_id, row);
   return all;
 }

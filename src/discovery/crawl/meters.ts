@@ -1,24 +1,16 @@
+import type { IndexRow } from '../../storage/crawl/indexes.ts';
 import type { Fetcher } from './fetch.ts';
 import { CrawlFault } from './reasons.ts';
 
 /** Counts what comes of each node, and stops when one has had enough for the day. */
-export interface Meters {
-  of(row: MeteredNode): Fetcher;
-  /** Bytes received, by node id. */
-  fetched(): { nodeId: number; bytes: number }[];
-}
-
-interface MeteredNode {
-  node_id: number;
-  node: string;
-  /** Bytes received earlier today. */
-  fetched_today: number;
-}
-
-export function createMeters(fetcher: Fetcher, dailyBytes: number): Meters {
+export function createMeters(fetcher: Fetcher, dailyBytes: number) {
   const counts = new Map<number, { bytes: number }>();
   return {
-    of({ node_id: id, node, fetched_today: before }) {
+    of({
+      node_id: id,
+      node,
+      fetched_today: before,
+    }: Pick<IndexRow, 'node_id' | 'node' | 'fetched_today'>): Fetcher {
       const count = counts.get(id) ?? { bytes: 0 };
       counts.set(id, count);
       return {

@@ -16,6 +16,8 @@ import {
 } from '../../rules/self-hosted/reading-plan.ts';
 import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
 import {
+  type GenuineBaseline,
+  type GenuineChange,
   judgeBaseline,
   judgeChange,
   type TrustedBaseline,
@@ -24,8 +26,7 @@ import {
   trustChange,
 } from '../../rules/self-hosted/trust-files.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { inTurns, unpackBaseline, unpackChange } from './packed-files.ts';
-import { fetchServed, findKeys, inRoom, keyFinder, mayBeLarge, type Reader } from './reader.ts';
+import { fetchServed, findKeys, inRoom, inTurns, keyFinder, mayBeLarge, type Reader } from './reader.ts';
 import { CrawlFault, isReadingFault, passes, type ReadingFault } from './reasons.ts';
 import type { FileTask } from './verify-thread.ts';
 
@@ -34,10 +35,21 @@ import type { FileTask } from './verify-thread.ts';
 
 export type ContentReading = { faults: ReadingFault[] } & (
   | { kind: 'rollback'; plan: Rollback }
-  | { kind: 'nothing'; complete: boolean }
-  | { kind: 'full'; complete: boolean; content: CatalogContent; keys: string[] }
-  | { kind: 'patch'; complete: boolean; patch: ContentPatch; keys: string[] }
+  | Read<'full', CatalogContent>
+  | Read<'patch' | 'nothing', ChangedContent>
 );
+
+interface Read<Kind, Content> {
+  kind: Kind;
+  complete: boolean;
+  /** Of a patch: what it adds and replaces. */
+  content: Content;
+  /** Ids of what a patch removes first. */
+  removals: Record<'resources' | 'offers', ReadonlySet<string>>;
+  keys: string[];
+}
+
+type ChangedContent = Omit<CatalogContent, 'members'> & Pick<ContentPatch, 'members'>;
 
 export async function readContent(
   reader: Reader,
@@ -59,15 +71,23 @@ export async function readContent(
     if (next === undefined) {
       const complete = plan.kind !== 'gap';
       if (!complete) faults.push(gapOf(entry, plan));
-      return { ...combine(reading, files), complete, faults };
+      return { ...combine(reading, files, cursor), complete, faults };
     }
+    const { kind, reference } = next;
+    const { url } = reference;
     try {
-      await fetchFile(reader, node, entry, next, signal, { ...files, fetchedSizes });
+      const file = await fetchServed(reader, kind, url, { maxBytes: reader.limits.maxFileBytes, signal });
+      fetchedSizes.set(url, file.wire.length);
+      const read = await inRoom(reader, file, signal, (maxInflatedBytes) =>
+        readFile(reader, { file, maxInflatedBytes, node, entry, kind, reference }, signal),
+      );
+      if (kind === 'baseline') files.baselines.set(reference, read as TrustedBaseline);
+      else files.changes.set(reference, read as TrustedChange);
     } catch (error) {
       // To take another file instead because a host is down would be rash.
       if (!isReadingFault(error) || passes(error)) throw error;
       faults.push(error);
-      unreadable.add(next.reference.url);
+      unreadable.add(url);
     }
   }
 }
@@ -90,26 +110,6 @@ function missingFile(reading: Reading, { baselines, changes }: ReadFiles): NextF
   return reference && { kind: 'change', reference };
 }
 
-async function fetchFile(
-  reader: Reader,
-  node: HostingNode,
-  entry: TrustedEntry,
-  next: NextFile,
-  signal: AbortSignal,
-  { fetchedSizes, baselines, changes }: ReadFiles & { fetchedSizes: Map<string, number> },
-): Promise<void> {
-  const { kind, reference } = next;
-  const { url } = reference;
-  const { maxFileBytes: maxBytes } = reader.limits;
-  const file = await fetchServed(reader, kind, url, { maxBytes, signal });
-  fetchedSizes.set(url, file.wire.length);
-  const read = await inRoom(reader, file, signal, (maxInflatedBytes) =>
-    readFile(reader, { file, maxInflatedBytes, node, entry, kind, reference }, signal),
-  );
-  if (kind === 'baseline') baselines.set(reference, read as TrustedBaseline);
-  else changes.set(reference, read as TrustedChange);
-}
-
 /** One baseline or change file, trusted; a large one in a thread, and what it holds is checked a little at a time. */
 export async function readFile(
   reader: Reader,
@@ -119,11 +119,13 @@ export async function readFile(
   const { file, maxInflatedBytes, node, entry, kind, reference } = task;
   const checker = reader.checker();
   if (reader.aside && mayBeLarge(maxInflatedBytes)) {
-    const packed = await reader.aside.verifyFile(task, keyFinder(reader, node), signal);
+    const genuine = await reader.aside.verifyFile(task, keyFinder(reader, node), signal);
     const judge = { node, entry, checker };
-    return kind === 'baseline'
-      ? inTurns(judgeBaseline(await unpackBaseline(packed), judge))
-      : inTurns(judgeChange(await unpackChange(packed), judge));
+    return inTurns<TrustedBaseline | TrustedChange>(
+      kind === 'baseline'
+        ? judgeBaseline(genuine as GenuineBaseline, judge)
+        : judgeChange(genuine as GenuineChange, judge),
+    );
   }
   const opened = openDocument(kind, file, { digest: reference.digest, maxInflatedBytes });
   const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
@@ -133,17 +135,34 @@ export async function readFile(
     : trustChange(opened, reference as ChangeReference, parts);
 }
 
-function combine(reading: Reading, { baselines, changes }: ReadFiles) {
-  if (reading.kind === 'nothing') return { kind: 'nothing' as const };
+function combine(
+  reading: Reading,
+  { baselines, changes }: ReadFiles,
+  cursor: Cursor | undefined,
+):
+  | Omit<Read<'full', CatalogContent>, 'complete'>
+  | Omit<Read<'patch' | 'nothing', ChangedContent>, 'complete'> {
+  const none = new Map<string, never>();
+  const removals = { resources: new Set<string>(), offers: new Set<string>() };
+  if (reading.kind === 'nothing') {
+    const content = { version: cursor?.version ?? 0, members: {}, resources: none, offers: none };
+    return { kind: 'nothing', content: { ...content, directives: none }, removals, keys: [] };
+  }
   const read = reading.changes.map((change) => changes.get(change)).filter((change) => change !== undefined);
   const files = read.map(({ file }) => file);
   const signers = read.map(({ signedBy }) => signedBy);
   const baseline = reading.kind === 'baseline' ? baselines.get(reading.baseline) : undefined;
-  if (baseline === undefined) {
-    return { kind: 'patch' as const, patch: foldChanges(files), keys: [...new Set(signers)] };
+  if (baseline) {
+    const content = applyChangeFiles(contentOfBaseline(baseline.file), files);
+    return { kind: 'full', content, removals, keys: [...new Set([baseline.signedBy, ...signers])] };
   }
-  const content = applyChangeFiles(contentOfBaseline(baseline.file), files);
-  return { kind: 'full' as const, content, keys: [...new Set([baseline.signedBy, ...signers])] };
+  const { toVersion: version, members, resources, offers, directives } = foldChanges(files);
+  return {
+    kind: 'patch',
+    content: { version, members, resources: resources.upserts, offers: offers.upserts, directives },
+    removals: { resources: resources.removals, offers: offers.removals },
+    keys: [...new Set(signers)],
+  };
 }
 
 function gapOf({ entry }: TrustedEntry, plan: Extract<ReadingPlan, { kind: 'gap' }>): CrawlFault {

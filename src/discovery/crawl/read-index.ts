@@ -1,4 +1,7 @@
 import { webcrypto } from 'node:crypto';
+import { identityOf } from '../../protocol/identity.ts';
+import type { IndexEntry } from '../../protocol/signed-files.ts';
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import { openDocument, type ServedFile } from '../../rules/self-hosted/open-document.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import {
@@ -8,8 +11,9 @@ import {
   trustEntries,
   trustIndex,
 } from '../../rules/self-hosted/trust-index.ts';
-import { unpackIndex } from './packed-files.ts';
-import { findKeys, inRoom, keyFinder, mayBeLarge, type Reader } from './reader.ts';
+import { hostOf } from './fetch.ts';
+import { findNodeRecord, hostingNode, readNode } from './read-node.ts';
+import { fetchServed, findKeys, inRoom, keyFinder, mayBeLarge, type Reader } from './reader.ts';
 import { CrawlFault } from './reasons.ts';
 
 export interface IndexReading extends JudgedEntries {
@@ -17,7 +21,6 @@ export interface IndexReading extends JudgedEntries {
   index: TrustedIndex;
   etag?: string;
   modified?: string;
-  /** Digest of the bytes as served. */
   digest: string;
 }
 
@@ -42,14 +45,11 @@ export async function readIndex(
     });
   }
   const { file, etag, modified } = answer;
-  const digest = await digestOf(file);
+  // In a thread: an index may be large.
+  const digested = await webcrypto.subtle.digest('SHA-256', file.wire);
+  const digest = Buffer.from(digested).toString('base64url');
   if (digest === known?.digest) return { kind: 'unchanged' };
   return { kind: 'read', ...(await judgeIndex(reader, node, file, signal)), etag, modified, digest };
-}
-
-/** Computed aside: an index may be large. */
-async function digestOf({ wire }: ServedFile): Promise<string> {
-  return Buffer.from(await webcrypto.subtle.digest('SHA-256', wire)).toString('base64url');
 }
 
 export function judgeIndex(
@@ -62,11 +62,52 @@ export function judgeIndex(
   return inRoom(reader, file, signal, async (maxInflatedBytes) => {
     if (aside && mayBeLarge(maxInflatedBytes)) {
       const task = { file, maxInflatedBytes, node, limits, allowUnsigned };
-      return unpackIndex(await aside.verifyIndex(task, keyFinder(reader, node), signal));
+      return aside.verifyIndex(task, keyFinder(reader, node), signal);
     }
     const opened = openDocument('index', file, { maxInflatedBytes });
     const keys = await findKeys(reader, node, claimedKeysOfIndex(opened));
     const index = trustIndex(opened, { node, keys, limits, allowUnsigned });
     return { index, ...trustEntries(index, { node, keys, limits }) };
+  });
+}
+
+export interface HintedIndex {
+  node: string;
+  networkMemberships: readonly string[];
+  /** Where its manifest is. */
+  host: string;
+  /** The MASTER entries in it that are not retired. */
+  masters: IndexEntry[];
+}
+
+/** "`indexUrl` is a hint, not a trust delegation" (self-hosted spec: Entry): the chain from the registry's record of its node must lead to this address. */
+export async function readHint(reader: Reader, url: string, signal: AbortSignal): Promise<HintedIndex> {
+  const { limits, registryName } = reader;
+  const file = await fetchServed(reader, 'index', url, { maxBytes: limits.maxIndexBytes, signal });
+  const nodeId = await readNodeId(reader, file, signal);
+  if (typeof nodeId !== 'string') {
+    throw new TrustFault('index', 'malformed', `The index at ${url} does not say whose it is.`);
+  }
+  const question = { identity: identityOf(nodeId, registryName), signal };
+  const found = await findNodeRecord(reader, question);
+  const { indexUrls = [], networkMemberships, keyNames } = await readNode(reader, question, found);
+  if (!indexUrls.includes(url)) {
+    throw new CrawlFault('index-unlisted', `The record of ${question.identity} does not list ${url}.`, {
+      url,
+    });
+  }
+  const node = { ...hostingNode(reader, question.identity, found.records), keyNames };
+  const { entries } = await judgeIndex(reader, node, file, signal);
+  const masters = entries
+    .map(({ entry }) => entry)
+    .filter(({ catalogType, retiredAt }) => catalogType === 'MASTER' && retiredAt === undefined);
+  return { node: question.identity, networkMemberships, host: hostOf(found.places[0]), masters };
+}
+
+function readNodeId(reader: Reader, file: ServedFile, signal: AbortSignal): Promise<unknown> {
+  return inRoom(reader, file, signal, async (maxInflatedBytes) => {
+    if (reader.aside && mayBeLarge(maxInflatedBytes))
+      return reader.aside.readNodeId({ file, maxInflatedBytes }, signal);
+    return openDocument('index', file, { maxInflatedBytes }).document.nodeId;
   });
 }

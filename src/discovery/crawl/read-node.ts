@@ -1,5 +1,5 @@
 import { hasCode } from '../../error-code.ts';
-import { splitIdentity } from '../../protocol/identity.ts';
+import { isIdPart, splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
 import type { DigestsFile } from '../../protocol/signed-files.ts';
 import { parseInstant } from '../../protocol/time.ts';
@@ -9,23 +9,14 @@ import { claimedRecordId, type HostingNode, keyNamesOf } from '../../rules/self-
 import { type TrustedManifest, trustManifest } from '../../rules/self-hosted/trust-node.ts';
 import type { ReadNode } from '../../storage/crawl/nodes.ts';
 import type { TargetRow } from '../../storage/crawl/targets.ts';
-import {
-  askRegistry,
-  type DocumentOptions,
-  fetchDocument,
-  fetchNamed,
-  findKeys,
-  type OpenedFile,
-  type Reader,
-} from './reader.ts';
-import { CrawlFault } from './reasons.ts';
+import { askRegistry, fetchDocument, fetchNamed, findKeys, type OpenedFile, type Reader } from './reader.ts';
+import { type CrawlCode, CrawlFault } from './reasons.ts';
 
 // The first links of the chain (self-hosted spec: Discovery crawl order): the registry's record of a node says where its manifest is; the
 // manifest, signed with a key that the registry knows, names the Subscriber record by digest; the record lists the indexes.
 
 export interface NodeQuestion {
   identity: string;
-  /** The address that the operator wrote, where there is one. */
   configuredUrl?: string;
   /** What is known of the manifest, so that an unchanged one costs little. */
   manifest?: { url: string; etag?: string | null; modified?: string | null };
@@ -44,7 +35,6 @@ export interface NodeRecord {
 
 const wellKnownPaths = ['/.well-known/dedi.index.json', '/.well-known/dedi.json'];
 
-/** @param place an origin */
 export function manifestUrlsAt(place: string): string[] {
   return wellKnownPaths.map((path) => place + path);
 }
@@ -66,7 +56,7 @@ export async function findNodeRecord(
   const [base, ...more] = manifestPlaces(identity, configuredUrl ?? url);
   if (base === undefined)
     throw new CrawlFault('bad-url', `${identity} has no url in the registry, and its namespace is no host.`);
-  return { records, places: [base, ...more], ...(url !== undefined && { url }) };
+  return { records, places: [base, ...more], url };
 }
 
 /** The origins where the manifest of a node may be: that of its address, if it has one, and its namespace. */
@@ -84,7 +74,7 @@ export async function readNode(reader: Reader, question: NodeQuestion, found: No
   const known = {
     subscriberId: records[0]?.subscriberId ?? splitIdentity(identity).namespace,
     networkMemberships: [...new Set(records.flatMap(({ networkMemberships }) => networkMemberships))],
-    ...(url !== undefined && { url }),
+    url,
   };
   const { answer, place } = await fetchManifest(reader, question, found);
   if (answer === 'unchanged') return { ...known, manifest: keptManifest(question) };
@@ -121,10 +111,8 @@ export function crawledNode(
   { registryName }: Pick<Reader, 'registryName'>,
   { node, subscriber_id, key_names }: Pick<TargetRow, 'node' | 'subscriber_id' | 'key_names'>,
 ): HostingNode {
-  return {
-    ...{ identity: node, registryName, keyNames: new Map(key_names) },
-    ...(subscriber_id !== null && { recordSubscriberId: subscriber_id }),
-  };
+  const keyNames = new Map(key_names);
+  return { identity: node, registryName, keyNames, recordSubscriberId: subscriber_id ?? undefined };
 }
 
 /** Only where a place answers that there is no manifest, the next one is asked: any other failure may pass. */
@@ -134,10 +122,7 @@ async function fetchManifest(
   { places }: NodeRecord,
 ): Promise<{ answer: OpenedFile | 'unchanged' | 'missing'; place: string }> {
   const [base, ...more] = places;
-  const answer = await fetchManifestAt(reader, base, {
-    ...question,
-    ...(configuredUrl !== undefined && { configuredUrl }),
-  });
+  const answer = await fetchManifestAt(reader, base, { ...question, configuredUrl });
   const [namespace] = more;
   if (answer !== 'missing' || namespace === undefined) return { answer, place: base };
   try {
@@ -153,15 +138,12 @@ export function isNoHost(error: unknown): boolean {
   return error instanceof CrawlFault && hasCode(error.cause, 'ENOTFOUND');
 }
 
-export async function fetchManifestAt(
+async function fetchManifestAt(
   reader: Reader,
   base: string,
   { manifest, configuredUrl, signal }: Omit<NodeQuestion, 'identity'>,
 ): Promise<OpenedFile | 'unchanged' | 'missing'> {
-  const options: DocumentOptions = {
-    ...{ ...nodeFileLimits, signal },
-    ...(configuredUrl !== undefined && { operatorConfigured: true }),
-  };
+  const options = { ...nodeFileLimits, signal, operatorConfigured: configuredUrl !== undefined };
   for (const url of manifestUrlsAt(base)) {
     const condition = manifest?.url === url ? manifest : undefined;
     const answer = await fetchDocument(reader, 'manifest', url, { ...options, condition });
@@ -169,6 +151,24 @@ export async function fetchManifestAt(
     if (answer.kind === 'unchanged') return 'unchanged';
   }
   return 'missing';
+}
+
+/** The domain that the manifest at an address names: a claim, until the manifest is verified. Only an address that the operator wrote may be private and without TLS. */
+export async function readDomain(
+  reader: Reader,
+  address: string,
+  { isOperators, signal }: { isOperators: boolean; signal: AbortSignal },
+): Promise<string> {
+  const configured = isOperators ? { configuredUrl: address } : {};
+  const answer = await fetchManifestAt(reader, address, { ...configured, signal });
+  if (answer === 'missing' || answer === 'unchanged') {
+    throw new CrawlFault('manifest-missing', `There is no manifest at ${address}.`, { url: address });
+  }
+  const { domain } = answer.opened.document;
+  if (typeof domain !== 'string' || !isIdPart(domain)) {
+    throw new TrustFault('manifest', 'malformed', `The manifest at ${address} names no domain.`);
+  }
+  return domain;
 }
 
 function keptManifest({ manifest }: NodeQuestion): ReadNode['manifest'] {
@@ -205,11 +205,8 @@ export function readRecord(
 /** An old digests document could bring an old record back. */
 function refuseOlder({ updated_at: updatedAt }: DigestsFile, { identity, digestsAt }: NodeQuestion): Date {
   const at = parseInstant(updatedAt) ?? new Date(0);
-  if (digestsAt !== undefined && at < digestsAt)
-    throw new CrawlFault(
-      'rollback',
-      `The digests document of ${identity} is of ${updatedAt}, older than one that was read before.`,
-    );
+  const message = `The digests document of ${identity} is of ${updatedAt}, older than one that was read before.`;
+  if (digestsAt !== undefined && at < digestsAt) throw new CrawlFault('rollback', message);
   return at;
 }
 
@@ -219,21 +216,13 @@ export function requireIndexes(
   identity: string,
   urls: readonly string[],
 ): readonly string[] {
-  if (urls.length === 0)
-    throw new CrawlFault('no-index-urls', `The record of ${identity} lists no catalog index.`);
-  if (urls.length > limits.maxIndexes) {
-    throw new CrawlFault(
-      'too-many-indexes',
-      `The record of ${identity} lists ${urls.length} indexes; ${limits.maxIndexes} are read.`,
-    );
-  }
-  const long = urls.find((url) => Buffer.byteLength(url) > maxUrlBytes);
-  if (long !== undefined) {
-    throw new CrawlFault(
-      'bad-url',
-      `The record of ${identity} lists an index at an address of more than ${maxUrlBytes} bytes.`,
-    );
-  }
+  const refusal = (code: CrawlCode, listed: string) =>
+    new CrawlFault(code, `The record of ${identity} lists ${listed}.`);
+  if (urls.length === 0) throw refusal('no-index-urls', 'no catalog index');
+  if (urls.length > limits.maxIndexes)
+    throw refusal('too-many-indexes', `${urls.length} indexes; ${limits.maxIndexes} are read`);
+  if (urls.some((url) => Buffer.byteLength(url) > maxUrlBytes))
+    throw refusal('bad-url', `an index at an address of more than ${maxUrlBytes} bytes`);
   return urls;
 }
 

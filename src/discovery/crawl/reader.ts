@@ -1,7 +1,9 @@
+import { createBreaks } from '../../breaks.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import type { Check } from '../../rules/check-attributes.ts';
 import type { InheritanceLimits } from '../../rules/inherited-bytes.ts';
+import type { Steps } from '../../rules/self-hosted/check-file.ts';
 import { findClaimedKeys } from '../../rules/self-hosted/claims.ts';
 import { type HostedDocument, TrustFault } from '../../rules/self-hosted/faults.ts';
 import {
@@ -17,14 +19,12 @@ import { CrawlFault } from './reasons.ts';
 import type { Share } from './room.ts';
 import { type Aside, asideBytes, type FindKeys } from './verify-aside.ts';
 
-// Reading hosted documents: fetch, open, ask the registry for the keys that they claim, trust. Nothing is kept here, so that the
-// crawler and the commands that look at a node read in the same way.
+// Reads hosted documents: fetch, open, ask the registry for the claimed keys, trust. It keeps nothing, so that the crawler and commands read in the same way.
 
 export interface Reader {
   fetcher: Fetcher;
   registry: Pick<RegistryClient, 'findKey' | 'findSubscriber'>;
   registryName: string;
-  /** Of typed attributes. */
   checker(): Check;
   limits: ReadLimits;
   /** Nodes without a manifest are refused; otherwise the registry's record stands in. */
@@ -49,7 +49,6 @@ type OpenedAnswer = Exclude<Fetched, { kind: 'file' }> | OpenedFile;
 export interface OpenedFile {
   kind: 'opened';
   opened: OpenedDocument;
-  /** As they came over the wire. */
   bytes: number;
   etag?: string;
   modified?: string;
@@ -132,6 +131,16 @@ export async function inRoom<T>(
   return open(maxInflatedBytes);
 }
 
+/** Others get their turn between the steps. */
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  const takeBreak = createBreaks();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await takeBreak();
+  }
+}
+
 /** What is verified in a thread, because it may become large: what a file claims about itself was not true where it gets more room. */
 export function mayBeLarge(maxInflatedBytes: number): boolean {
   return maxInflatedBytes >= asideBytes;
@@ -149,7 +158,6 @@ export function keyFinder(reader: Reader, node: HostingNode): FindKeys {
 
 const maxLikelyKeys = 20;
 
-/** The registry's answers about the keys that documents claim. */
 export async function findKeys(
   { registry }: Pick<Reader, 'registry'>,
   node: HostingNode,

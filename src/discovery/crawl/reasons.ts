@@ -9,7 +9,6 @@ import { LeaseLost } from '../../storage/work/lease-lost.ts';
 export class CrawlFault extends Error {
   override readonly name = 'CrawlFault';
   readonly code: CrawlCode;
-  /** What was asked for. */
   readonly url?: string;
   /** The host itself is in trouble: everything there had better wait. */
   readonly hostFailed: boolean;
@@ -67,13 +66,9 @@ const driverHints = {
 
 export type CrawlCode = TrustFaultCode | keyof typeof driverHints;
 
-const hints = { ...trustHints, ...driverHints };
+export const crawlHints = { ...trustHints, ...driverHints };
 
-export const crawlCodes = Object.keys(hints) as CrawlCode[];
-
-export function hintOf(code: CrawlCode): string {
-  return hints[code];
-}
+export const crawlCodes = Object.keys(crawlHints) as CrawlCode[];
 
 export type ReadingFault = TrustFault | CrawlFault;
 
@@ -81,10 +76,7 @@ export function isReadingFault(error: unknown): error is ReadingFault {
   return error instanceof TrustFault || error instanceof CrawlFault;
 }
 
-/**
- * What went wrong with one thing: it must not hold up the others of its host, not even where the fault is our own. Throws what ends the work
- * at the host: the lease or the database is lost, or the process ends.
- */
+/** The fault of one item, even if it is our own: it must not hold up the others of its host. Throws errors that end the work at the host. */
 export function asReadingFault(error: unknown, signal: AbortSignal): ReadingFault {
   if (isReadingFault(error)) return error;
   if (signal.aborted || endsWork(error)) throw error;

@@ -1,21 +1,41 @@
-import { TooMuchHere } from '../../rules/inherited-bytes.ts';
+import { createBreaks } from '../../breaks.ts';
+import type { ReceivedCatalog } from '../../protocol/catalog.ts';
+import { contentOf, networksMeet, type Template } from '../../rules/extends.ts';
+import { batchesOf, createInheritanceBudget, TooMuchHere } from '../../rules/inherited-bytes.ts';
+import { type ExtendedResource, extendTemplate } from '../../rules/self-hosted/extend.ts';
+import { inheritedTable, sumInherited } from '../../storage/crawl/extensions.ts';
+import { writeLog } from '../../storage/crawl/log.ts';
 import {
   adoptDependent,
+  type Dependent,
   findLaggingCatalog,
+  findLaggingResources,
   findLostDependent,
   findMaster,
+  findTemplates,
+  holdMaster,
+  type LaggingResource,
+  noteRebuilt,
   rebuildTable,
 } from '../../storage/crawl/rebuilds.ts';
-import { lockPrecedence } from '../../storage/feeds/precedence.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { lockPrecedence, settlePrecedence } from '../../storage/feeds/precedence.ts';
+import { changeUses, readDependents, readTemplates, sumUses } from '../../storage/inherited.ts';
 import type { WorkLoop } from '../../storage/work/due-work.ts';
 import { startRebuildLoop } from '../../storage/work/rebuild-loop.ts';
-import type { ApplyAside } from './apply-aside.ts';
+import { nodeSource } from './applied-entry.ts';
+import { type ApplyingContext, inWriting, type Writing } from './apply-content.ts';
 import { applyingOf } from './apply-entry.ts';
+import { overriddenFault, overridingOf, sumBytes } from './assemble.ts';
 import type { CrawlContext } from './context.ts';
-import { rebuildBatch } from './rebuild-batch.ts';
+
+// The template's values stand, also where the publisher had set others before; what the master dropped, its dependents keep as they inherited it last.
 
 /** Dependents of a changed crawled master are assembled again, some resources at a time, in a thread if it is much work. */
-export function startRebuilds(context: CrawlContext, aside: ApplyAside): WorkLoop {
+export function startRebuilds(
+  context: CrawlContext,
+  aside: { rebuild(dependent: Dependent, masterKey: number): Promise<void> },
+): WorkLoop {
   const { database, logger } = context;
   const applying = applyingOf(context);
   const where = { database, table: rebuildTable, logger };
@@ -37,4 +57,87 @@ export function startRebuilds(context: CrawlContext, aside: ApplyAside): WorkLoo
     });
     return true;
   });
+}
+
+/** Small, so that the crawl of the same catalog never waits long. */
+const resourcesAtOnce = 500;
+
+/** Some resources of a catalog are assembled with the templates of today. Throws TooMuchHere where they are much work. */
+export function rebuildBatch(
+  context: ApplyingContext,
+  dependent: Dependent,
+  masterKey: number,
+): Promise<void> {
+  return inWriting(context, (writing) => rebuildSome(writing, dependent, masterKey));
+}
+
+async function rebuildSome(
+  { tx, writer, limits, maxInherited, tell, now }: Writing,
+  { targetId, node: owner, catalogId: id }: Dependent,
+  masterKey: number,
+): Promise<void> {
+  await lockPrecedence(tx, [{ owner, id }]);
+  const master = await holdMaster(tx, masterKey);
+  const [catalog] = await writer.hold([{ source: nodeSource, owner, id }]);
+  if (master === undefined || !catalog?.known) return;
+  const { type, networks } = catalog;
+  const { version } = master;
+  const lagging = await findLaggingResources(tx, targetId, {
+    ...{ masterKey, masterVersion: version, limit: resourcesAtOnce },
+  });
+  const ids = [...new Set(lagging.map(({ masterResourceId }) => masterResourceId))];
+  const templates = networksMeet(master.networks, networks)
+    ? await findTemplates(tx, { masterKey, masterVersion: version, ids })
+    : new Map<string, Template>();
+  /** What is gone, the same as before, or too large for any resource is not assembled again. */
+  const templateOf = ({ masterResourceId, edition }: LaggingResource) => {
+    const template = templates.get(masterResourceId);
+    const isMoving = template && template.edition !== edition && template.bytes <= limits.resource;
+    return isMoving ? template : undefined;
+  };
+  const [batch = []] = batchesOf(lagging, (row) => templateOf(row)?.bytes ?? 0);
+  const sums = await sumInherited(tx, targetId);
+  const budget = createInheritanceBudget(limits, { ...sums, publish: 0 });
+  const moving = new Map<string, Template>();
+  const former: Template[] = [];
+  for (const row of batch) {
+    const template = templateOf(row);
+    // What is gone, or has grown beyond what may be inherited, is kept as it was inherited last.
+    if (!template || budget.take(template.bytes, row.bytes)) continue;
+    moving.set(row.id, template);
+    former.push({ ...template, edition: row.edition });
+  }
+  if (sumBytes([...moving.values()]) > maxInherited) throw new TooMuchHere();
+  const extended = await assembleAgain(tx, targetId, moving);
+  const changed = { id, resources: extended.map(({ assembled }) => assembled) } as ReceivedCatalog;
+  if (extended.length > 0)
+    await writer.apply([{ source: nodeSource, owner, type, networks, catalog: changed, mode: 'MERGE' }]);
+  await changeUses(tx, inheritedTable, targetId, sumUses([...moving.values()], former), { isWhole: false });
+  const rebuilt = batch.map((row) => ({ id: row.id, edition: moving.get(row.id)?.edition }));
+  await noteRebuilt(tx, targetId, rebuilt, version);
+  await settlePrecedence(tx, [{ owner, id }]);
+  const lines = overriddenFault(id, overridingOf(extended)).map((fault) =>
+    tell({ node: owner, catalogId: id }, fault),
+  );
+  await writeLog(tx, lines, now());
+}
+
+async function assembleAgain(
+  tx: Transaction,
+  targetId: number,
+  moving: ReadonlyMap<string, Template>,
+): Promise<ExtendedResource[]> {
+  const contents = await readTemplates(tx, inheritedTable, targetId, [...moving.values()]);
+  const extended: ExtendedResource[] = [];
+  const takeBreak = createBreaks();
+  for (const { id, own, directive } of await readDependents(tx, inheritedTable, targetId, [
+    ...moving.keys(),
+  ])) {
+    const template = moving.get(id);
+    if (template === undefined) continue;
+    const extending = { own: JSON.parse(own), extension: JSON.parse(directive), template };
+    extended.push(extendTemplate(extending, contentOf(template, contents)));
+    await takeBreak();
+  }
+  return extended;
 }

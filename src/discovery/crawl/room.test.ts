@@ -6,7 +6,7 @@ const signal = new AbortController().signal;
 
 /** Takes bytes of a new share, and tells whether they were had. */
 function taking(room: Room, bytes: number, stop = signal) {
-  const share = room.open();
+  const share = room();
   const state = { share, has: false, failed: undefined as unknown };
   share.take(bytes, stop).then(
     () => {
@@ -48,7 +48,7 @@ describe('room', () => {
 
   it('lets one go ahead when all who have some wait for more', async () => {
     const room = createRoom(100);
-    const [one, two] = [room.open(), room.open()];
+    const [one, two] = [room(), room()];
     await one.take(50, signal);
     await two.take(50, signal);
     const done: string[] = [];
@@ -76,7 +76,7 @@ describe('room', () => {
 
   it('can be waited for by who has none, without taking any', async () => {
     const room = createRoom(100);
-    const other = room.open();
+    const other = room();
     expect(other.mayFetch()).toBe(true);
     const [first, second] = [taking(room, 100), taking(room, 1)];
     await setImmediate();

@@ -1,11 +1,8 @@
-// How much of what others host is in memory at a time, over all hosts. A piece of work takes room for each file before it opens it, and gives
-// all of it back when it is done. Whoever finds no room waits in line; and because work may take more while it holds some, the first in line
-// goes ahead when everybody who holds room waits for more.
+// Limits the memory for fetched files, over all hosts. Work takes room before it opens a file, and gives all of it back at the end. If everybody who
+// holds room waits for more, the first in line goes ahead.
 
-export interface Room {
-  /** For one piece of work. */
-  open(): Share;
-}
+/** Opens the share of one piece of work. */
+export type Room = () => Share;
 
 export interface Share {
   /** Waits for room for this many bytes. Rejects with the signal's reason if that comes first. */
@@ -54,29 +51,27 @@ export function createRoom(totalBytes: number): Room {
     });
   }
 
-  return {
-    open() {
-      let held = 0;
-      const share: Share = {
-        take(bytes, signal) {
-          active.delete(share);
-          return wait(bytes, signal, () => {
-            held += bytes;
-            used += bytes;
-            if (held > 0) active.add(share);
-          });
-        },
-        mayFetch: () => held > 0 || waiting.size === 0,
-        pass: (signal) => wait(0, signal, () => undefined),
-        close() {
-          used -= held;
-          held = 0;
-          active.delete(share);
-          admit();
-        },
-      };
-      return share;
-    },
+  return () => {
+    let held = 0;
+    const share: Share = {
+      take(bytes, signal) {
+        active.delete(share);
+        return wait(bytes, signal, () => {
+          held += bytes;
+          used += bytes;
+          if (held > 0) active.add(share);
+        });
+      },
+      mayFetch: () => held > 0 || waiting.size === 0,
+      pass: (signal) => wait(0, signal, () => undefined),
+      close() {
+        used -= held;
+        held = 0;
+        active.delete(share);
+        admit();
+      },
+    };
+    return share;
   };
 }
 

@@ -44,7 +44,6 @@ export function nextNodeAttemptMs(
   return Math.min(backoffMs(failures, maxEntryDelayMs, random, firstMs), poll);
 }
 
-/** The next attempt at something that failed a number of times. */
 export function nextAttemptMs(failures: number, random: number, retryAfterMs = 0): number {
   return Math.max(backoffMs(failures, maxEntryDelayMs, random), Math.min(retryAfterMs, maxRetryAfterMs));
 }

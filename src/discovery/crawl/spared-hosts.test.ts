@@ -20,7 +20,7 @@ function makeHosts() {
   const hosts = createSparedHosts(fetcher, () => seconds * 1000);
   return {
     asked,
-    fetch: (url: string) => hosts.forWorkAt('node.example:443').fetch(url, options),
+    fetch: (url: string) => hosts('node.example:443').fetch(url, options),
     wait(time: number) {
       seconds += time;
     },

@@ -2,13 +2,10 @@ import { type Fetcher, hostOf } from './fetch.ts';
 import { CrawlFault } from './reasons.ts';
 import { restMs } from './schedule.ts';
 
-// A node may have its files at other hosts than its own, and name any. One of these that is in trouble is left in peace for a while, whoever
-// names it; it says nothing about the host of the node, which other nodes may share.
+// Files may be at other hosts than that of their node. Such a host in trouble rests for a while; that says nothing about the host of the node.
 
-export interface SparedHosts {
-  /** For the work at one host, which rests as a whole when it is in trouble itself. */
-  forWorkAt(host: string): Fetcher;
-}
+/** The fetcher for the work at one host, which rests as a whole when it is in trouble itself. */
+export type SparedHosts = (host: string) => Fetcher;
 
 const maxResting = 1_000;
 
@@ -25,27 +22,24 @@ export function createSparedHosts(fetcher: Fetcher, nowMs = () => performance.no
     if (resting.size > maxResting && oldest !== undefined) resting.delete(oldest);
   }
 
-  return {
-    forWorkAt: (own) => ({
-      async fetch(url, options) {
-        const host = hostOf(url);
-        if (host === own) return fetcher.fetch(url, options);
-        const known = resting.get(host);
-        const waitMs = known ? known.untilMs - nowMs() : 0;
-        if (known && waitMs > 0) throw stillResting(url, known.fault, waitMs);
-        try {
-          const fetched = await fetcher.fetch(url, options);
-          resting.delete(host);
-          return fetched;
-        } catch (error) {
-          if (error instanceof CrawlFault && error.hostFailed) rest(host, error);
-          throw error;
-        }
-      },
-    }),
-  };
-}
-
-function stillResting(url: string, { code, message, cause }: CrawlFault, retryAfterMs: number): CrawlFault {
-  return new CrawlFault(code, message, { url, hostFailed: true, retryAfterMs, cause });
+  return (own) => ({
+    async fetch(url, options) {
+      const host = hostOf(url);
+      if (host === own) return fetcher.fetch(url, options);
+      const known = resting.get(host);
+      const retryAfterMs = known ? known.untilMs - nowMs() : 0;
+      if (known && retryAfterMs > 0) {
+        const { code, message, cause } = known.fault;
+        throw new CrawlFault(code, message, { url, hostFailed: true, retryAfterMs, cause });
+      }
+      try {
+        const fetched = await fetcher.fetch(url, options);
+        resting.delete(host);
+        return fetched;
+      } catch (error) {
+        if (error instanceof CrawlFault && error.hostFailed) rest(host, error);
+        throw error;
+      }
+    },
+  });
 }

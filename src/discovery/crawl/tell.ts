@@ -1,8 +1,9 @@
 import type { Metrics } from '../../metrics.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
-import type { LogLine } from '../../storage/crawl/log.ts';
+import { type LogLine, writeLog } from '../../storage/crawl/log.ts';
+import type { Queryable } from '../../storage/database.ts';
 import type { CrawlContext } from './context.ts';
-import { CrawlFault, crawlCodes, hintOf, type ReadingFault } from './reasons.ts';
+import { crawlCodes, crawlHints, type ReadingFault } from './reasons.ts';
 
 export type About = Pick<LogLine, 'node' | 'indexUrl' | 'catalogId'>;
 
@@ -20,6 +21,16 @@ function faultCounter(metrics: Metrics) {
 
 type Teller = Pick<CrawlContext, 'metrics' | 'logger'>;
 
+export async function logFaults(
+  queryable: Queryable,
+  context: CrawlContext,
+  about: About,
+  faults: readonly ReadingFault[],
+): Promise<void> {
+  const lines = faults.map((fault) => lineOf(context, about, fault));
+  await writeLog(queryable, lines, context.now());
+}
+
 /** A fault as a line of the crawl log; it is counted, too. */
 export function lineOf(teller: Teller, about: About, fault: ReadingFault): LogLine {
   const line = renderLine(about, fault);
@@ -36,14 +47,7 @@ export function countLine({ metrics, logger }: Teller, { hint: _hint, ...line }:
 }
 
 export function renderLine(about: About, fault: ReadingFault): LogLine {
-  const document = fault instanceof TrustFault ? fault.document : undefined;
-  const url = fault instanceof CrawlFault ? fault.url : undefined;
-  return {
-    ...about,
-    ...(url !== undefined && { url }),
-    ...(document !== undefined && { document }),
-    code: fault.code,
-    message: fault.message,
-    hint: hintOf(fault.code),
-  };
+  const { code, message } = fault;
+  const where = fault instanceof TrustFault ? { document: fault.document } : { url: fault.url };
+  return { ...about, ...where, code, message, hint: crawlHints[code] };
 }

@@ -1,9 +1,14 @@
+import { createBreaks } from '../../breaks.ts';
+import { type PlainError, reviveError } from '../../carried-error.ts';
 import { createSlots } from '../../delivery/slots.ts';
 import type { Logger } from '../../logger.ts';
+import { joinJson } from '../../protocol/json-pieces.ts';
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { Keys } from '../../rules/self-hosted/signer.ts';
+import type { GenuineBaseline, GenuineChange } from '../../rules/self-hosted/trust-files.ts';
+import type { JudgedEntries, TrustedIndex } from '../../rules/self-hosted/trust-index.ts';
 import { createThreadPool, DeadlineExceeded } from '../../thread-pool.ts';
 import { hostOf } from './fetch.ts';
-import { faultOf, type PackedFile, type PackedIndex } from './packed-files.ts';
 import { CrawlFault } from './reasons.ts';
 import {
   type FileTask,
@@ -15,15 +20,9 @@ import {
   verifyIndexHere,
 } from './verify-thread.ts';
 
-// Large files are verified in a thread of their own, so that nobody who asks the service waits meanwhile: not one of those that evaluate
-// queries, which would be taken then. One file at a time, the hosts in turn.
+// Large files are verified in a thread of their own, one at a time and the hosts in turn, so that requests to the service do not wait.
 
-export interface Aside {
-  verifyFile(task: Keyless<FileTask>, findKeys: FindKeys, signal: AbortSignal): Promise<PackedFile>;
-  verifyIndex(task: Keyless<IndexTask>, findKeys: FindKeys, signal: AbortSignal): Promise<PackedIndex>;
-  readNodeId(task: OpenTask, signal: AbortSignal): Promise<unknown>;
-  close(): Promise<void>;
-}
+export type Aside = ReturnType<typeof createAside>;
 
 type Keyless<T> = Omit<T, 'keys'>;
 
@@ -32,20 +31,22 @@ export type FindKeys = (names?: readonly string[]) => Promise<Keys>;
 
 /** Decompressed files of this size are verified in a thread: verifying blocks for about 30 ms. */
 export const asideBytes = 512 * 1024;
-export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs: number }): Aside {
+
+export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs: number }) {
   const threads = createThreadPool({ size: 1, logger });
   const slots = createSlots({ total: 1, perParty: 1 });
 
-  async function perform<T>(
-    work: (task: never) => Verdict<T>,
-    task: OpenTask,
+  async function perform(
+    work: (task: never) => Verdict,
+    input: OpenTask,
     signal: AbortSignal,
-  ): Promise<Verdict<T>> {
-    const { url } = task.file;
+  ): Promise<Verdict> {
+    const { url } = input.file;
     const leave = await slots.enter(hostOf(url), signal);
     try {
       const module = new URL(threadModule, import.meta.url).href;
-      return await threads.run<Verdict<T>>({ module, name: work.name, input: task, deadlineMs });
+      const task = { module, name: work.name, input, deadlineMs, errors: [TrustFault] };
+      return await threads.run<Verdict>(task);
     } catch (error) {
       if (!(error instanceof DeadlineExceeded)) throw error;
       const message = `To verify ${url} takes longer than ${deadlineMs / 1000} s.`;
@@ -57,7 +58,7 @@ export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs
 
   /** The keys that came along are rarely not all that are claimed: then once more, with the others. */
   async function performWithKeys<T>(
-    work: (task: never) => Verdict<T>,
+    work: (task: never) => Verdict,
     task: OpenTask,
     findKeys: FindKeys,
     signal: AbortSignal,
@@ -65,25 +66,41 @@ export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs
     const keys = new Map(await findKeys());
     for (;;) {
       const verdict = await perform(work, { ...task, keys } as OpenTask, signal);
-      if (!('unknownKeys' in verdict)) return resultOf(verdict);
+      if ('pieces' in verdict) return join<T>(verdict.pieces);
       for (const [name, lookup] of await findKeys(verdict.unknownKeys)) keys.set(name, lookup);
     }
   }
 
   return {
-    verifyFile: (task, findKeys, signal) => performWithKeys(verifyFileHere, task, findKeys, signal),
-    verifyIndex: (task, findKeys, signal) => performWithKeys(verifyIndexHere, task, findKeys, signal),
-    async readNodeId(task, signal) {
+    verifyFile: (task: Keyless<FileTask>, findKeys: FindKeys, signal: AbortSignal) =>
+      performWithKeys<GenuineBaseline | GenuineChange>(verifyFileHere, task, findKeys, signal),
+    async verifyIndex(task: Keyless<IndexTask>, findKeys: FindKeys, signal: AbortSignal) {
+      const judged = await performWithKeys<PackedIndex>(verifyIndexHere, task, findKeys, signal);
+      const faults = judged.faults.map(({ fault, ...about }) => ({
+        ...about,
+        fault: reviveError(fault, [TrustFault]) as TrustFault,
+      }));
+      return { ...judged, faults };
+    },
+    async readNodeId(task: OpenTask, signal: AbortSignal): Promise<unknown> {
       const verdict = await perform(readNodeIdHere, task, signal);
-      return 'unknownKeys' in verdict ? undefined : resultOf(verdict);
+      return 'pieces' in verdict ? (await join<{ nodeId?: unknown }>(verdict.pieces)).nodeId : undefined;
     },
     close: () => threads.close(),
   };
 }
 
+interface PackedIndex extends Pick<JudgedEntries, 'entries'> {
+  index: TrustedIndex;
+  faults: { catalogId?: string; fault: PlainError }[];
+}
+
 const threadModule = `./verify-thread${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`;
 
-function resultOf<T>(verdict: Exclude<Verdict<T>, { unknownKeys: string[] }>): T {
-  if ('fault' in verdict) throw faultOf(verdict.fault);
-  return verdict.value;
+/** The value that the thread made, trusted as it was there. */
+async function join<T>(pieces: readonly string[]): Promise<T> {
+  const joined = joinJson(pieces);
+  const takeBreak = createBreaks();
+  while (joined.next()) await takeBreak();
+  return joined.value() as unknown as T;
 }

@@ -15,10 +15,7 @@ import type { Examination, ExaminedNode } from './examine-node.ts';
 import { type About, complaint, type Finding, fault, holds } from './findings.ts';
 import type { MasterSearch } from './masters.ts';
 
-/**
- * Whether one catalog appears (self-hosted spec: Discovery crawl order, 5; States and transitions), or the first thing that keeps it from it:
- * asked in the order of a crawler that has never seen it.
- */
+/** Whether a catalog appears for a crawler that has never seen it (self-hosted spec: Discovery crawl order, 5), or the first thing that prevents it. */
 export async function examineCatalog(
   exam: Examination,
   { node, networkMemberships }: ExaminedNode,
@@ -32,7 +29,7 @@ export async function examineCatalog(
     catalogId,
     key: trusted.signedBy,
     entryVersion,
-    files: filesOf(entry),
+    files: [...(entry.baseline ? [entry.baseline] : []), ...entry.changes].map(({ url }) => url),
   };
   const hidden = (code: 'retired' | 'paused' | 'not-valid', message: string) =>
     complaint('hidden', about, code, message);
@@ -62,10 +59,6 @@ export async function examineCatalog(
   }
 }
 
-function filesOf({ baseline, changes }: IndexEntry): string[] {
-  return [...(baseline ? [baseline] : []), ...changes].map(({ url }) => url);
-}
-
 /** What a crawler that holds nothing ends with; throws the first fault on the way. */
 async function readWhole(
   { reader, signal }: Examination,
@@ -92,7 +85,7 @@ async function examineMasters(
   const { catalogId } = entry;
   const about: About = { document: 'catalog', catalogId };
   if (content.directives.size === 0) return [];
-  const { found, missing, warnings } = await masters.find(entry, content);
+  const { found, missing, warnings } = await masters(entry, content);
   const templates = new Map([...found].map(([id, resource]) => [id, templateOf(resource)]));
   if (missing.length > 0) {
     const message = `${catalogId} extends what is in no MASTER catalog of a node that can be found: ${missing.join(', ')}. Discovery services that have it from a catalog service serve it all the same.`;

@@ -7,8 +7,7 @@ import { askRegistry, type Reader } from '../crawl/reader.ts';
 import { type About, complaint, type Finding, holds, warning } from './findings.ts';
 import { type VerifiedNode, verifyNode } from './verify-node.ts';
 
-// The way of a crawler to the indexes of a node (self-hosted spec: Discovery crawl order, 1 to 3): the registry names the node, and where it is;
-// there its manifest leads to its Subscriber record, and that to the indexes.
+// A crawler's way to the indexes of a node (self-hosted spec: Discovery crawl order, 1 to 3): registry → manifest → Subscriber record → indexes.
 
 export interface Examination {
   reader: Reader;
@@ -53,10 +52,10 @@ export async function* examineNode(
   const source = {
     ...{ fetcher: reader.fetcher, host: new URL(origin).host, indexUrls: [] },
     manifestUrls: manifestUrlsAt(origin),
-    ...(namespace !== undefined && { otherManifestUrls: manifestUrlsAt(namespace) }),
+    otherManifestUrls: namespace === undefined ? undefined : manifestUrlsAt(namespace),
   };
   const standIn = reader.requireManifest ? undefined : listedIn(records);
-  const verified = yield* verifyNode({ source, reader, node, now, signal, ...(standIn && { standIn }) });
+  const verified = yield* verifyNode({ source, reader, node, now, signal, standIn });
   if (verified === undefined) return undefined;
   yield* examineListing(records, verified.indexUrls);
   return { ...verified, networkMemberships };
@@ -130,7 +129,6 @@ function* examineListing(
   yield warning({ document: 'registry' }, 'registry-unlisted', message);
 }
 
-/** The indexes that the registry itself knows of. */
 function listedIn(records: readonly ParticipantRecord[]): string[] {
   return [...new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls))];
 }

@@ -1,9 +1,8 @@
 import { duplicatesHint } from '../../rules/duplicates.ts';
 import { type Compared, type HostedDocument, TrustFault } from '../../rules/self-hosted/faults.ts';
-import { type CrawlCode, hintOf, isReadingFault } from '../crawl/reasons.ts';
+import { type CrawlCode, crawlHints, isReadingFault } from '../crawl/reasons.ts';
 
-// What a look at one link of the chain found (self-hosted spec: Discovery crawl order): it holds, it is broken, it holds but something about
-// it is amiss, or it holds and yet a catalog does not appear, because somebody wanted it so.
+// The finding about one link of the chain (self-hosted spec: Discovery crawl order): it holds, is broken, holds with a warning, or hides a catalog on purpose.
 
 export type Finding = About & ({ kind: 'holds'; detail: string; version?: number } | Complaint);
 
@@ -21,7 +20,7 @@ export interface About {
 
 export interface Complaint {
   kind: 'fault' | 'warning' | 'hidden';
-  code: CrawlCode | OwnCode;
+  code: CrawlCode | keyof typeof ownHints;
   message: string;
   hint: string;
   /** Where two values should be the same. */
@@ -51,7 +50,7 @@ const ownHints = {
   'not-valid': 'Publish the catalog with a validity that includes the present.',
 } as const satisfies Record<string, string>;
 
-type OwnCode = keyof typeof ownHints;
+const hints = { ...crawlHints, ...ownHints };
 
 export function holds(about: About, detail: string, version?: number): Finding {
   return { kind: 'holds', ...about, detail, ...(version !== undefined && { version }) };
@@ -63,17 +62,14 @@ export function complaint(
   code: Complaint['code'],
   message: string,
 ): About & Complaint {
-  return { kind, ...about, code, message, hint: isOwn(code) ? ownHints[code] : hintOf(code) };
+  return { kind, ...about, code, message, hint: hints[code] };
 }
 
 export function warning(about: About, code: Complaint['code'], message: string): Finding {
   return complaint('warning', about, code, message);
 }
 
-/**
- * The fault that an error stands for. That the registry cannot be asked says nothing about what is looked at, and ends the look; but where it is
- * asked for the key of one catalog, the others are looked at all the same.
- */
+/** The fault that an error means. Throws if the registry cannot be asked, unless it was asked for the key of one catalog. */
 export function fault(about: About, error: unknown): Finding {
   const isOfCatalog = about.catalogId !== undefined;
   if (!isReadingFault(error) || (error.code === 'registry-unavailable' && !isOfCatalog)) throw error;
@@ -86,8 +82,4 @@ export function fault(about: About, error: unknown): Finding {
 export function staleness(about: About, nextUpdate: string | undefined, now: Date): Finding[] {
   if (nextUpdate === undefined || Date.parse(nextUpdate) >= now.getTime()) return [];
   return [warning(about, 'stale', `The ${about.document} was to be renewed by ${nextUpdate}.`)];
-}
-
-function isOwn(code: Complaint['code']): code is OwnCode {
-  return Object.hasOwn(ownHints, code);
 }

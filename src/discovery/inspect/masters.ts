@@ -7,28 +7,16 @@ import type { CatalogContent } from '../../rules/self-hosted/content.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import { readContent } from '../crawl/read-content.ts';
-import { readHint } from '../crawl/read-hint.ts';
-import { readIndex } from '../crawl/read-index.ts';
+import { readHint, readIndex } from '../crawl/read-index.ts';
 import { findNodeRecord, hostingNode, readNode } from '../crawl/read-node.ts';
 import { askRegistry } from '../crawl/reader.ts';
 import { isReadingFault } from '../crawl/reasons.ts';
 import type { Examination, ExaminedNode } from './examine-node.ts';
 import { type Finding, warning } from './findings.ts';
 
-// Where the templates are that a catalog extends, looked for as a crawler does: in the indexes of the node itself, in the index that the entry's
-// hint names, in those of the nodes in its networks (self-hosted spec: Entry, dependencies.masters).
+// Finds templates as a crawler does (self-hosted spec: Entry, dependencies.masters): in the node itself, by the hint of the entry, in the networks of the node.
 
-export interface MasterSearch {
-  find(entry: IndexEntry, content: CatalogContent): Promise<FoundMasters>;
-}
-
-interface FoundMasters {
-  /** By the id of the master resource. */
-  found: Map<string, Resource>;
-  missing: string[];
-  /** Hints that lead nowhere. */
-  warnings: Finding[];
-}
+export type MasterSearch = ReturnType<typeof createMasterSearch>;
 
 /** Maximum nodes asked in a large network: a crawler has more time. */
 const maxNodesAsked = 200;
@@ -38,18 +26,18 @@ interface HostedMaster {
   trusted: TrustedEntry;
 }
 
-/** @param own the entries of the node itself */
 export function createMasterSearch(
   exam: Examination,
   { node: patient, networkMemberships }: ExaminedNode,
   own: readonly TrustedEntry[],
-): MasterSearch {
+) {
   const { reader, registry, policy, signal } = exam;
   const contents = new Map<TrustedEntry, Promise<CatalogContent | undefined>>();
   const networks = new Map<string, Promise<string[]>>();
   const nodes = new Map<string, Promise<HostedMaster[]>>();
 
-  async function find(entry: IndexEntry, content: CatalogContent): Promise<FoundMasters> {
+  /** `found` is by the id of the master resource; `warnings` are hints that lead nowhere. */
+  async function find(entry: IndexEntry, content: CatalogContent) {
     const wanted = new Set([...content.directives.values()].map((one) => one.extends.masterResourceId));
     const found = new Map<string, Resource>();
     const warnings: Finding[] = [];
@@ -133,7 +121,7 @@ export function createMasterSearch(
     return reading?.kind === 'full' ? reading.content : undefined;
   }
 
-  return { find };
+  return find;
 }
 
 function mastersOf(node: HostingNode, entries: readonly TrustedEntry[]): HostedMaster[] {

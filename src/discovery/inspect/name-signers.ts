@@ -11,9 +11,8 @@ import { isReadingFault } from '../crawl/reasons.ts';
 import type { Examination } from './examine-node.ts';
 import { complaint, type Finding, warning } from './findings.ts';
 
-// The most common reason why nothing of a node verifies: the registry has one key, and another one signs. Where a signature does not hold,
-// the document is looked at once more, and whoever has the key that made it is named: this machine, the manifest, or the registry under
-// another name.
+// The most common reason why nothing of a node verifies: another key signs than the registry has. The holder of the signing key is then named: this
+// machine, the manifest, or the registry under another name.
 
 /** A signing key of this machine; only its public half. */
 export interface LocalKey {
@@ -21,7 +20,6 @@ export interface LocalKey {
   keyId: string;
   /** Undefined where the seed cannot be read. */
   publicKey?: string;
-  /** The file of the seed, or the setting that gives it. */
   place: string;
   /** What is signed from now on is signed with this one. */
   isInUse: boolean;
@@ -36,7 +34,9 @@ export async function* nameSigners(
   const seen: SeenPlaces = { indexes: new Set() };
   let isNamed = false;
   for await (const finding of findings) {
-    notePlace(seen, finding);
+    const { document, url } = finding;
+    if (document === 'manifest' && url !== undefined) seen.manifest = url;
+    if (document === 'index' && url !== undefined) seen.indexes.add(url);
     const named = await nameSigner(exam, identity, finding, seen, own);
     isNamed ||= named !== undefined;
     yield named ?? finding;
@@ -48,12 +48,6 @@ export async function* nameSigners(
 interface SeenPlaces {
   manifest?: string;
   indexes: Set<string>;
-}
-
-function notePlace(seen: SeenPlaces, { document, url }: Finding): void {
-  if (url === undefined) return;
-  if (document === 'manifest') seen.manifest = url;
-  if (document === 'index') seen.indexes.add(url);
 }
 
 async function nameSigner(
@@ -86,7 +80,6 @@ async function nameSigner(
 }
 
 const keyFaults: readonly string[] = ['signature-invalid', 'key-unknown'];
-/** Of the files of a catalog. */
 const maxFilesOpened = 20;
 
 /** The documents that a complaint may be about, opened but not trusted. */
@@ -134,34 +127,22 @@ async function open(
   }
 }
 
-interface KnownKey {
-  key: KeyObject;
-  /** 32 raw bytes in Base64. */
-  publicKey: string;
-  /** Who has it, in words. */
-  place: string;
-}
-
+/** Keys that may have signed: their 32 raw bytes in Base64, and who has them, in words. */
 function knownKeys(
   records: readonly ParticipantRecord[],
   manifest: JsonObject,
   localKeys: readonly LocalKey[],
-): KnownKey[] {
-  const texts: [string | undefined, string][] = [
-    ...localKeys.map(({ publicKey, keyId, place }): [string | undefined, string] => [
-      publicKey,
-      `${keyId} of this machine, ${place}`,
-    ]),
-    ...objects(manifest.keys).map(({ kid, x }): [string | undefined, string] => [
-      typeof x === 'string' ? x : undefined,
-      `${kid} in its manifest`,
-    ]),
-    ...records.map(({ signingPublicKey, recordId }): [string | undefined, string] => [
-      signingPublicKey,
-      `${recordId} in the registry`,
-    ]),
+) {
+  const named = [
+    ...localKeys.map(({ publicKey, keyId, place }) => ({
+      ...{ text: publicKey, place: `${keyId} of this machine, ${place}` },
+    })),
+    ...objects(manifest.keys).map(({ kid, x }) => ({ text: x, place: `${kid} in its manifest` })),
+    ...records.map(({ signingPublicKey: text, recordId }) => ({
+      ...{ text, place: `${recordId} in the registry` },
+    })),
   ];
-  return texts.flatMap(([text, place]) => {
+  return named.flatMap(({ text, place }) => {
     const publicKey = rawKey(text);
     return publicKey === undefined ? [] : [{ key: parsePublicKey(publicKey), publicKey, place }];
   });
@@ -199,9 +180,9 @@ function holdsFor(document: JsonObject, key: KeyObject): boolean {
   }
 }
 
-function rawKey(text: string | undefined): string | undefined {
+function rawKey(text: unknown): string | undefined {
   try {
-    const { x = '' } = parsePublicKey(text ?? '').export({ format: 'jwk' });
+    const { x = '' } = parsePublicKey(typeof text === 'string' ? text : '').export({ format: 'jwk' });
     return Buffer.from(x, 'base64url').toString('base64');
   } catch {
     return undefined;

@@ -9,8 +9,7 @@ import { fetchNamed, findKeys, type Reader } from '../crawl/reader.ts';
 import { CrawlFault } from '../crawl/reasons.ts';
 import { type Finding, fault, holds, warning } from './findings.ts';
 
-// One catalog (self-hosted spec: Discovery crawl order, 5; Versioning): every file that its entry lists, superseded changes too, and whether
-// they lead a new reader to the version that it announces.
+// One catalog (self-hosted spec: Discovery crawl order, 5; Versioning): every file that its entry lists, and whether they lead to the announced version.
 
 export interface CatalogCheck {
   reader: Reader;
@@ -29,7 +28,7 @@ export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry):
   ];
   const read = createFileReader(check, trusted, findings);
   const baselineFile = baseline && (await read('baseline', baseline, trustBaseline));
-  const changeFiles = new Map<ChangeReference, ChangeFileContent>();
+  const changeFiles = new Map<ChangeReference, ReturnType<typeof trustChange>['file']>();
   for (const reference of changes) {
     const file = await read('change', reference, (opened, parts) => trustChange(opened, reference, parts));
     if (file) changeFiles.set(reference, file);
@@ -40,21 +39,14 @@ export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry):
       const content = assembleCatalog(entry, baselineFile, changeFiles);
       if (!content) throw new CrawlFault('gap', describeGap(entry));
       const { version, resources, offers } = content;
-      findings.push(
-        holds(
-          about,
-          `leads to version ${version}: ${counted(resources.size, 'resource')}, ${counted(offers.size, 'offer')}`,
-          version,
-        ),
-      );
+      const size = `${counted(resources.size, 'resource')}, ${counted(offers.size, 'offer')}`;
+      findings.push(holds(about, `leads to version ${version}: ${size}`, version));
     }
   } catch (error) {
     findings.push(fault(about, error));
   }
   return findings;
 }
-
-type ChangeFileContent = ReturnType<typeof trustChange>['file'];
 
 /** Reads one file of the catalog and takes down what was found; undefined where it cannot be trusted. */
 function createFileReader(check: CatalogCheck, entry: TrustedEntry, findings: Finding[]) {

@@ -7,17 +7,13 @@ import { askRegistry, fetchDocument, findKeys, type OpenedFile, type Reader } fr
 import { CrawlFault } from '../crawl/reasons.ts';
 import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
 
-// The first links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, and the Subscriber record that it names by
-// digest.
+// The first links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, and the Subscriber record that it names by digest.
 
-/** Where a published tree is read from. */
 export interface TreeSource {
   fetcher: Fetcher;
-  /** Where the manifest may be. */
   manifestUrls: readonly string[];
   /** Where it may be if it is at none of these. */
   otherManifestUrls?: readonly string[];
-  /** Indexes that are known without a manifest. */
   indexUrls: readonly string[];
   /** The host that serves it; unknown for a directory. */
   host?: string;
@@ -112,7 +108,6 @@ function* verifyStandIn({
   }
 }
 
-/** Returns the indexes that it lists. */
 async function* verifyRecord(
   { reader, node, now, signal }: NodeCheck,
   manifest: TrustedManifest,

@@ -2,7 +2,6 @@ import { counted } from '../../counted.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import { readIndex } from '../crawl/read-index.ts';
 import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
-import { inOrder } from './in-order.ts';
 import { verifyCatalog } from './verify-catalog.ts';
 import { type NodeCheck, verifyNode } from './verify-node.ts';
 
@@ -20,46 +19,64 @@ export async function* verifyTree(
   const { node, indexUrls } = verified ?? { node: check.node, indexUrls: source.indexUrls };
   yield* noteUnlisted(source.indexUrls, indexUrls);
   const indexOf = new Map<string, string>();
+  const catalogCheck = { ...check, node, isExact: source.host === undefined };
   for (const url of indexUrls) {
-    for await (const finding of verifyIndex({ ...check, node }, url, onIndex)) {
-      yield* noteDouble(finding, url, indexOf);
-      yield finding;
-    }
+    const { entries = [] } = (yield* verifyIndex({ ...check, node }, url)) ?? {};
+    onIndex(entries.length);
+    const verified = inOrder(entries, catalogsAtOnce, (entry) => verifyCatalog(catalogCheck, entry));
+    for await (const findings of verified)
+      for (const finding of findings) {
+        yield* noteDouble(finding, url, indexOf);
+        yield finding;
+      }
   }
 }
 
-async function* verifyIndex(
-  check: NodeCheck,
+/** The entries of an index that hold, and how many that are asked for do not; undefined if the index itself does not hold. */
+export async function* verifyIndex(
+  { reader, node, now, signal }: Pick<NodeCheck, 'reader' | 'node' | 'now' | 'signal'>,
   url: string,
-  onIndex: (catalogs: number) => void,
-): AsyncGenerator<Finding> {
-  const { source, reader, node, now, signal } = check;
+  isAsked: (catalogId: string | undefined) => boolean = () => true,
+): AsyncGenerator<Finding, { entries: TrustedEntry[]; broken: number } | undefined> {
   const about: About = { document: 'index', url };
-  let entries: TrustedEntry[];
   try {
     const reading = await readIndex(reader, node, url, { signal });
-    if (reading.kind === 'unchanged') return;
-    const { index, faults } = reading;
-    entries = reading.entries;
-    onIndex(entries.length);
-    const signed = index.signedBy === undefined ? 'not signed' : `signed with ${index.signedBy}`;
-    const key = index.signedBy === undefined ? {} : { key: index.signedBy };
-    yield holds(
-      { ...about, ...key },
-      `${signed}, ${counted(index.entries.length, 'catalog')}, next update ${index.nextUpdate ?? 'not announced'}`,
-    );
-    yield* staleness(about, index.nextUpdate, now);
-    for (const { catalogId, fault: reason } of faults)
+    if (reading.kind === 'unchanged') return undefined;
+    const { index, entries, faults } = reading;
+    const { signedBy: key, nextUpdate } = index;
+    const signed = key === undefined ? 'not signed' : `signed with ${key}`;
+    const count = counted(index.entries.length, 'catalog');
+    const detail = `${signed}, ${count}, next update ${nextUpdate ?? 'not announced'}`;
+    yield holds({ ...about, ...(key !== undefined && { key }) }, detail);
+    yield* staleness(about, nextUpdate, now);
+    const broken = faults.filter(({ catalogId }) => isAsked(catalogId));
+    for (const { catalogId, fault: reason } of broken)
       yield fault({ document: 'entry', catalogId, url }, reason);
+    return { entries, broken: broken.length };
   } catch (error) {
     yield fault(about, error);
-    return;
+    return undefined;
   }
-  const catalogCheck = { reader, node, isExact: source.host === undefined, signal };
-  for await (const findings of inOrder(entries, catalogsAtOnce, (entry) =>
-    verifyCatalog(catalogCheck, entry),
-  ))
-    yield* findings;
+}
+
+/** Some at a time, the results in the order of the items. */
+export async function* inOrder<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+  const running: Promise<R>[] = [];
+  for (const item of items) {
+    const started = work(item);
+    // It is awaited in its turn; until then its failure is nobody's surprise.
+    started.catch(() => undefined);
+    running.push(started);
+    const [first] = running;
+    if (running.length < atOnce || !first) continue;
+    yield await first;
+    running.shift();
+  }
+  for (const rest of running) yield await rest;
 }
 
 const catalogsAtOnce = 8;
@@ -79,12 +96,10 @@ function* noteDouble(finding: Finding, url: string, indexOf: Map<string, string>
 /** In a directory there may be an index that no record leads to. */
 function* noteUnlisted(found: readonly string[], listed: readonly string[]): Generator<Finding> {
   const ends = new Set(listed.map(endOf));
-  for (const url of found.filter((one) => !ends.has(endOf(one))))
-    yield warning(
-      { document: 'index', url },
-      'index-unlisted',
-      `The Subscriber record does not list ${url}.`,
-    );
+  for (const url of found.filter((one) => !ends.has(endOf(one)))) {
+    const message = `The Subscriber record does not list ${url}.`;
+    yield warning({ document: 'index', url }, 'index-unlisted', message);
+  }
 }
 
 /** What a record lists may be no address at all, which is found when it is read. */

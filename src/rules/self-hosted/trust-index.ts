@@ -140,7 +140,7 @@ function countIds({ entries }: TrustedIndex): Map<string, number> {
   return counts;
 }
 
-function catalogIdOf(entry: unknown): string | undefined {
+export function catalogIdOf(entry: unknown): string | undefined {
   const id = isJsonObject(entry) ? (entry as JsonObject).catalogId : undefined;
   return typeof id === 'string' ? id : undefined;
 }

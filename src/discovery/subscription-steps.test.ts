@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { feedsOf } from './subscribe.ts';
+import { feedsOf } from './subscription-steps.ts';
 
 const registryName = 'subscribers.example';
 const catalogUrl = 'https://catalog.example';
