@@ -16,8 +16,7 @@ import {
 } from '../../rules/self-hosted/reading-plan.ts';
 import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
 import {
-  judgeBaseline,
-  judgeChange,
+  judgeFile,
   type TrustedBaseline,
   type TrustedChange,
   trustBaseline,
@@ -122,8 +121,8 @@ export async function readFile(
     const packed = await reader.aside.verifyFile(task, keyFinder(reader, node), signal);
     const judge = { node, entry, checker };
     return kind === 'baseline'
-      ? inTurns(judgeBaseline(await unpackBaseline(packed), judge))
-      : inTurns(judgeChange(await unpackChange(packed), judge));
+      ? inTurns(judgeFile(await unpackBaseline(packed), judge))
+      : inTurns(judgeFile(await unpackChange(packed), judge));
   }
   const opened = openDocument(kind, file, { digest: reference.digest, maxInflatedBytes });
   const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
