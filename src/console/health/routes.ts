@@ -9,12 +9,12 @@ import { listEmptySearches } from '../../storage/console/empty-searches.ts';
 import { listProcesses, readMinutes } from '../../storage/console/minutes.ts';
 import { readOverview } from '../../storage/console/overview.ts';
 import { Duplicate, EmptySearch, Health, Series, seriesNames, Trouble } from '../answers/health.ts';
+import { cacheBriefly } from '../cache-briefly.ts';
 import type { ConsoleContext } from '../context.ts';
 import { addList, CursorTime, listOf, nextCursor, type Page, withoutNulls } from '../list.ts';
 import { buildSeries } from './series.ts';
 import { findReasons, goals } from './verdict.ts';
 
-/** What is wrong now, how all processes did over the last hours, and what was looked for and not found. */
 export function addHealthRoutes(server: FastifyInstance, { database, now }: ConsoleContext): void {
   const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000);
 
@@ -25,7 +25,7 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
       readMinutes(database, minutesAgo(judgedMinutes)),
       listProcesses(database, minutesAgo(aliveMinutes)),
     ]);
-    const reasons = findReasons({ troubles, parked: deliveries.parked, rows: buildSeries(numbers, now()) });
+    const reasons = findReasons(troubles, deliveries.parked, buildSeries(numbers, now()));
     return {
       healthy: reasons.length === 0,
       reasons,
@@ -41,20 +41,11 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
     }),
   );
 
-  let known: { readAt: number; items: Promise<Duplicate[]> } | undefined;
+  const readItems = cacheBriefly(() => listDuplicates(database), duplicatesMs);
   server.get(
     '/api/health/duplicates',
     { config: { operation: duplicatesOperation } },
-    async (): Promise<Page<Duplicate>> => {
-      const isOld = known === undefined || now().getTime() - known.readAt > duplicatesMs;
-      if (isOld) known = { readAt: now().getTime(), items: listDuplicates(database) };
-      // A reading that failed is not kept.
-      const items = await known?.items.catch((error: unknown) => {
-        known = undefined;
-        throw error;
-      });
-      return { items: items ?? [] };
-    },
+    async (): Promise<Page<Duplicate>> => ({ items: await readItems() }),
   );
 
   server.get(
