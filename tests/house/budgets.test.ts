@@ -26,7 +26,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/storage': { lines: 10930, names: 628 },
   'src/telemetry': { lines: 320, names: 11 },
   'src/workers': { lines: 590, names: 22 },
-  'web/src': { lines: 6660, names: 169 },
+  'web/src': { lines: 6420, names: 171 },
 };
 /** A figure that is further from the truth than this is lowered. */
 const slackLines = 200;

@@ -6,7 +6,6 @@ type Catalog = FindAnswer['catalogs'][number];
 type Resource = NonNullable<Catalog['resources']>[number];
 type Offer = NonNullable<Catalog['offers']>[number];
 
-/** A resource that was found, with its offers, prices and places. */
 export interface Found {
   key: string;
   name: string;
@@ -17,6 +16,13 @@ export interface Found {
   places: Place[];
   shapes: Geometry[];
   meters?: number;
+}
+
+/** Results, of which one may be chosen. */
+export interface ChooseProps {
+  found: readonly Found[];
+  chosen?: string;
+  choose(key: string | undefined): void;
 }
 
 export interface Place {
@@ -43,11 +49,7 @@ export function listFound({ catalogs, ranking = [] }: FindAnswer, { area, condit
     catalogs
       .flatMap((catalog) => (catalog.resources ?? []).map((resource) => toFound(catalog, resource)))
       .filter(({ offers }) => ofOffers.every((condition) => hasOffer(offers, condition)))
-      .map((found) =>
-        area?.kind === 'circle'
-          ? { ...found, meters: ranked(found)?.distanceMeters ?? nearest(found.places, area) }
-          : found,
-      )
+      .map((found) => (area?.kind === 'circle' ? { ...found, meters: ranked(found)?.distanceMeters } : found))
       // Catalogs do not keep the order across them.
       .sort((a, b) => (ranked(a)?.place ?? ranking.length) - (ranked(b)?.place ?? ranking.length))
   );
@@ -153,7 +155,6 @@ function geometriesIn(value: unknown): Geometry[] {
   return Object.values(value).flatMap(geometriesIn);
 }
 
-/** The point of a geometry on the map: the mean of its corners. */
 function placeOf(geometry: Geometry): Place[] {
   const positions = positionsIn('coordinates' in geometry ? geometry.coordinates : []);
   if (positions.length === 0) return [];
@@ -165,22 +166,4 @@ function placeOf(geometry: Geometry): Place[] {
 function positionsIn(value: unknown): number[][] {
   if (!Array.isArray(value)) return [];
   return typeof value[0] === 'number' ? [value as number[]] : value.flatMap(positionsIn);
-}
-
-function nearest(places: readonly Place[], from: Place): number | undefined {
-  const meters = places.map((place) => metersBetween(from, place));
-  return meters.length > 0 ? Math.min(...meters) : undefined;
-}
-
-const earthRadiusMeters = 6_371_008.8;
-
-function metersBetween(from: Place, to: Place): number {
-  const radians = (degrees: number) => (degrees * Math.PI) / 180;
-  const half = (angle: number) => Math.sin(angle / 2) ** 2;
-  const haversine =
-    half(radians(to.latitude - from.latitude)) +
-    Math.cos(radians(from.latitude)) *
-      Math.cos(radians(to.latitude)) *
-      half(radians(to.longitude - from.longitude));
-  return 2 * earthRadiusMeters * Math.asin(Math.min(1, Math.sqrt(haversine)));
 }
