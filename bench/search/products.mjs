@@ -4,7 +4,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { textsOfCatalog, textsOfProvider, textsOfResource } from '../../dist/rules/text/searched-texts.js';
+import { textsOf, textsOfCatalog } from '../../dist/rules/text/searched-texts.js';
 import {
   combinations,
   distinct,
@@ -68,12 +68,12 @@ function catalogOf(number, resources) {
 }
 
 export function rowsOf({ resources, ...head }) {
-  const around = [...textsOfCatalog(head), ...textsOfProvider(head.provider)];
+  const around = [...textsOfCatalog(head), ...textsOf(head.provider)];
   return resources.map((resource) => ({
     id: resource.id,
     barcode: resource.id,
     page: { catalog: head, resource, offers: [] },
-    words: [...textsOfResource(resource), ...around].map(({ text }) => text).join('\n'),
+    words: [...textsOf(resource), ...around].map(({ text }) => text).join('\n'),
     sugar: resource.per100g.sugar,
     fat: resource.per100g.fat,
   }));

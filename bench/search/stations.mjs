@@ -2,13 +2,8 @@
 // finds something, or from words that stand in many.
 import { prepareDistance } from '../../dist/rules/geometry/distance.js';
 import { earthRadiusMeters, toVector } from '../../dist/rules/geometry/sphere.js';
-import { queryBox } from '../../dist/rules/geometry/sphere-box.js';
-import {
-  textsOfCatalog,
-  textsOfOffer,
-  textsOfProvider,
-  textsOfResource,
-} from '../../dist/rules/text/searched-texts.js';
+import { queryBoxAround, sphereBox } from '../../dist/rules/geometry/sphere-box.js';
+import { textsOf, textsOfCatalog } from '../../dist/rules/text/searched-texts.js';
 import {
   amenities,
   cities,
@@ -65,18 +60,14 @@ export const mapping = {
 
 /** What the yardsticks keep of a catalog: a row for each resource, with the page that everybody returns. */
 export function rowsOf({ resources, offers = [], ...head }) {
-  const around = [
-    ...textsOfCatalog(head),
-    ...textsOfProvider(head.provider),
-    ...offers.flatMap(textsOfOffer),
-  ];
+  const around = [...textsOfCatalog(head), ...textsOf(head.provider), ...offers.flatMap(textsOf)];
   const at = head.provider.availableAt[0].geo;
   return resources.map((resource) => {
     const { model, make, connectorType, serialNumber, price } = resource.resourceAttributes.attributes;
     return {
       id: resource.id,
       page: { catalog: head, resource, offers },
-      words: [...textsOfResource(resource), ...around].map(({ text }) => text).join('\n'),
+      words: [...textsOf(resource), ...around].map(({ text }) => text).join('\n'),
       ...{
         catalog: head.id,
         model,
@@ -261,7 +252,7 @@ function inCircle({ coordinates }) {
 }
 
 function boxes(place) {
-  const { low, high } = queryBox('S_DWITHIN', place, radiusMeters);
+  const { low, high } = queryBoxAround('S_DWITHIN', sphereBox(place), radiusMeters);
   return [`(${low}),(${high})`, pointText(place)];
 }
 

@@ -5,7 +5,6 @@ import { AuditLine } from './answers/network.ts';
 import type { ConsoleContext } from './context.ts';
 import { addList, CursorKey, listOf, nextCursor } from './list.ts';
 
-/** GET /api/audit: what operators changed, at the console or by a command, the latest first. */
 export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
   addList(server, '/api/audit', {
     summary: 'List what operators changed, by this API or by commands, the latest first.',
@@ -24,7 +23,6 @@ export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleCon
   });
 }
 
-/** Who asks at the console. */
 export function actorOf({ ip, operator }: Pick<FastifyRequest, 'ip' | 'operator'>): Actor {
   return { actor: 'console', operator: operator?.name ?? 'nobody', address: ip };
 }

@@ -3,6 +3,7 @@ import type { PlainOperation } from '../http/openapi.ts';
 import { CatalogType } from '../protocol/catalog.ts';
 import { parseQuery } from '../protocol/envelope.ts';
 import { identityOf } from '../protocol/identity.ts';
+import { titled } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import { countRemoved, listChangedDocuments, listVersions } from '../storage/catalog/catalog-list.ts';
 import { findCatalog } from '../storage/catalog/catalogs.ts';
@@ -21,7 +22,6 @@ const maxDocuments = 2_000;
 const maxVersions = 100;
 const maxChanges = 200;
 
-/** Catalogs: the list of all, one with its document and versions, and what changed between two versions. */
 export function addCatalogRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const { REGISTRY_NAME } = context.config;
 
@@ -174,15 +174,12 @@ const listOperation: PlainOperation = {
     'For a part of a name, a page looks at 100,000 catalogs. Where it found less than a page among them and there are more, `lookedAt` says so, and `next` goes on behind them.',
   tag,
   query: CatalogsQuery,
-  answer: Type.Object(
-    {
-      ...listOf('', CatalogSummary).properties,
-      lookedAt: Type.Optional(
-        Type.Integer({ description: 'Catalogs that the page looked at, while there are more of them.' }),
-      ),
-    },
-    { title: 'Catalogs' },
-  ),
+  answer: titled('Catalogs', {
+    ...listOf('', CatalogSummary).properties,
+    lookedAt: Type.Optional(
+      Type.Integer({ description: 'Catalogs that the page looked at, while there are more of them.' }),
+    ),
+  }),
 };
 const showOperation: PlainOperation = {
   summary: 'Show a catalog with its document and its versions.',

@@ -10,7 +10,6 @@ import type { SearchService } from '../search/port.ts';
 import type { Database } from '../storage/database.ts';
 import type { ConsoleEvents } from './events.ts';
 
-/** What the console asks others with, as the services do. */
 interface Outside {
   client: GuardedClient;
   /** Asks the registry anew: nothing is remembered from before. */
@@ -18,7 +17,6 @@ interface Outside {
   schemas: Pick<SchemaStore, 'checker'>;
 }
 
-/** What the console works with: the database of the services that it shows. */
 export interface ConsoleContext {
   config: Config;
   database: Database;
@@ -27,7 +25,6 @@ export interface ConsoleContext {
   operations?: OperationsServer;
   outside: Outside;
   shareLimit?: ShareLimit;
-  /** Tells the pages that are open what changes. */
   events: ConsoleEvents;
   logger: Logger;
   now(): Date;

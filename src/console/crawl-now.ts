@@ -5,12 +5,7 @@ import type { Database } from '../storage/database.ts';
 import { type AuditTools, audited } from './audited.ts';
 import { notFound } from './errors.ts';
 
-/**
- * Makes everything of a node due, for the running crawler. A node that nobody has named yet may have joined a network meanwhile, so the networks are asked
- * first. Throws where it is not crawled here at all.
- *
- * @param until waits until something holds, and throws where that takes too long
- */
+/** Makes everything of a node due for the crawler. A node that nobody has named yet may have joined a network, so the networks are asked first. `until` waits, and throws when that takes too long. */
 export async function startCrawl(
   tools: AuditTools & { database: Database },
   by: Actor,

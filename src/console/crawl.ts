@@ -8,6 +8,7 @@ import { listLog } from '../storage/crawl/log.ts';
 import { listCrawledCatalogs, listNodes, summarizeCrawl } from '../storage/crawl/status.ts';
 import { CrawledNode, LogLine, nodeStandings } from './answers/network.ts';
 import { actorOf } from './audit.ts';
+import { cacheBriefly } from './cache-briefly.ts';
 import type { ConsoleContext } from './context.ts';
 import { startCrawl } from './crawl-now.ts';
 import { ConsoleError } from './errors.ts';
@@ -23,7 +24,6 @@ import {
   parseListQuery,
 } from './list.ts';
 
-/** What `signpost crawl status` and `signpost crawl log` show, for programs. */
 export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const {
     database,
@@ -72,19 +72,6 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
       return pageOf(lines, page.limit, ({ at, id }) => ({ at: at.getTime(), id }));
     },
   });
-}
-
-/** The summary counts every crawled catalog: many who ask for it at once, or again and again, have it counted once. */
-function cacheBriefly<T>(read: () => Promise<T>, maxAgeMs: number): () => Promise<T> {
-  let cached: { answer: Promise<T>; readAt: number } | undefined;
-  return () => {
-    if (cached && performance.now() - cached.readAt < maxAgeMs) return cached.answer;
-    const answer = read();
-    cached = { answer, readAt: performance.now() };
-    // A failure is told to those who wait for it, and not kept.
-    answer.catch(() => (cached = undefined));
-    return answer;
-  };
 }
 
 const summaryMaxAgeMs = 5_000;

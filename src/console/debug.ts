@@ -14,14 +14,13 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
-import { DateTime } from '../protocol/shapes.ts';
+import { DateTime, titled } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { SignatureAnswer } from './answers/debug.ts';
 import type { ConsoleContext } from './context.ts';
 
-/** POST /api/debug/signature: why a signature holds, or does not. */
 export function addDebugRoutes(server: FastifyInstance, context: ConsoleContext): void {
   prepareValidator(DebugRequest);
   const options = { bodyLimit: maxRequestBytes, config: { operation, access: 'read' as const } };
@@ -44,7 +43,6 @@ export async function diagnoseSignature(
   return { ...debugSignature({ ...question, limits }, keys), ...(key && { key }) };
 }
 
-/** The key that a signature names, as the registry has it. */
 export type FoundKey = NonNullable<SignatureAnswer['key']>;
 
 const maxBodyLength = 1024 * 1024;
@@ -95,24 +93,21 @@ function nameKey({
   }
 }
 
-const DebugRequest = Type.Object(
-  {
-    header: Type.String({
-      minLength: 1,
-      maxLength: maxHeaderLength,
-      description: 'The value of Authorization (or Signature), the header, or all headers of a request.',
-    }),
-    body: Type.String({
-      maxLength: maxBodyLength,
-      description: 'Exactly as it was sent; empty for GET and DELETE.',
-    }),
-    now: Type.Optional(DateTime),
-    requestAuthorization: Type.Optional(
-      Type.String({ maxLength: maxHeaderLength, description: 'Of the request that this answers.' }),
-    ),
-  },
-  { title: 'DebugSignatureRequest' },
-);
+const DebugRequest = titled('DebugSignatureRequest', {
+  header: Type.String({
+    minLength: 1,
+    maxLength: maxHeaderLength,
+    description: 'The value of Authorization (or Signature), the header, or all headers of a request.',
+  }),
+  body: Type.String({
+    maxLength: maxBodyLength,
+    description: 'Exactly as it was sent; empty for GET and DELETE.',
+  }),
+  now: Type.Optional(DateTime),
+  requestAuthorization: Type.Optional(
+    Type.String({ maxLength: maxHeaderLength, description: 'Of the request that this answers.' }),
+  ),
+});
 
 const operation: PlainOperation = {
   summary: 'Tell why a signature holds, or the one thing that differs.',

@@ -130,7 +130,6 @@ function positionOf(
   return callback && { callback: callback.id };
 }
 
-/** One delivery with its last requests and their answers; undefined where there is none. */
 export async function findDelivery(
   queryable: Queryable,
   { kind, id }: DeliveryId,

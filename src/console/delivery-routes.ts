@@ -28,7 +28,6 @@ import {
 } from './list.ts';
 import { listReceivers } from './receivers.ts';
 
-/** What leaves the node: receivers, deliveries, and another try, or none, for what is parked. */
 export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const { database, config } = context;
 

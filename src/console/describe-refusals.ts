@@ -1,8 +1,7 @@
 import type { PlainOperation } from '../http/openapi.ts';
 import { Type } from '../protocol/type.ts';
 
-// What the console may answer to any request, for its OpenAPI document: the guard judges all of them (guard.ts), and whatever is sent with one is checked. What
-// an operation says itself stands before this.
+// The answers that any request to the console may get, for its OpenAPI document: the guard judges all of them (guard.ts). An operation's own answers come first.
 
 const ConsoleRefusal = Type.Object(
   {

@@ -1,6 +1,5 @@
 import { type ErrorCode, ProtocolError, type ProtocolErrorOptions } from '../protocol/errors.ts';
 
-/** An error of the console that also says what to do about it. */
 export class ConsoleError extends ProtocolError {
   readonly hint?: string;
 
@@ -14,7 +13,6 @@ export function notFound(message: string, hint?: string): ConsoleError {
   return new ConsoleError('NET_NOT_IMPLEMENTED', message, { status: 404, hint });
 }
 
-/** What was asked for does not fit the state that something is in. */
 export function conflict(message: string, hint?: string): ConsoleError {
   return new ConsoleError('BIZ_INVALID_STATE_TRANSITION', message, { hint });
 }

@@ -53,6 +53,12 @@ function readerOf({ operator, headers, ip }: FastifyRequest): Reader {
     : { name: sourceOf(ip), isOperator: false };
 }
 
+interface EventTools {
+  database: Database;
+  logger: Logger;
+  now(): Date;
+}
+
 const operation: PlainOperation = {
   summary: 'Be told what changes (server-sent events).',
   description:
@@ -61,15 +67,7 @@ const operation: PlainOperation = {
   answers: { 429: 'This reader listens too often already.', 503: 'Too many listen already.' },
 };
 
-export function createEvents({
-  database,
-  logger,
-  now,
-}: {
-  database: Database;
-  logger: Logger;
-  now(): Date;
-}): ConsoleEvents {
+export function createEvents({ database, logger, now }: EventTools): ConsoleEvents {
   const streams = new Map<ServerResponse, Reader>();
   const stop = new AbortController();
   let polling: Promise<void> | undefined;

@@ -7,21 +7,20 @@ import { NetworkId } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import type { DocumentSample } from '../search/port.ts';
 import { type Field, FieldsAnswer } from './answers/find.ts';
+import { cacheBriefly } from './cache-briefly.ts';
 import type { ConsoleContext } from './context.ts';
 import { describeFields, sentenceCase, splitWords } from './describe-fields.ts';
 
-/** GET /api/schemas/fields: what a search can be narrowed by, from the documents that are indexed. */
-export function addFieldRoutes(server: FastifyInstance, { search, now }: ConsoleContext): void {
+export function addFieldRoutes(server: FastifyInstance, { search }: ConsoleContext): void {
   // Every visitor of the page asks, and the answer hardly changes.
-  const kept = new LruCache<string, { at: number; answer: Promise<object> }>(maxNetworksKept);
+  const kept = new LruCache<string, () => Promise<FieldsAnswer>>(maxNetworksKept);
   server.get('/api/schemas/fields', { config: { operation } }, async ({ query }) => {
-    const { network } = parseQuery(FieldsQuery, query);
-    const known = kept.find(network ?? '');
-    if (known && now().getTime() - known.at < keptMs) return known.answer;
-    const answer = search.sample({ networkId: network }).then(buildAnswer);
-    kept.keep(network ?? '', { at: now().getTime(), answer });
-    answer.catch(() => kept.forget(network ?? ''));
-    return answer;
+    const { network: networkId } = parseQuery(FieldsQuery, query);
+    const read =
+      kept.find(networkId ?? '') ??
+      cacheBriefly(() => search.sample({ networkId }).then(buildAnswer), keptMs);
+    kept.keep(networkId ?? '', read);
+    return read();
   });
 }
 

@@ -12,7 +12,6 @@ import { createDeadline, type NearMiss, type Question } from '../search/port.ts'
 import { type NearMiss as DescribedMiss, FindAnswer } from './answers/find.ts';
 import type { ConsoleContext } from './context.ts';
 
-/** POST /api/find: what discover answers, with how it was found, and what came close where nothing was. Nothing is sent or stored. */
 export function addFindRoute(server: FastifyInstance, context: ConsoleContext): void {
   prepareValidator(FindRequest);
   server.post('/api/find', { config: { operation, access: 'read' } }, async (request, reply) => {

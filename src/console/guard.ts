@@ -29,18 +29,14 @@ declare module 'fastify' {
     access?: Access;
   }
   interface FastifyRequest {
-    /** Who sends the request, if the guard looked for it and found an operator. */
     operator?: Operator;
   }
 }
 
 export interface GuardOptions {
-  /** The address that the console listens on. */
   host: string;
   operators: Operators;
-  /** Where the first operator finds the token, in a sentence. */
   tokenPlace: string;
-  /** Wrong tokens per source. */
   attempts: RateLimit;
   now(): Date;
 }

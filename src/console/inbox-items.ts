@@ -19,7 +19,6 @@ export function createInboxItems() {
     add(item: InboxItem): void {
       items = dropSurplus([item, ...items]);
     },
-    /** The latest first. */
     list: (limit: number): InboxItem[] => items.slice(0, limit),
     count: () => items.length,
     clear(): void {
@@ -28,7 +27,6 @@ export function createInboxItems() {
   };
 }
 
-/** Drops the oldest messages; verified and unverified messages have limits of their own. */
 export function dropSurplus(latestFirst: readonly InboxItem[]): InboxItem[] {
   let [verified, unverified, bytes] = [0, 0, 0];
   return latestFirst.filter((item) => {

@@ -83,7 +83,6 @@ interface Received {
   item: InboxItem;
   status: number;
   answer: string;
-  /** The signature of the answer, where the consumer has a key. */
   signature?: string;
 }
 

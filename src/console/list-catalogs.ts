@@ -12,8 +12,7 @@ import { findEndOfLook } from '../storage/look-for-text.ts';
 import type { CatalogSummary as ShownCatalog } from './answers/network.ts';
 import { type Page, renderCursor, type Unsent, withoutNulls } from './list.ts';
 
-// Catalogs: those that were published through the catalog service, then those of the discovery index, which came by push, pull or crawl. The same one may be
-// in both.
+// Catalogs of the catalog service, then those of the discovery index, which came by push, pull or crawl. The same one may be in both.
 
 /** No index finds a part of a name: a page looks at so many catalogs for it, and its cursor goes on behind them. */
 const maxLookedAt = 100_000;
@@ -22,7 +21,6 @@ interface AskedCatalogs {
   owner?: string;
   type?: CatalogType;
   networkId?: string;
-  /** A part of the id, the name or the owner. */
   text?: string;
   source?: 'service' | IndexSource;
   limit: number;
@@ -36,7 +34,6 @@ interface CatalogPosition {
 }
 
 export interface CatalogPage extends Page<ShownCatalog> {
-  /** The page is short because it looked at so many catalogs and no more. */
   lookedAt?: number;
 }
 

@@ -30,7 +30,6 @@ type AskedList<S extends TSchema, C extends TSchema> = Omit<Static<S>, 'limit' |
   after?: Static<C>;
 };
 
-/** The query of a list, its limit filled in and its cursor read. */
 export function parseListQuery<S extends typeof ListQuery, C extends TSchema>(
   schema: S,
   query: unknown,
@@ -45,7 +44,6 @@ export function parseListQuery<S extends typeof ListQuery, C extends TSchema>(
   return { ...filter, limit, ...(position !== undefined && { after: position }) } as never;
 }
 
-/** GET of a list: its query is parsed, its cursor read, and both are described. */
 export function addList<S extends typeof ListQuery, C extends TSchema, T extends TSchema>(
   server: FastifyInstance,
   path: string,
@@ -65,7 +63,6 @@ interface ListRoute<S extends typeof ListQuery, C extends TSchema, T extends TSc
   read(asked: AskedList<S, C>): Promise<Page<Static<T>>>;
 }
 
-/** A page of rows; `keyOf` says where the next page begins. */
 export function pageOf<T extends object>(
   rows: readonly T[],
   limit: number,
@@ -74,7 +71,6 @@ export function pageOf<T extends object>(
   return { items: rows.map(withoutNulls), next: nextCursor(rows, limit, keyOf) };
 }
 
-/** Undefined after the last page. */
 export function nextCursor<T>(
   items: readonly T[],
   limit: number,
@@ -89,7 +85,6 @@ export function renderCursor(key: object): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-/** An item as it leaves: what is not known is left out. */
 export function withoutNulls<T extends object>(item: T): WithoutNulls<T> {
   const members = Object.entries(item).filter(([, value]) => value !== null);
   return Object.fromEntries(members) as WithoutNulls<T>;

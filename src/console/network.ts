@@ -20,7 +20,6 @@ import {
   withoutNulls,
 } from './list.ts';
 
-/** What there is and who takes part: the overview, participants, subscriptions, feeds and masters. */
 export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
   server.get(
     '/api/overview',

@@ -22,7 +22,6 @@ export function operatorTokenFile({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): strin
   return join(resolve(DATA_DIR), 'operator-token');
 }
 
-/** Where its operator finds it, as a refusal says it. */
 export function tokenPlace(settings: TokenSettings): string {
   return settings.OPERATOR_TOKEN === undefined
     ? `It stands in ${operatorTokenFile(settings)}.`
@@ -31,9 +30,7 @@ export function tokenPlace(settings: TokenSettings): string {
 
 export interface Operators {
   findByToken(token: string): Promise<KnownOperator | undefined>;
-  /** The operator of the session in a Cookie header, if it has not ended. */
   findBySession(header: string | undefined, now: Date): Promise<KnownOperator | undefined>;
-  /** The value of Set-Cookie that lets a browser in. */
   openSession(operator: KnownOperator, options: { now: Date; isSecure: boolean }): string;
 }
 
@@ -61,7 +58,6 @@ export function createOperators(token: string, database: Queryable): Operators {
 const cookieName = 'signpost_operator';
 const cookieSeconds = 7 * 86_400;
 
-/** The value of Set-Cookie that ends a session. */
 export function endedCookie({ isSecure }: { isSecure: boolean }): string {
   return renderCookie('', { maxAge: 0, isSecure });
 }

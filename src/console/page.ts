@@ -51,7 +51,6 @@ export function addPageRoutes(server: FastifyInstance, root = builtPage): void {
     );
 }
 
-/** The guides of docs/ as text, for the links of the page. */
 function addGuideRoute(server: FastifyInstance): void {
   server.get<{ Params: { file: string } }>(
     '/guides/:file',

@@ -1,21 +1,13 @@
 import { listPushReceivers } from '../storage/catalog/push-list.ts';
 import type { Queryable } from '../storage/database.ts';
 import { listCallbackReceivers } from '../storage/work/callback-list.ts';
+import type { Receiver as ReceiverAnswer } from './answers/network.ts';
+import type { Unsent } from './list.ts';
 
-export interface Receiver {
-  receiver: string;
-  kind: 'push' | 'callback';
-  waiting: number;
-  parked: number;
-  orMore: boolean;
-  oldestWaitingAt: Date | null;
-  nextTryAt: Date | null;
-  /** Something is parked or fails. Receivers of callbacks are listed only where some wait or are parked. */
-  isTroubled: boolean;
-  lastAnswer?: { at?: Date; status?: number; error?: string };
-}
-
-type ReceiverPosition = Pick<Receiver, 'kind' | 'receiver' | 'isTroubled'>;
+/** As the API describes it, with null for what is not known. Receivers of callbacks are listed only where some wait or are parked. */
+type Receiver = Omit<Unsent<ReceiverAnswer>, 'oldestWaitingAt' | 'nextTryAt'> &
+  Record<'oldestWaitingAt' | 'nextTryAt', Date | null>;
+type ReceiverPosition = Pick<ReceiverAnswer, 'kind' | 'receiver' | 'isTroubled'>;
 
 /** Of each receiver, waiting and parked deliveries are counted up to this number. */
 const countedDeliveries = 10_000;

@@ -30,7 +30,6 @@ import { addWhyRoute } from './why.ts';
 
 export interface StartedConsole {
   url: string;
-  /** The operator token, where this process has just made it: told once. */
   newToken?: string;
   close(): Promise<void>;
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isThisMachine } from '../http/local-only.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { programVersion } from '../program-version.ts';
+import { titled } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
 import { findSigningKey, listKeyFiles, seedFile } from '../registry/key-files.ts';
@@ -16,7 +17,6 @@ import { type GuardOptions, verifyToken } from './guard.ts';
 import { tilesUrl } from './map-tiles.ts';
 import { endedCookie } from './operator-token.ts';
 
-/** /api/session: who one is to the console, and what there is to see; the token is exchanged for a cookie, and the cookie given up. */
 export function addSessionRoutes(
   server: FastifyInstance,
   context: ConsoleContext,
@@ -117,10 +117,9 @@ function listPublishers({ DATA_DIR, identities }: ConsoleContext['config']): str
   return [...new Set([publisher.id, ...owners.filter((id) => !services.includes(id))])];
 }
 
-const OpenRequest = Type.Object(
-  { token: Type.String({ minLength: 1, maxLength: 1_024, description: 'The token of an operator.' }) },
-  { title: 'OpenSession' },
-);
+const OpenRequest = titled('OpenSession', {
+  token: Type.String({ minLength: 1, maxLength: 1_024, description: 'The token of an operator.' }),
+});
 
 const showOperation: PlainOperation = {
   summary: 'Tell who one is to the console, and what this process is and can do.',

@@ -7,16 +7,13 @@ import { currentKeyId, findSigningKey } from '../registry/key-files.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError } from './errors.ts';
 
-/** Signs as an identity of this machine, and sends to a service of this network. */
 export interface Sender {
-  /** The address of the identity in the registry. */
   registeredUrl?: string;
   /** Where its callbacks go: to the registered address, or to the inbox. */
   uri: string;
   send(question: Omit<Question, 'operatorConfigured'>): Promise<AnswerToQuestion>;
 }
 
-/** @param service as an error calls it */
 export async function openSender(context: ConsoleContext, as: string, service: string): Promise<Sender> {
   const { config, outside, logger, now } = context;
   const key = findSigner(config, as);
@@ -39,7 +36,6 @@ export function explainFailure(error: unknown, service: string): never {
   throw new ConsoleError('NET_DOWNSTREAM_UNAVAILABLE', `The ${service} does not answer: ${error.message}`);
 }
 
-/** The key of an identity of this machine; throws where there is none. */
 function findSigner(config: Config, id: string): SigningKey {
   const own = Object.values(config.identities).find((identity) => identity.id === id);
   const keyId = own?.keyId ?? currentKeyId(config.DATA_DIR, id);

@@ -93,7 +93,6 @@ async function sendAs(
   };
 }
 
-/** The signed request as a command, which works as long as its signature lives. */
 function renderCurl({
   method,
   url,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import { identityOf } from '../protocol/identity.ts';
-import { closed, Id } from '../protocol/shapes.ts';
+import { closed, Id, titled } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { Why } from '../search/port.ts';
@@ -9,7 +9,6 @@ import { WhyAnswer } from './answers/find.ts';
 import type { ConsoleContext } from './context.ts';
 import { findMembers, questionOf } from './find.ts';
 
-/** POST /api/find/why: whether a resource is in the answer to an intent, and which check keeps it out. */
 export function addWhyRoute(server: FastifyInstance, { search, config }: ConsoleContext): void {
   prepareValidator(WhyRequest);
   server.post(
@@ -47,17 +46,14 @@ function conclude({ checks, rank }: Why): { conclusion: string; nextStep?: strin
   return { conclusion: `It is not found: ${failed.detail}`, nextStep: nextSteps[failed.check] };
 }
 
-const WhyRequest = Type.Object(
-  {
-    ...findMembers,
-    resource: closed({
-      id: Id,
-      catalogId: Type.Optional(Id),
-      owner: Type.Optional(Type.String({ description: 'SubscriberId of the node that publishes it.' })),
-    }),
-  },
-  { title: 'WhyRequest' },
-);
+const WhyRequest = titled('WhyRequest', {
+  ...findMembers,
+  resource: closed({
+    id: Id,
+    catalogId: Type.Optional(Id),
+    owner: Type.Optional(Type.String({ description: 'SubscriberId of the node that publishes it.' })),
+  }),
+});
 
 const operation: PlainOperation = {
   summary: 'Tell why a resource is, or is not, in the answer to an intent.',

@@ -1,5 +1,3 @@
-/** How a request is acknowledged (catalog spec: Ack, Errors). */
-
 import { errorBody, type ProtocolError } from './errors.ts';
 import { ErrorReport, oneOfTexts, titled } from './shapes.ts';
 import { type Static, Type } from './type.ts';

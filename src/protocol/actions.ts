@@ -1,5 +1,3 @@
-/** Every action of the protocol in one table, for server, client, command line and documentation. */
-
 import { Acknowledgement } from './acknowledgement.ts';
 import { CrawlLogAnswer, CrawlLogQuery } from './crawl-messages.ts';
 import { checkDiscoverMessage, DiscoverRequest, OnDiscoverCallback } from './discover-messages.ts';
@@ -22,7 +20,6 @@ export interface Action extends Endpoint {
   /** What the parts of a message must have in common, beyond its schema; throws. */
   check?(message: object): void;
   query?: TObject;
-  /** The body of the synchronous answer, on success. */
   answer: TSchema;
   /** The `context.action` of that answer, where it has a context. */
   answerAction?: string;
@@ -36,6 +33,10 @@ const subscription = {
   answerAction: 'catalog/on_subscription',
   bodyLimit: 'request',
 } as const;
+
+const acknowledged = { answer: Acknowledgement, remembered: true, bodyLimit: 'request' } as const;
+/** A discovery service answers with up to 8 MiB, more than the limit of a request. */
+const callback = { answer: Acknowledgement, remembered: false, bodyLimit: 'bulk' } as const;
 
 export const actions = {
   subscribe: {
@@ -62,47 +63,39 @@ export const actions = {
   },
   publish: {
     ...endpoints.publish,
+    ...acknowledged,
     summary: 'Publish catalogs; results come on catalog/on_publish.',
     body: PublishRequest,
     check: checkPublishMessage,
-    answer: Acknowledgement,
-    remembered: true,
-    bodyLimit: 'request',
   },
   onPublish: {
     ...endpoints.onPublish,
+    ...callback,
     summary: 'Results of a publish, one per catalog.',
     body: OnPublishCallback,
-    answer: Acknowledgement,
-    remembered: false,
     bodyLimit: 'request',
   },
   push: {
     ...endpoints.push,
+    ...acknowledged,
     summary: 'Receive catalogs from a catalog service that this service subscribes to.',
     body: PushRequest,
     check: checkPublishMessage,
-    answer: Acknowledgement,
-    remembered: true,
     bodyLimit: 'bulk',
   },
   pull: {
     ...endpoints.pull,
+    ...acknowledged,
     summary: 'Ask for the catalogs of a subscription; they come on catalog/on_pull.',
     body: PullRequest,
     check: checkPullMessage,
-    answer: Acknowledgement,
-    remembered: true,
-    bodyLimit: 'request',
   },
   onPull: {
     ...endpoints.onPull,
+    ...callback,
     summary: 'The catalogs that a pull asked for, inline or as a download.',
     body: OnPullCallback,
     check: checkOnPullMessage,
-    answer: Acknowledgement,
-    remembered: false,
-    bodyLimit: 'bulk',
   },
   search: {
     ...endpoints.search,
@@ -115,21 +108,16 @@ export const actions = {
   },
   discover: {
     ...endpoints.discover,
+    ...acknowledged,
     summary: 'Find resources by text, filter and place; they come on on_discover.',
     body: DiscoverRequest,
     check: checkDiscoverMessage,
-    answer: Acknowledgement,
-    remembered: true,
-    bodyLimit: 'request',
   },
   onDiscover: {
     ...endpoints.onDiscover,
+    ...callback,
     summary: 'The catalogs that a discover found.',
     body: OnDiscoverCallback,
-    answer: Acknowledgement,
-    remembered: false,
-    // A discovery service answers with up to 8 MiB, more than the limit of a request.
-    bodyLimit: 'bulk',
   },
   crawlLog: {
     ...endpoints.crawlLog,

@@ -1,8 +1,6 @@
 /**
- * Ajv as we use it: JSON Schema 2020-12, formats asserted, and three keywords of our own. The `x-` keywords
- * are annotations to any other reader of the schemas, so that they may stand in an OpenAPI document as they
- * are. `x-geojson` and `x-enum-any-case` check something (keywords.ts); `x-error-code` is the code of any fault in
- * this value, read when a fault is explained.
+ * Ajv as we use it: JSON Schema 2020-12, formats asserted, and three keywords of our own, which are annotations to other readers of an OpenAPI document: `x-geojson` and `x-enum-any-case` (keywords.ts),
+ * and `x-error-code`, the code of any fault in this value.
  */
 import { createRequire } from 'node:module';
 import type { Ajv2020, CodeOptions } from 'ajv/dist/2020.js';

@@ -1,6 +1,5 @@
 import type { ParticipantRecord } from './registry-record.ts';
 
-/** Whom a request was sent to: by name, or by address alone. */
 export interface AskedService {
   /** `namespace/registry`; undefined where only the address is known. */
   identity?: string;

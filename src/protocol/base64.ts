@@ -1,8 +1,4 @@
-/**
- * Canonical Base64: of the several texts that lenient decoders turn into the same bytes (missing padding, stray bits,
- * white space, the other alphabet) exactly one is accepted, the one that encoding the bytes again gives. A signature
- * then has one spelling, and changing any of its characters is noticed.
- */
+/** Canonical Base64: only the text that encoding the bytes again gives is accepted. A signature then has one spelling, and changing any of its characters is noticed. */
 export function findBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;

@@ -8,10 +8,7 @@ export function canonicalJson(value: Json): string {
   return text;
 }
 
-/**
- * JSON.stringify writes numbers and strings as RFC 8785 asks, and members in their own order: for an ordered value it is all
- * that is needed, several times as fast. Undefined for what it would write differently.
- */
+/** JSON.stringify writes numbers and strings as RFC 8785 asks, and members in their own order: for an ordered value it is enough, and several times as fast. Undefined where it would write otherwise. */
 function quickCanonicalJson(value: Json): string | undefined {
   const ordered = inOrder(value);
   const text = ordered === unorderable ? undefined : JSON.stringify(ordered);
@@ -57,14 +54,10 @@ function membersInOrder(members: JsonObject): JsonObject | typeof unorderable {
 interface Order {
   names: readonly string[];
   sorted: readonly string[];
-  /** Whether the names were in order as they came. */
   isGiven: boolean;
 }
 
-/**
- * The thousands of objects in a catalog have a handful of lists of names, so the last few are remembered by the name that they begin with.
- * Names come from strangers: the memory of them is bounded.
- */
+/** The thousands of objects in a catalog have a handful of lists of names: the last few are remembered by their first name. Names come from strangers, so that memory is bounded. */
 const knownOrders = new Map<string, Order[]>();
 const maxBeginnings = 1000;
 const maxOrdersOfBeginning = 8;
@@ -88,10 +81,7 @@ function orderOf(names: readonly string[]): Order | typeof unorderable {
   return order;
 }
 
-/**
- * Objects keep the order in which members are set, except for names that look like array indexes, which come first, and
- * `__proto__`, which cannot be set like the others.
- */
+/** Objects keep the order in which members are set, except for names that look like array indexes, which come first, and `__proto__`, which cannot be set. */
 function makeOrder(names: readonly string[]): Order | typeof unorderable {
   if (isDigit(names[0]?.charCodeAt(0)) || names.includes('__proto__')) return unorderable;
   const sorted = [...names].sort();
@@ -114,7 +104,6 @@ function isDigit(code: number | undefined): boolean {
   return code !== undefined && code >= 0x30 && code <= 0x39;
 }
 
-/** How a signed value is written, for who writes it in pieces. */
 export interface CanonicalForm {
   write(value: Json): string;
   /** Sorts in place. */
@@ -127,9 +116,8 @@ export const jcsForm: CanonicalForm = { write: canonicalJson, sortNames: (names)
 export const goForm: CanonicalForm = { write: (value) => writeAsGo(value, '0'), sortNames: sortByBytes };
 
 /**
- * The form of one deployed publisher, which sorts and writes with Go's `encoding/json` instead. Like RFC 8785 it has one
- * text for one value, with three differences: `&`, `<`, `>`, U+2028 and U+2029 are escaped, names are sorted by their
- * UTF-8 bytes, and `-0` keeps its sign.
+ * The form of one deployed publisher, which writes with Go's `encoding/json`. It differs from RFC 8785 in three ways: `&`, `<`, `>`, U+2028 and U+2029 are escaped, names are sorted by their UTF-8 bytes,
+ * and `-0` keeps its sign.
  */
 export function goCanonicalJson(value: Json): string {
   return writeAsGo(value, '-0');

@@ -1,8 +1,4 @@
-/**
- * The catalog and what it is made of (catalog spec: Resources and their fields). Everything is open except
- * the Catalog itself, which refuses unknown members in requests; `ReceivedCatalog` is the same catalog as
- * callbacks and files bring it, open as well.
- */
+/** The catalog and its parts (catalog spec: Resources and their fields). Only the Catalog itself is closed, in requests; `ReceivedCatalog`, of callbacks and files, is open as well. */
 
 import { Geometry } from './geojson.ts';
 import { closed, Id, titled } from './shapes.ts';
@@ -20,7 +16,6 @@ const SchemaTypeName = Type.String({
   description: 'Type within that schema.',
 });
 
-/** Domain-specific attributes: an open object that names its schema by @context and @type. */
 export const Attributes = Type.Unsafe<TypedAttributes>(
   Type.Object(
     {

@@ -1,7 +1,4 @@
-/**
- * Validators of schemas: those that the build has compiled, and for any other schema one that is compiled when it is first asked for. The build of the
- * client package has another module in the place of this one: Ajv is no part of it (adr/0015).
- */
+/** Validators of schemas: those that the build has compiled, and for any other schema one that is compiled on first use. The client package replaces this module: Ajv is no part of it (adr/0015). */
 import { hash } from 'node:crypto';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { createAjv } from './ajv.ts';

@@ -1,9 +1,4 @@
-/**
- * The `context` of every request and callback (catalog spec: Context), and the contexts that answer it.
- *
- * Open: members that we do not know are kept and ignored. A known member with a bad value is
- * CTX_INVALID_FIELD, whatever is wrong with it.
- */
+/** The `context` of every request and callback (catalog spec: Context), and the contexts that answer it. Unknown members are kept and ignored. A known member with a bad value is CTX_INVALID_FIELD. */
 
 import { protocolVersion } from './endpoints.ts';
 import { DateTime, NetworkId, oneOfTexts, titled } from './shapes.ts';
@@ -20,7 +15,6 @@ const nodeId = Type.String({
   maxLength: 512,
   description: "The caller's own may be omitted; it defaults to the signer.",
 });
-/** A base address to which an action's path is joined. */
 const baseUri = Type.String({
   format: 'uri',
   pattern: '^[hH][tT][tT][pP][sS]?://',
@@ -59,7 +53,6 @@ export const Context = titled('Context', {
 });
 export type Context = Static<typeof Context>;
 
-/** Synchronous answers echo the context of the request under an action of their own. */
 export const AnswerContext = titled('AnswerContext', {
   version: oneOfTexts([protocolVersion]),
   action: Type.String(),
@@ -77,11 +70,7 @@ export function answerContext(
   return { version: protocolVersion, action, messageId, transactionId, timestamp };
 }
 
-/**
- * The context of a callback: that of the request with the callback's action, a new timestamp and the digest
- * of the request's raw body. `sender` is for on_discover, where bppId and bppUri become those of the
- * Discovery Service.
- */
+/** The context of a callback: that of the request with another action, a new timestamp and the digest of the request's body. `sender` is for on_discover: the Discovery Service. */
 export function callbackContext(
   action: string,
   request: Context,

@@ -1,7 +1,4 @@
-/**
- * What a discovery service tells the nodes that it crawls, and takes from them (self-hosted spec: Errors, "a DS's own crawl log is where
- * they appear"; Events, "an optional out-of-band change signal"). The forms are ours.
- */
+/** The crawl log for the nodes that a discovery service crawls, and their hints (self-hosted spec: Errors, "a DS's own crawl log is where they appear"; Events, "an optional out-of-band change signal"). */
 
 import { closedTitled, DateTime, Limit, Offset, Pagination, titled } from './shapes.ts';
 import { type Static, Type } from './type.ts';

@@ -12,8 +12,7 @@ import {
   signingString,
 } from './request-signature.ts';
 
-// Explains why a signature fails: each step of the verification, and the one difference. Pure: the caller looks up the key that the header names. A
-// signature does not show which body was signed, so this tries the changes that bodies usually suffer on their way.
+// Explains why a signature fails: each step of the verification, and the one difference. A signature does not show which body was signed, so this tries the usual changes of bodies.
 
 export interface SignatureQuestion {
   /** The header's value, the header, or all headers of a request. */
@@ -21,7 +20,6 @@ export interface SignatureQuestion {
   body: string;
   now: Date;
   limits: SignatureLimits;
-  /** The header of the request that this message answers. */
   requestAuthorization?: string;
 }
 
@@ -35,7 +33,6 @@ interface DebugStep {
 
 export interface SignatureDiagnosis {
   verdict: 'holds' | 'differs' | 'unreadable';
-  /** The one difference, in a sentence. */
   differs?: string;
   steps: DebugStep[];
   signingString: string;
@@ -43,13 +40,11 @@ export interface SignatureDiagnosis {
   hints: string[];
 }
 
-/** The registry's answer about the key, and other keys that may have signed instead. */
 export interface KnownKeys {
   lookup: KeyLookup | { kind: 'unavailable'; reason: string };
   others: readonly { name: string; publicKey: KeyObject }[];
 }
 
-/** The signature header in a pasted text, and the digest, if a header has one. */
 function readPastedHeaders(text: string): { signature: string; digest?: string } {
   const lines = text.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
   const find = (name: string) =>
@@ -117,14 +112,11 @@ function chainOf({ requestAuthorization }: SignatureQuestion): string[] {
 
 interface Claim {
   header: SignatureHeader;
-  /** The ways in which it may name the request that it answers. */
   chain: readonly string[];
 }
 
-/** The signed text, as far as it can be found. */
 interface Signed {
   digest: string;
-  /** Changes of the body since; none if it is the signed one. */
   change?: string;
   /** The owner of the key, if it is not the one in the header. */
   signer?: string;
@@ -243,7 +235,6 @@ function hintsOf(steps: readonly DebugStep[], { header }: Claim, found: Signed |
 
 const attributeNames = ['keyId', 'algorithm', 'created', 'expires', 'headers', 'signature'];
 
-/** Says which attribute is missing, twice, or in the wrong place. */
 function unreadable(value: string, got: string): SignatureDiagnosis {
   const found = [...value.matchAll(/([A-Za-z]+)="([^"]*)"/g)].map(([, name = '', text = '']) => ({
     name,

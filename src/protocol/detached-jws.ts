@@ -4,9 +4,8 @@ import { ProtocolError } from './errors.ts';
 import { isJsonObject, type Json, parseJson } from './json.ts';
 
 /**
- * A detached JSON Web Signature with unencoded payload (RFC 7515 appendix F, RFC 7797): the text `<header>..<signature>`.
- * The self-hosted spec leaves the encoding of its signatures open; this one is the encoding of everything that we sign,
- * with `kid` naming the registry record of the key. In a `proof` the key is named beside it and `kid` is absent.
+ * A detached JSON Web Signature with unencoded payload (RFC 7515 appendix F, RFC 7797): `<header>..<signature>`. We sign everything so, because the self-hosted spec leaves the encoding open.
+ * `kid` names the registry record of the key; in a `proof` the key is named beside it.
  */
 export function signJws(payload: Uint8Array, key: { privateKey: KeyObject; kid?: string }): string {
   const { input, write } = prepareJws([payload], key.kid);
@@ -30,10 +29,7 @@ export function parseJws(text: string): DetachedJws {
   const [encodedHeader = '', payload, encodedSignature = '', ...more] = text.split('.');
   const signature = findBase64url(encodedSignature);
   if (payload !== '' || more.length > 0 || signature?.length !== signatureBytes) {
-    throw new ProtocolError(
-      'AUT_SIGNATURE_INVALID',
-      'the signature is not a detached JWS, <header>..<signature>',
-    );
+    throw invalid('the signature is not a detached JWS, <header>..<signature>');
   }
   return { encodedHeader, signature, kid: parseHeader(encodedHeader) };
 }
@@ -42,10 +38,7 @@ export function jwsHolds(jws: DetachedJws, payload: Uint8Array, publicKey: KeyOb
   return verify(null, signingInput(jws.encodedHeader, [payload]), publicKey, jws.signature);
 }
 
-/**
- * The header decides how the rest is read, so only the one header passes, its members in any order. A member that we
- * do not know could change the meaning of the signature for somebody who does.
- */
+/** The header decides how the rest is read, so only one header passes, its members in any order: an unknown member could change the meaning of the signature. */
 function parseHeader(encoded: string): string | undefined {
   const header = findHeader(encoded);
   const { alg, b64, crit, kid, ...unknown } = isJsonObject(header) ? header : {};
@@ -53,12 +46,15 @@ function parseHeader(encoded: string): string | undefined {
     alg === 'EdDSA' && b64 === false && Array.isArray(crit) && crit.length === 1 && crit[0] === 'b64';
   const named = kid === undefined || (typeof kid === 'string' && kid !== '');
   if (!known || !named || Object.keys(unknown).length > 0) {
-    throw new ProtocolError(
-      'AUT_SIGNATURE_INVALID',
+    throw invalid(
       'the header of the JWS must be {"alg":"EdDSA","b64":false,"crit":["b64"]}, with or without a kid',
     );
   }
   return kid;
+}
+
+function invalid(message: string): ProtocolError {
+  return new ProtocolError('AUT_SIGNATURE_INVALID', message);
 }
 
 function findHeader(encoded: string): Json | undefined {

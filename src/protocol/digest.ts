@@ -11,12 +11,10 @@ export function bodyDigest(body: Uint8Array): string {
   return bodyDigestLabel + hash('blake2b512', body, 'base64');
 }
 
-/** The same for a body that is seen piece by piece. */
 export interface BodyDigest {
   update(bytes: Uint8Array | string): void;
   /** One that goes on from here by itself: bodies that begin alike need only one look at their beginning. */
   copy(): BodyDigest;
-  /** Ends it. */
   digest(): string;
 }
 
@@ -46,7 +44,6 @@ export function sha256Digest(bytes: Uint8Array): string {
   return `sha256:${hash('sha256', bytes, 'hex')}`;
 }
 
-/** The same from the hex digits, as a wire profile has it. */
 export function labelSha256(hex: string, profile: WireProfile): string {
   return `${profile === 'nfh014' ? 'sha-256' : 'sha256'}:${hex}`;
 }

@@ -1,7 +1,4 @@
-/**
- * discover and on_discover (catalog spec: POST /discover, POST /on_discover). The schema, and what the parts
- * of an intent must have in common; what an intent selects is the discovery service's matter.
- */
+/** discover and on_discover (catalog spec: POST /discover, POST /on_discover): the schema, and what the parts of an intent must have in common. */
 
 import { ReceivedCatalog } from './catalog.ts';
 import { Context, envelope, openEnvelope } from './context.ts';
@@ -102,7 +99,6 @@ const RankedResource = Type.Object({
     Type.Number({ description: 'To the geometry that matched, where S_DWITHIN was used.' }),
   ),
 });
-/** A line of `message.ranking`: a resource of the page, and what it was found by. */
 export type RankedResource = Static<typeof RankedResource>;
 
 export const OnDiscoverMessage = Type.Object(
@@ -128,7 +124,6 @@ export const OnDiscoverCallback = openEnvelope('OnDiscoverCallback', Context, On
 /** How the message of BIZ_NO_RESULTS_FOUND begins; what came close follows. */
 export const nothingMatches = 'Nothing matches the intent.';
 
-/** A spatial entry with its spellings settled. */
 export interface SpatialConstraint {
   operator: SpatialOperator;
   quantifier: SpatialQuantifier;
@@ -179,17 +174,13 @@ function fault(code: ErrorCode, at: Segments, problem: string): ProtocolError {
   return faultAt(code, ['message', 'intent', ...at], problem);
 }
 
-/**
- * An answer that was cut, and whose request did not page, has no member that could say so: a header of the acknowledgement and of the callback
- * has the number of resources that were sent.
- */
+/** Header of the acknowledgement and the callback with the number of resources that were sent: says that an answer was cut where the request did not page, because no member could. */
 export const truncatedHeader = 'signpost-truncated';
 
 export function truncatedHeaders(resources: number | null | undefined): Record<string, string> {
   return resources === null || resources === undefined ? {} : { [truncatedHeader]: String(resources) };
 }
 
-/** How many resources there are in an answer that was cut; undefined where the header says nothing of the kind. */
 export function readTruncated(header: string | null | undefined): number | undefined {
   return header && /^\d+$/.test(header) ? Number(header) : undefined;
 }

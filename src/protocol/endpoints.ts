@@ -1,16 +1,11 @@
-/**
- * The endpoints of the protocol (catalog spec: Endpoints), and one of ours. Plain values: `actions.ts` adds the shapes of the
- * bodies, which take a fifth of a second to load, and which a command that only sends does without.
- */
+/** The endpoints of the protocol (catalog spec: Endpoints), and one of ours. `actions.ts` adds the schemas, which take a fifth of a second to load: a command that only sends does without. */
 export interface Endpoint {
-  /** The `context.action` of its body. */
   name: string;
   method: 'POST' | 'GET' | 'DELETE';
   path: string;
   kind: 'request' | 'callback';
   /** Side of the context that must name the signer. */
   caller?: 'bpp' | 'bap';
-  /** Action that answers later. */
   callback?: string;
 }
 

@@ -1,9 +1,6 @@
 /**
- * How a request is read (catalog spec: Context, Errors).
- *
- * A body is checked in one order, and the first fault answers: JSON, missing context fields, bad context
- * values, action, version, ttl, the rest of the envelope, the message's schema, and at last what the parts of
- * the message must have in common.
+ * How a request is read (catalog spec: Context, Errors). The first fault answers, in this order: JSON, missing context fields, bad context values, action, version, ttl, the rest of the envelope, the schema
+ * of the message, and what its parts must have in common.
  */
 
 import type { Action } from './actions.ts';
@@ -24,7 +21,6 @@ type EnvelopeOf<A extends Action> = A extends { body: { properties: { context: i
   ? Envelope<C extends TSchema ? Static<C> : never, M extends TSchema ? Static<M> : never>
   : never;
 
-/** Reads a body, as bytes or already parsed, as what the action asks for. */
 export function parseEnvelope<A extends Action>(body: unknown, action: A, now: Date): EnvelopeOf<A> {
   if (!action.body) throw new TypeError(`${action.method} ${action.path} has no body`);
   const value = body instanceof Uint8Array ? parseJson(body) : body;
@@ -77,8 +73,7 @@ function checkRouting(context: Context, action: Action, now: Date): void {
   if (context.version !== protocolVersion) {
     throw faultAt('CTX_VERSION_UNSUPPORTED', ['context', 'version'], `must be ${protocolVersion}`);
   }
-  // A callback repeats the ttl of the request that it answers, and its bytes are kept for retries: it is
-  // never too late for it.
+  // A callback repeats the ttl of its request, and its bytes are kept for retries: it is never too late.
   if (action.kind === 'request' && hasElapsed(context, now)) {
     throw faultAt('CTX_TTL_EXPIRED', ['context', 'ttl'], `has elapsed since ${context.timestamp}`);
   }

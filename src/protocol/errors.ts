@@ -1,8 +1,4 @@
-/**
- * The canonical ErrorCode enumeration (catalog spec: Errors) with the HTTP status of each code, and the one error
- * class of the protocol layer. Every fault that a peer can cause is a `ProtocolError`; whatever else is thrown is
- * ours, and an answer shows it as "internal error" only.
- */
+/** The canonical ErrorCode enumeration (catalog spec: Errors) with HTTP statuses, and the error class of the protocol layer: every fault that a peer can cause. Others are shown as "internal error" only. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
   readonly code: ErrorCode;
@@ -22,7 +18,6 @@ export class ProtocolError extends Error {
   }
 }
 
-/** The caller may try again later. */
 export function overloaded(message: string, options: ProtocolErrorOptions = {}): ProtocolError {
   return new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds: 2, ...options });
 }

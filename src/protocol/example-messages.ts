@@ -1,7 +1,6 @@
 /**
- * One example of every message, for the OpenAPI documents, the collection of requests and the description of flows. A test sends each of
- * them to a network. They belong together: a provider publishes one catalog, a discovery service subscribes to and pulls it, a consumer
- * finds it.
+ * One example of every message, for the OpenAPI documents, the collection of requests and the description of flows; a test sends each of them. A provider publishes one catalog, a discovery service subscribes
+ * to it and pulls it, a consumer finds it.
  */
 import { type Acknowledgement, ack } from './acknowledgement.ts';
 import type { actions } from './actions.ts';
@@ -33,7 +32,6 @@ export interface Example {
 
 export interface ActionExamples {
   query?: Readonly<Record<string, string | number>>;
-  /** The bodies of a request or callback, by name; none for GET and DELETE. */
   bodies: Readonly<Record<string, Example>>;
   answer: object;
 }

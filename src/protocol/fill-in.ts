@@ -4,17 +4,12 @@ import { isJsonObject, type JsonObject } from './json.ts';
 
 interface Filling {
   action: Endpoint;
-  /** The subscriberId that signs. */
   id: string;
-  /** The base address that answers come to. */
   uri: string;
   now: Date;
 }
 
-/**
- * The document with a context for this sending: a fresh message of the identity that signs it. A callback keeps the messageId
- * of the request that it answers. The transaction goes on where the file names one.
- */
+/** The document with a context for this sending, by the identity that signs it. A callback keeps the messageId of its request; the transaction goes on if the file names one. */
 export function fillIn(document: JsonObject, { action, id, uri, now }: Filling): JsonObject {
   const given = isJsonObject(document.context) ? document.context : {};
   const side = sideOf(action, given);

@@ -1,10 +1,6 @@
 /**
- * GeoJSON geometries (RFC 7946), wherever they stand: locations of providers and the query geometry of
- * discover.
- *
- * The schema shows the outline; the keyword `x-geojson` checks what a schema cannot say (positions by type,
- * closed rings, nested collections) by the functions below, so that a fault is one sentence about one
- * position instead of seven failed alternatives.
+ * GeoJSON geometries (RFC 7946): locations of providers, and the query geometry of discover. The keyword `x-geojson` checks what a schema cannot say, so that a fault is one sentence about one position
+ * instead of seven failed alternatives.
  */
 
 import type { ErrorCode } from './errors.ts';
@@ -56,7 +52,6 @@ export const Geometry = Type.Unsafe<Geometry>(
 
 export interface GeometryFault {
   code: ErrorCode;
-  /** From the geometry to the culprit. */
   at: (string | number)[];
   message: string;
 }
@@ -83,7 +78,6 @@ function findGeometryFaultAt(geometry: unknown, at: (string | number)[]): Geomet
 
 type Check = (value: unknown, at: (string | number)[]) => GeometryFault | undefined;
 
-/** A check of every item of an array that has at least some. */
 function list(item: Check, atLeast: number, items: string): Check {
   return (value, at) => {
     if (!Array.isArray(value)) return invalid(at, `must be an array of ${items}`);

@@ -1,7 +1,6 @@
 /**
- * Who is who. A subscriberId is `namespace_id/registry_id` (catalog spec: Authentication) or a bare domain name. The
- * identity, under which ownership, subscriptions, memory and limits are kept, always has both halves: a bare domain d
- * means d in the network's default registry.
+ * A subscriberId is `namespace_id/registry_id` (catalog spec: Authentication) or a bare domain name. The identity, under which everything is kept, has both halves: a bare domain is in the network's
+ * default registry.
  */
 export function identityOf(subscriberId: string, registryName: string): string {
   return subscriberId.includes('/') ? subscriberId : `${subscriberId}/${registryName}`;
@@ -38,9 +37,8 @@ export function findRegistryPath(
 export type RegistryPath = `/${string}`;
 
 /**
- * Whether the caller that a request's context names (bppId or bapId) is the identity that signed: by its subscriberId,
- * or by the `subscriber_id` of its registry record where that is the namespace or a sub-domain of it. A record alone
- * proves nothing: anybody may write any name into their own.
+ * Whether the caller in a request's context (bppId or bapId) is the identity that signed: by its subscriberId, or by the `subscriber_id` of its registry record where that is the namespace or a sub-domain
+ * of it. A record alone proves nothing: anybody may write any name into their own.
  */
 export function namesIdentity(
   contextId: string,

@@ -1,15 +1,11 @@
 import type { Json, JsonObject } from './json.ts';
 
-// A large JSON value in small pieces: a thread that has parsed one gives back texts, and who wants the value joins them a few at a time. One
-// object that is copied from thread to thread as a whole would stop the receiving one for as long as parsing it.
+// A large JSON value in small pieces: a thread that has parsed it returns texts, and the main thread joins them a few at a time. Copying one large object would stop that thread for as long as parsing it.
 
 /** Characters of a piece, about: to parse as many takes less than a millisecond. */
 const pieceLength = 32 * 1024;
 
-/**
- * One step of putting the value together, as JSON text: [container, key, kind] opens an array or object inside a container, [container,
- * part] adds items or members to one. Containers are numbered in the order in which they are opened; 0 holds the value as its only item.
- */
+/** One step of joining, as JSON text: [container, key, kind] opens an array or object inside a container, [container, part] adds to one. Containers are numbered as they are opened; 0 has the value. */
 type Step = [container: number, key: string, kind: 'array' | 'object'] | [container: number, part: Json];
 
 export function splitJson(value: Json): string[] {

@@ -12,11 +12,10 @@ export interface Position {
 export function locateValues(text: string, paths: readonly Segments[]): Position[] {
   const root: Wanted = { offset: 0, members: new Map() };
   const wanted = paths.map((path) => path.reduce<Wanted>(descend, root));
-  new Locator(text).value(root);
+  locate(text, root);
   return positionsAt(text, wanted.map(offsetOf));
 }
 
-/** A tree of the wanted paths, which the walk fills with offsets. */
 interface Wanted {
   parent?: Wanted;
   offset?: number;
@@ -53,63 +52,24 @@ function endsPair(text: string, at: number): boolean {
   return isLow && at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 }
 
-/** Walks over values that nobody wants without looking at their members one by one. */
-class Locator {
-  private readonly text: string;
-  private at = 0;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  value(wanted: Wanted | undefined): void {
-    this.space();
-    if (wanted) wanted.offset = this.at;
-    const character = this.text[this.at];
-    if (character === '{') this.members(wanted);
-    else if (character === '[') this.items(wanted);
-    else if (character === '"') this.string();
-    else this.skip(/[^\s,\]}]*/y);
-  }
-
-  private members(wanted: Wanted | undefined): void {
-    this.at++;
-    for (this.space(); this.text[this.at] === '"'; this.space()) {
-      const start = this.at;
-      this.string();
-      const name: string = wanted ? JSON.parse(this.text.slice(start, this.at)) : '';
-      this.skip(/\s*:/y);
-      this.value(wanted?.members.get(name));
-      this.skip(/\s*,?/y);
+function locate(text: string, root: Wanted): void {
+  /** The arrays and objects around the next token. An object without a key expects a name. */
+  const around: { wanted?: Wanted; key?: string | number }[] = [];
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},]|[^\s[\]{},:"]+/g)) {
+    const holder = around.at(-1);
+    if (token === '}' || token === ']') around.pop();
+    else if (holder && token === ',')
+      holder.key = typeof holder.key === 'number' ? holder.key + 1 : undefined;
+    else if (holder && holder.key === undefined) holder.key = JSON.parse(token) as string;
+    else {
+      const wanted = holder ? holder.wanted?.members.get(holder.key ?? '') : root;
+      if (wanted) wanted.offset = index;
+      if (token === '{') around.push({ wanted });
+      if (token === '[') around.push({ wanted, key: 0 });
     }
-    this.at++;
-  }
-
-  private items(wanted: Wanted | undefined): void {
-    this.at++;
-    this.space();
-    for (let index = 0; this.at < this.text.length && this.text[this.at] !== ']'; index++) {
-      this.value(wanted?.members.get(index));
-      this.skip(/\s*,?\s*/y);
-    }
-    this.at++;
-  }
-
-  private string(): void {
-    this.skip(/"(?:[^"\\]|\\.)*"/y);
-  }
-
-  private space(): void {
-    this.skip(/\s*/y);
-  }
-
-  private skip(pattern: RegExp): void {
-    pattern.lastIndex = this.at;
-    this.at += pattern.exec(this.text)?.[0].length ?? 1;
   }
 }
 
-/** The segments of a path as `jsonPath` writes it. */
 export function segmentsOf(path: string): (string | number)[] {
   const steps = path.matchAll(/\.([A-Za-z_]\w*)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]/g);
   return [...steps].map(([, name, index, quoted]) => {

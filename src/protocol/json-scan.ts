@@ -1,10 +1,6 @@
 /**
- * One pass over the bytes of a JSON text that builds no values. It recognises exactly the grammar of RFC 8259, so that
- * every fault has a line and a column, and refuses what `JSON.parse` lets through or resolves silently: members given
- * twice, lone surrogates, U+0000, numbers beyond a double, nesting deeper than 64.
- *
- * Longer than our other files: the grammar rules call each other, share a position, and are fast because they are in
- * one class.
+ * One pass over the bytes of a JSON text that builds no values. It recognises exactly the grammar of RFC 8259, so that every fault has a line and a column, and refuses what `JSON.parse` lets through:
+ * members given twice, lone surrogates, U+0000, numbers beyond a double, nesting deeper than 64. The file is long because its grammar rules share a position, and are fast in one class.
  */
 export function scanJson(bytes: Buffer): void {
   new Scanner(bytes).text();
@@ -40,7 +36,6 @@ const LOWER_E = 0x65;
 const LOWER_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-/** The value of `byte()` past the last byte. */
 const END = -1;
 
 class Scanner {
@@ -122,10 +117,7 @@ class Scanner {
     return true;
   }
 
-  /**
-   * Reads a name and compares it, unescaped, with those before it in the same object. Returns the Set of them once the
-   * object has many, or one that is written with escapes and therefore does not compare byte by byte.
-   */
+  /** Reads a name and compares it with those before it in the same object. Returns the Set of them once there are many, or one is written with escapes. */
   private memberName(firstName: number, manyNames: Set<string> | undefined): Set<string> | undefined {
     const quote = this.at;
     const { bytes, end } = this;

@@ -6,10 +6,7 @@ import { JsonFault, scanJson } from './json-scan.ts';
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [member: string]: Json };
 
-/**
- * Reads a body, a file or an answer of somebody else. Stricter than `JSON.parse`: what two readers could understand
- * differently is refused, so that the value that was signed is the value that is processed.
- */
+/** Reads a body, a file or an answer of somebody else. Refuses what two readers could understand differently, so that the value that was signed is the value that is processed. */
 export function parseJson(bytes: Uint8Array): Json {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkJson(buffer);

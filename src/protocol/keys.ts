@@ -32,18 +32,12 @@ export function publicKeyOf(privateKey: KeyObject): string {
   return spki.subarray(spkiPrefix.length).toString('base64');
 }
 
-/**
- * Reads the `signing_public_key` of a registry record in every shape that registries are known to hold: 32 raw bytes in
- * Base64 or base64url, SPKI DER in Base64, PEM. Anything else, and a key that anybody can sign for, resolves to no key:
- * AUT_KEY_NOT_FOUND.
- */
+/** Reads the `signing_public_key` of a registry record in every known shape: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, PEM. Anything else, and a weak key, is AUT_KEY_NOT_FOUND. */
 export function parsePublicKey(text: string): KeyObject {
   const pem = /^-----BEGIN PUBLIC KEY-----([\s\S]+)-----END PUBLIC KEY-----$/.exec(text.trim());
   const bytes = findAnyBase64((pem?.[1] ?? text).replace(/\s+/g, ''));
   const raw = bytes?.length === keyBytes && pem === null ? bytes : bytes && rawKeyInSpki(bytes);
-  if (raw === undefined) {
-    throw new ProtocolError('AUT_KEY_NOT_FOUND', 'the registered key is not an Ed25519 public key');
-  }
+  if (raw === undefined) throw noKey('not an Ed25519 public key');
   refuseWeakPoint(raw);
   return createPublicKey({ key: Buffer.concat([spkiPrefix, raw]), format: 'der', type: 'spki' });
 }
@@ -55,24 +49,20 @@ function rawKeyInSpki(der: Buffer): Buffer | undefined {
 }
 
 /**
- * With a key of small order, a signature that nobody's private key made verifies: node:crypto takes it, and RFC 8032 allows that. A y
- * coordinate past the field's prime is another spelling of a smaller one, which RFC 8032 (5.1.3) refuses, and node:crypto does not.
+ * With a key of small order, a signature that nobody's private key made verifies. A y coordinate past the field's prime is another spelling of a smaller one, which RFC 8032 (5.1.3) refuses. node:crypto
+ * refuses neither.
  */
 function refuseWeakPoint(raw: Buffer): void {
   const y = Buffer.from(raw);
   y.writeUInt8(y.readUInt8(keyBytes - 1) & 0x7f, keyBytes - 1); // the highest bit is the sign of x
-  if (smallOrderPoints.some((point) => point.equals(y))) {
-    throw new ProtocolError(
-      'AUT_KEY_NOT_FOUND',
-      'the registered key is a point of small order: anybody could sign for it',
-    );
-  }
-  if (y.reverse().compare(fieldPrime) >= 0) {
-    throw new ProtocolError(
-      'AUT_KEY_NOT_FOUND',
-      'the registered key is not encoded as Ed25519 asks: its y coordinate is not below 2^255 - 19',
-    );
-  }
+  if (smallOrderPoints.some((point) => point.equals(y)))
+    throw noKey('a point of small order: anybody could sign for it');
+  if (y.reverse().compare(fieldPrime) >= 0)
+    throw noKey('not encoded as Ed25519 asks: its y coordinate is not below 2^255 - 19');
+}
+
+function noKey(what: string): ProtocolError {
+  return new ProtocolError('AUT_KEY_NOT_FOUND', `the registered key is ${what}`);
 }
 
 /** 2^255 - 19, the highest byte first. */

@@ -1,10 +1,4 @@
-/**
- * What our schemas ask beyond JSON Schema: formats, and the checks of two keywords of our own. Free of Ajv itself, because validators that are
- * compiled when the client package is built call these functions without it.
- *
- * - `x-geojson`: the positions of a GeoJSON geometry.
- * - `x-enum-any-case`: an enumeration in upper or lower case.
- */
+/** Our additions to JSON Schema: formats, `x-geojson` for positions, `x-enum-any-case`. Free of Ajv, because the compiled validators of the client package call these functions without it. */
 import type { ErrorObject, FuncKeywordDefinition } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { findGeometryFault } from './geojson.ts';

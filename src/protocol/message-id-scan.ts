@@ -1,11 +1,8 @@
 import { maxMessageIdLength, mayBeMessageId } from './message-id.ts';
 
 /**
- * Finds `context.messageId` in the bytes of a JSON text, in one pass that builds no values and keeps only how deep it is. For bodies whose
- * signature is not verified yet: a callback that names the request it answers can only be verified with that request, and the messageId
- * says which one. Of a body with several, the first counts; such a body is refused after its signature.
- *
- * Runs in a thread, too: takes and gives plain values. For a text that is not JSON it finds something or nothing, and ends.
+ * Finds `context.messageId` in the bytes of a JSON text in one pass that builds no values, for a callback that can only be verified with the request it answers. If there are several, the first counts; such a body is
+ * refused after its signature. Also runs in a thread. In a text that is not JSON it finds something or nothing.
  */
 export function scanMessageId(body: Uint8Array): string | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -16,7 +13,6 @@ export function scanMessageId(body: Uint8Array): string | undefined {
   return text !== undefined && mayBeMessageId(text) ? text : undefined;
 }
 
-/** For threads. */
 export const messageIdScanUrl = import.meta.url;
 
 /** Each UTF-16 unit may be written as an escape of six bytes. */
@@ -53,7 +49,6 @@ function findMember(bytes: Buffer, object: number, name: string): number | undef
   return undefined;
 }
 
-/** The text of a string, unless it is longer than the limit in bytes. */
 function readString(bytes: Buffer, quote: number, maxBytes: number): string | undefined {
   const end = endOfString(bytes, quote) - 1;
   if (end - quote - 1 > maxBytes || end >= bytes.length) return undefined;

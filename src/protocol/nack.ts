@@ -4,7 +4,6 @@ import { isJsonObject, type Json, parseJson } from './json.ts';
 export interface Nack {
   code?: string;
   message?: string;
-  /** JSONPath to the culprit. */
   path?: string;
 }
 

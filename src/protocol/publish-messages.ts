@@ -1,9 +1,6 @@
 /**
- * catalog/publish, catalog/push and catalog/on_publish (catalog spec: POST /catalog/publish, push,
- * on_publish; publishDirectives).
- *
- * The schema sees one object at a time; `checkPublishMessage` looks at what must agree between them. What
- * both let pass is accepted, and everything else is reported on on_publish.
+ * catalog/publish, catalog/push and catalog/on_publish (catalog spec: POST /catalog/publish, push, on_publish; publishDirectives). The schema sees one object at a time; `checkPublishMessage` looks at what
+ * must agree between them. Everything else is reported on on_publish.
  */
 
 import { Catalog, CatalogType } from './catalog.ts';

@@ -1,5 +1,3 @@
-/** catalog/pull and catalog/on_pull (catalog spec: POST /catalog/pull, POST /catalog/on_pull). */
-
 import { ReceivedCatalog } from './catalog.ts';
 import { Context, envelope, openEnvelope } from './context.ts';
 import type { ProtocolError } from './errors.ts';

@@ -42,5 +42,4 @@ function actionAt(method: string, path: string): Action {
   return action;
 }
 
-/** Where a thread finds this. */
 export const readAsideUrl = import.meta.url;

@@ -1,10 +1,4 @@
-/**
- * Reading signed files that others wrote: known shapes become the one that we write, and then the schema
- * decides.
- *
- * What is returned is for working with. Signatures are checked over the document as received, never over
- * these copies.
- */
+/** Reads signed files of others: known shapes become the one that we write, and then the schema decides. Signatures are checked over the document as received, never over these copies. */
 
 import { faultAt, type Segments } from './fault.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
@@ -35,7 +29,6 @@ export type ListedFile = Static<typeof ListedFile>;
 export const ManifestOutline = titled('ManifestOutline', {
   ...Manifest.properties,
   type: Type.Optional(Manifest.properties.type),
-  /** Address of a `DigestsFile`. */
   digests: Type.Optional(ManifestFile.properties.url),
   files: Type.Array(ListedFile),
 });
@@ -133,11 +126,7 @@ export function parseChangeFile(document: unknown): ChangeFile {
   return file;
 }
 
-/**
- * A null counts as missing, and a missing list as empty: encoders of some languages write them so. A next_update that need not be there is
- * missing, too, where it is an empty text or Go's zero time. Only members that the schema knows are touched, never what stands inside
- * domain attributes.
- */
+/** A null counts as missing, a missing list as empty, and an optional next_update as missing if it is an empty text or Go's zero time: encoders write them so. Never touches domain attributes. */
 function settled(schema: TSchema, value: unknown): unknown {
   if (Type.IsArray(schema) && Array.isArray(value)) return value.map((item) => settled(schema.items, item));
   if (!Type.IsObject(schema) || !isJsonObject(value)) return value;
@@ -168,10 +157,7 @@ function withDefaults(entry: unknown): unknown {
   return retiredAt === undefined || retiredAt === null ? read : retiredMembers(read);
 }
 
-/**
- * Nobody reads the files of a retired catalog, and nothing else about it counts either: whatever its entry holds beside its id, its version,
- * its end and its signature is never a reason to keep the catalog on sale.
- */
+/** Nothing in the entry of a retired catalog beside its id, version, end and signature may be a reason to keep the catalog on sale. */
 function retiredMembers(entry: JsonObject): JsonObject {
   const { baseline: _baseline, dependencies: _dependencies, networkIds, schemaTypes, ...rest } = entry;
   return {

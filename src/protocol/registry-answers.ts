@@ -62,6 +62,7 @@ const time = Type.String({ format: 'date-time' });
 const ttl = Type.Integer({ minimum: 0, description: 'Seconds for which a reader may keep the answer.' });
 const count = Type.Integer({ minimum: 0 });
 const meta = Type.Object({}, { description: 'Empty.' });
+const versioned = { meta, version, version_count: versionCount, ttl, created_at: time, updated_at: time };
 const page = { page_number: Type.Integer({ minimum: 1 }), page_size: Type.Integer({ minimum: 1 }) };
 
 export const NamespaceSummary = Type.Object(
@@ -69,8 +70,7 @@ export const NamespaceSummary = Type.Object(
     namespace: Type.String(),
     name: Type.String(),
     registry_count: count,
-    meta,
-    ...{ version, version_count: versionCount, ttl, created_at: time, updated_at: time },
+    ...versioned,
   },
   { title: 'NamespaceSummary', description: 'One half of an identity or of a networkId.' },
 );
@@ -83,8 +83,7 @@ export const RegistrySummary = Type.Object(
     state: RecordState,
     query_allowed: Type.Boolean(),
     record_count: count,
-    meta,
-    ...{ version, version_count: versionCount, ttl, created_at: time, updated_at: time },
+    ...versioned,
   },
   { title: 'RegistrySummary', description: 'The keys of a participant, or of the members of a network.' },
 );
@@ -129,5 +128,4 @@ export const RegistriesAnswer = answerOf(
 );
 export type RegistriesAnswer = Static<typeof RegistriesAnswer>;
 
-/** Why a question to the registry is refused. */
 export type RegistryErrorCode = 'NOT_FOUND' | 'INVALID_PARAMETER';

@@ -1,9 +1,4 @@
-/**
- * Who is who, as the identity registry tells it: how the answer of any DeDi registry is read.
- *
- * Every known spelling is accepted, a member that cannot be read counts as absent, and a record in no known
- * state, or with a validity that cannot be read, is not usable.
- */
+/** Reads the answers of any DeDi registry. Every known spelling is accepted, an unreadable member counts as absent, and a record in no known state, or with an unreadable validity, is not usable. */
 import type { KeyObject } from 'node:crypto';
 import { ProtocolError } from './errors.ts';
 import { splitIdentity } from './identity.ts';
@@ -12,7 +7,6 @@ export const recordStates = ['draft', 'live', 'suspended', 'revoked', 'expired']
 /** Only keys in state live are usable. */
 export type RecordState = (typeof recordStates)[number];
 
-/** A registry record as the rest of the code sees it, whatever registry it came from. */
 export interface ParticipantRecord {
   /** Empty where a flat record does not say it: then only the lookup that found the record knows its name. */
   recordId: string;
@@ -81,7 +75,6 @@ export interface QueryPage {
   records: ParticipantRecord[];
   /** Names of records of which the page has a summary only: each has to be looked up. The second name is tried after the first. */
   summaries: string[][];
-  /** How many can neither be read nor looked up. */
   unreadable: number;
   pages: number;
 }
@@ -127,8 +120,8 @@ function withRegistryState(record: ParticipantRecord, state: unknown): Participa
 }
 
 /**
- * One record of a lookup, of a query or of a subscriber record file; undefined where it names neither itself
- * nor a participant. The flat record of the specification has the members of `details` at its top; it is live unless it says otherwise.
+ * One record of a lookup, of a query or of a subscriber record file; undefined where it names neither itself nor a participant. A flat record has the members of `details` at its top, and is live unless it
+ * says otherwise.
  */
 export function findParticipantRecord(value: unknown): ParticipantRecord | undefined {
   const isFlat = member(value, 'details') === undefined;

@@ -12,8 +12,7 @@ import type { SigningKey } from './keys.ts';
  *   sign    body → digest → signing string → Ed25519 → header
  *   verify  header → parse → time window → (the caller looks up the key) → signing string → Ed25519
  *
- * The spec leaves the signing string open; as deployed peers do, it is three lines, and a fourth one where the message
- * answers another: callbacks and, as response header `Signature`, every synchronous answer.
+ * As with deployed peers, the signing string has three lines, and a fourth one in answers: callbacks and, as response header `Signature`, every synchronous answer.
  */
 export function signRequest(key: SigningKey, body: Uint8Array, options: SignOptions): string {
   return signDigest(key, bodyDigest(body), options);
@@ -42,11 +41,10 @@ export function parseSignatureHeader(value: string): SignatureHeader {
   const segments = keyId.split('|');
   const [subscriberId = '', recordId = '', algorithm] = segments;
   if (attributes === undefined || segments.length !== 3 || algorithm !== 'ed25519') {
-    throw new ProtocolError('AUT_SIGNATURE_INVALID', `the signature header must have the form ${template}`);
+    throw invalid(`the signature header must have the form ${template}`);
   }
-  if (findBase64(signature)?.length !== signatureBytes) {
-    throw new ProtocolError('AUT_SIGNATURE_INVALID', 'the signature is not the canonical Base64 of 64 bytes');
-  }
+  if (findBase64(signature)?.length !== signatureBytes)
+    throw invalid('the signature is not the canonical Base64 of 64 bytes');
   if (!isSubscriberId(subscriberId) || !isIdPart(recordId)) {
     throw new ProtocolError(
       'AUT_KEY_NOT_FOUND',
@@ -69,17 +67,14 @@ export function findSignatureText(value: string): string | undefined {
   return findBase64(text)?.length === signatureBytes ? text : undefined;
 }
 
-/**
- * The values by which an answer may name a request: the text of its signature, as we write it, or the whole header, as a deployed peer does
- * (protocol decision: callback chain).
- */
+/** The values by which an answer may name a request: the text of its signature, as we write it, or the whole header, as a deployed peer does (protocol decision: callback chain). */
 export function chainValues(authorization: string): string[] {
   return [parseSignatureHeader(authorization).signature, authorization];
 }
 
 export function checkSignatureWindow(header: SignatureHeader, now: Date, limits: SignatureLimits): void {
   const fault = findWindowFault(header, now.getTime() / 1000, limits);
-  if (fault !== undefined) throw new ProtocolError('AUT_SIGNATURE_INVALID', `the signature ${fault}`);
+  if (fault !== undefined) throw invalid(`the signature ${fault}`);
 }
 
 /** A callback may name the request that it answers, and must where the receiver says so; a request, push included, never does. */
@@ -113,10 +108,7 @@ export function findWindowFault(
   return undefined;
 }
 
-/**
- * Checks the signature over the raw body and says whose it is. `answering` holds the values by which the message may
- * name the request that it answers; a signature that claims to answer one verifies only against one of them.
- */
+/** Checks the signature over the raw body and says whose it is. A signature that answers a request verifies only with one of the values of `answering`. */
 export function verifySignature(
   header: SignatureHeader,
   publicKey: KeyObject,
@@ -125,7 +117,7 @@ export function verifySignature(
 ): VerifiedSignature {
   const { texts, signature, verified } = readClaim(header, body, answering);
   if (texts.some((text) => verify(null, text, publicKey, signature))) return verified;
-  throw mismatch();
+  throw invalid(mismatch);
 }
 
 /** The same in another thread, for who has other work to do meanwhile: it is the costliest step of many requests. */
@@ -136,7 +128,7 @@ export async function verifySignatureInThread(
   for (const text of texts) {
     if (await verifyInThread(null, text, publicKey, signature)) return verified;
   }
-  throw mismatch();
+  throw invalid(mismatch);
 }
 
 const verifyInThread = promisify<null, Buffer, KeyObject, Buffer, boolean>(verify);
@@ -149,12 +141,7 @@ function readClaim(
 ): Claim {
   const { subscriberId, recordId, created, expires } = header;
   const chains = header.chained ? [answering].flat() : [undefined];
-  if (chains.length === 0) {
-    throw new ProtocolError(
-      'AUT_SIGNATURE_INVALID',
-      'the signature answers a request that is not known here',
-    );
-  }
+  if (chains.length === 0) throw invalid('the signature answers a request that is not known here');
   const digest = bodyDigest(body);
   return {
     texts: spellingsOfBodyDigest(digest).flatMap((spelling) =>
@@ -165,8 +152,10 @@ function readClaim(
   };
 }
 
-function mismatch(): ProtocolError {
-  return new ProtocolError('AUT_SIGNATURE_INVALID', 'the signature does not match the body and the key');
+const mismatch = 'the signature does not match the body and the key';
+
+function invalid(message: string): ProtocolError {
+  return new ProtocolError('AUT_SIGNATURE_INVALID', message);
 }
 
 /** The one definition of the signed bytes. */
@@ -207,7 +196,6 @@ const headerPattern = new RegExp(
 export interface SignOptions {
   now: Date;
   lifetimeSeconds?: number;
-  /** The text of the `signature` attribute of the request being answered, verbatim. */
   answering?: string;
 }
 
@@ -237,6 +225,5 @@ interface Claim {
 interface VerifiedSignature {
   subscriberId: string;
   recordId: string;
-  /** Digest of the body, in the spelling of `bodyDigest`. */
   digest: string;
 }

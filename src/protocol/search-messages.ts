@@ -1,5 +1,3 @@
-/** catalog/search and its synchronous answer (catalog spec: POST /catalog/search). */
-
 import { CatalogType, ReceivedCatalog } from './catalog.ts';
 import { AnswerContext, Context, envelope } from './context.ts';
 import { closedTitled, Limit, NetworkId, Offset, Pagination, SchemaType } from './shapes.ts';

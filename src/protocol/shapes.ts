@@ -1,8 +1,4 @@
-/**
- * The small shapes that many messages share (catalog spec: Other shapes, Limits), and the three ways in which
- * we write schemas: `closed` objects refuse unknown members, `Type.Object` is open, `oneOfTexts` is an
- * enumeration of strings.
- */
+/** Shapes that many messages share (catalog spec: Other shapes, Limits). `closed` objects refuse unknown members, `Type.Object` is open, `oneOfTexts` is an enumeration of strings. */
 import {
   type Static,
   type TObject,
@@ -26,7 +22,6 @@ export function closedTitled<P extends TProperties>(title: string, properties: P
   return closed(properties, { title });
 }
 
-/** One of some texts, spelled exactly so. */
 export function oneOfTexts<const V extends string[]>(values: readonly [...V], options: TSchemaOptions = {}) {
   return Type.Enum<V>(values, { type: 'string', ...options });
 }
@@ -42,7 +37,6 @@ export const Id = Type.String({ minLength: 1, maxLength: 512 });
 export const Uri = Type.String({ format: 'uri' });
 export const DateTime = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00Z'] });
 
-/** In characters. */
 export const maxNetworkIdLength = 512;
 
 export const NetworkId = Type.String({

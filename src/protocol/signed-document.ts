@@ -27,11 +27,7 @@ export function signDocument<T extends object>(
   return { ...(unsigned as T), signature: write(sign(null, input, key.privateKey)) };
 }
 
-/**
- * Signs in a thread of its own, because hundreds of megabytes take a while.
- *
- * @param pieces the signed bytes of a document, for who has made them piece by piece
- */
+/** Signs in a thread, because hundreds of megabytes take a while. The pieces together are the signed bytes. */
 export async function signContent(
   pieces: readonly Uint8Array[],
   key: SigningKey,

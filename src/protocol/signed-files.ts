@@ -1,10 +1,4 @@
-/**
- * The files that a Provider Node signs and hosts (self-hosted spec: Resources and their fields): manifest,
- * subscriber record, catalog index with its entries, baseline and change files. The schemas describe the files that
- * we write; `read-signed-files.ts` reads those of others.
- *
- * All of them are open: extra members are kept, because the signature covers them.
- */
+/** The files that a Provider Node signs and hosts (self-hosted spec: Resources and their fields), as we write them; `read-signed-files.ts` reads those of others. All are open: the signature covers extra members. */
 
 import {
   CatalogType,
@@ -29,7 +23,6 @@ const Digest = Type.String({
     'sha256:<hex> of the file as it is stored. Readers also accept that of the decompressed bytes.',
 });
 
-/** A detached JWS, or the object form of deployed publishers. */
 export type FileSignature = string | { keyId: string; value: string; canonicalization?: string | null };
 export const FileSignature = Type.Unsafe<FileSignature>({
   type: ['string', 'object'],
@@ -44,12 +37,11 @@ export const FileSignature = Type.Unsafe<FileSignature>({
     'A detached JWS with unencoded payload (RFC 7797), as text; or an object with the bare signature.',
 });
 
-export const Proof = titled('Proof', {
+const Proof = titled('Proof', {
   verification_method: Type.String({ description: 'kid of the key.' }),
   canonicalization: Type.Optional(Type.String({ examples: ['JCS'] })),
   jws: Type.String({ description: 'Detached JWS with unencoded payload (RFC 7797).' }),
 });
-export type Proof = Static<typeof Proof>;
 
 export const ManifestKey = Type.Object(
   {

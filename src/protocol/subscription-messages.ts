@@ -1,5 +1,3 @@
-/** The operations on /catalog/subscription and their one answer (catalog spec: Subscription). */
-
 import { AnswerContext, Context, envelope } from './context.ts';
 import {
   closed,

@@ -39,11 +39,7 @@ export function isDuration(text: string): boolean {
   return duration.test(text);
 }
 
-/**
- * Milliseconds since the epoch at which an ISO 8601 duration that starts at an instant ends. Years and months
- * are those of the calendar (UTC); a day that the month reached does not have becomes its last one. Infinity
- * beyond the range of dates.
- */
+/** The end of an ISO 8601 duration, in milliseconds since the epoch. Years and months are those of the calendar (UTC); a day that a month does not have becomes its last one. Infinity beyond the range of dates. */
 export function endOfDuration(start: Date, text: string): number {
   const match = duration.exec(text);
   if (!match) throw new RangeError(`not an ISO 8601 duration: ${text}`);

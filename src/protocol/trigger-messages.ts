@@ -1,8 +1,4 @@
-/**
- * The publisher's local trigger: `POST /catalog/publish` of the same operator, unsigned and synchronous
- * (self-hosted spec: Endpoints). Beside or instead of catalogs to publish it takes catalogs to retire, pause
- * and resume, and forceBaseline.
- */
+/** The publisher's local trigger: `POST /catalog/publish` of the same operator, unsigned and synchronous (self-hosted spec: Endpoints). It also retires, pauses and resumes catalogs. */
 
 import { Catalog } from './catalog.ts';
 import { PublishDirective } from './publish-messages.ts';

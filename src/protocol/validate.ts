@@ -1,9 +1,6 @@
 /**
- * From a schema to a typed value, or to the first fault with its code and its JSONPath.
- *
- * Which fault is first: in an object, a missing member comes before an unknown one, and both before what is
- * wrong inside; members are looked at in the order of the schema, items in their own. Validation stops there,
- * so that a hostile body costs no more than a good one.
+ * From a schema to a typed value, or to the first fault with its code and JSONPath: in an object, a missing member before an unknown one, and both before what is wrong inside. Validation stops there, so that
+ * a hostile body costs no more than a good one.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { compiled } from './compiled.ts';
@@ -21,7 +18,6 @@ export function validator<S extends TSchema>(schema: S): (value: unknown, at?: S
   };
 }
 
-/** Compiles a schema, which takes a while, before the first value comes that is to be checked. */
 export function prepareValidator(schema: TSchema): void {
   compiled(schema, 'firstFault');
 }
@@ -48,7 +44,6 @@ export function explain(error: ErrorObject | undefined, value: unknown, at: Segm
 
 interface Fault {
   code: ErrorCode;
-  /** Name of the culprit, where it is a member of the value that the error is about. */
   member?: string;
   problem: string;
 }
@@ -117,7 +112,6 @@ const oneOf = ({ schema }: ErrorObject) => `must be one of ${(schema as unknown[
 const atLeast = (limit: number, what: string) =>
   limit === 1 ? 'must not be empty' : `must have at least ${limit} ${what}`;
 
-/** By the keyword that fails. */
 const problems: Readonly<Record<string, (error: ErrorObject) => string>> = {
   type: ({ params, data }) =>
     `must be ${[params.type].flat().map(typeName).join(' or ')}, not ${typeName(jsonType(data))}`,
@@ -154,7 +148,6 @@ function jsonType(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** A JSON Pointer into a value as segments, with the indexes of arrays as numbers. */
 function segmentsOf(pointer: string, value: unknown): (string | number)[] {
   let current = value;
   return pointer

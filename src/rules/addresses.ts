@@ -1,11 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/**
- * Which IP addresses a node must not be led to by an address in a message, a record or a file.
- *
- * The IANA special-purpose registries (RFC 6890), by name, so that a refusal can say what the address is. For IPv6 the rule
- * is turned round: only global unicast (2000::/3) is public, minus the special ranges inside it.
- */
+/** Names the special-purpose range (RFC 6890) of an IP address that a message, a record or a file must not lead a node to. An IPv6 address is public if it is global unicast (2000::/3) and not in a special range. */
 export function specialRangeOf(address: string): string | undefined {
   const bare = address.replace(/%.*$/, ''); // the zone of a link-local address
   switch (isIP(bare)) {

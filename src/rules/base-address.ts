@@ -3,10 +3,7 @@ export function joinPath(base: string, path: string): string {
   return `${withoutTrailingSlashes(base)}${path}`;
 }
 
-/**
- * Not `replace(/\/+$/, '')`: that tries every slash of a long row as its beginning, and an address of somebody else may hold
- * a hundred thousand of them.
- */
+/** Not `replace(/\/+$/, '')`: that is quadratic, and an address of somebody else may have a hundred thousand slashes. */
 export function withoutTrailingSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === '/') end -= 1;

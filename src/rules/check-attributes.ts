@@ -6,13 +6,11 @@ import { findExcess } from './geometry/complexity.ts';
 import { findGeometries } from './geometry/find-geometries.ts';
 import type { AttributeChecker, CheckOptions } from './typed-attributes.ts';
 
-// What is checked of a provider, a resource and an offer: typed attributes, also those of considerations, of add-ons and of a provider that an offer names; and geometries at any depth. Each is
-// checked at its place, so that a fault has the whole path.
+// The checks of a provider, a resource and an offer: typed attributes, also those inside of an offer, and geometries at any depth. Each has its place, so that a fault has the whole path.
 
 export type Check = Pick<AttributeChecker, 'check'>;
 
 export interface PartOptions extends CheckOptions {
-  /** The geometries were checked before. */
   skipsGeometries?: boolean;
 }
 
@@ -70,10 +68,7 @@ export function checkGeometries(
   });
 }
 
-/**
- * The faults of a whole catalog, for those who take all of it or nothing. A resource may be a template, or wait for what it
- * inherits: then missing members are no fault.
- */
+/** All faults of a catalog. A partial resource (a template, or one that inherits) may lack members. */
 export function checkCatalog(
   catalog: Catalog,
   checker: Check,

@@ -1,10 +1,7 @@
 import { schemaAddress } from './schema-address.ts';
 import { findEditDistance } from './text/typing-errors.ts';
 
-/**
- * The known schema that a person may have meant by a context that nobody knows: the same type in another version, else the type that is
- * misspelt by a letter or two. Of several versions the latest.
- */
+/** The known schema that a person may have meant by an unknown context: the same type in another version, else a type misspelt by a letter or two; the latest version. */
 export function findCloseContext(context: string, addresses: readonly string[]): string | undefined {
   const meant = readName(context);
   if (meant === undefined) return undefined;

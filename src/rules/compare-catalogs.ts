@@ -13,7 +13,6 @@ export interface CatalogChange {
 
 export interface ComparedCatalog {
   members: JsonObject;
-  /** By their ids. */
   resources: ReadonlyMap<string, Json>;
   offers: ReadonlyMap<string, Json>;
 }

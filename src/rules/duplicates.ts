@@ -4,21 +4,16 @@ import { chord, earthRadiusMeters, toVector } from './geometry/sphere.ts';
 // Chargers that several nodes publish: under the same EVSE id, or as stations of the same operator at the same place. Both are signed, so the discovery service
 // serves both and merges nothing. It reports them, because only the nodes know which one is right.
 
-/** Two nodes that publish the same chargers. */
 export interface Duplicates {
-  /** Identities, in order. */
   nodes: [string, string];
   evseIds: number;
   /** Places of the first node, with a place of the second one close by. */
   places: number;
-  /** A few of the ids and places. */
   examples: string[];
 }
 
-/** EVSE ids that two nodes share, already counted. */
 export type SharedEvseIds = Pick<Duplicates, 'nodes' | 'examples'> & { count: number };
 
-/** Where a node says that an operator has a station. */
 export interface OperatorPlace {
   operator: string;
   node: string;
@@ -65,7 +60,6 @@ const samePlaceMeters = 30;
 /** Takes half a second. Many places of one latitude, which somebody may have made up, must not take longer. */
 const mostComparisons = 50_000_000;
 
-/** Each place with the other nodes that have a place of the same operator close by. */
 function placesInCommon(places: readonly OperatorPlace[]): (OperatorPlace & { others: Set<string> })[] {
   const reach = samePlaceMeters / earthRadiusMeters;
   const sorted = places
@@ -94,7 +88,6 @@ function plainName(name: string): string {
   return name.trim().toLowerCase();
 }
 
-/** In one sentence. */
 export function spellDuplicates({ nodes, evseIds, places, examples }: Duplicates): string {
   const what = [
     ...(evseIds > 0 ? [counted(evseIds, 'EVSE id')] : []),

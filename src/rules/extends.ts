@@ -8,26 +8,20 @@ export type Extension = Omit<ResourceDirective, 'resourceId'>;
 
 /** What a resource inherits from, without its content, which may be large and is asked for separately. */
 export interface Template {
-  /** The masterResourceId. */
   id: string;
-  /** Names the MASTER catalog in storage. */
   catalogKey: number;
-  /** Version of that catalog. */
   version: number;
   /** Which content of the template: another number, another content. Kept with who inherits it, because the master may drop it. */
   edition: number;
-  /** Of its JSON text. */
   bytes: number;
 }
 
-/** A resource of a MASTER catalog. */
 export interface MasterResource extends Template {
   /** Undefined once an operator has released the catalog. */
   owner: string | undefined;
   networkIds: readonly string[];
 }
 
-/** By `templateKey`. */
 export type TemplateContents = ReadonlyMap<string, Resource>;
 
 export function templateKey({ catalogKey, edition, id }: Template): string {
@@ -43,7 +37,6 @@ export function contentOf(template: Template, contents: TemplateContents): Resou
 /** A rule that asks for the content of templates by `yield`, some at a time, so that never all of them are in memory. */
 export type WithTemplates<T> = Generator<readonly Template[], T, TemplateContents>;
 
-/** What is stored of a resource beside its content. */
 export interface StoredExtension {
   extension: Extension;
   template: Template;
@@ -53,18 +46,15 @@ interface TemplateQuestion {
   masterResourceId: string;
   /** Whether this request says so, or the resource keeps what an earlier one said. */
   isGiven: boolean;
-  /** Networks of the publishing catalog. */
   networkIds: readonly string[];
   /** The MASTER resources of that id, in the order in which they were first published. */
   candidates: readonly MasterResource[];
-  /** What the resource extended before this publish. */
   stored: StoredExtension | undefined;
 }
 
 /**
- * The template: a master resource of a MASTER catalog that shares a network with the publishing one; of several, the one
- * that the resource has already, else the first published. A resource whose master has dropped it, or that says nothing
- * of a master that went to other networks, keeps what it inherited last. Nobody can newly extend what is not there.
+ * The template: of a MASTER catalog that shares a network with the publishing one; of several, the one that the resource has already, else the first published. A resource whose master has dropped it, or
+ * that does not repeat a directive for a master of other networks, keeps what it inherited last.
  */
 export function findTemplate(question: TemplateQuestion): Template | undefined {
   const { masterResourceId, isGiven, networkIds, candidates, stored } = question;
@@ -88,7 +78,6 @@ export function variantKey({ extends: { masterResourceId }, variant }: Extension
   return variant && JSON.stringify([masterResourceId, variant.type, variant.id]);
 }
 
-/** An accepted resource, as far as its variant is concerned. */
 export interface Claim {
   id: string;
   extension: Extension | undefined;
@@ -96,8 +85,7 @@ export interface Claim {
 }
 
 /**
- * The resources of a MERGE whose variant another resource of the catalog holds. Who is refused keeps the variant that is
- * stored for it, so that somebody else's claim to that one fails as well: hence again, until no claim fails.
+ * The resources of a MERGE whose variant another resource of the catalog holds. A refused resource keeps its stored variant, so a claim to that one fails as well: repeated until no claim fails.
  *
  * @param holders for each variant that is claimed, the resource that is stored with it
  */

@@ -1,10 +1,10 @@
 import type { Offer, ReceivedCatalog, Resource } from '../protocol/catalog.ts';
 import { isJsonObject, type Json } from '../protocol/json.ts';
+import { angleBetween, earthRadiusMeters, toVector } from './geometry/sphere.ts';
 import { isValidAt } from './time-period.ts';
 
 // What a consumer reads from a hit of an on_discover: its prices, how far away it is, and whether it can be had at a given time.
 
-/** A resource that was found, with the offers that cover it and the catalog that it is in. */
 export interface Hit {
   resource: Resource;
   offers: readonly Offer[];
@@ -42,9 +42,7 @@ export interface Price {
 /** A price of reserving, and the least or most that a session costs, is no price of the resource. */
 const asides = /^(RESERVATION|MINIMUM|MAXIMUM)/;
 
-/**
- * The prices in a list of offers. Which members a consideration has is the business of its domain; `value` and `currency` are usual, `unit` and `minValue` are those of charging (docs/charging.md).
- */
+/** The prices in a list of offers. `value` and `currency` are usual, `unit` and `minValue` are those of charging (docs/charging.md). */
 export function findPrices(offers: readonly Offer[]): Price[] {
   return offers.flatMap(({ id: offerId, considerations = [] }) =>
     considerations.flatMap(({ considerationAttributes }) => {
@@ -86,13 +84,10 @@ export function leastOf({ value, minValue = value }: Price): number {
 /** `unknown`: the answer has no offer for it, so nothing says whether it can be had. */
 export interface Availability {
   state: 'available' | 'unavailable' | 'unknown';
-  /** Why it is not available, or why nobody can tell. */
   reason?: string;
-  /** The offers that apply at that time. */
   offers: Offer[];
 }
 
-/** Whether a hit can be had at a time, by the state and validity of its catalog and the validity of its offers. */
 export function findAvailability({ catalog, offers }: Hit, at: Date): Availability {
   const applying = offers.filter(({ validity }) => isValidAt(validity, at));
   const reason = findObstacle(catalog, { offers, applying }, at);
@@ -136,14 +131,8 @@ function pointsIn(value: Json | undefined): Place[] {
   return Object.values(value).flatMap(pointsIn);
 }
 
-const earthRadiusMeters = 6_371_008.8;
-
 /** On great circles of the sphere that S_DWITHIN is measured on. */
 export function metersBetween(from: Place, to: Place): number {
-  const radians = (degrees: number) => (degrees * Math.PI) / 180;
-  const [south, north] = [radians(from.latitude), radians(to.latitude)];
-  const half = (angle: number) => Math.sin(angle / 2) ** 2;
-  const haversine =
-    half(north - south) + Math.cos(south) * Math.cos(north) * half(radians(to.longitude - from.longitude));
-  return 2 * earthRadiusMeters * Math.asin(Math.min(1, Math.sqrt(haversine)));
+  const vectorOf = ({ longitude, latitude }: Place) => toVector(longitude, latitude);
+  return earthRadiusMeters * angleBetween(vectorOf(from), vectorOf(to));
 }

@@ -1,11 +1,11 @@
 import type { Resource } from '../protocol/catalog.ts';
 import type { ProtocolError } from '../protocol/errors.ts';
 import { faultAt, type Segments } from '../protocol/fault.ts';
-import { isPlainObject, isSameValue } from './same-value.ts';
+import { isJsonObject } from '../protocol/json.ts';
+import { isSameValue } from './same-value.ts';
 
-// A REGULAR resource that extends a master resource: "template attributes are immutable: a REGULAR resource may add
-// fields but may not change values defined by its master" (catalog spec: publishDirectives). That holds for every member of
-// the template but its id, compared member by member through objects; an array or a scalar is one value.
+// "Template attributes are immutable: a REGULAR resource may add fields but may not change values defined by its master" (catalog spec: publishDirectives). That holds for every member of the template but
+// its id, compared member by member through objects; an array or a scalar is one value.
 
 /** What a published resource becomes under its template; or the values of it that contradict the template. */
 export function assembleResource(own: Resource, template: Resource | undefined, at: Segments = []): Assembly {
@@ -19,7 +19,6 @@ export type Assembly =
   | { assembled: Resource; faults?: undefined }
   | { assembled?: undefined; faults: ProtocolError[] };
 
-/** A value of the template, and the other one that the resource has in its place. */
 interface Overridden {
   segments: Segments;
   given: unknown;
@@ -62,7 +61,7 @@ function combine(template: object, own: object, at: Segments, overridden: Overri
   for (const [name, value] of Object.entries(own)) {
     const given = members.get(name);
     if (!members.has(name)) members.set(name, value);
-    else if (isPlainObject(given) && isPlainObject(value)) {
+    else if (isJsonObject(given) && isJsonObject(value)) {
       members.set(name, combine(given, value, [...at, name], overridden));
     } else if (!isSameValue(given, value)) overridden.push({ segments: [...at, name], given, own: value });
   }

@@ -1,13 +1,10 @@
 import type { Config } from '../config.ts';
 import type { Template } from './extends.ts';
 
-// What inheritance adds is bounded like what is sent (protocol decision: publish). Without a bound, a publish of 50 kB that extends one template
-// 500 times becomes gigabytes. A resource inherits the bytes of its template's JSON text, also those that it repeats. The bound is judged by
-// sizes alone, before any template is read.
+// Inherited bytes are bounded like sent ones (protocol decision: publish): otherwise a publish of 50 kB that extends one template 500 times becomes gigabytes. They are counted before any template is read.
 
 export type Scope = 'resource' | 'catalog' | 'publish' | 'publisher';
 
-/** Bytes that may be inherited. */
 export type InheritanceLimits = Readonly<Record<Scope, number>>;
 
 /** Bytes that are inherited already: by all resources of the catalog, of this publish, of the publisher. */
@@ -49,10 +46,7 @@ export function createInheritanceBudget(limits: InheritanceLimits, start: Inheri
   };
 }
 
-/**
- * Counts a template, or what the resource inherited last of the same master resource where the template has grown too large since. Returns the
- * one that counts, or the limit that the template would pass.
- */
+/** Counts a template, or, where it has grown too large since, what the resource inherited of it last. Returns the one that counts, or the limit that the template would pass. */
 export function fitTemplate(
   template: Template,
   last: Template | undefined,

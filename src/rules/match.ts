@@ -1,8 +1,7 @@
 import type { Attributes, Catalog, Offer } from '../protocol/catalog.ts';
 import { schemaIdentity } from './schema-address.ts';
 
-// Which catalogs a Discovery Service gets: those whose networks and schema types one of its subscriptions asks for
-// (catalog spec: What the service does; Subscription). Network ids are compared as text, exactly; schema types by their identity.
+// Which catalogs a Discovery Service gets: those whose networks and schema types one of its subscriptions asks for (catalog spec: Subscription). Network ids are compared as text.
 
 /** What a subscription asks for; omitted or empty means all. */
 export interface Interest {
@@ -11,11 +10,8 @@ export interface Interest {
   schemaTypes?: readonly string[];
 }
 
-/** What a subscription is held against. */
 export interface Matchable {
-  /** The networks that the catalog is visible to. */
   networkIds: readonly string[];
-  /** Identities. */
   schemaTypes: ReadonlySet<string>;
 }
 
@@ -26,10 +22,7 @@ export function matchesInterest(interest: Interest, catalog: Matchable): boolean
   );
 }
 
-/**
- * The networks of a catalog that a subscriber may be told of: those that its matching subscriptions name. None means
- * that the catalog is not for this subscriber.
- */
+/** The networks of a catalog that a subscriber may learn of: those that its matching subscriptions name. None: the catalog is not for this subscriber. */
 export function networksFor(interests: readonly Interest[], catalog: Matchable): string[] {
   const matching = interests.filter((interest) => matchesInterest(interest, catalog));
   return catalog.networkIds.filter((networkId) =>
@@ -37,10 +30,7 @@ export function networksFor(interests: readonly Interest[], catalog: Matchable):
   );
 }
 
-/**
- * The schema types of a catalog: the `@context` of its resource, offer and consideration attributes, and each context
- * with `#` and the `@type`, because a subscription may ask for one type of a context.
- */
+/** The schema types of a catalog: the `@context` of resource, offer and consideration attributes, alone and with `#` and the `@type`. */
 export function schemaTypesOf({
   resources = [],
   offers = [],

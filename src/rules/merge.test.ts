@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Catalog, Offer, Resource } from '../protocol/catalog.ts';
-import { applyChange, applyPublish, type UpdateMode } from './merge.ts';
+import { applyPublish, type CatalogChange, type UpdateMode } from './merge.ts';
 
 const provider = { id: 'p', descriptor: { name: 'Provider' } };
 
@@ -22,6 +22,22 @@ function publish(
     updateMode,
   );
   return change ? applyChange(stored, change) : stored;
+}
+
+/** A replaced item keeps its place; a new one comes last. */
+function applyChange(catalog: Catalog | undefined, change: CatalogChange): Catalog {
+  const kept = change.removesOthers ? undefined : catalog;
+  const resources = upsert(kept?.resources, change.resources);
+  const offers = upsert(kept?.offers, change.offers);
+  return {
+    ...change.members,
+    ...(resources.length > 0 && { resources }),
+    ...(offers.length > 0 && { offers }),
+  };
+}
+
+function upsert<T extends { id: string }>(kept: readonly T[] = [], changed: readonly T[]): T[] {
+  return [...new Map([...kept, ...changed].map((item) => [item.id, item])).values()];
 }
 
 function membersOf({ resources: _, offers: __, ...members }: Catalog) {

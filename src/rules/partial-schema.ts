@@ -1,10 +1,8 @@
-import type { Json, JsonObject } from '../protocol/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 
 /**
- * The schema under which missing members are no fault, whatever else is: a MASTER resource is a template, and those
- * who extend it complete it. `required` and `dependentRequired` fall away where a schema demands, not where it asks:
- * below `not` and `if` the question keeps its meaning, and references from there lead to the complete form. `oneOf`
- * becomes `anyOf`, because branches that differ only in what they require now look alike.
+ * The schema of a template, under which missing members are no fault: `required` and `dependentRequired` fall away. Not below `not` and `if`, where a schema asks: references from there lead to the complete
+ * form. `oneOf` becomes `anyOf`, because branches that differ only in what they require now look alike.
  */
 export function partialSchema(schema: JsonObject, id: string): JsonObject {
   const base = baseOf(schema, id);
@@ -45,7 +43,7 @@ const schemaMaps = new Set([
 
 function relax(keyword: string, value: Json, base: string): Json {
   if (Array.isArray(value)) return value.map((item) => relax('', item, base));
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return schemaMaps.has(keyword)
     ? mapMembers(value, (_, schema) => relax('', schema, base))
     : partialSchema(value, base);
@@ -54,7 +52,7 @@ function relax(keyword: string, value: Json, base: string): Json {
 function completeForm<T extends Json>(value: T, base: string): T;
 function completeForm(value: Json, base: string): Json {
   if (Array.isArray(value)) return value.map((item) => completeForm(item, base));
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   return mapMembers(value, (member, inner) =>
     (member === '$id' || member === '$ref' || member === '$dynamicRef') && typeof inner === 'string'
       ? completeId(resolve(inner, base))
@@ -74,8 +72,4 @@ function resolve(reference: string, base: string): string {
 
 function mapMembers(object: JsonObject, change: (name: string, value: Json) => Json): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(name, value)]));
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

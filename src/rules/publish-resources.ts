@@ -23,16 +23,11 @@ interface ResourcesInQuestion {
   publisher: Publisher;
   known: Known;
   checker: Check;
-  /** Of what the resources may inherit. */
   budget: InheritanceBudget;
-  /** Gets what is wrong with those that are not accepted. */
   faults: FaultList;
 }
 
-/**
- * The resources of a submitted catalog that are accepted: each for itself, then held against the variants of the others. What is inherited is
- * bounded before anything is assembled, so that a resource that is refused for another reason counts too.
- */
+/** The resources of a submitted catalog that are accepted. Inherited bytes are bounded before anything is assembled, so a resource that is refused for another reason counts too. */
 export function* acceptResources(question: ResourcesInQuestion): WithTemplates<ResourceUpsert[]> {
   const { submission, faults } = question;
   const judge = submission.catalogType === 'MASTER' ? judgeMaster : judgeRegular;
@@ -62,7 +57,6 @@ interface PlannedResource {
   refusal?: ErrorBody;
 }
 
-/** What is to be written, or what is wrong. */
 type Verdict = ResourceUpsert | ErrorBody[];
 
 /** What a resource of a REGULAR catalog extends, or why it cannot. */

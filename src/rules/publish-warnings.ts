@@ -8,7 +8,6 @@ import type { AttributeChecker } from './typed-attributes.ts';
 
 // What is no error in a published catalog, but probably a mistake: it changes neither the status nor what is served (protocol decision: publish).
 
-/** Warnings of one catalog that are written out. */
 const maxWarnings = 100;
 
 /** Attributes under an `@context` that no schema is known for, while a known one is close: nobody checks them, or finds them by that schema. */
@@ -59,10 +58,7 @@ export function findOfferWarnings(
   );
 }
 
-/**
- * Offers that no search looks at. A catalog is searched by itself: an offer makes resources of its own catalog match, and is only attached to those of others. `foreignIds`: named by offers, and not held by the
- * catalog; an offer of which no resource is known at all has a warning already.
- */
+/** Offers that no search looks at: a catalog is searched alone with its own offers, and its offers are only attached to resources of other catalogs. `foreignIds` are named by offers and not in the catalog. */
 export function findCoverWarnings(
   { catalog, at, catalogType }: Submission,
   { foreignIds, unknownIds, isWhole }: ForeignResources,
@@ -87,9 +83,7 @@ export function findCoverWarnings(
 
 interface ForeignResources {
   foreignIds: ReadonlySet<string>;
-  /** No catalog of the publisher holds them. */
   unknownIds: ReadonlySet<string>;
-  /** The message brings all of the catalog. */
   isWhole: boolean;
 }
 
@@ -132,10 +126,7 @@ export function findConsiderationWarnings({ catalog, at }: Submission): PublishW
 
 const considerationMembers = ['id', 'status', 'considerationAttributes'];
 
-/**
- * Members that receivers with closed schemas do not get (strict-form.ts), each once, at its first place. A rating is no mistake: the specification has
- * it, and only the schemas of deployed receivers do not.
- */
+/** Members that receivers with closed schemas do not get (strict-form.ts), each once, at its first place. A rating is no mistake: only the schemas of deployed receivers lack it. */
 export function findStrictWarnings({ catalog, at }: Submission): PublishWarning[] {
   const first = new Map<string, Dropped>();
   noteDropped(catalog, at, (dropped) => {
@@ -152,7 +143,6 @@ export function findStrictWarnings({ catalog, at }: Submission): PublishWarning[
   );
 }
 
-/** As many as somebody reads. */
 export function limitWarnings(warnings: readonly PublishWarning[]): PublishWarning[] {
   const more = warnings.length - maxWarnings;
   if (more <= 0) return [...warnings];

@@ -11,8 +11,7 @@ import { applyPublish, type CatalogChange, type CatalogMembers, type UpdateMode 
 import { acceptResources } from './publish-resources.ts';
 import type { Known, Publisher, ResourceUpsert, Submission } from './submission.ts';
 
-// One catalog of a publish: from what was submitted and what is stored to its result on on_publish and the change to write
-// (catalog spec: POST /catalog/on_publish). What a request is refused for at once has been looked at before.
+// One catalog of a publish: from the submission and the stored catalog to its result on on_publish and the change to write (catalog spec: POST /catalog/on_publish).
 
 export interface PublishOutcome {
   result: PublishResult;
@@ -29,18 +28,14 @@ export interface PublishChange extends CatalogChange<ResourceUpsert> {
   head: CatalogMembers;
 }
 
-export interface PublishRules {
-  checker: Check;
-  limits: InheritanceLimits;
-}
-
 export function* processCatalog(
   submission: Submission,
   publisher: Publisher,
   known: Known,
-  { checker, limits }: PublishRules,
+  { checker, limits }: { checker: Check; limits: InheritanceLimits },
 ): WithTemplates<PublishOutcome> {
   const { catalog, at, catalogType, updateMode, networkIds } = submission;
+  const { bppId, bppUri } = publisher;
   const current = known.stored?.owner === undefined ? startAnew(known) : known;
   const refusal = findRefusal(submission, publisher, current, checker);
   if (refusal.length > 0) return rejected(catalog.id, refusal);
@@ -72,7 +67,7 @@ export function* processCatalog(
     result: faults.isEmpty()
       ? { catalogId: catalog.id, status: 'ACCEPTED', stats }
       : { catalogId: catalog.id, status: 'PARTIAL', stats, errors },
-    change: { ...change, catalogType, networkIds, head: headOf(change.members, publisher) },
+    change: { ...change, catalogType, networkIds, head: { bppId, bppUri, ...change.members } },
     inheritedBytes,
   };
 }
@@ -130,7 +125,6 @@ function rejected(catalogId: string, errors: ErrorBody[], inheritedBytes = 0): P
   return { result: { catalogId, status: 'REJECTED', errors }, inheritedBytes };
 }
 
-/** Counts what was accepted: resources, the providers of the catalog and its offers, the types of its resources. */
 function statsOf({ members, resources, offers }: CatalogChange<ResourceUpsert>): PublishResult['stats'] {
   const providers = offers.flatMap(({ provider }) => provider?.id ?? []);
   const names = resources.flatMap(({ types }) => types?.['@type'] ?? []);
@@ -139,8 +133,4 @@ function statsOf({ members, resources, offers }: CatalogChange<ResourceUpsert>):
     providerCount: new Set([members.provider.id, ...providers]).size,
     categoryCount: new Set(names).size,
   };
-}
-
-function headOf(members: CatalogMembers, { bppId, bppUri }: Publisher): CatalogMembers {
-  return { bppId, bppUri, ...members };
 }

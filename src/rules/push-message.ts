@@ -1,9 +1,7 @@
 import { type Interest, type Matchable, networksFor } from './match.ts';
 
-// What a Discovery Service is to be told about a catalog, from what it acknowledged and what is so now (catalog spec: POST
-// /catalog/push). Level-triggered: whatever happened in between, one message brings it up to date.
+// Plans the next push to a Discovery Service about a catalog (catalog spec: POST /catalog/push). Level-triggered: whatever happened since its last acknowledgement, one message brings it up to date.
 
-/** What is known of a Discovery Service's copy of a catalog. */
 export interface ToldState {
   /** The version of the last acknowledged push that was no withdrawal; null when none was. */
   acknowledgedVersion: number | null;
@@ -66,7 +64,6 @@ export function planPush(told: ToldState, catalog: CatalogState, interests: read
   return { kind: 'nothing' };
 }
 
-/** Documents of one kind, with commas between them. */
 export interface Documents {
   member: 'resources' | 'offers';
   text: string;
@@ -74,20 +71,10 @@ export interface Documents {
   bytes: number;
 }
 
-export interface PartCutter {
-  /** How many bytes still fit into the part that is being filled. */
-  room(): number;
-  /** Takes documents up; returns the part before them, finished, when they did not fit into it any more. */
-  add(documents: Documents): Part | undefined;
-  /** The part that is being filled; undefined when there is nothing in it. */
-  rest(): Part | undefined;
-}
-
-/** A part of a catalog: the texts of each member, to be joined by commas. */
 export type Part = Record<Documents['member'], string[]>;
 
 /** Cuts documents into parts of at most `partBytes`; what is larger by itself gets a part of its own. */
-export function createPartCutter(partBytes: number): PartCutter {
+export function createPartCutter(partBytes: number) {
   let part: Part = { resources: [], offers: [] };
   let bytes = 0;
 
@@ -100,12 +87,14 @@ export function createPartCutter(partBytes: number): PartCutter {
   };
   return {
     room,
-    add(documents) {
+    /** Returns the part before the documents, finished, when they did not fit into it any more. */
+    add(documents: Documents): Part | undefined {
       const finished = bytes > 0 && documents.bytes > room() ? take() : undefined;
       part[documents.member].push(documents.text);
       bytes += documents.bytes;
       return finished;
     },
+    /** The part that is being filled; undefined when there is nothing in it. */
     rest: () => (bytes > 0 ? take() : undefined),
   };
 }

@@ -9,7 +9,6 @@ import type { BodyForm } from './strict-form.ts';
 //   413       sent again at once in parts of half the size, which grows again with each push that is taken
 //   others    tried again with patience; parked when that has taken too long
 
-/** What is kept of a subscriber and a catalog. */
 export interface PushRecord extends ToldState {
   state: PushState;
   /** How large a body may be; null: the usual limit. */
@@ -18,7 +17,6 @@ export interface PushRecord extends ToldState {
   failingSince: Date | null;
   lastStatus: number | null;
   lastError: string | null;
-  /** What was sent last. */
   form: BodyForm | null;
 }
 
@@ -47,18 +45,15 @@ export interface FailedPush {
   lost: boolean;
   /** An earlier part was taken. */
   begun: boolean;
-  /** The receiver takes no body of this size. */
   tooLargeBytes?: number;
   failingSince: Date;
   /** How long the next attempt waits; undefined when it has been tried for as long as it may be. */
   dueInMs?: number;
-  /** How long the receiver asked not to be tried again. */
   restMs?: number;
 }
 
 export interface NextRecord {
   record: PushRecord;
-  /** After how long it is tried again by itself. */
   dueInMs: number | null;
   /** For how long not even a new version makes it due. */
   restMs?: number;

@@ -1,9 +1,10 @@
+import { isJsonObject, type JsonObject } from '../protocol/json.ts';
+
 /** Equality of JSON values: the order of members does not matter, that of items does. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   if (one === other) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
   if (Array.isArray(one)) return Array.isArray(other) && haveSameItems(one, other);
-  return !Array.isArray(other) && haveSameMembers(one as Members, other as Members);
+  return isJsonObject(one) && isJsonObject(other) && haveSameMembers(one, other);
 }
 
 // Plain loops, because whole catalogs are compared like this.
@@ -16,17 +17,11 @@ function haveSameItems(one: readonly unknown[], other: readonly unknown[]): bool
   return true;
 }
 
-function haveSameMembers(one: Members, other: Members): boolean {
+function haveSameMembers(one: JsonObject, other: JsonObject): boolean {
   const names = Object.keys(one);
   if (names.length !== Object.keys(other).length) return false;
   for (const name of names) {
     if (!Object.hasOwn(other, name) || !isSameValue(one[name], other[name])) return false;
   }
   return true;
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

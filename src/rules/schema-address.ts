@@ -1,8 +1,7 @@
 import { withoutTrailingSlashes } from './base-address.ts';
 
-// How an `@context` and an `@type` name a domain schema. A context is usually
-// `https://<host>/<Type>/<version>/context.jsonld`; the same schema is met under several addresses of one registry, with and
-// without the `v` of its version, and with the name of the file or without it. All of these reduce to one address.
+// How an `@context` and an `@type` name a domain schema, usually `https://<host>/<Type>/<version>/context.jsonld`. One schema has several addresses in one registry, with and without the `v` of its version
+// and the name of the file. All of these reduce to one address.
 
 /** The public registry, under the address that stands for all of its own: two hosts, and the files of its repository on any branch. */
 const registry = 'https://schema.nfh.global/';
@@ -11,16 +10,12 @@ const registryAddress =
 
 /** Files that stand beside each other under the address of one schema. */
 const schemaFile = /\/(?:context\.jsonld|schema\.json|attributes\.(?:yaml|yml|json))$/;
-/** Registry and Type, and the version. */
 const schemaFolder = /^(https?:\/\/[^?#]+\/[^/?#]+)\/v?(\d[^/?#]*)\/?$/;
 
 /** Further prefixes of addresses, each with the prefix that it stands for (SCHEMA_ALIASES). All end with a slash; the longest counts. */
 export type SchemaAliases = readonly (readonly [alias: string, prefix: string])[];
 
-/**
- * The one name by which schema types are compared: registry, Type and version of a context URI, perhaps with `#Type`. Other texts stay as they
- * are.
- */
+/** The one name by which schema types are compared: registry, Type and version of a context URI, perhaps with `#Type`. Other texts stay as they are. */
 export function schemaIdentity(schemaType: string): string {
   const hash = schemaType.indexOf('#');
   const context = hash === -1 ? schemaType : schemaType.slice(0, hash);
@@ -59,7 +54,6 @@ const registryPrefixes = [
   'https://raw.githubusercontent.com/beckn/schemas/refs/heads/main/schema/',
 ];
 
-/** An address with those that aliases give it. */
 function addressesOf(meant: string, aliases: SchemaAliases): string[] {
   const others = aliases.flatMap((pair) => {
     const [alias, prefix] = pair.map(inOneRegistry) as [string, string];
@@ -68,7 +62,6 @@ function addressesOf(meant: string, aliases: SchemaAliases): string[] {
   return [meant, ...others];
 }
 
-/** The address that stands for all of one document. */
 function meantAddress(address: string, aliases: SchemaAliases): string {
   const known = inOneRegistry(address);
   const [found] = aliases

@@ -5,7 +5,6 @@ import { completeSchema, partialSchema } from './partial-schema.ts';
 import { loadRe2 } from './re2.ts';
 import { otherAddresses, type SchemaAliases } from './schema-address.ts';
 
-/** A schema document under the address that references use. */
 export interface SchemaDocument {
   id: string;
   document: JsonObject;
@@ -17,9 +16,7 @@ export interface SchemaCompiler {
 }
 
 export interface CompilerOptions {
-  /** Missing members are no fault (templates). */
   partial: boolean;
-  /** Report everything that is wrong instead of stopping at the first fault. */
   thorough: boolean;
   /** The documents are known to be schemas: they are not checked, which takes a tenth of a second. */
   areSound?: boolean;

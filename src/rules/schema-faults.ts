@@ -20,11 +20,7 @@ export function schemaFaults(errors: readonly ErrorObject[], value: unknown, at:
   return [...faults.values()];
 }
 
-/**
- * Leaves out what only follows from another finding. "then" and "else" report their own findings beside that of the
- * "if". Of alternatives, what is wrong deeper inside one of them tells more than that none fits; where nothing is, the
- * alternatives together are the finding.
- */
+/** Leaves out consequences of other findings. "then" and "else" report their own findings beside the "if". A fault deep inside one of several alternatives says more than that none fits. */
 function withoutConsequences(errors: readonly ErrorObject[]): ErrorObject[] {
   let kept: ErrorObject[] = [];
   for (const error of errors) {

@@ -2,9 +2,8 @@ import type { Segments } from '../protocol/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { isDate } from '../protocol/time.ts';
 
-// Strict form (protocol decision: envelope rules). The schemas of deployed receivers close six objects, and such a receiver refuses a whole
-// message for one member that they do not name. In strict form these six have only the members that every receiver knows; everything else
-// stays as it is, and nothing inside of typed attributes (`…Attributes`) is looked at.
+// Strict form (protocol decision: envelope rules). Deployed receivers close the schemas of six objects, and refuse a whole message for one unknown member of these. In strict form these six have only the
+// members that every receiver knows; everything else, and everything inside of typed attributes, stays as it is.
 
 /** What a receiver is sent: everything that was published, or strict form. */
 export type BodyForm = 'full' | 'strict';
@@ -76,11 +75,9 @@ export interface StrictTask {
 export interface StrictText {
   /** Undefined where strict form changes nothing. */
   text?: string;
-  /** How many catalogs the whole body has. */
   catalogs: number;
 }
 
-/** Renders the head of a catalog, or documents of it, for a receiver. */
 export type ProjectText = (shape: 'catalog' | 'resources' | 'offers', text: string) => Promise<string>;
 
 /** For threads (delivery/strict-renderer.ts). */
@@ -118,7 +115,6 @@ function catalogsOf(given: Json): Json[] {
   return Array.isArray(catalogs) ? catalogs : [];
 }
 
-/** An object of which only these members are kept. */
 function closed(object: string, members: Record<string, Project>): Project {
   const unknown =
     (member: string): Project =>
@@ -129,7 +125,6 @@ function closed(object: string, members: Record<string, Project>): Project {
   return projectMembers(members, unknown);
 }
 
-/** An object of which these members are looked at, and all others are kept. */
 function open(members: Record<string, Project>): Project {
   return projectMembers(members, () => keep);
 }
@@ -173,7 +168,6 @@ function having(
   };
 }
 
-/** A whole day (UTC) as its first or last moment. */
 function dayAs(time: string): Project {
   return (value) => (typeof value === 'string' && isDate(value) ? `${value}${time}` : value);
 }

@@ -1,19 +1,13 @@
-// What is sent of an on_discover that its receiver refuses in strict form too (protocol decision: envelope rules, strict form): everything but the
-// catalogs that the error names, or else one half after the other. The fault of one provider must not keep the catalogs of the others
-// from a consumer.
+// Parts of an on_discover that its receiver refuses in strict form too (protocol decision: envelope rules, strict form): everything but the catalogs that the error names, or else one half after the other.
 
 /** In all: as published, in strict form, in parts. */
 export const maxSends = 6;
 
 /** How far the parts of a message have come. Catalogs are named by their index in the whole message. */
 export interface Parts {
-  /** How many catalogs there are. */
   of: number;
-  /** How many sends were answered. */
   sends: number;
-  /** The parts that are still to be sent, in this order. */
   open: number[][];
-  /** How many catalogs the receiver has accepted. */
   accepted: number;
 }
 
@@ -53,10 +47,7 @@ function splitPart(part: readonly number[], path: string | undefined): number[][
   return part.length > 1 ? [part.slice(0, half), part.slice(half)] : [];
 }
 
-/**
- * The indexes of the catalogs that the path of an error names: a JSONPath (`$.message.catalogs[1].descriptor`, names in brackets too), a JSON Pointer
- * (`/message/catalogs/1`) or names between slashes (`message/catalogs/1`). Beckn-ONIX writes several of these with semicolons between them.
- */
+/** The indexes of the catalogs that the path of an error names: a JSONPath, a JSON Pointer (`/message/catalogs/1`) or names between slashes. Beckn-ONIX writes several with semicolons between them. */
 export function namedCatalogs(path: string | undefined): number[] {
   const indexes = (path ?? '').split(';').flatMap((one) => {
     const names = one.split(/[$#./[\]'"\s]+/, 5).filter((name) => name !== '');

@@ -7,42 +7,32 @@ import type { CatalogMembers, UpdateMode } from './merge.ts';
 
 // What a publish is about, as values: what was submitted, who did, and what storage has to say about it.
 
-/** One catalog of a publish message, with what its directive says of it, or the defaults where it has none. */
 export interface Submission {
   catalog: Catalog;
-  /** In `message.catalogs`. */
   position: number;
-  /** Where the catalog and its directive stand in the message. */
   at: Segments;
   directiveAt: Segments | undefined;
   catalogType: CatalogType;
   updateMode: UpdateMode;
-  /** Networks that it is to be visible to. */
   networkIds: string[];
-  /** What the request says of its resources, by their id. */
   extensions: ReadonlyMap<string, GivenExtension>;
 }
 
 export interface GivenExtension {
   extension: Extension;
-  /** Where the resource's directive stands in the message. */
   at: Segments;
   /** Where a second directive for the same resource stands, which contradicts the first. */
   repeatedAt?: Segments;
 }
 
 export interface Publisher {
-  /** Who signed the request. */
   identity: string;
-  /** `subscriber_id` of the registry record. */
   recordSubscriberId?: string;
   registryName: string;
-  /** As the request's context names them. */
   bppId: string;
   bppUri: string;
 }
 
-/** What storage knows of the catalog, as far as this submission is concerned. */
 export interface Known {
   stored?: StoredCatalog;
   /** What the submitted resources extend so far, by their id. */
@@ -62,7 +52,6 @@ export interface StoredCatalog {
   /** Undefined once an operator has released the id: whoever publishes it next starts anew. */
   owner: string | undefined;
   catalogType: CatalogType;
-  /** As published. */
   members: CatalogMembers;
 }
 
@@ -71,17 +60,12 @@ export interface ResourceUpsert {
   own: Resource;
   /** JSON text, as it leaves the service: a text takes the least memory. Absent when nothing is inherited: then it is `own`. */
   assembled?: string;
-  /** Of the assembled form. */
   types: Pick<Attributes, '@context' | '@type'> | undefined;
   extension?: Extension;
   template?: Template;
 }
 
-/**
- * The catalogs of a message in the order in which they are processed: MASTERs first, so that the others of the same
- * request can extend them. Without a directive a catalog is REGULAR and merged; without visibleTo it goes to the default
- * network, on every publish (catalog spec: publishDirectives).
- */
+/** The catalogs of a message, MASTERs first, so that the others can extend them. Defaults: REGULAR, merged, and for the default network on every publish (catalog spec: publishDirectives). */
 export function submissionsOf(message: PublishMessage, defaultNetworkId: string): Submission[] {
   const directives = new Map(
     message.publishDirectives?.map((directive, index) => [directive.catalogId, { directive, index }]),
@@ -116,10 +100,7 @@ export function variantsOf({ extensions }: Submission): Required<Extension>[] {
   );
 }
 
-/**
- * The master resources that must be known: those that the request extends, those that its resources keep extending, and
- * for a MASTER its own, because somebody else may have published them first.
- */
+/** The master resources that must be known: those that the request extends, those that its resources keep extending, and for a MASTER its own, which somebody else may have published first. */
 export function masterResourceIdsOf(
   { catalog, catalogType, extensions }: Submission,
   stored: ReadonlyMap<string, StoredExtension>,

@@ -1,9 +1,8 @@
 import type { TimePeriod } from '../protocol/catalog.ts';
 import { isDate, isTimeOfDay, parseInstant } from '../protocol/time.ts';
 
-// When a catalog or an offer is valid (catalog spec: Catalog, validity; the specification shows startDate and endDate).
-// Decided: a date without a time is the whole UTC day; bounds are inclusive, missing ones open; startTime and endTime
-// are a window of every day, in UTC unless an offset stands there, and may cross midnight.
+// When a catalog or an offer is valid (catalog spec: Catalog, validity). Decided: a date without a time is the whole UTC day; bounds are inclusive, missing ones open; startTime and endTime are a window of
+// every day, in UTC unless an offset is given, and may cross midnight.
 
 /** Whether a period includes an instant. A bound that cannot be read includes nothing. */
 export function isValidAt(period: TimePeriod | undefined, instant: Date): boolean {

@@ -5,16 +5,12 @@ export const troubleKinds = ['key-not-registered', 'subscription-refused', 'feed
 
 export interface Trouble {
   kind: (typeof troubleKinds)[number];
-  /** The role that has it. */
   role: string;
-  /** What happened, and to what. */
   what: string;
   since: Date;
-  /** What the operator does next. */
   next: string;
 }
 
-/** A signing key of a running role that the registry does not have. */
 export interface UnregisteredKey {
   role: string;
   subscriberId: string;
@@ -24,7 +20,6 @@ export interface UnregisteredKey {
   since: Date;
 }
 
-/** A subscription that the discovery service keeps at a catalog service. */
 export interface FeedState {
   catalogUrl: string;
   /** '' for every network. */
@@ -53,7 +48,6 @@ export function findTroubles(
   return [...keys.map(describeKey), ...feeds.flatMap((feed) => findFeedTrouble(feed, now) ?? [])];
 }
 
-/** In one line. */
 export function spellTrouble({ what, since, next }: Trouble): string {
   return `${what} Since ${since.toISOString()}. ${next}`;
 }

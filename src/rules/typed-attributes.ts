@@ -6,8 +6,7 @@ import { bareType, type SchemaAliases, schemaAddress, typeAndVersion } from './s
 import { createSchemaCompiler, type SchemaCompiler, type SchemaDocument } from './schema-compiler.ts';
 import { nonconforming, schemaFaults } from './schema-faults.ts';
 
-// resourceAttributes, offerAttributes and considerationAttributes conform to the schema that their `@context` and
-// `@type` name (catalog spec: Offer). Schemas are values here; loading them is done elsewhere.
+// Typed attributes conform to the schema that their `@context` and `@type` name (catalog spec: Offer). Schemas are values here.
 
 /** A domain schema: JSON Schema 2020-12, or an OpenAPI 3.1 document whose components are the types. */
 export interface DomainSchema {
@@ -21,14 +20,12 @@ export interface AttributeChecker {
   check(attributes: Readonly<Record<string, unknown>>, where?: CheckOptions): ErrorBody[];
   /** For a context that no schema is known for: the known one that may have been meant. */
   findClose(context: string): string | undefined;
-  /** The types that can be checked, with the address of their schema. */
   readonly types: readonly KnownType[];
   /** Types that cannot be checked, with the reason; their context counts as unknown. */
   readonly problems: readonly SchemaProblem[];
 }
 
 export interface CheckOptions {
-  /** Where the attributes stand in the message, for the path of a fault. */
   at?: Segments;
   /** A template: missing members are no fault, those who extend it complete it. */
   partial?: boolean;

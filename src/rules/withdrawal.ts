@@ -1,8 +1,7 @@
 import type { Catalog } from '../protocol/catalog.ts';
 
-// What a Discovery Service is told of a catalog that is not for it any more, or not active: that, and nothing that it did not know. The
-// specification asks for a descriptor, a provider, and at least one resource or offer; where what stands there now is new to the receiver,
-// something bare stands in. Its copy is not in use then, and the next push that brings the catalog back replaces it whole.
+// The last push of a catalog that is not for a Discovery Service any more, or not active: it says that, and nothing new. The specification asks for a descriptor, a provider, and at least one resource or offer:
+// where these are new to the receiver, bare ones replace them.
 
 /** The catalog-level members, as JSON text, with `isActive: false`; to whom may not see them, only who and which it is. */
 export function withdrawnHead(head: string, { isVisible }: { isVisible: boolean }): string {
@@ -25,7 +24,6 @@ export function bareDocument(head: string): string {
 
 type Head = Omit<Catalog, 'resources' | 'offers'>;
 
-/** As storage keeps it: it was a valid catalog when it was published. */
 function parseHead(head: string): Head {
   return JSON.parse(head);
 }

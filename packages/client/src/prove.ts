@@ -1,7 +1,8 @@
 import { identityOf, splitIdentity } from '../../../src/protocol/identity.ts';
+import { isJsonObject } from '../../../src/protocol/json.ts';
 import type { ParticipantRecord } from '../../../src/protocol/registry-record.ts';
 import type { Hit } from '../../../src/rules/hit.ts';
-import { isPlainObject, isSameValue } from '../../../src/rules/same-value.ts';
+import { isSameValue } from '../../../src/rules/same-value.ts';
 import type { CatalogContent } from '../../../src/rules/self-hosted/content.ts';
 import { asSignpostError } from './errors.ts';
 import { defaultRegistryName } from './registry.ts';
@@ -170,7 +171,7 @@ function findDifferences(
   signed: unknown,
 ): { path: string; isMissing: boolean }[] {
   if (isSameValue(shown, signed)) return [];
-  if (!isPlainObject(shown) || !isPlainObject(signed)) return [{ path, isMissing: signed === undefined }];
+  if (!isJsonObject(shown) || !isJsonObject(signed)) return [{ path, isMissing: signed === undefined }];
   return Object.keys(shown).flatMap((name) =>
     findDifferences(`${path}.${name}`, shown[name], Object.hasOwn(signed, name) ? signed[name] : undefined),
   );

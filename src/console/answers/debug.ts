@@ -1,3 +1,4 @@
+import { titled } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 
 export const SignatureStep = Type.Object({
@@ -9,42 +10,36 @@ export const SignatureStep = Type.Object({
 });
 export type SignatureStep = Static<typeof SignatureStep>;
 
-export const SignatureAnswer = Type.Object(
-  {
-    verdict: Type.Enum(['holds', 'differs', 'unreadable']),
-    differs: Type.Optional(Type.String()),
-    steps: Type.Array(SignatureStep),
-    signingString: Type.String(),
-    digest: Type.Object({ expected: Type.Optional(Type.String()), got: Type.String() }),
-    key: Type.Optional(
-      Type.Object({
-        identity: Type.String(),
-        recordId: Type.String(),
-        publicKey: Type.Optional(Type.String()),
-        state: Type.String(),
-      }),
-    ),
-    hints: Type.Array(Type.String()),
-  },
-  { title: 'SignatureDiagnosis' },
-);
+export const SignatureAnswer = titled('SignatureDiagnosis', {
+  verdict: Type.Enum(['holds', 'differs', 'unreadable']),
+  differs: Type.Optional(Type.String()),
+  steps: Type.Array(SignatureStep),
+  signingString: Type.String(),
+  digest: Type.Object({ expected: Type.Optional(Type.String()), got: Type.String() }),
+  key: Type.Optional(
+    Type.Object({
+      identity: Type.String(),
+      recordId: Type.String(),
+      publicKey: Type.Optional(Type.String()),
+      state: Type.String(),
+    }),
+  ),
+  hints: Type.Array(Type.String()),
+});
 export type SignatureAnswer = Static<typeof SignatureAnswer>;
 
-export const InboxItem = Type.Object(
-  {
-    id: Type.String(),
-    at: Type.String({ format: 'date-time' }),
-    path: Type.String(),
-    action: Type.Optional(Type.String()),
-    /** The signer that the Authorization header names, whether the signature holds or not. */
-    from: Type.Optional(Type.String()),
-    messageId: Type.Optional(Type.String()),
-    verifies: Type.Boolean(),
-    why: Type.Optional(Type.String()),
-    headers: Type.Record(Type.String(), Type.String()),
-    /** Never parsed: 1 MiB of JSON can be 20 MiB of objects. */
-    body: Type.String({ description: 'As it came; the first 16 KiB where it does not verify.' }),
-  },
-  { title: 'InboxItem' },
-);
+export const InboxItem = titled('InboxItem', {
+  id: Type.String(),
+  at: Type.String({ format: 'date-time' }),
+  path: Type.String(),
+  action: Type.Optional(Type.String()),
+  /** The signer that the Authorization header names, whether the signature holds or not. */
+  from: Type.Optional(Type.String()),
+  messageId: Type.Optional(Type.String()),
+  verifies: Type.Boolean(),
+  why: Type.Optional(Type.String()),
+  headers: Type.Record(Type.String(), Type.String()),
+  /** Never parsed: 1 MiB of JSON can be 20 MiB of objects. */
+  body: Type.String({ description: 'As it came; the first 16 KiB where it does not verify.' }),
+});
 export type InboxItem = Static<typeof InboxItem>;

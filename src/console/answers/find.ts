@@ -1,6 +1,6 @@
 import type { ReceivedCatalog } from '../../protocol/catalog.ts';
 import type { DiscoverMessage, RankedResource } from '../../protocol/discover-messages.ts';
-import { Pagination } from '../../protocol/shapes.ts';
+import { Pagination, titled } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 import type { LeftOut } from '../../rules/discover/page-answer.ts';
 
@@ -15,81 +15,71 @@ export type NearMiss = Static<typeof NearMiss>;
 const ExplainStep = Type.Object({ step: Type.String(), ms: Type.Optional(Type.Number()) });
 export type ExplainStep = Static<typeof ExplainStep>;
 
-export const FindAnswer = Type.Object(
-  {
-    catalogs: Type.Array(Type.Unsafe<ReceivedCatalog>({}), {
-      description: 'As the message of on_discover has them.',
+export const FindAnswer = titled('FindAnswer', {
+  catalogs: Type.Array(Type.Unsafe<ReceivedCatalog>({}), {
+    description: 'As the message of on_discover has them.',
+  }),
+  resourceCount: Type.Integer({ description: 'Resources in the answer.' }),
+  total: Type.Integer({ description: 'Resources that match.' }),
+  orMore: Type.Boolean({ description: 'There may be more: above 1,000, matches are not counted.' }),
+  pagination: Type.Optional(Pagination),
+  ranking: Type.Optional(
+    Type.Array(Type.Unsafe<RankedResource>({}), {
+      description:
+        'All resources of the answer in order, with rank and distanceMeters, as on_discover has them.',
     }),
-    resourceCount: Type.Integer({ description: 'Resources in the answer.' }),
-    total: Type.Integer({ description: 'Resources that match.' }),
-    orMore: Type.Boolean({ description: 'There may be more: above 1,000, matches are not counted.' }),
-    pagination: Type.Optional(Pagination),
-    ranking: Type.Optional(
-      Type.Array(Type.Unsafe<RankedResource>({}), {
-        description:
-          'All resources of the answer in order, with rank and distanceMeters, as on_discover has them.',
-      }),
-    ),
-    leftOut: Type.Optional(Type.Unsafe<LeftOut>({ description: 'What matched and is not in the answer.' })),
-    nearMisses: Type.Array(NearMiss, { description: 'What came close, where nothing was found.' }),
-    explain: Type.Object({
-      steps: Type.Array(ExplainStep),
-      ms: Type.Number({ description: 'How long the search took.' }),
-    }),
-    request: Type.Unsafe<{ context: object; message: DiscoverMessage }>({
-      description: 'The body of a discover that asks the same.',
-    }),
-  },
-  { title: 'FindAnswer' },
-);
+  ),
+  leftOut: Type.Optional(Type.Unsafe<LeftOut>({ description: 'What matched and is not in the answer.' })),
+  nearMisses: Type.Array(NearMiss, { description: 'What came close, where nothing was found.' }),
+  explain: Type.Object({
+    steps: Type.Array(ExplainStep),
+    ms: Type.Number({ description: 'How long the search took.' }),
+  }),
+  request: Type.Unsafe<{ context: object; message: DiscoverMessage }>({
+    description: 'The body of a discover that asks the same.',
+  }),
+});
 export type FindAnswer = Static<typeof FindAnswer>;
 
-export const WhyAnswer = Type.Object(
-  {
-    found: Type.Boolean(),
-    resource: Type.Optional(Type.Unknown({ description: 'The one that was looked at.' })),
-    rank: Type.Optional(Type.Integer({ description: 'Its position among all that match, from 1.' })),
-    checks: Type.Array(
-      Type.Object({
-        check: Type.String({ examples: ['filter'] }),
-        ok: Type.Boolean(),
-        detail: Type.String(),
-        got: Type.Optional(Type.Unknown({ description: 'What stands there instead.' })),
-      }),
-    ),
-    conclusion: Type.String(),
-    nextStep: Type.Optional(Type.String()),
-  },
-  { title: 'WhyAnswer' },
-);
+export const WhyAnswer = titled('WhyAnswer', {
+  found: Type.Boolean(),
+  resource: Type.Optional(Type.Unknown({ description: 'The one that was looked at.' })),
+  rank: Type.Optional(Type.Integer({ description: 'Its position among all that match, from 1.' })),
+  checks: Type.Array(
+    Type.Object({
+      check: Type.String({ examples: ['filter'] }),
+      ok: Type.Boolean(),
+      detail: Type.String(),
+      got: Type.Optional(Type.Unknown({ description: 'What stands there instead.' })),
+    }),
+  ),
+  conclusion: Type.String(),
+  nextStep: Type.Optional(Type.String()),
+});
 export type WhyAnswer = Static<typeof WhyAnswer>;
 
-export const Field = Type.Object(
-  {
-    path: Type.String({
-      description:
-        'From the resource, or offer, on. [*] stands for any element: a filter asks there with [?@…].',
-      examples: ['@.resourceAttributes.attributes.ratedPower.value'],
-    }),
-    label: Type.String({ examples: ['Rated power'] }),
-    kind: Type.Enum(['enum', 'number', 'boolean', 'text']),
-    unit: Type.Optional(Type.String({ examples: ['kW'] })),
-    values: Type.Optional(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() }))),
-    min: Type.Optional(Type.Number()),
-    max: Type.Optional(Type.Number()),
-  },
-  { title: 'Field' },
-);
+export const Field = titled('Field', {
+  path: Type.String({
+    description:
+      'From the resource, or offer, on. [*] stands for any element: a filter asks there with [?@…].',
+    examples: ['@.resourceAttributes.attributes.ratedPower.value'],
+  }),
+  label: Type.String({ examples: ['Rated power'] }),
+  kind: Type.Enum(['enum', 'number', 'boolean', 'text']),
+  unit: Type.Optional(Type.String({ examples: ['kW'] })),
+  values: Type.Optional(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() }))),
+  min: Type.Optional(Type.Number()),
+  max: Type.Optional(Type.Number()),
+});
 export type Field = Static<typeof Field>;
 
-export const TypeFields = Type.Object({
+const TypeFields = Type.Object({
   type: Type.String({ description: 'Schema context and type.' }),
   label: Type.String(),
   resources: Type.Integer(),
   fields: Type.Array(Field),
   offers: Type.Array(Field, { description: 'Of the offers for resources of this type.' }),
 });
-export type TypeFields = Static<typeof TypeFields>;
 
 export const FieldsAnswer = Type.Object({
   types: Type.Array(TypeFields),

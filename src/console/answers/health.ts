@@ -1,3 +1,4 @@
+import { titled } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 import { troubleKinds } from '../../rules/troubles.ts';
 
@@ -12,17 +13,14 @@ export const Trouble = Type.Object({
 });
 export type Trouble = Static<typeof Trouble>;
 
-export const Health = Type.Object(
-  {
-    healthy: Type.Boolean(),
-    reasons: Type.Array(Type.String(), { description: 'Why it is not healthy.' }),
-    processes: Type.Array(
-      Type.Object({ process: Type.String(), roles: Type.Array(Type.String()), version: Type.String() }),
-      { description: 'Those that have written within the last two minutes.' },
-    ),
-  },
-  { title: 'Health' },
-);
+export const Health = titled('Health', {
+  healthy: Type.Boolean(),
+  reasons: Type.Array(Type.String(), { description: 'Why it is not healthy.' }),
+  processes: Type.Array(
+    Type.Object({ process: Type.String(), roles: Type.Array(Type.String()), version: Type.String() }),
+    { description: 'Those that have written within the last two minutes.' },
+  ),
+});
 export type Health = Static<typeof Health>;
 
 export const Duplicate = Type.Object({
@@ -55,19 +53,15 @@ export const seriesNames = [
 
 export type SeriesRow = [minuteEpochSeconds: number, ...(number | null)[]];
 
-export const Series = Type.Object(
-  {
-    names: Type.Array(Type.String(), { examples: [[...seriesNames]] }),
-    goals: Type.Record(Type.String(), Type.Number(), {
-      description: 'Service-level goals: what a number should stay below.',
-    }),
-    rows: Type.Array(Type.Unsafe<SeriesRow>(Type.Array(Type.Union([Type.Number(), Type.Null()]))), {
-      description:
-        'The minute in seconds since 1970, then a number for each name; null where it is not known.',
-    }),
-  },
-  { title: 'HealthSeries' },
-);
+export const Series = titled('HealthSeries', {
+  names: Type.Array(Type.String(), { examples: [[...seriesNames]] }),
+  goals: Type.Record(Type.String(), Type.Number(), {
+    description: 'Service-level goals: what a number should stay below.',
+  }),
+  rows: Type.Array(Type.Unsafe<SeriesRow>(Type.Array(Type.Union([Type.Number(), Type.Null()]))), {
+    description: 'The minute in seconds since 1970, then a number for each name; null where it is not known.',
+  }),
+});
 export type Series = Static<typeof Series>;
 
 export const EmptySearch = Type.Object({

@@ -1,3 +1,4 @@
+import { titled } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 
 const verdict = {
@@ -8,24 +9,21 @@ const verdict = {
 
 export type Verdict = Static<typeof verdict.verdict>;
 
-export const ChainLink = Type.Object(
-  {
-    link: Type.String({ examples: ['manifest'] }),
-    state: Type.Enum(['ok', 'warning', 'broken', 'unseen']),
-    title: Type.String(),
-    detail: Type.String(),
-    expected: Type.Optional(Type.String()),
-    got: Type.Optional(Type.String()),
-    key: Type.Optional(Type.String({ description: 'Name of the key that signed it.' })),
-    at: Type.Optional(Type.String({ format: 'date-time' })),
-    bytes: Type.Optional(Type.Integer()),
-    url: Type.Optional(Type.String()),
-    code: Type.Optional(Type.String()),
-    hint: Type.Optional(Type.String({ description: 'What to do about it.' })),
-    catalogId: Type.Optional(Type.String()),
-  },
-  { title: 'ChainLink' },
-);
+export const ChainLink = titled('ChainLink', {
+  link: Type.String({ examples: ['manifest'] }),
+  state: Type.Enum(['ok', 'warning', 'broken', 'unseen']),
+  title: Type.String(),
+  detail: Type.String(),
+  expected: Type.Optional(Type.String()),
+  got: Type.Optional(Type.String()),
+  key: Type.Optional(Type.String({ description: 'Name of the key that signed it.' })),
+  at: Type.Optional(Type.String({ format: 'date-time' })),
+  bytes: Type.Optional(Type.Integer()),
+  url: Type.Optional(Type.String()),
+  code: Type.Optional(Type.String()),
+  hint: Type.Optional(Type.String({ description: 'What to do about it.' })),
+  catalogId: Type.Optional(Type.String()),
+});
 export type ChainLink = Static<typeof ChainLink>;
 
 export const InspectedCatalog = Type.Object({
@@ -56,20 +54,17 @@ export const Copy = Type.Object({
 });
 export type Copy = Static<typeof Copy>;
 
-export const Inspection = Type.Object(
-  {
-    kind: Type.Enum(['node', 'catalog', 'resource', 'unknown']),
-    node: Type.Optional(Type.String()),
-    catalogId: Type.Optional(Type.String()),
-    resourceId: Type.Optional(Type.String()),
-    ...verdict,
-    chain: Type.Array(ChainLink),
-    catalogs: Type.Array(InspectedCatalog),
-    issues: Type.Array(Issue),
-    copies: Type.Array(Copy),
-  },
-  { title: 'Inspection' },
-);
+export const Inspection = titled('Inspection', {
+  kind: Type.Enum(['node', 'catalog', 'resource', 'unknown']),
+  node: Type.Optional(Type.String()),
+  catalogId: Type.Optional(Type.String()),
+  resourceId: Type.Optional(Type.String()),
+  ...verdict,
+  chain: Type.Array(ChainLink),
+  catalogs: Type.Array(InspectedCatalog),
+  issues: Type.Array(Issue),
+  copies: Type.Array(Copy),
+});
 export type Inspection = Static<typeof Inspection>;
 
 export const Change = Type.Object({

@@ -1,33 +1,31 @@
 import { CatalogType } from '../../protocol/catalog.ts';
 import { ResourceDirective } from '../../protocol/publish-messages.ts';
+import { titled } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const Names = Type.Array(Type.String());
 
-export const Overview = Type.Object(
-  {
-    catalogs: Type.Integer(),
-    resources: Type.Integer(),
-    participants: Type.Integer(),
-    subscriptions: Type.Integer(),
-    nodes: Type.Integer(),
-    deliveries: Type.Object({
-      waiting: Type.Integer(),
-      parked: Type.Integer(),
-      oldestWaitingAt: Type.Optional(Time),
+export const Overview = titled('Overview', {
+  catalogs: Type.Integer(),
+  resources: Type.Integer(),
+  participants: Type.Integer(),
+  subscriptions: Type.Integer(),
+  nodes: Type.Integer(),
+  deliveries: Type.Object({
+    waiting: Type.Integer(),
+    parked: Type.Integer(),
+    oldestWaitingAt: Type.Optional(Time),
+  }),
+  crawl: Type.Object({
+    failing: Type.Integer({
+      description:
+        'Nodes of which something could not be read lately: `failing` and `with failing catalogs` in the list of nodes.',
     }),
-    crawl: Type.Object({
-      failing: Type.Integer({
-        description:
-          'Nodes of which something could not be read lately: `failing` and `with failing catalogs` in the list of nodes.',
-      }),
-      failingCatalogs: Type.Integer({ description: 'Crawled catalogs that could not be read lately.' }),
-    }),
-    index: Type.Object({ version: Type.Integer(), resources: Type.Integer() }),
-  },
-  { title: 'Overview' },
-);
+    failingCatalogs: Type.Integer({ description: 'Crawled catalogs that could not be read lately.' }),
+  }),
+  index: Type.Object({ version: Type.Integer(), resources: Type.Integer() }),
+});
 export type Overview = Static<typeof Overview>;
 
 export const ParticipantKey = Type.Object({
@@ -141,23 +139,20 @@ export const Delivery = Type.Object({
 });
 export type Delivery = Static<typeof Delivery>;
 
-export const DeliveryHistory = Type.Object(
-  {
-    ...Delivery.properties,
-    history: Type.Array(
-      Type.Object({
-        at: Time,
-        durationMs: Type.Integer(),
-        url: Type.String(),
-        status: Type.Optional(Type.Integer({ description: 'Missing where no answer came.' })),
-        answer: Type.String({ description: 'The first kilobyte of the answer, or why none came.' }),
-        request: Type.String({ description: 'The first two kilobytes of the body.' }),
-      }),
-      { description: 'The last ten requests, the oldest first; empty where the first one succeeded.' },
-    ),
-  },
-  { title: 'DeliveryHistory' },
-);
+export const DeliveryHistory = titled('DeliveryHistory', {
+  ...Delivery.properties,
+  history: Type.Array(
+    Type.Object({
+      at: Time,
+      durationMs: Type.Integer(),
+      url: Type.String(),
+      status: Type.Optional(Type.Integer({ description: 'Missing where no answer came.' })),
+      answer: Type.String({ description: 'The first kilobyte of the answer, or why none came.' }),
+      request: Type.String({ description: 'The first two kilobytes of the body.' }),
+    }),
+    { description: 'The last ten requests, the oldest first; empty where the first one succeeded.' },
+  ),
+});
 export type DeliveryHistory = Static<typeof DeliveryHistory>;
 
 export const nodeStandings = [
@@ -245,37 +240,31 @@ export const CatalogVersion = Type.Object({
 });
 export type CatalogVersion = Static<typeof CatalogVersion>;
 
-export const CatalogDetails = Type.Object(
-  {
-    ...CatalogSummary.properties,
-    document: Type.Object({}, { description: 'The catalog, without its documents where it is large.' }),
-    documentTruncated: Type.Optional(Type.Boolean()),
-    resourceDirectives: Type.Array(ResourceDirective, {
-      description:
-        'Which master resources its resources extend, and as which variants: of the first 200 that do. Of a copy that was pushed or pulled it is not known.',
-    }),
-    versions: Type.Array(CatalogVersion, {
-      description: 'The latest first, as far as HISTORY_DAYS keeps them.',
-    }),
-  },
-  { title: 'CatalogDetails' },
-);
+export const CatalogDetails = titled('CatalogDetails', {
+  ...CatalogSummary.properties,
+  document: Type.Object({}, { description: 'The catalog, without its documents where it is large.' }),
+  documentTruncated: Type.Optional(Type.Boolean()),
+  resourceDirectives: Type.Array(ResourceDirective, {
+    description:
+      'Which master resources its resources extend, and as which variants: of the first 200 that do. Of a copy that was pushed or pulled it is not known.',
+  }),
+  versions: Type.Array(CatalogVersion, {
+    description: 'The latest first, as far as HISTORY_DAYS keeps them.',
+  }),
+});
 export type CatalogDetails = Static<typeof CatalogDetails>;
 
-export const CatalogDifference = Type.Object(
-  {
-    changes: Type.Array(
-      Type.Object({
-        path: Type.String(),
-        kind: Type.Enum(['added', 'changed']),
-        after: Type.Unknown(),
-        version: Type.Integer(),
-      }),
-    ),
-    truncated: Type.Boolean(),
-    removed: Type.Integer({ description: 'How many documents were removed.' }),
-    note: Type.String(),
-  },
-  { title: 'CatalogDifference' },
-);
+export const CatalogDifference = titled('CatalogDifference', {
+  changes: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      kind: Type.Enum(['added', 'changed']),
+      after: Type.Unknown(),
+      version: Type.Integer(),
+    }),
+  ),
+  truncated: Type.Boolean(),
+  removed: Type.Integer({ description: 'How many documents were removed.' }),
+  note: Type.String(),
+});
 export type CatalogDifference = Static<typeof CatalogDifference>;

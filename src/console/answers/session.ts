@@ -1,6 +1,7 @@
+import { titled } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 
-export const Identity = Type.Object({
+const Identity = Type.Object({
   id: Type.String(),
   keyId: Type.Optional(Type.String()),
   url: Type.Optional(Type.String()),
@@ -9,50 +10,45 @@ export const Identity = Type.Object({
   ),
 });
 
-export type Identity = Static<typeof Identity>;
-
-export const Session = Type.Object(
-  {
-    operator: Type.Optional(
-      Type.Object(
-        { name: Type.String(), role: Type.Enum(['read', 'operate', 'publish']) },
-        { description: 'The operator that sent the request; absent for everybody else.' },
-      ),
+export const Session = titled('Session', {
+  operator: Type.Optional(
+    Type.Object(
+      { name: Type.String(), role: Type.Enum(['read', 'operate', 'publish']) },
+      { description: 'The operator that sent the request; absent for everybody else.' },
     ),
-    needsToken: Type.Boolean({
+  ),
+  needsToken: Type.Boolean({
+    description:
+      'Whether the token is asked for everything, as it is elsewhere than on a loopback address. Who has none is told no more than this.',
+  }),
+  version: Type.Optional(Type.String()),
+  roles: Type.Optional(Type.Array(Type.String(), { description: 'Of this process.' })),
+  networks: Type.Optional(Type.Array(Type.String())),
+  defaultNetwork: Type.Optional(Type.String()),
+  registryName: Type.Optional(Type.String()),
+  registryUrl: Type.Optional(Type.String()),
+  identities: Type.Optional(Type.Record(Type.String(), Identity)),
+  publishers: Type.Optional(
+    Type.Array(Type.String(), {
       description:
-        'Whether the token is asked for everything, as it is elsewhere than on a loopback address. Who has none is told no more than this.',
+        'Whose keys this machine has, beside those of its services: each of them can publish here.',
     }),
-    version: Type.Optional(Type.String()),
-    roles: Type.Optional(Type.Array(Type.String(), { description: 'Of this process.' })),
-    networks: Type.Optional(Type.Array(Type.String())),
-    defaultNetwork: Type.Optional(Type.String()),
-    registryName: Type.Optional(Type.String()),
-    registryUrl: Type.Optional(Type.String()),
-    identities: Type.Optional(Type.Record(Type.String(), Identity)),
-    publishers: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          'Whose keys this machine has, beside those of its services: each of them can publish here.',
-      }),
-    ),
-    can: Type.Optional(
-      Type.Object({
-        publishToService: Type.Boolean(),
-        publishFiles: Type.Boolean(),
-        crawl: Type.Boolean(),
-      }),
-    ),
-    mapTiles: Type.Optional(Type.String({ description: 'Address of the PMTiles file of MAP_TILES.' })),
-    demo: Type.Optional(Type.Boolean()),
-    demoCity: Type.Optional(
-      Type.Object({
-        name: Type.String(),
-        center: Type.Unsafe<[number, number]>(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })),
-        zoom: Type.Number(),
-      }),
-    ),
-  },
-  { title: 'Session' },
-);
+  ),
+  can: Type.Optional(
+    Type.Object({
+      publishToService: Type.Boolean(),
+      publishFiles: Type.Boolean(),
+      crawl: Type.Boolean(),
+    }),
+  ),
+  mapTiles: Type.Optional(Type.String({ description: 'Address of the PMTiles file of MAP_TILES.' })),
+  demo: Type.Optional(Type.Boolean()),
+  demoCity: Type.Optional(
+    Type.Object({
+      name: Type.String(),
+      center: Type.Unsafe<[number, number]>(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })),
+      zoom: Type.Number(),
+    }),
+  ),
+});
 export type Session = Static<typeof Session>;

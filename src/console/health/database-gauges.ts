@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../logger.ts';
-import type { Gauge, Metrics } from '../../metrics.ts';
+import type { Gauge } from '../../metrics.ts';
 import {
   type DeliveryBacklog,
   deliveryKinds,
@@ -9,7 +8,7 @@ import {
   measureDeliveries,
   measureIndex,
 } from '../../storage/console/backlog.ts';
-import type { Database } from '../../storage/database.ts';
+import type { ConsoleContext } from '../context.ts';
 
 // Gauges of what is in the database: what waits for whom, and how large the index is. They are measured when /metrics is read, at most every few seconds. A
 // database that is slow or gone does not hold up the answer: after a moment, what is known is told; what is not known is left out.
@@ -21,7 +20,9 @@ const keptMs = 60_000;
 /** Receivers that have a series of their own, for each kind and state: those whose deliveries wait longest. All others are `other`. */
 const namedReceivers = 50;
 
-export function addDatabaseGauges({ database, metrics, logger }: GaugeTools): void {
+type Tools = Pick<ConsoleContext, 'database' | 'metrics' | 'logger'>;
+
+export function addDatabaseGauges({ database, metrics, logger }: Tools): void {
   let measuredAt = performance.now();
   const refresh = createRefresh(async () => {
     const [deliveries, index] = await Promise.all([measureDeliveries(database), measureIndex(database)]);
@@ -69,12 +70,6 @@ export function addDatabaseGauges({ database, metrics, logger }: GaugeTools): vo
     for (const plain of [bytes, failing]) plain.remove();
   };
   forget();
-}
-
-interface GaugeTools {
-  database: Database;
-  metrics: Metrics;
-  logger: Logger;
 }
 
 /** One measurement at a time, and not again while it is fresh. */

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../logger.ts';
-import type { Metrics } from '../../metrics.ts';
 import type { EmptySearches } from '../../storage/console/empty-searches.ts';
 import {
   type AboutProcess,
@@ -10,7 +8,7 @@ import {
   type Numbers,
   writeMinute,
 } from '../../storage/console/minutes.ts';
-import type { Database } from '../../storage/database.ts';
+import type { ConsoleContext } from '../context.ts';
 import { countProcess } from './count-process.ts';
 
 // Every process with a database writes how it did: one row a minute, brought up to date a few times in that minute, so that the console shows something soon
@@ -20,13 +18,9 @@ const tickMs = 15_000;
 const minuteMs = 60_000;
 const resolutionMs = 10;
 
-interface RecorderOptions {
-  database: Database;
+interface RecorderOptions extends Pick<ConsoleContext, 'database' | 'metrics' | 'logger' | 'now'> {
   about: AboutProcess;
-  metrics: Metrics;
   emptySearches: EmptySearches;
-  logger: Logger;
-  now(): Date;
 }
 
 export function startMinuteRecorder(options: RecorderOptions): { close(): Promise<void> } {

@@ -14,7 +14,6 @@ import { addList, CursorTime, listOf, nextCursor, type Page, withoutNulls } from
 import { buildSeries } from './series.ts';
 import { findReasons, goals } from './verdict.ts';
 
-/** What is wrong now, how all processes did over the last hours, and what was looked for and not found. */
 export function addHealthRoutes(server: FastifyInstance, { database, now }: ConsoleContext): void {
   const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000);
 
@@ -25,7 +24,7 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
       readMinutes(database, minutesAgo(judgedMinutes)),
       listProcesses(database, minutesAgo(aliveMinutes)),
     ]);
-    const reasons = findReasons({ troubles, parked: deliveries.parked, rows: buildSeries(numbers, now()) });
+    const reasons = findReasons(troubles, deliveries.parked, buildSeries(numbers, now()));
     return {
       healthy: reasons.length === 0,
       reasons,

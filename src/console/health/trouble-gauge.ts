@@ -1,21 +1,14 @@
 import type { Troubles } from '../../delivery/troubles.ts';
-import type { Logger } from '../../logger.ts';
-import type { Metrics } from '../../metrics.ts';
 import { troubleKinds } from '../../rules/troubles.ts';
 import { within } from '../../within.ts';
+import type { ConsoleContext } from '../context.ts';
 
 /** A database that is slow or gone does not hold up /metrics for longer; then nothing is told. */
 const patienceMs = 500;
 
-export function addTroubleGauge({
-  metrics,
-  troubles,
-  logger,
-}: {
-  metrics: Metrics;
-  troubles: Troubles;
-  logger: Logger;
-}): void {
+type Tools = Pick<ConsoleContext, 'metrics' | 'logger'> & { troubles: Troubles };
+
+export function addTroubleGauge({ metrics, troubles, logger }: Tools): void {
   const collect = async () => {
     gauge.reset();
     try {

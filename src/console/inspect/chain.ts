@@ -30,7 +30,6 @@ export function link(
   return { link: name, state, title: titles[name], detail, ...more };
 }
 
-/** Where a file was fetched, how large it was. */
 export type Fetches = ReadonlyMap<string, { bytes: number; at: Date }>;
 
 /** The links of a self-hosted node up to the files, in their order; those behind a broken one were not seen. */

@@ -21,7 +21,6 @@ import { findOwnCopy } from './through-service.ts';
 
 // What is indexed beside what is live: the files of the node, or what the own catalog service stores.
 
-/** Of resources, and of offers. */
 const bounds = { maxDocuments: 20_000, maxBytes: 16 * 1024 * 1024 };
 const maxChanges = 200;
 

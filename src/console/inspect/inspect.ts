@@ -91,7 +91,6 @@ async function inspectSubject(
   };
 }
 
-/** What one way of publishing showed. */
 interface Seen {
   chain: ChainLink[];
   catalogs: SeenCatalog[];

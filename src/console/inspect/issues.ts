@@ -1,7 +1,6 @@
 import type { LoggedIssue } from '../../storage/console/subjects.ts';
 import type { ChainLink, Issue } from '../answers/inspect.ts';
 
-/** What the chain shows now, then what the crawl log and the publishes tell. */
 export function gatherIssues(
   chain: readonly ChainLink[],
   logged: readonly LoggedIssue[],

@@ -10,7 +10,6 @@ import { compareWithLive } from './difference.ts';
 import { inspect } from './inspect.ts';
 import { renderCsv } from './issues.ts';
 
-/** Inspect: why a node, a catalog or a resource is, or is not, to be found. */
 export function addInspectRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const inTurn = createSemaphore(inspectionTurns);
   const ask = async (query: unknown) => {

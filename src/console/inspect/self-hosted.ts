@@ -26,7 +26,6 @@ export interface WalkTools {
 /** Over the wire, for one inspection: whoever asks chooses the node, and the node chooses what it serves. */
 const maxFetchedBytes = 64 * 1024 * 1024;
 
-/** Keeps in mind how large each file was, and ends an inspection that fetches too much. */
 export function recordFetches(
   fetcher: Fetcher,
   now: () => Date,
@@ -81,7 +80,6 @@ export async function walkChain(
   return { chain: buildChain(findings, fetches), findings };
 }
 
-/** The last link: what this discovery service holds, beside what is live. */
 export function linkToIndex(
   catalogId: string,
   live: number | undefined,

@@ -12,7 +12,6 @@ import { buildChain, link } from './chain.ts';
 
 const resultsLookedAt = 10;
 
-/** The links that all catalogs of a publisher share. */
 export async function linkRegistration(exam: Examination, identity: string): Promise<ChainLink[]> {
   const findings: Finding[] = [];
   const walk = examineRecords(exam, identity);

@@ -35,7 +35,6 @@ function judgeLinks(links: readonly ChainLink[]): Verdict {
   return worst ? { verdict: 'warnings', ...explain(worst) } : { verdict: 'discoverable' };
 }
 
-/** The first broken link, or the first that is amiss. */
 function findWorst(links: readonly ChainLink[]): ChainLink | undefined {
   return links.find(({ state }) => state === 'broken') ?? links.find(({ state }) => state === 'warning');
 }

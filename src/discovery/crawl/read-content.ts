@@ -18,8 +18,7 @@ import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signe
 import {
   type GenuineBaseline,
   type GenuineChange,
-  judgeBaseline,
-  judgeChange,
+  judgeFile,
   type TrustedBaseline,
   type TrustedChange,
   trustBaseline,
@@ -121,11 +120,9 @@ export async function readFile(
   if (reader.aside && mayBeLarge(maxInflatedBytes)) {
     const genuine = await reader.aside.verifyFile(task, keyFinder(reader, node), signal);
     const judge = { node, entry, checker };
-    return inTurns<TrustedBaseline | TrustedChange>(
-      kind === 'baseline'
-        ? judgeBaseline(genuine as GenuineBaseline, judge)
-        : judgeChange(genuine as GenuineChange, judge),
-    );
+    return kind === 'baseline'
+      ? inTurns(judgeFile(genuine as GenuineBaseline, judge))
+      : inTurns(judgeFile(genuine as GenuineChange, judge));
   }
   const opened = openDocument(kind, file, { digest: reference.digest, maxInflatedBytes });
   const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);

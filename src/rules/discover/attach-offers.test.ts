@@ -3,7 +3,6 @@ import type { Offer } from '../../protocol/catalog.ts';
 import {
   type AttachedOffer,
   attachOffers,
-  coversResource,
   isStanding,
   type OfferingCatalog,
   type OfferTerms,
@@ -28,7 +27,7 @@ const attach = (offer: Partial<Offer>, from: OfferingCatalog = catalog) =>
 const indexesOf = (offer: Partial<Offer>, from?: OfferingCatalog) => {
   const [attached] = attach(offer, from);
   return (
-    attached && catalog.resourceIds.flatMap((_, index) => (coversResource(attached, index) ? [index] : []))
+    attached && (attached.covers === 'all' ? [...catalog.resourceIds.keys()] : [...attached.covers].sort())
   );
 };
 

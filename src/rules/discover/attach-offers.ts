@@ -1,22 +1,17 @@
 import type { Offer } from '../../protocol/catalog.ts';
+import { networksMeet } from '../extends.ts';
 import { boundsOf, isWithin, type PeriodBounds } from '../time-period.ts';
-import { shareNetwork } from './served.ts';
 
-// Offers meet resources at query time (catalog spec: Catalog, offer-only catalogs; Offer, resourceIds). Decided: only inside one
-// owner and a shared network, by resourceIds or, without them, to all resources of the same provider, which is
-// offer.provider or else that of the offer's catalog. A catalog is searched with its own offers alone; those of other catalogs
-// are attached to what was found, so an offer may be listed in another catalog than its own.
+// Offers meet resources at query time (catalog spec: Catalog, offer-only catalogs; Offer, resourceIds). Decided: only of one owner and in a shared network, by resourceIds or, without them, all resources of
+// the same provider: offer.provider, or else that of the offer's catalog. A catalog is searched with its own offers alone; offers of other catalogs are attached to the resources that were found.
 
-/** A catalog as far as offers ask for it. */
 export interface OfferingCatalog {
-  /** Identity of the node that published it. */
   owner: string;
   id: string;
   providerId: string;
   networkIds: readonly string[];
 }
 
-/** What an offer says of whom it is for, and when. */
 export interface OfferTerms {
   id: string;
   /** None: all resources of the provider. */
@@ -47,21 +42,17 @@ export function findCovers(
   to: OfferingCatalog,
   now: Date,
 ): 'all' | readonly string[] | undefined {
-  if (from.owner !== to.owner || !shareNetwork(from.networkIds, to.networkIds)) return undefined;
+  if (from.owner !== to.owner || !networksMeet(from.networkIds, to.networkIds)) return undefined;
   if (!isWithin(validity, now)) return undefined;
   return resourceIds ?? (providerId === to.providerId ? 'all' : undefined);
 }
 
 export interface AttachedOffer<T = OfferTerms> {
   offer: T;
-  /** Places in the catalog's list of resources. */
   covers: 'all' | ReadonlySet<number>;
 }
 
-/**
- * The offers that apply to resources of a catalog, its own ones first. Of two with the same id its own one stands, or
- * else the first.
- */
+/** The offers that apply to resources of a catalog, its own ones first. If two have the same id, its own one counts, or else the first. */
 export function attachOffers<T extends OfferTerms>(
   catalog: OfferingCatalog & { resourceIds: readonly string[] },
   offers: readonly T[],
@@ -83,8 +74,4 @@ export function attachOffers<T extends OfferTerms>(
 /** Whether an offer is a standing one: it covers all resources of its own catalog at any time. */
 export function isStanding({ resourceIds, provider, validity }: Offer): boolean {
   return resourceIds === undefined && provider?.id === undefined && validity === undefined;
-}
-
-export function coversResource({ covers }: Pick<AttachedOffer, 'covers'>, index: number): boolean {
-  return covers === 'all' || covers.has(index);
 }

@@ -1,12 +1,10 @@
 /**
- * What decides where a resource stands in an answer. Decided: text rank, else distance where a radius was asked for, else the position in the index, which is the same for every request.
- * With both text and distance: by band, then distance, then rank. A band is the set of query words that matched, each exactly or not (text/rank.ts): among resources that have the same
- * words, a fraction of a rank must not outweigh a kilometre.
+ * The order of an answer. Decided: text rank, else distance where a radius was asked for, else the position in the index.
+ * With both text and distance: by band, then distance, then rank. A band is the set of query words that matched, each exactly or not (text/rank.ts): a fraction of a rank must not outweigh a kilometre.
  */
 export interface Standing {
   /** Higher is better; where a text was searched. */
   rank?: number;
-  /** Higher is better; where a text was searched. */
   band?: number;
   /** Metres; where S_DWITHIN was used. */
   distance?: number;

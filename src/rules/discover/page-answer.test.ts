@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   AnswerDraft,
   type FoundResource,
+  maxAnswerBytes,
   neededCount,
-  pageAnswer,
+  type Paging,
   type StoredDocument,
 } from './page-answer.ts';
 
@@ -22,7 +23,18 @@ const found = (catalog: StoredDocument, id: string, ...indexes: number[]): Found
 
 const ranked = { catalogId: 'c', resourceId: 'r' };
 
-describe('pageAnswer', () => {
+function pageAnswer(
+  page: readonly FoundResource[],
+  total: number,
+  paging: Paging,
+  maxBytes = maxAnswerBytes,
+) {
+  const draft = new AnswerDraft(maxBytes);
+  draft.add(page);
+  return draft.finish(total, paging);
+}
+
+describe('AnswerDraft', () => {
   it('puts resources back into their catalogs, in the order in which they were found', () => {
     const { catalogs, resourceCount } = pageAnswer(
       [found(two, 'r3', 1), found(one, 'r2'), found(two, 'r1', 0, 1)],

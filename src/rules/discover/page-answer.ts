@@ -1,12 +1,9 @@
 import type { RankedResource } from '../../protocol/discover-messages.ts';
 import type { Pagination } from '../../protocol/shapes.ts';
 
-// An answer of discover from the resources that were found (catalog spec: POST /on_discover). Decided: `limit` and `offset` count
-// resources; they go back into their catalogs, in the order in which they were found. Without a limit an answer has up to 1,000
-// resources, and any answer ends, between two resources, before its message has 8 MiB. A resource whose offers alone have more stands alone in an
-// answer, with as many of them as fit. It carries a pagination only where the request paged:
-// schemas of peers are closed, and one member that nobody asked for makes them refuse the whole answer. Documents are put together as the
-// texts that they are stored as.
+// An answer of discover from the resources that were found (catalog spec: POST /on_discover). Decided: `limit` and `offset` count resources, which go back into their catalogs in the order in which
+// they were found. Without a limit an answer has up to 1,000 resources, and any answer ends, between two resources, before its message has 8 MiB. It has a pagination only where the request paged:
+// peers with closed schemas refuse a whole answer for one member that nobody asked for.
 
 export const maxLimit = 1_000;
 /** An on_discover has 8 MiB at most; what is left of them is for its context. */
@@ -38,7 +35,6 @@ export interface FoundResource {
 
 export interface WideOffers {
   offers: readonly StoredDocument[];
-  /** How many there are beyond these, which would not fit into any answer. */
   more: number;
 }
 
@@ -53,13 +49,9 @@ export interface AnswerPage {
   /** The array `catalogs`; empty where the page is beyond the last resource. */
   catalogs: string;
   resourceCount: number;
-  /** How many were counted, those on other pages included. */
   total: number;
-  /** Only where the request paged. */
   pagination?: Pagination;
-  /** All resources of the page in order, which is lost across catalogs. */
   ranking: RankedResource[];
-  /** What was found and is missing. */
   leftOut?: LeftOut;
 }
 
@@ -71,27 +63,10 @@ export interface LeftOut {
   offers: number;
 }
 
-/** How many resources must be found before counting may end. */
 export function neededCount({ limit = maxLimit, offset = 0 }: Paging): number {
   return Math.max(exactTotal, offset + limit) + 1;
 }
 
-/**
- * `found` are the resources from the offset on, at most `limit` of them; `total` is how many were counted, those before
- * the offset included.
- */
-export function pageAnswer(
-  found: readonly FoundResource[],
-  total: number,
-  paging: Paging,
-  maxBytes = maxAnswerBytes,
-): AnswerPage {
-  const draft = new AnswerDraft(maxBytes);
-  draft.add(found);
-  return draft.finish(total, paging);
-}
-
-/** An answer that is put together part by part, until it is full. */
 export class AnswerDraft {
   isFull = false;
   private resourceCount = 0;
@@ -115,6 +90,7 @@ export class AnswerDraft {
     for (const each of found) this.isFull ||= !this.addOne(each);
   }
 
+  /** `total` is how many were counted, those before the offset included. */
   finish(total: number, { limit, offset }: Paging): AnswerPage {
     const { resourceCount, missingOffers } = this;
     const start = offset ?? 0;
@@ -181,7 +157,6 @@ export class AnswerDraft {
   }
 }
 
-/** Where all offers of one resource do not fit, some do. */
 function findFitting(offers: readonly StoredDocument[], room: number): StoredDocument[] {
   let left = room;
   return offers.filter((offer) => {

@@ -1,15 +1,11 @@
 import type { SpatialQuantifier } from '../../protocol/discover-messages.ts';
 
-/** For how many geometries a predicate was asked, and for how many it holds. */
 export interface Tally {
   asked: number;
   holds: number;
 }
 
-/**
- * Whether a resource satisfies a spatial constraint, from what the predicate says of the geometries under its targets. Decided:
- * what has no geometry there never matches, whatever the quantifier.
- */
+/** Whether the geometries under the targets of a resource satisfy a spatial constraint. Decided: without a geometry there a resource never matches. */
 export function quantify(quantifier: SpatialQuantifier, { asked, holds }: Tally): boolean {
   if (asked === 0) return false;
   switch (quantifier) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { networksMeet } from '../extends.ts';
 import { boundsOf } from '../time-period.ts';
-import { type CatalogState, isSearched, type SearchScope, shareNetwork } from './served.ts';
+import { type CatalogState, isSearched, type SearchScope } from './served.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const schema = 'https://schema.example.org/Coffee/v1/context.jsonld';
@@ -31,11 +32,11 @@ describe('isSearched', () => {
   });
 });
 
-describe('shareNetwork', () => {
+describe('networksMeet', () => {
   it('asks for one network of both; none means every one', () => {
-    expect(shareNetwork(['a', 'b'], ['b', 'c'])).toBe(true);
-    expect(shareNetwork(['a'], ['b'])).toBe(false);
-    expect(shareNetwork([], ['b'])).toBe(true);
-    expect(shareNetwork(['a'], [])).toBe(true);
+    expect(networksMeet(['a', 'b'], ['b', 'c'])).toBe(true);
+    expect(networksMeet(['a'], ['b'])).toBe(false);
+    expect(networksMeet([], ['b'])).toBe(true);
+    expect(networksMeet(['a'], [])).toBe(true);
   });
 });

@@ -1,10 +1,8 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import { isWithin, type PeriodBounds } from '../time-period.ts';
 
-// Which catalogs discover looks at. Decided: neither templates (search finds those) nor what is inactive or outside its
-// validity; `context.networkId` and `context.schemaContext` narrow the search where they are given.
+// Which catalogs discover looks at. Decided: no templates, no inactive catalogs, none outside its validity; `context.networkId` and `context.schemaContext` narrow the search.
 
-/** What a request narrows its search to. */
 export interface SearchScope {
   networkId?: string;
   /** Schema context URIs, one of which the catalog must use; none means all. */
@@ -40,8 +38,4 @@ export function isServed(
     isWithin(validity, now) &&
     (networkId === undefined || networkIds.length === 0 || networkIds.includes(networkId))
   );
-}
-
-export function shareNetwork(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === 0 || others.length === 0 || some.some((networkId) => others.includes(networkId));
 }

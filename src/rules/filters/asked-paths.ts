@@ -1,22 +1,16 @@
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 import type { Condition, Query, Segment, ValueExpression } from '../jsonpath/grammar.ts';
 
-// The paths that a filter asks for, from the root of the payload on: what somebody who misspelled a name wants to be told. Nothing is decided by
-// them.
+// The paths that a filter asks for, from the root of the payload on, for hints about misspelled names. They decide nothing.
 
-/** The name of a member, or any child. */
 export type Step = { name: string } | 'any';
 export type AskedPath = readonly Step[];
 
-/**
- * Those that must lead somewhere for the filter to select anything, or for one of its alternatives to. What stands below `..`, several selectors
- * or a negation is left out.
- */
+/** The paths that must lead somewhere for the filter, or one of its alternatives, to select anything. Leaves out paths below `..`, several selectors and negations. */
 export function listAskedPaths(query: Query): AskedPath[] {
   return pathsOf(query, []);
 }
 
-/** `current` is what `@` stands for. */
 function pathsOf({ from, segments }: Query, current: AskedPath): AskedPath[] {
   const found: AskedPath[] = [];
   let path: AskedPath = from === '$' ? [] : current;
@@ -67,17 +61,11 @@ function pathsOfCondition(condition: Condition, current: AskedPath): AskedPath[]
 }
 
 function pathsOfValue(expression: ValueExpression, current: AskedPath): AskedPath[] {
-  switch (expression.kind) {
-    case 'singular':
-    case 'value':
-      return pathsOf(expression.query, current);
-    case 'length':
-      return pathsOfValue(expression.argument, current);
-    // What is not there has a count, too.
-    case 'count':
-    case 'literal':
-      return [];
-  }
+  if (expression.kind === 'length') return pathsOfValue(expression.argument, current);
+  // A missing value has a count, too.
+  return expression.kind === 'singular' || expression.kind === 'value'
+    ? pathsOf(expression.query, current)
+    : [];
 }
 
 export function leadsSomewhere(path: AskedPath, root: Json): boolean {

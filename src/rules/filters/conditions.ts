@@ -26,12 +26,9 @@ export interface AskedCondition {
 }
 
 /**
- * The condition for the index that every resource or offer selected by a filter satisfies. `always` if nothing is known, as for a filter
- * that looks beyond single ones.
+ * The condition for the index that every resource or offer selected by a filter satisfies: `always` if nothing is known.
  *
- * The traps are those of RFC 9535: nothing equals nothing, so that `@.a == @.b` holds where both are missing; `!=` and `!`
- * hold for what is missing or of another type; only numbers and texts are ordered, but `<=` and `>=` include equality
- * of everything.
+ * Traps of RFC 9535: `@.a == @.b` holds where both are missing; `!=` and `!` hold for a missing value or one of another type; only numbers and texts are ordered, but `<=` and `>=` include equality of all.
  */
 export function indexCondition(query: Query, list: ListName = 'resources', options = {}): AskedCondition {
   const [document, ...rest] = findLocalSegments(query, list, options) ?? [];
@@ -44,10 +41,7 @@ export function indexCondition(query: Query, list: ListName = 'resources', optio
   return every([isSelected, reach(rest, [], exists)], []);
 }
 
-/**
- * The condition on a catalog's own members, without resources and offers, that holds for each catalog in which a filter selects something. It is exact if exactly the catalogs that satisfy
- * it are those that the filter continues with or, at its end, selects.
- */
+/** The condition on a catalog's own members that holds for each catalog in which a filter selects something. Exact: the filter continues with, or selects, exactly the catalogs that satisfy it. */
 export function catalogCondition({ segments }: Query): AskedCondition {
   const [catalogs, catalog, ...rest] = segments;
   if (!isName(catalogs, 'catalogs') || catalog === undefined || catalog.descendants) return unknown;
@@ -73,7 +67,6 @@ export function catalogCondition({ segments }: Query): AskedCondition {
 /** Documents are not nested deeper than this. */
 const maxSteps = 64;
 
-/** The condition that the segments lead from a path to a node that satisfies `leaf`. */
 function reach(segments: readonly Segment[], start: IndexPath, leaf: Leaf): AskedCondition {
   const found: AskedCondition[] = [];
   let path = start;
@@ -124,7 +117,6 @@ function findStep(
   }
 }
 
-/** The condition of a resource with a node at the path for which the condition holds. */
 function conditionAt(condition: Condition, path: IndexPath): AskedCondition {
   switch (condition.kind) {
     case 'or':
@@ -220,18 +212,10 @@ function valueComparison(
   return operator === '<=' || operator === '>=' ? equals(path, value) : exactly(never);
 }
 
-/** The condition that the expression has a value. */
 function somethingAt(expression: ValueExpression, path: IndexPath): AskedCondition {
-  switch (expression.kind) {
-    case 'literal':
-    case 'count':
-      return unknown;
-    case 'length':
-      return somethingAt(expression.argument, path);
-    case 'singular':
-    case 'value':
-      return reachFrom(expression.query, path, exists);
-  }
+  if (expression.kind === 'length') return somethingAt(expression.argument, path);
+  const isOfNode = expression.kind === 'singular' || expression.kind === 'value';
+  return isOfNode ? reachFrom(expression.query, path, exists) : unknown;
 }
 
 function reachFrom({ from, segments }: Query, path: IndexPath, leaf: Leaf): AskedCondition {
@@ -266,7 +250,7 @@ const unknown: AskedCondition = { condition: always, isExact: false };
 /** If there are several nodes at the path, different nodes may satisfy different parts. */
 function every(parts: readonly AskedCondition[], path: IndexPath): AskedCondition {
   const condition = and(parts.map((part) => part.condition));
-  const isOfOneNode = isOneNode(path) || condition.kind !== 'and';
+  const isOfOneNode = memberNames(path) !== undefined || condition.kind !== 'and';
   return { condition, isExact: isOfOneNode && parts.every(({ isExact }) => isExact) };
 }
 
@@ -275,10 +259,6 @@ function some(parts: readonly AskedCondition[]): AskedCondition {
     condition: or(parts.map((part) => part.condition)),
     isExact: parts.every(({ isExact }) => isExact),
   };
-}
-
-function isOneNode(path: IndexPath): boolean {
-  return memberNames(path) !== undefined;
 }
 
 type Literal = ValueExpression & { kind: 'literal' };

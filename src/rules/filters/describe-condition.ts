@@ -1,12 +1,18 @@
 import { isJsonObject, type Json, quoteName } from '../../protocol/json.ts';
-import type { Condition, Query, Segment, Selector, ValueExpression } from '../jsonpath/grammar.ts';
+import {
+  type Condition,
+  type Query,
+  queriesOf,
+  type Segment,
+  type Selector,
+  type ValueExpression,
+} from '../jsonpath/grammar.ts';
 import { compileFind } from '../jsonpath/jsonpath.ts';
 import { findLocalSegments } from './local-filter.ts';
 
 // Which condition of a filter a resource does not satisfy, and what stands there instead: for a person who asks why a resource was not found.
 
 export interface FailedCondition {
-  /** As RFC 9535 writes it. */
   condition: string;
   /** The values at the paths that the condition compares; null where nothing stands there. */
   got: Record<string, Json>;
@@ -32,7 +38,7 @@ function holds(condition: Condition, resource: Json): boolean {
 }
 
 function valuesOf(condition: Condition, resource: Json): Record<string, Json> {
-  const values = queriesOf(condition).map((query): [string, Json] => {
+  const values = queriesOf(condition, withoutFilter).map((query): [string, Json] => {
     const found = compileFind({ ...query, from: '$' })(resource).map(({ value }) => value);
     return [describeQuery(query), found.length === 0 ? null : shorten(found.length === 1 ? found[0] : found)];
   });
@@ -46,34 +52,10 @@ function shorten(value: Json | undefined): Json {
   return isJsonObject(value) ? '{…}' : `${text.slice(0, maxTextLength)}…`;
 }
 
-function queriesOf(condition: Condition): Query[] {
-  switch (condition.kind) {
-    case 'or':
-    case 'and':
-      return condition.conditions.flatMap(queriesOf);
-    case 'not':
-      return queriesOf(condition.condition);
-    case 'exists':
-      return [withoutFilter(condition.query)];
-    case 'comparison':
-      return [...queriesIn(condition.left), ...queriesIn(condition.right)];
-    case 'match':
-    case 'search':
-      return [...queriesIn(condition.text), ...queriesIn(condition.pattern)];
-    case 'like':
-      return queriesIn(condition.text);
-  }
-}
-
 /** `@.connectors[?@.type == 'x']` asks for what stands at `@.connectors`. */
 function withoutFilter({ from, segments }: Query): Query {
   const at = segments.findIndex(({ selectors }) => selectors.some(({ kind }) => kind === 'filter'));
   return { from, segments: at > 0 ? segments.slice(0, at) : segments };
-}
-
-function queriesIn(expression: ValueExpression): Query[] {
-  if (expression.kind === 'literal') return [];
-  return expression.kind === 'length' ? queriesIn(expression.argument) : [expression.query];
 }
 
 function describeCondition(condition: Condition): string {

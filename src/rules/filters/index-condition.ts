@@ -1,10 +1,7 @@
 /**
- * What an index can be asked about a resource. A condition says "some value at this path is so"; a filter is turned into one
- * that holds for every resource that the filter selects, and usually for some more (conditions.ts).
+ * A question to an index about a resource: "some value at this path is so". A filter becomes a condition that holds for every resource that the filter selects, and usually for more (conditions.ts).
  *
- * An index that answers it must not be narrower either. Values are those that JSON.parse gives: a number is a double, so an
- * index of decimals has to hold what JSON.stringify writes of it, not the digits of the document. To look through arrays
- * without asking is wider, and allowed; to find only elements where the path says `child` is narrower, and not.
+ * The index must not be narrower either. A number is a double, as JSON.parse reads it. An index may look through arrays unasked, but must not find only elements where the path says `child`.
  */
 export type IndexCondition =
   | { kind: 'always' }
@@ -13,9 +10,7 @@ export type IndexCondition =
   | IndexLeaf;
 
 export type IndexLeaf =
-  /** A value of that type and value. */
   | { kind: 'equals'; path: IndexPath; value: null | boolean | number | string }
-  /** A number in that relation to the given one. */
   | { kind: 'range'; path: IndexPath; operator: RangeOperator; value: number }
   /** Any value, null included. */
   | { kind: 'exists'; path: IndexPath };
@@ -40,7 +35,6 @@ export function or(conditions: readonly IndexCondition[]): IndexCondition {
   return join('or', conditions, never, always);
 }
 
-/** The names of a path of members only. */
 export function memberNames(path: IndexPath): string[] | undefined {
   const names = path.flatMap((step) => (typeof step === 'object' ? [step.name] : []));
   return names.length === path.length ? names : undefined;

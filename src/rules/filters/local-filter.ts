@@ -1,14 +1,10 @@
 import type { Json } from '../../protocol/json.ts';
-import type { Condition, Query, Segment, Selector, ValueExpression } from '../jsonpath/grammar.ts';
+import { type Query, queriesOf, type Segment, type Selector } from '../jsonpath/grammar.ts';
 import { compileFind } from '../jsonpath/jsonpath.ts';
 
-/** What a catalog has many of, each by itself. */
 export type ListName = 'resources' | 'offers';
 
-/**
- * Most filters look at each resource, or at each offer, by itself: `$.catalogs[*].resources[?…]`, with conditions about `@` alone. For them this
- * is whether they select something in a given one, so that the rest of its catalog need not be read. Undefined for every other filter.
- */
+/** Most filters look at each resource, or each offer, by itself: `$.catalogs[*].resources[?…]`. Then this says whether they select something in a given one. Undefined for other filters. */
 export function localFilter(
   query: Query,
   list: ListName = 'resources',
@@ -52,7 +48,6 @@ function isEachCatalog(segment: Segment | undefined): boolean {
   );
 }
 
-/** Not by its index in the catalog. */
 function isEachDocument({ descendants, selectors }: Segment): boolean {
   return !descendants && selectors.every(({ kind }) => kind === 'wildcard' || kind === 'filter');
 }
@@ -67,35 +62,8 @@ function isOnly(segment: Segment | undefined, test: (selector: Selector) => bool
 }
 
 function refersToRoot({ selectors }: Segment): boolean {
-  return selectors.some((selector) => 'condition' in selector && conditionRefersToRoot(selector.condition));
-}
-
-function conditionRefersToRoot(condition: Condition): boolean {
-  switch (condition.kind) {
-    case 'or':
-    case 'and':
-      return condition.conditions.some(conditionRefersToRoot);
-    case 'not':
-      return conditionRefersToRoot(condition.condition);
-    case 'exists':
-      return queryRefersToRoot(condition.query);
-    case 'comparison':
-      return valueRefersToRoot(condition.left) || valueRefersToRoot(condition.right);
-    case 'match':
-    case 'search':
-      return valueRefersToRoot(condition.text) || valueRefersToRoot(condition.pattern);
-    case 'like':
-      return valueRefersToRoot(condition.text);
-  }
-}
-
-function valueRefersToRoot(expression: ValueExpression): boolean {
-  if (expression.kind === 'literal') return false;
-  return expression.kind === 'length'
-    ? valueRefersToRoot(expression.argument)
-    : queryRefersToRoot(expression.query);
-}
-
-function queryRefersToRoot({ from, segments }: Query): boolean {
-  return from === '$' || segments.some(refersToRoot);
+  const queries = selectors.flatMap((selector) =>
+    'condition' in selector ? queriesOf(selector.condition) : [],
+  );
+  return queries.some(({ from, segments }) => from === '$' || segments.some(refersToRoot));
 }

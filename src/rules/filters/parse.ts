@@ -3,15 +3,11 @@ import { type JsonPath, parseJsonPath } from '../jsonpath/jsonpath.ts';
 import { JsonPathFault } from '../jsonpath/reader.ts';
 import { parsePostfixQuery } from './postfix.ts';
 
-/** A filter of an intent, read by one of the two grammars. */
 export interface Filter extends JsonPath {
   readonly grammar: 'rfc9535' | 'postfix';
 }
 
-/**
- * Reads `intent.filters.expression` (catalog spec: POST /discover): RFC 9535 first, then, where it is accepted, the form of
- * PostgreSQL that many clients send. Where neither can read it, the error is that of the grammar that got further.
- */
+/** Reads `intent.filters.expression` (catalog spec: POST /discover): RFC 9535 first, then, if accepted, the form of PostgreSQL. The error is that of the grammar that got further. */
 export function parseFilter(expression: string, { acceptPostfix }: { acceptPostfix: boolean }): Filter {
   const read = find(() => ({ ...parseJsonPath(expression), grammar: 'rfc9535' as const }));
   if (!(read instanceof ProtocolError)) return read;

@@ -3,6 +3,7 @@ import {
   type Condition,
   isSingular,
   type Query,
+  queriesIn,
   type Segment,
   type Selector,
   type ValueExpression,
@@ -10,20 +11,15 @@ import {
 import { type Operand, QueryParser } from '../jsonpath/parse.ts';
 
 /**
- * Reads the form in which most clients of the field write filters, the SQL/JSON path of PostgreSQL:
+ * Reads the form in which most clients of the field write filters, the SQL/JSON path of PostgreSQL, and rewrites it to RFC 9535:
  *
  *     $.catalogs[*].resources[*] ? (@.resourceAttributes."@type" == "Coffee" && @.rating > 4)
  *
- * and rewrites it to RFC 9535. A filter after a path keeps or drops the nodes of that path themselves, so that
- * `resources[*] ? (c)` is `resources[?c]`. Known beyond the RFC are `."key"`, filters after any step, exists(), `like_regex` with
- * its flags, `starts with`, `<>`, and the modes `lax` and `strict`, which change nothing.
- *
- * Only the spelling is that of SQL. What it means is decided by RFC 9535, so that both spellings find the same:
- * - `!=` is the opposite of `==`: a member that is missing differs from every value. `!` has no third truth value.
- * - Arrays are entered by `[*]` alone, never silently: `@.tags == "x"` asks for a text, `@.tags[*] == "x"` for an array with it.
- * - A path that may select several nodes is compared by "some of them", which the RFC has no operator for.
- *
- * An expression without a filter after a path is not in this form at all.
+ * A filter after a path keeps or drops the nodes of that path, so `resources[*] ? (c)` is `resources[?c]`. Beyond the RFC it has `."key"`, filters after any step, exists(), `like_regex` with flags,
+ * `starts with`, `<>`, and the modes `lax` and `strict`, which change nothing. An expression without a filter after a path is not in this form. Its meaning is that of RFC 9535:
+ * - `!=` is the opposite of `==`: a missing member differs from every value. `!` has no third truth value.
+ * - Arrays are entered by `[*]` alone: `@.tags == "x"` asks for a text, `@.tags[*] == "x"` for an array with it.
+ * - A path that may select several nodes is compared by "some of them".
  */
 export function parsePostfixQuery(expression: string): Query {
   return new PostfixParser(expression.trimEnd()).whole();
@@ -109,7 +105,7 @@ class PostfixParser extends QueryParser {
   /** Inside the filter of another path, `@` would be another node. */
   private besideMany(operand: Operand): ValueExpression {
     const value = this.comparable(operand);
-    if (refersToCurrent(value)) {
+    if (queriesIn(value).some(({ from }) => from === '@')) {
       this.fail('several nodes can be compared with a literal or a path from $ only', operand.at);
     }
     return value;
@@ -148,9 +144,4 @@ function isWildcard({ selectors }: Segment): boolean {
 
 function isMany(operand: Operand): operand is Operand & { query: Query } {
   return operand.query !== undefined && !isSingular(operand.query);
-}
-
-function refersToCurrent(expression: ValueExpression): boolean {
-  if (expression.kind === 'literal') return false;
-  return expression.kind === 'length' ? refersToCurrent(expression.argument) : expression.query.from === '@';
 }

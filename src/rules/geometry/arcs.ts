@@ -1,9 +1,8 @@
 import type { Shape } from './shape.ts';
 import { type Spot, vertexAt } from './spot.ts';
 
-// A shape whose edges are to be read as arcs of great circles. An arc to a pole follows a meridian, and then the pole stands
-// at all longitudes; one over a pole does so twice. Between two places that lie opposite each other there is no single
-// shortest arc, and an edge once round the world is none: these follow their line in longitude and latitude.
+// A shape with its edges read as arcs of great circles. An arc to a pole follows a meridian, and the pole is at all longitudes; an arc over a pole does so twice. An edge between opposite places, or once
+// round the world, has no single shortest arc: it follows its line in longitude and latitude.
 
 export function withArcs({ points, lines, areas }: Shape): Shape {
   return {

@@ -1,21 +1,15 @@
 import { boxOf, isOn, meetings, ownMeetings } from './edge-meetings.ts';
 import { type Box, type Edge, type EdgeIndex, visitEdges } from './edges.ts';
+import type { Figure } from './figure.ts';
 import { lookAround, type Surroundings } from './look-around.ts';
 import { locate, type Node, Nodes, reach } from './node.ts';
 import { boundary, exterior, interior, type Location, type Relation, raise, unrelated } from './relation.ts';
 import { compareX, compareY, midpoint, moved, type Spot } from './spot.ts';
 
-// The relation of two geometries, by laying one over the other: all edges are cut where they meet others, so that each
-// piece lies as a whole inside, on or outside both, and has on each of its sides a face that does, too. Pieces,
-// faces and the nodes where they meet are the whole plane. Only what comes near the other geometry is looked at.
+// The relation of two geometries, by overlay: all edges are cut where they meet others, so that each piece, and each face beside it, lies as a whole inside, on or outside both. Only edges near the other
+// geometry are looked at.
 
-export interface Layer {
-  readonly index: EdgeIndex;
-  readonly points: readonly Spot[];
-  readonly box: Box;
-}
-
-export function arrange(first: Layer, second: Layer): Relation {
+export function arrange(first: Figure, second: Figure): Relation {
   const overlay = {
     layers: [first, second],
     near: [edgesNear(first, second.box), edgesNear(second, first.box)],
@@ -33,7 +27,7 @@ export function arrange(first: Layer, second: Layer): Relation {
 }
 
 interface Overlay {
-  layers: [Layer, Layer];
+  layers: [Figure, Figure];
   /** The edges of each that may touch the other. */
   near: [readonly Edge[], readonly Edge[]];
   cuts: [Map<Edge, Cut[]>, Map<Edge, Cut[]>];
@@ -50,7 +44,7 @@ interface Cut {
 const both = [0, 1] as const;
 
 /** In the order of their lines and rings. */
-function edgesNear({ index }: Layer, box: Box): Edge[] {
+function edgesNear({ index }: Figure, box: Box): Edge[] {
   const near = new Set<Edge>();
   visitEdges(index, box, (edge) => {
     if (!edge.isPole) near.add(edge);
@@ -171,7 +165,6 @@ function layDistantEdges({ layers, near, relation }: Overlay, which: 0 | 1): voi
   if (lineEdgeCount > near[which].length - nearOfAreas) note(relation, which, interior, exterior, 1);
 }
 
-/** Raises the relation, seen from the first geometry or from the second. */
 function note(relation: Relation, which: 0 | 1, own: Location, other: Location, dimension: number): void {
   if (which === 0) raise(relation, own, other, dimension);
   else raise(relation, other, own, dimension);

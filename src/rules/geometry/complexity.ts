@@ -51,7 +51,6 @@ function weigh(geometry: Geometry): { edges: number; points: number } {
 interface Chain {
   kind: 'points' | 'line' | 'ring';
   positions: Position[];
-  /** From the geometry. */
   at: (string | number)[];
 }
 
@@ -66,14 +65,12 @@ function* chainsOf(geometry: Geometry, above: (string | number)[] = []): Generat
   if (type === 'Point') yield { kind: 'points', positions: [coordinates], at };
   if (type === 'MultiPoint') yield { kind: 'points', positions: coordinates, at };
   if (type === 'LineString') yield { kind: 'line', positions: coordinates, at };
-  if (type === 'MultiLineString')
-    for (const [index, positions] of coordinates.entries())
-      yield { kind: 'line', positions, at: [...at, index] };
-  if (type === 'Polygon') yield* ringsOf(coordinates, at);
+  if (type === 'MultiLineString') yield* each('line', coordinates, at);
+  if (type === 'Polygon') yield* each('ring', coordinates, at);
   if (type === 'MultiPolygon')
-    for (const [index, rings] of coordinates.entries()) yield* ringsOf(rings, [...at, index]);
+    for (const [index, rings] of coordinates.entries()) yield* each('ring', rings, [...at, index]);
 }
 
-function* ringsOf(rings: Position[][], at: (string | number)[]): Generator<Chain> {
-  for (const [index, positions] of rings.entries()) yield { kind: 'ring', positions, at: [...at, index] };
+function* each(kind: Chain['kind'], lists: Position[][], at: Chain['at']): Generator<Chain> {
+  for (const [index, positions] of lists.entries()) yield { kind, positions, at: [...at, index] };
 }

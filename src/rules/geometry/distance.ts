@@ -4,7 +4,6 @@ import { angleBetween, angleToArc, arcsCross, chord, earthRadiusMeters, type Vec
 
 // Distances on the sphere, along great circles: 0 where two geometries touch or one is inside an area of the other.
 
-/** Metres between the nearest places of two geometries. */
 export function distanceBetween(stored: Geometry, query: Geometry): number {
   return prepareDistance(query)(stored);
 }
@@ -18,7 +17,6 @@ export function prepareDistance(
   return (stored) => metersBetween(globeFigureOf(stored), figure, 0, limitMeters);
 }
 
-/** Whether a geometry lies within some metres of the query. */
 export function prepareNearness(query: Geometry, meters: number): (stored: Geometry) => boolean {
   const figure = globeFigureOf(query);
   return (stored) => metersBetween(globeFigureOf(stored), figure, meters, meters) <= meters;

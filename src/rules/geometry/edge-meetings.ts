@@ -1,10 +1,7 @@
 import { type Box, type Edge, type EdgeIndex, visitEdges } from './edges.ts';
 import { compareX, compareY, crossing, isSameVertex, moved, orient, type Spot } from './spot.ts';
 
-/**
- * Where other edges of the same geometry meet an edge, in collections and in rings that cross themselves. Neighbours that
- * merely go on from its ends do not count: none at all means that the edge is alone between them.
- */
+/** The places where other edges of the same geometry meet an edge: in collections, and in rings that cross themselves. Neighbours that only share an end do not count. */
 export function ownMeetings(index: EdgeIndex, edge: Edge): readonly Spot[] {
   const known = index.ownMeetings.get(edge);
   if (known) return known;
@@ -22,10 +19,7 @@ function isEnd({ a, b }: Edge, spot: Spot): boolean {
   return isSameVertex(spot, a) || isSameVertex(spot, b);
 }
 
-/**
- * Where an edge meets another one, given the turns that take the other to the counting of the first: where they cross,
- * or the ends of one that lie on the other.
- */
+/** The places where an edge meets another one: where they cross, or the ends of one that lie on the other. `turns` take the other to the counting of the first. */
 export function meetings(edge: Edge, other: Edge, turns: number): Spot[] {
   if (other.isPole || edge.isPole) return [];
   const { a, b } = edge;
@@ -50,7 +44,7 @@ export function isOn({ a, b, isPole }: Edge, spot: Spot): boolean {
   return !isPole && isInBox(spot, a, b) && orient(a, b, spot) === 0;
 }
 
-/** The ends from west to east. */
+/** The ends are given from west to east. */
 function isInBox(spot: Spot, a: Spot, b: Spot): boolean {
   if (compareX(spot, a) < 0 || compareX(spot, b) > 0) return false;
   const [fromA, fromB] = [compareY(spot, a), compareY(spot, b)];

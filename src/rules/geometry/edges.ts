@@ -1,8 +1,7 @@
 import type { Area, Shape } from './shape.ts';
-import { compareX, moved, type Spot } from './spot.ts';
+import { compareX, margin, moved, type Spot } from './spot.ts';
 
-// The edges of a shape, found by longitude. An edge, straight or as a great circle, never leaves the longitudes between its
-// ends.
+// The edges of a shape, found by longitude. An edge, straight or as a great circle, never leaves the longitudes between its ends.
 
 export interface Edge {
   /** Its place among the edges; the next one goes on where it ends, unless that starts another line or ring. */
@@ -15,7 +14,6 @@ export interface Edge {
   readonly isForward: boolean;
   /** The number of the area that it bounds, or -1 for a part of a line. */
   readonly area: number;
-  /** Whether its ends are ends of its line. */
   readonly aEndsLine: boolean;
   readonly bEndsLine: boolean;
   readonly isMeridian: boolean;
@@ -36,7 +34,6 @@ export interface EdgeIndex {
   /** All longitudes of the edges, counted as they count them. */
   readonly west: number;
   readonly east: number;
-  /** The edges by longitude, in bands of equal width from the west on. */
   readonly bands: readonly (readonly Edge[] | undefined)[];
   readonly bandWidth: number;
 }
@@ -80,7 +77,6 @@ export function indexEdges({ lines, areas }: Pick<Shape, 'lines' | 'areas'>): Ed
   };
 }
 
-/** The edges of lines and rings, each with the number of its area. */
 export function listEdges(chains: readonly { spots: readonly Spot[]; number: number }[]): Edge[] {
   const start = chains.reduce(
     (west, { spots }) => Math.min(west, westernmost(spots)),
@@ -126,7 +122,6 @@ function westernmost(spots: readonly Spot[]): number {
   return spots.reduce((west, { x }) => Math.min(west, x), Number.POSITIVE_INFINITY);
 }
 
-/** The edges that may lie due north or south of a longitude. */
 export function edgesAt(index: EdgeIndex, x: number): readonly Edge[] {
   return index.bands[bandAt(index, x)] ?? [];
 }
@@ -174,5 +169,3 @@ function bandAt({ west, bandWidth }: Pick<EdgeIndex, 'west' | 'bandWidth'>, x: n
 const edgesPerBand = 4;
 /** Degrees; keeps the number of bands small where all edges lie on one meridian. */
 const narrowestBand = 1e-6;
-/** Degrees; more than rounding adds to a longitude. */
-const margin = 1e-9;

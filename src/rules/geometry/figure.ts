@@ -1,9 +1,8 @@
 import type { Geometry } from '../../protocol/geojson.ts';
 import { type Box, type EdgeIndex, indexEdges } from './edges.ts';
 import { type Shape, shapeOf } from './shape.ts';
-import type { Spot } from './spot.ts';
+import { margin, type Spot } from './spot.ts';
 
-/** A geometry made ready for predicates. */
 export class Figure {
   readonly points: readonly Spot[];
   /** Surely contains all of it; its longitudes may be counted on past 180. */
@@ -34,12 +33,7 @@ export function boxesMeet(first: Box, second: Box): boolean {
 }
 
 function boxOf({ points, lines, areas }: Shape): Box {
-  const box = {
-    west: Number.POSITIVE_INFINITY,
-    east: Number.NEGATIVE_INFINITY,
-    south: Number.POSITIVE_INFINITY,
-    north: Number.NEGATIVE_INFINITY,
-  };
+  const box = { west: Infinity, east: -Infinity, south: Infinity, north: -Infinity };
   include(box, points);
   for (const line of lines) include(box, line);
   for (const area of areas) {
@@ -61,6 +55,3 @@ function include(box: Box, spots: readonly Spot[]): void {
     if (y > box.north) box.north = y;
   }
 }
-
-/** Degrees; more than rounding adds to a longitude. */
-const margin = 1e-9;

@@ -2,7 +2,6 @@ import { findGeometryFault, type Geometry, geometryTypes } from '../../protocol/
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 
 export interface FoundGeometry {
-  /** From the document. */
   at: (string | number)[];
   geometry: Geometry;
 }

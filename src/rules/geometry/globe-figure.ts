@@ -9,7 +9,6 @@ import { compareX, moved, type Spot } from './spot.ts';
 // A geometry on the sphere, its edges arcs of great circles, made ready for distances.
 
 export interface GlobeFigure {
-  /** All points and edges, in runs of a few neighbours. */
   readonly runs: readonly Run[];
   /** One place of each point, line and ring: where no edges cross, an area has all or nothing of a line inside. */
   readonly samples: readonly Spot[];

@@ -1,15 +1,12 @@
 import { type Edge, type EdgeIndex, edgesAt, firstTurn, lastTurn } from './edges.ts';
-import { compareX, compareY, moved, orient, type Spot } from './spot.ts';
+import { compareX, compareY, margin, moved, orient, type Spot } from './spot.ts';
 
-// What surrounds a place: a walk due north from it to the pole crosses the rings of an area an odd number of times where
-// the walk begins inside.
+// Ray casting: a walk due north from a place to the pole crosses the rings of an area an odd number of times if the place is inside.
 
-/** What is known of a place, or of a piece of an edge that no other edge crosses, by its middle. */
 export interface Surroundings {
   /** An area covers what lies north of it, and south; of a piece along a meridian east, and west. */
   first: boolean;
   second: boolean;
-  /** It lies on the edge of an area, of a line. */
   onArea: boolean;
   onLine: boolean;
 }
@@ -62,6 +59,3 @@ function heightAbove({ a, b, isMeridian, isPole }: Edge, place: Spot): number {
   if (place.y > a.y + margin && place.y > b.y + margin) return 1;
   return orient(a, b, place);
 }
-
-/** Degrees; more than rounding adds to a coordinate. */
-const margin = 1e-9;

@@ -1,14 +1,11 @@
 import type { Surroundings } from './look-around.ts';
 import { boundary, exterior, interior, type Location } from './relation.ts';
-import { compareX, compareY, moved, type Spot, vertexAt } from './spot.ts';
+import { compareX, compareY, margin, moved, type Spot, vertexAt } from './spot.ts';
 
-// A place where the two geometries meet. Where it lies in each follows from the pieces of edges that end there: inside an
-// area only if every piece has the area on both sides. The highest dimension decides, as in JTS: a point or a line says
-// nothing where it lies on an area.
+// A place where the two geometries meet. It is inside an area only if every piece of an edge that ends there has the area on both sides. The highest dimension decides, as in JTS.
 
 export interface Node {
   spot: Spot;
-  /** For the first geometry and the second. */
   members: [Member, Member];
 }
 
@@ -98,7 +95,5 @@ function unreached(): Member {
 }
 
 const cellsPerDegree = 1e4;
-/** Degrees; more than rounding adds to a coordinate. */
-const margin = 1e-9;
 /** Degrees; counting starts beside the date line, so that no rounding parts places on it. */
 const seam = 1.2345678e-6;

@@ -5,13 +5,11 @@ import { boxesMeet, Figure } from './figure.ts';
 import { relate } from './relate.ts';
 import type { Relation } from './relation.ts';
 
-// The spatial operators of discover. All but S_DWITHIN are the predicates of OGC Simple Features, with edges straight in
-// longitude and latitude; S_DWITHIN measures along great circles. A polygon is what lies inside an odd number of its rings,
-// valid or not.
+// The spatial operators of discover: the predicates of OGC Simple Features, with edges straight in longitude and latitude; S_DWITHIN measures along great circles. A polygon is what lies inside an odd
+// number of its rings, valid or not.
 //
-// A geometry becomes points, lines and areas, counted on across the date line (shape, unwrap), with its edges found by
-// longitude (figure, edges). Two of them are laid over each other (relate, arrangement), by questions that are answered
-// exactly (spot): this gives their relation, and each operator is a pattern of it.
+// A geometry becomes points, lines and areas, counted on across the date line (shape, unwrap), with its edges found by longitude (figure, edges). The overlay of two (relate, arrangement), by exact
+// predicates (spot), gives their relation, and each operator is a pattern of it.
 
 /** predicate(stored geometry, query geometry). The distance counts for S_DWITHIN alone. */
 export function predicate(
@@ -23,7 +21,6 @@ export function predicate(
   return prepareQuery(operator, query, distanceMeters)(stored);
 }
 
-/** The predicate for many stored geometries and one query. */
 export function prepareQuery(
   operator: SpatialOperator,
   query: Geometry,

@@ -4,7 +4,6 @@ import { lookAround } from './look-around.ts';
 import { boundary, exterior, interior, type Relation, raise, transpose, unrelated } from './relation.ts';
 import type { Spot } from './spot.ts';
 
-/** The relation of two geometries (DE-9IM). */
 export function relate(first: Figure, second: Figure): Relation {
   const quick = first.bodyDimension < 0 ? relatePoints(first, second) : swapped(first, second);
   return quick ?? arrange(first, second);

@@ -1,5 +1,4 @@
-// How two geometries lie to each other: for the interior, boundary and exterior of one and of the other the dimension
-// of what they share, or -1 for nothing (DE-9IM, OGC 06-103r4 section 6.1.15.3).
+// DE-9IM (OGC 06-103r4 section 6.1.15.3): the dimension of what interior, boundary and exterior of two geometries share, -1 for nothing.
 
 export type Relation = number[];
 
@@ -12,7 +11,6 @@ export function unrelated(): Relation {
   return [-1, -1, -1, -1, -1, -1, -1, -1, 2];
 }
 
-/** Notes that a place of the first geometry and of the second share something of a dimension. */
 export function raise(relation: Relation, first: Location, second: Location, dimension: number): void {
   const cell = 3 * first + second;
   if ((relation[cell] ?? -1) < dimension) relation[cell] = dimension;

@@ -1,13 +1,12 @@
 import type { Position } from '../../protocol/geojson.ts';
 import { meetings } from './edge-meetings.ts';
 import { type Edge, listEdges } from './edges.ts';
-import { isSameVertex, moved, type Spot } from './spot.ts';
+import { isSameVertex, margin, moved, type Spot } from './spot.ts';
 import { SweepLine, type SweptPart, side } from './sweep-line.ts';
 import { unwrapRing } from './unwrap.ts';
 
-// How often a ring crosses itself, counted up to a limit by a sweep (Shamos and Hoey): from west to east, the edges at the sweep line are kept in order from south to north, and only
-// neighbours in this order are compared. Where two of them cross, one leaves the sweep, and its crossings with all that are left are counted: so the order of those that stay is right. A ring
-// of n edges takes n log n steps, and n more for each edge that leaves, of which there are no more than the limit and one.
+// How often a ring crosses itself, by a sweep (Shamos and Hoey): from west to east, the edges at the sweep line are kept in order from south to north, and only neighbours are compared. If two cross,
+// one leaves the sweep and is compared with all that are left, so the order stays right. That takes n log n steps, and n more for each edge that leaves: at most the limit and one.
 
 /** Counts the pairs of edges that share more than an end. Stops when there are more than the limit. */
 export function countSelfCrossings(positions: readonly Position[], limit: number): number {
@@ -123,6 +122,3 @@ function shareMoreThanEnds(edge: Edge, other: Edge, turns: number): boolean {
   const ends = [edge.a, edge.b].some((end) => isSameVertex(first, end));
   return !ends || ![other.a, other.b].some((end) => isSameVertex(first, moved(end, turns)));
 }
-
-/** Degrees; more than rounding adds to a longitude. */
-const margin = 1e-9;

@@ -2,8 +2,7 @@ import type { Geometry, Position } from '../../protocol/geojson.ts';
 import { type Spot, vertexAt } from './spot.ts';
 import { type Ring, unwrapLine, unwrapRing } from './unwrap.ts';
 
-// A geometry of any type as the union of its points, lines and areas: a GeometryCollection is the union of its
-// members, and so is every other collection.
+// A geometry of any type as the union of its points, lines and areas.
 
 export interface Shape {
   points: Spot[];

@@ -7,11 +7,11 @@ import {
   movedEast,
 } from '../../../tests/support/values/arbitrary-geometry.ts';
 import { wkt } from '../../../tests/support/values/wkt.ts';
-import { spatialOperators } from '../../protocol/discover-messages.ts';
+import { type SpatialOperator, spatialOperators } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { predicate } from './predicate.ts';
 import { earthRadiusMeters, toVector } from './sphere.ts';
-import { queryBox, type SphereBox, sphereBox } from './sphere-box.ts';
+import { queryBoxAround, type SphereBox, sphereBox } from './sphere-box.ts';
 
 // In town, over a continent, at a pole, over a pole, and where longitudes are narrow.
 const lattices = fc.constantFrom<Lattice>(
@@ -26,6 +26,9 @@ const pairs = fc.tuple(lattices, moves).chain(([lattice, degrees]) => {
   const geometry = arbitraryGeometry(lattice).map((each) => movedEast(each, degrees));
   return fc.tuple(geometry, geometry);
 });
+
+const queryBox = (operator: SpatialOperator, query: Geometry, meters?: number) =>
+  queryBoxAround(operator, sphereBox(query), meters);
 
 describe('boxes on the sphere', () => {
   it.each(spatialOperators)('lose no match of %s', (operator) => {

@@ -1,13 +1,12 @@
 import type { SpatialOperator } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { withArcs } from './arcs.ts';
+import type { Box } from './edges.ts';
 import { shapeOf } from './shape.ts';
 import { cosine, earthRadiusMeters, leftOf, sine, toVector, type Vector } from './sphere.ts';
 import type { Spot } from './spot.ts';
 
-// Boxes in space, around the sphere of radius 1, for an index that finds candidates: in three dimensions there is neither a
-// date line nor a pole. A box surely contains its geometry, whether its edges are read as straight in longitude and
-// latitude or as great circles.
+// Boxes in space around the unit sphere, for an index of candidates: in three dimensions there is neither a date line nor a pole. A box contains its geometry with straight edges and with great circles.
 
 export interface SphereBox {
   low: Vector;
@@ -20,19 +19,7 @@ export function sphereBox(geometry: Geometry): SphereBox {
   return grown(unite([...parts, ...areas.map(patchAround)].map(boxAroundPatch)), rounding);
 }
 
-/**
- * A box that meets the box of every geometry for which the predicate holds. Undefined where no box bounds them: geometries
- * far away are disjoint, too, and some distances reach round the world.
- */
-export function queryBox(
-  operator: SpatialOperator,
-  geometry: Geometry,
-  distanceMeters = 0,
-): SphereBox | undefined {
-  return queryBoxAround(operator, sphereBox(geometry), distanceMeters);
-}
-
-/** The same for a geometry whose box is known. */
+/** A box that meets the box of every geometry for which the predicate holds. Undefined where no box bounds them: geometries far away are disjoint, too, and some distances reach round the world. */
 export function queryBoxAround(
   operator: SpatialOperator,
   geometryBox: SphereBox,
@@ -46,16 +33,8 @@ export function queryBoxAround(
   return box.low.every((value) => value <= -1) && box.high.every((value) => value >= 1) ? undefined : box;
 }
 
-/** A stretch of longitudes and latitudes, in degrees. */
-interface Patch {
-  west: number;
-  east: number;
-  south: number;
-  north: number;
-}
-
 /** Around lines or the rings of an area; great circles lead past the latitudes of their ends. */
-function patchAround(rings: readonly { spots: readonly Spot[]; pole?: 'north' | 'south' }[]): Patch {
+function patchAround(rings: readonly { spots: readonly Spot[]; pole?: 'north' | 'south' }[]): Box {
   const patch = { west: Infinity, east: -Infinity, south: Infinity, north: -Infinity };
   for (const { spots, pole } of rings) {
     for (const [index, spot] of spots.entries()) {
@@ -83,7 +62,7 @@ function turningPoints(from: Spot, to: Spot): number[] {
   return [climbAtStart > 0 ? latitude : -latitude];
 }
 
-function boxAroundPatch({ west, east, south, north }: Patch): SphereBox {
+function boxAroundPatch({ west, east, south, north }: Box): SphereBox {
   const widths = [cosine(south), cosine(north)];
   const narrow = Math.min(...widths);
   const wide = south <= 0 && north >= 0 ? 1 : Math.max(...widths);
@@ -94,7 +73,6 @@ function boxAroundPatch({ west, east, south, north }: Patch): SphereBox {
   return { low: [x[0], y[0], sine(south)], high: [x[1], y[1], sine(north)] };
 }
 
-/** The least and the greatest cosine of a stretch of angles. */
 function range(from: number, to: number): [least: number, most: number] {
   const [first, last] = [cosine(from), cosine(to)];
   return [
@@ -103,12 +81,10 @@ function range(from: number, to: number): [least: number, most: number] {
   ];
 }
 
-/** Whether a stretch of angles has one in it, in any turn. */
 function includes(from: number, to: number, angle: number): boolean {
   return Math.ceil((from - angle) / 360) <= Math.floor((to - angle) / 360);
 }
 
-/** The smallest box around some. */
 function unite(boxes: readonly SphereBox[]): SphereBox {
   return boxes.reduce((united, { low, high }) => ({
     low: combine(united.low, low, Math.min),

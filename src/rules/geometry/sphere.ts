@@ -1,5 +1,4 @@
-// Places, arcs of great circles and angles on a sphere of radius 1. The formulas keep their precision where textbook ones
-// lose it: for places that are close together, opposite each other, or on short arcs.
+// Places, arcs of great circles and angles on the unit sphere. The formulas keep their precision for places that are close together, opposite each other, or on short arcs.
 
 /** The mean radius of the earth: the sphere that distances are measured on. */
 export const earthRadiusMeters = 6_371_008.8;
@@ -35,7 +34,6 @@ export function angleBetween(a: Vector, b: Vector): number {
   return 2 * Math.atan2(chord(a, b), Math.sqrt(x * x + y * y + z * z));
 }
 
-/** The distance through the sphere. */
 export function chord(a: Vector, b: Vector): number {
   const x = a[0] - b[0];
   const y = a[1] - b[1];
@@ -52,7 +50,7 @@ export function leftOf(a: Vector, b: Vector): Vector {
 export function angleToArc(p: Vector, a: Vector, b: Vector): number {
   const left = leftOf(a, b);
   const from = chord(p, a) < chord(p, b) ? a : b;
-  const isBeside = tripleProduct(left, a, p) > 0 && tripleProduct(b, left, p) > 0;
+  const isBeside = dot(cross(left, a), p) > 0 && dot(cross(b, left), p) > 0;
   if (!isBeside) return angleBetween(p, from);
   // The way to the left is at right angles to a and b: measured from the nearer of them, little is lost to rounding.
   const height = left[0] * (p[0] - from[0]) + left[1] * (p[1] - from[1]) + left[2] * (p[2] - from[2]);
@@ -60,7 +58,6 @@ export function angleToArc(p: Vector, a: Vector, b: Vector): number {
   return Math.atan2(Math.abs(height), Math.sqrt(dot(side, side)));
 }
 
-/** Whether two arcs cross between their ends. */
 export function arcsCross(a: Vector, b: Vector, c: Vector, d: Vector): boolean {
   const ab = leftOf(a, b);
   const cd = leftOf(c, d);
@@ -92,15 +89,6 @@ export function dot(a: Vector, b: Vector): number {
 
 function cross(a: Vector, b: Vector): Vector {
   return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-}
-
-/** (a x b) . c */
-function tripleProduct(a: Vector, b: Vector, c: Vector): number {
-  return (
-    (a[1] * b[2] - a[2] * b[1]) * c[0] +
-    (a[2] * b[0] - a[0] * b[2]) * c[1] +
-    (a[0] * b[1] - a[1] * b[0]) * c[2]
-  );
 }
 
 const radiansPerDegree = Math.PI / 180;

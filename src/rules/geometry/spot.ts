@@ -1,8 +1,6 @@
-// Places in the plane of longitude and latitude, and the few questions about them that decide every predicate. Each is
-// answered with floating-point numbers where these are sure, and with integers of any length where they are not: a
-// rounded answer would let a point on an edge fall to either side of it.
+// Exact predicates for places in the plane of longitude and latitude: with floating-point numbers where these are sure, otherwise with integers of any length. A rounded answer could put a point on an edge
+// to either side of it.
 
-/** A vertex of a geometry, or a place computed from some. */
 export interface Spot {
   /** Degrees, rounded: of a vertex `lon + 360 * turn`. Goes on counting where a line crosses the date line. */
   readonly x: number;
@@ -63,7 +61,6 @@ export function isSameVertex(p: Spot, q: Spot): boolean {
   return p.lon === q.lon && p.y === q.y && p.turn === q.turn;
 }
 
-/** Compares by longitude, counted on across the date line. */
 export function compareX(p: Spot, q: Spot): number {
   if (!Number.isNaN(p.lon) && !Number.isNaN(q.lon)) return p.turn - q.turn || p.lon - q.lon;
   const difference = p.x - q.x;
@@ -147,5 +144,7 @@ const fullTurn = 360n << 100n;
 const coordinateError = 1e-12;
 const productError = 1e-15;
 const closeTogether = 1e-9;
+/** Degrees; more than rounding adds to a coordinate. */
+export const margin = closeTogether;
 /** The slope between two edges from which on rounding moves their crossing by less than that. */
 const steepEnough = 0.01;

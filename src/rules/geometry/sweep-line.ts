@@ -1,10 +1,7 @@
 import { orient, type Spot } from './spot.ts';
 
-/** A part of an edge, as a sweep from west to east meets it. */
 export interface SweptPart {
-  /** The number of its edge. */
   readonly edge: number;
-  /** The western end; along a meridian the southern one. */
   readonly a: Spot;
   readonly b: Spot;
 }
@@ -32,12 +29,10 @@ export class SweepLine {
     return { from, parts };
   }
 
-  /** The index of the part at a position. */
   at(position: number): number | undefined {
     return position < this.size ? this.order[position] : undefined;
   }
 
-  /** -1 where the part is not at the line. */
   positionOf(part: number): number {
     return this.order.subarray(0, this.size).indexOf(part);
   }

@@ -1,14 +1,12 @@
 import type { Position } from '../../protocol/geojson.ts';
 import { isSameVertex, type Spot, vertexAt } from './spot.ts';
 
-// Edges are straight in longitude and latitude (RFC 7946 section 3.1.1), and one that spans more than 180° means the
-// short way, across the date line. Longitudes are counted on there: 170, 190 instead of 170, -170. A ring that comes
-// home a full turn from where it started encloses a pole.
+// Edges are straight in longitude and latitude (RFC 7946 section 3.1.1); one that spans more than 180° means the short way, across the date line. Longitudes are counted on there: 170, 190 instead of
+// 170, -170. A ring that ends a full turn from its start encloses a pole.
 
 export interface Ring {
   /** The last one is the first one again, or lies one turn from it where the ring goes round a pole. */
   spots: Spot[];
-  /** The pole that a ring round the world encloses. */
   pole?: 'north' | 'south';
 }
 
@@ -24,10 +22,7 @@ export function unwrapRing(positions: readonly Position[]): Ring {
   return pole ? { spots, pole } : { spots };
 }
 
-/**
- * An edge from -180 to 180 joins two names of one meridian. Along a pole, or where nothing else would give the geometry
- * any width (a box round the world), it is the whole parallel; elsewhere it has no length.
- */
+/** An edge from -180 to 180 joins two names of one meridian: it has no length, except along a pole, or where nothing else would give the geometry any width (a box round the world). */
 function unwrap(positions: readonly Position[], keepParallels: boolean): Spot[] {
   const spots: Spot[] = [];
   let turns = 0;

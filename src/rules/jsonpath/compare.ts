@@ -1,14 +1,15 @@
 import type { Json } from '../../protocol/json.ts';
+import { isSameValue } from '../same-value.ts';
 import type { ComparisonOperator } from './grammar.ts';
 
 /** RFC 9535 section 2.3.5.2.2: `<` is defined for two numbers or two strings only, `==` for everything, Nothing included. */
 export const comparisons: Record<ComparisonOperator, Comparison> = {
-  '==': isEqual,
-  '!=': (left, right) => !isEqual(left, right),
+  '==': isSameValue,
+  '!=': (left, right) => !isSameValue(left, right),
   '<': isLess,
   '>': (left, right) => isLess(right, left),
-  '<=': (left, right) => isLess(left, right) || isEqual(left, right),
-  '>=': (left, right) => isLess(right, left) || isEqual(left, right),
+  '<=': (left, right) => isLess(left, right) || isSameValue(left, right),
+  '>=': (left, right) => isLess(right, left) || isSameValue(left, right),
 };
 
 /** RFC 9535 section 2.4.4: Unicode scalar values, elements or members. */
@@ -16,20 +17,6 @@ export function lengthOf(value: Json | undefined): number | undefined {
   if (typeof value === 'string') return [...value].length;
   if (Array.isArray(value)) return value.length;
   return typeof value === 'object' && value !== null ? Object.keys(value).length : undefined;
-}
-
-function isEqual(left: Json | undefined, right: Json | undefined): boolean {
-  if (left === right) return true;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (Array.isArray(left) || Array.isArray(right)) {
-    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((element, index) => isEqual(element, right[index]));
-  }
-  const names = Object.keys(left);
-  return (
-    names.length === Object.keys(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]))
-  );
 }
 
 function isLess(left: Json | undefined, right: Json | undefined): boolean {

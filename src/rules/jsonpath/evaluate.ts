@@ -13,10 +13,7 @@ import { findIRegexp, type IRegexp } from './i-regexp.ts';
 import { compileLikeRegexp } from './like-regexp.ts';
 import { JsonPathFault } from './reader.ts';
 
-/**
- * Turns a query into functions over JSON values, with the semantics of RFC 9535. Arrays may be of any size, strings
- * compare and count by Unicode scalar values, `&&` and `||` stop where the result is known.
- */
+/** Turns a query into functions over JSON values (RFC 9535). Strings compare and count by Unicode scalar values; `&&` and `||` stop where the result is known. */
 export function compileQuery(query: Query): (root: Json) => JsonPathNode[] {
   const select = compileSegments(query.segments);
   return (root) => select(new Node(root), root);
@@ -47,7 +44,6 @@ class Node implements JsonPathNode {
 type Select = (node: Node, root: Json) => Node[];
 type Apply = (node: Node, root: Json, into: Node[]) => void;
 type Test = (current: Json, root: Json) => boolean;
-/** Undefined is what RFC 9535 calls Nothing. */
 type Evaluate = (current: Json, root: Json) => Json | undefined;
 
 function compileSegments(segments: readonly Segment[]): Select {
@@ -231,10 +227,7 @@ function compileSingular(query: Query): Evaluate {
   };
 }
 
-/**
- * False if the pattern is not an I-Regexp (RFC 9535 sections 2.4.6 and 2.4.7). A query with an invalid literal pattern is refused; an
- * invalid pattern in a document does not match.
- */
+/** False if the pattern is not an I-Regexp (RFC 9535 sections 2.4.6 and 2.4.7). A query with an invalid literal pattern is refused; an invalid pattern in a document does not match. */
 function compileRegexpTest(test: Condition & { kind: 'match' | 'search' }): Test {
   const text = compileValue(test.text);
   const pattern = compileValue(test.pattern);
@@ -257,7 +250,7 @@ function compileRegexpTest(test: Condition & { kind: 'match' | 'search' }): Test
     const subject = text(current, root);
     const regexp = regexpOf(pattern(current, root));
     if (regexp === undefined || typeof subject !== 'string') return false;
-    return test.kind === 'match' ? regexp.matches(subject) : regexp.isFoundIn(subject);
+    return test.kind === 'match' ? regexp.matches(subject) : regexp.test(subject);
   };
 }
 

@@ -1,19 +1,13 @@
 import type { Json } from '../../protocol/json.ts';
 
-/**
- * What a JSONPath query says, in the terms of RFC 9535: the tree that `parseQuery` makes, that `compileQuery` evaluates,
- * and from which an index can read what a filter asks for.
- */
+/** The syntax tree of a JSONPath query, in the terms of RFC 9535. */
 export interface Query {
-  /** `$` is the whole value, `@` the node that a filter looks at. */
   from: '$' | '@';
   segments: Segment[];
 }
 
 export interface Segment {
-  /** Index of its first character in the expression. */
   at: number;
-  /** `..`: the selectors apply to the node and to everything below it. */
   descendants: boolean;
   selectors: Selector[];
 }
@@ -55,7 +49,31 @@ export function isSingular(query: Query): boolean {
   );
 }
 
-/** Where a query selected something: the member names and indexes from the root to it. */
+/** The queries in a condition and in the conditions that it joins. `ofTest` may change those that stand alone, as tests. */
+export function queriesOf(condition: Condition, ofTest = (query: Query) => query): Query[] {
+  switch (condition.kind) {
+    case 'or':
+    case 'and':
+      return condition.conditions.flatMap((each) => queriesOf(each, ofTest));
+    case 'not':
+      return queriesOf(condition.condition, ofTest);
+    case 'exists':
+      return [ofTest(condition.query)];
+    case 'comparison':
+      return [condition.left, condition.right].flatMap(queriesIn);
+    case 'match':
+    case 'search':
+      return [condition.text, condition.pattern].flatMap(queriesIn);
+    case 'like':
+      return queriesIn(condition.text);
+  }
+}
+
+export function queriesIn(expression: ValueExpression): Query[] {
+  if (expression.kind === 'literal') return [];
+  return expression.kind === 'length' ? queriesIn(expression.argument) : [expression.query];
+}
+
 export type Location = readonly (string | number)[];
 
 export interface JsonPathNode {

@@ -1,24 +1,15 @@
 import { loadRe2 } from '../re2.ts';
 
-/**
- * I-Regexp (RFC 9485), the regular expressions of JSONPath's match() and search(), run by RE2 in time linear in the
- * text: a pattern from a stranger can never hang us. Undefined where the pattern is no I-Regexp; throws where it is one
- * that RE2 will not run, such as a repetition of more than a thousand.
- */
+/** I-Regexp (RFC 9485), the patterns of match() and search(), run by RE2 in linear time. Undefined where the pattern is no I-Regexp; throws where RE2 will not run it, such as for a repetition of more than 1,000. */
 export function findIRegexp(pattern: string): IRegexp | undefined {
   const translated = translate(pattern);
-  if (translated === undefined) return undefined;
-  const compiled = loadRe2().compile(translated);
-  return {
-    matches: (text) => compiled.matches(text),
-    isFoundIn: (text) => compiled.test(text),
-  };
+  return translated === undefined ? undefined : loadRe2().compile(translated);
 }
 
-/**
- * RE2 reads every I-Regexp with the same meaning, except that "." must also not match a carriage return (RFC 9485
- * section 5.4). What RE2 knows beyond I-Regexp, from `\d` to lazy repetition, is refused by the grammar of section 4.
- */
+/** `matches` asks for the whole text, `test` for some part of it. */
+export type IRegexp = Pick<ReturnType<ReturnType<typeof loadRe2>['compile']>, 'matches' | 'test'>;
+
+/** RE2 reads every I-Regexp with the same meaning, except that "." must also not match a carriage return (RFC 9485 section 5.4). The grammar of section 4 refuses what RE2 knows beyond it. */
 function translate(pattern: string): string | undefined {
   let translated = '';
   let depth = 0;
@@ -46,10 +37,3 @@ const token = new RegExp(
   String.raw`(?<quantifier>[*+?]|\{\d+(?:,\d*)?\})|(?<open>\()|(?<close>\))|(?<or>\|)|(?:${atom})`,
   'uy',
 );
-
-export interface IRegexp {
-  /** The whole text matches. */
-  matches(text: string): boolean;
-  /** Some part of the text matches. */
-  isFoundIn(text: string): boolean;
-}

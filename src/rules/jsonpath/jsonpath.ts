@@ -5,10 +5,7 @@ import type { JsonPathNode, Location, Query } from './grammar.ts';
 import { parseQuery } from './parse.ts';
 import { JsonPathFault } from './reader.ts';
 
-/**
- * The filter expressions of /discover (catalog spec: POST /discover): RFC 9535, all of it, or the grammar that `parse`
- * reads. Whatever is wrong with an expression is SCH_INVALID_JSONPATH with the place in the message.
- */
+/** The filter expressions of /discover (catalog spec: POST /discover), in RFC 9535 or the grammar that `parse` reads. Any fault is SCH_INVALID_JSONPATH with its place in the message. */
 export function parseJsonPath(expression: string, parse = parseQuery): JsonPath {
   return withPosition(() => {
     const query = parse(expression);

@@ -1,9 +1,8 @@
 import { loadRe2 } from '../re2.ts';
 
 /**
- * The regular expressions of `like_regex` in SQL/JSON paths, found anywhere in a text, run by RE2 in time linear in the text.
- * Flags: i (any case), s (a dot also stands for a line end), m (anchors also at line ends), q (the pattern is plain text).
- * Undefined where RE2 cannot run it, such as for a look-ahead or a back-reference, or where a flag is another one.
+ * The patterns of `like_regex` in SQL/JSON paths, found anywhere in a text, run by RE2 in linear time. Flags: i (any case), s (a dot matches line ends), m (anchors at line ends), q (plain text).
+ * Undefined where RE2 cannot run the pattern, such as for a look-ahead, or where a flag is another one.
  */
 export function compileLikeRegexp(pattern: string, flags: string): ((text: string) => boolean) | undefined {
   if (!/^[ismq]*$/.test(flags)) return undefined;

@@ -10,16 +10,12 @@ import {
 import { patternSize } from './pattern-size.ts';
 import { JsonPathReader } from './reader.ts';
 
-/**
- * Reads a JSONPath query by the grammar of RFC 9535 (appendix A), and the typing rules of its functions (section 2.4.3),
- * to the letter: comparisons do not chain, only a test can be negated, a literal is no test.
- */
+/** Reads a JSONPath query by the grammar of RFC 9535 (appendix A) and the typing rules of its functions (section 2.4.3). */
 export function parseQuery(expression: string): Query {
   return new QueryParser(expression).whole();
 }
 
 const maxExpressionLength = 65_536;
-/** Filters and parentheses inside each other. */
 const maxNesting = 64;
 /** Of all regular expressions of a query together: before it can be refused at a deadline it is compiled, right here. */
 const maxPatternSize = 2_500;

@@ -1,8 +1,4 @@
-/**
- * How large a regular expression becomes when its counted repetitions are written out, about as RE2 compiles it: `a{3}b` is four.
- * Time and memory to compile and to run it grow with this. A rough reading of all grammars that we know: what is no regular expression
- * has a size as well.
- */
+/** About how large RE2 compiles a regular expression, with its counted repetitions written out: `a{3}b` is four. Time and memory grow with it. Reads all grammars roughly. */
 export function patternSize(pattern: string): number {
   /** What stands before each open parenthesis, and the size of the last thing, which a repetition repeats. */
   const outer: number[] = [];

@@ -1,7 +1,4 @@
-/**
- * Walks over the text of a JSONPath query: symbols, white space, names, numbers and strings as RFC 9535 writes them.
- * `find…` moves only where it finds something.
- */
+/** Reads the tokens of a JSONPath query (RFC 9535). `find…` moves only where it finds something. */
 export class JsonPathReader {
   protected readonly text: string;
   protected at = 0;
@@ -103,7 +100,6 @@ export class JsonPathReader {
 
 export class JsonPathFault extends Error {
   override readonly name = 'JsonPathFault';
-  /** Index of the character in the expression, from 0. */
   readonly at: number;
 
   constructor(message: string, at: number) {

@@ -9,10 +9,7 @@ import {
 import { TrustFault } from './faults.ts';
 import { announcedVersion, planReading } from './reading-plan.ts';
 
-/**
- * The catalog as a reader gets it that holds nothing of it yet. Returns undefined where the files do not lead to the announced version;
- * throws a TrustFault where the changes leave neither a resource nor an offer.
- */
+/** The catalog for a reader that has nothing of it yet. Undefined where the files do not lead to the announced version; throws a TrustFault where the changes leave neither a resource nor an offer. */
 export function assembleCatalog(
   entry: IndexEntry,
   baseline: BaselineContent,
@@ -29,7 +26,6 @@ export function assembleCatalog(
   return content;
 }
 
-/** The sentence for a person where assembleCatalog returns undefined. */
 export function describeGap(entry: IndexEntry): string {
   return `${entry.catalogId} announces version ${announcedVersion(entry)}, but its files do not lead there.`;
 }

@@ -12,12 +12,10 @@ import { variantKey } from '../extends.ts';
 import { type HostedDocument, TrustFault, type TrustFaultCode } from './faults.ts';
 import { type HostingNode, namesNode } from './signer.ts';
 
-// Whether the content of a genuine file is sound: ids, directives, owner, typed attributes. "A file fails the domain schema check:
-// discard; never partially apply" (self-hosted spec: Errors), so the first fault ends it. What a resource inherits is not
-// known here: a resource that extends another, and a template, may lack what their schema requires.
+// Whether the content of a genuine file is sound: ids, directives, owner, typed attributes. "A file fails the domain schema check: discard; never partially apply" (self-hosted spec: Errors), so the
+// first fault ends it. A resource that extends another, and a template, may lack what their schema requires.
 //
-// The checks are generators, which pause now and then: a large file must not stop everything else. Geometries are checked before, where the file is verified, because one of them alone may
-// take tenths of a second.
+// The checks are generators, which pause now and then: a large file must not stop everything else. Geometries are checked where the file is verified, because one of them may take tenths of a second.
 
 export interface FileContext {
   node: HostingNode;
@@ -27,7 +25,6 @@ export interface FileContext {
 
 export type Steps<T = void> = Generator<void, T, void>;
 
-/** All at once. */
 export function inOne<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -37,43 +34,29 @@ export function inOne<T>(steps: Steps<T>): T {
 
 const itemsPerStep = 500;
 
-export function* checkBaseline(file: BaselineFile, context: FileContext): Steps {
-  const content = contentOfBaseline(file);
-  if (content.resources.length + content.offers.length === 0) {
+export function* checkFile(file: BaselineFile | ChangeFile, context: FileContext): Steps {
+  const content = contentOf(file);
+  if ('fromVersion' in file) checkChange(file);
+  else if (content.resources.length + content.offers.length === 0)
     throw fault('baseline', 'empty-catalog', 'holds neither a resource nor an offer');
+  yield* checkContent(context, content);
+}
+
+function checkChange({ catalogId, catalog = {}, resources, offers }: ChangeFile): void {
+  const { id = catalogId } = catalog as { id?: unknown };
+  if (id !== catalogId)
+    throw fault('change', 'catalog-mismatch', `of ${catalogId} changes the id of its catalog to ${id}`);
+  const list = ['resources', 'offers'].find((name) => Object.hasOwn(catalog, name));
+  if (list !== undefined) {
+    const problem = `changes the member ${list} of its catalog, which is not one of its level`;
+    throw fault('change', 'malformed', problem);
   }
-  yield* checkContent('baseline', context, content);
+  requireUnique('change', 'removal', resources.removals);
+  requireUnique('change', 'removal', offers.removals);
 }
 
-export function* checkChange(file: ChangeFile, context: FileContext): Steps {
-  const { catalog = {}, resources, offers } = file;
-  const { id = file.catalogId } = catalog as { id?: unknown };
-  if (id !== file.catalogId) {
-    throw fault('change', 'catalog-mismatch', `of ${file.catalogId} changes the id of its catalog to ${id}`);
-  }
-  for (const name of ['resources', 'offers']) {
-    if (Object.hasOwn(catalog, name)) {
-      throw fault(
-        'change',
-        'malformed',
-        `changes the member ${name} of its catalog, which is not one of its level`,
-      );
-    }
-  }
-  requireUnique('change', 'removal', [...resources.removals]);
-  requireUnique('change', 'removal', [...offers.removals]);
-  yield* checkContent('change', context, contentOfChange(file));
-}
-
-export function checkBaselineGeometries(file: BaselineFile): void {
-  checkAllGeometries('baseline', contentOfBaseline(file));
-}
-
-export function checkChangeGeometries(file: ChangeFile): void {
-  checkAllGeometries('change', contentOfChange(file));
-}
-
-function checkAllGeometries(kind: HostedDocument, { provider, resources, offers, at, lists }: Content): void {
+export function checkFileGeometries(file: BaselineFile | ChangeFile): void {
+  const { kind, provider, resources, offers, at, lists } = contentOf(file);
   if (provider) requireConforming(kind, checkGeometries(provider, { at: providerAt }));
   for (const [index, resource] of resources.entries())
     requireConforming(kind, checkGeometries(resource, { at: [...at, 'resources', ...lists, index] }));
@@ -83,18 +66,19 @@ function checkAllGeometries(kind: HostedDocument, { provider, resources, offers,
 
 const providerAt = ['catalog', 'provider'];
 
-function contentOfBaseline({ catalog, directives = [] }: BaselineFile): Content {
-  const { provider, bppId, resources = [], offers = [] } = catalog;
-  return { provider, bppId, resources, offers, directives, at: ['catalog'], lists: [] };
-}
-
-function contentOfChange({ catalog = {}, resources, offers, directives = [] }: ChangeFile): Content {
-  const { provider, bppId } = catalog;
-  const upserts = { resources: resources.upserts, offers: offers.upserts };
-  return { provider, bppId, ...upserts, directives, at: [], lists: ['upserts'] };
+function contentOf(file: BaselineFile | ChangeFile): Content {
+  const { directives = [] } = file;
+  if ('fromVersion' in file) {
+    const { catalog: { provider, bppId } = {}, resources, offers } = file;
+    const upserts = { resources: resources.upserts, offers: offers.upserts };
+    return { kind: 'change', provider, bppId, ...upserts, directives, at: [], lists: ['upserts'] };
+  }
+  const { provider, bppId, resources = [], offers = [] } = file.catalog;
+  return { kind: 'baseline', provider, bppId, resources, offers, directives, at: ['catalog'], lists: [] };
 }
 
 interface Content {
+  kind: 'baseline' | 'change';
   provider: Provider | undefined;
   bppId: string | undefined;
   resources: readonly Resource[];
@@ -105,25 +89,18 @@ interface Content {
   lists: readonly string[];
 }
 
-function* checkContent(kind: HostedDocument, { node, entry, checker }: FileContext, content: Content): Steps {
-  const { provider, bppId, resources, offers, directives, at, lists } = content;
+function* checkContent({ node, entry, checker }: FileContext, content: Content): Steps {
+  const { kind, provider, bppId, resources, offers, directives, at, lists } = content;
   const isMaster = entry.catalogType === 'MASTER';
   if (bppId !== undefined && !namesNode(bppId, node)) {
     throw fault(kind, 'foreign-owner', `names ${bppId} as its bppId, which is not ${node.identity}`);
   }
   if (isMaster && offers.length > 0)
     throw fault(kind, 'master-with-offers', 'has offers in a MASTER catalog');
-  requireUnique(
-    kind,
-    'resource',
-    resources.map(({ id }) => id),
-  );
-  requireUnique(
-    kind,
-    'offer',
-    offers.map(({ id }) => id),
-  );
-  const extending = checkDirectives(kind, directives, resources, isMaster);
+  const [resourceIds, offerIds] = [resources.map(({ id }) => id), offers.map(({ id }) => id)];
+  requireUnique(kind, 'resource', resourceIds);
+  requireUnique(kind, 'offer', offerIds);
+  const extending = checkDirectives(kind, directives, new Set(resourceIds), isMaster);
 
   const skipsGeometries = true;
   if (provider)
@@ -145,27 +122,22 @@ function* checkContent(kind: HostedDocument, { node, entry, checker }: FileConte
 function checkDirectives(
   kind: HostedDocument,
   directives: readonly FileDirective[],
-  resources: readonly Resource[],
+  held: ReadonlySet<string>,
   isMaster: boolean,
 ): Set<string> {
   if (isMaster && directives.length > 0)
     throw fault(kind, 'bad-directive', 'has directives in a MASTER catalog');
-  const held = new Set(directives.length > 0 ? resources.map(({ id }) => id) : []);
   const extending = new Set<string>();
   const variants = new Set<string>();
   for (const { resourceId, ...extension } of directives) {
-    if (!held.has(resourceId)) {
-      throw fault(
-        kind,
-        'bad-directive',
-        `has a directive for ${resourceId}, which is not among its resources`,
-      );
-    }
-    if (extending.has(resourceId)) throw fault(kind, 'bad-directive', `has two directives for ${resourceId}`);
+    const refuse = (problem: string) => fault(kind, 'bad-directive', problem);
+    if (!held.has(resourceId))
+      throw refuse(`has a directive for ${resourceId}, which is not among its resources`);
+    if (extending.has(resourceId)) throw refuse(`has two directives for ${resourceId}`);
     extending.add(resourceId);
     const variant = variantKey(extension);
     if (variant === undefined) continue;
-    if (variants.has(variant)) throw fault(kind, 'bad-directive', `has the variant of ${resourceId} twice`);
+    if (variants.has(variant)) throw refuse(`has the variant of ${resourceId} twice`);
     variants.add(variant);
   }
   return extending;

@@ -2,8 +2,7 @@ import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
 import { findParticipantRecord } from '../../protocol/registry-record.ts';
 import type { HostingNode, KeyAnswer } from './signer.ts';
 
-// What hosted documents say about themselves, before anything of it is trusted: it decides which keys the registry is asked for, and those
-// keys decide whether the documents are believed.
+// Claims of hosted documents, before anything is trusted: they decide which keys the registry is asked for.
 
 /** The subscriber_id in a Subscriber record file, also inline in a manifest, a bare or a flat record, or the nodeId of an index. */
 export function claimedNodeOf(document: JsonObject): string | undefined {
@@ -13,7 +12,6 @@ export function claimedNodeOf(document: JsonObject): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** Addresses of the record files that a manifest lists. */
 export function claimedFileUrls({ files }: JsonObject): string[] {
   const urls = Array.isArray(files) ? files.map((file) => isJsonObject(file) && file.url) : [];
   return urls.filter((url) => typeof url === 'string');
@@ -28,7 +26,6 @@ export function claimedHostOf(manifest: JsonObject): string {
 /** A node has a few keys. Without a limit, a document that claims very many would have the registry asked for each. */
 const maxKeysAtOnce = 100;
 
-/** Asks the registry for the keys that documents claim; each key once. */
 export async function findClaimedKeys(
   { keyNames }: HostingNode,
   claimed: readonly (string | undefined)[],

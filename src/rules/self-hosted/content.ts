@@ -1,16 +1,11 @@
 import type { Offer, ReceivedCatalog, Resource } from '../../protocol/catalog.ts';
 import type { BaselineFile, ChangeFile, FileDirective } from '../../protocol/signed-files.ts';
 
-// What the files of a catalog add up to (self-hosted spec: Catalog file, baseline and change file). A baseline is the whole
-// catalog; a change file is "an upsert and removal patch" on exactly one version. Several changes are first folded into
-// one patch, so that a long list of small ones copies a large catalog once, and a reader whose catalog is in a database
-// needs not load it at all.
-//
-// In one file removals come before upserts. What is replaced keeps its place; what is removed and comes again is last.
+// The content of a catalog from its files (self-hosted spec: Catalog file, baseline and change file). Several changes are first folded into one patch, so that many small ones copy a large catalog once, and
+// a reader with the catalog in a database need not load it. In one file removals come before upserts. A replaced item keeps its place; a removed item that comes again is last.
 
 export interface CatalogContent {
   readonly version: number;
-  /** The catalog-level members: everything but the lists. */
   readonly members: CatalogLevel;
   /** By id, in the order of first appearance. */
   readonly resources: ReadonlyMap<string, Resource>;
@@ -21,11 +16,9 @@ export interface CatalogContent {
 
 export type CatalogLevel = Omit<ReceivedCatalog, 'resources' | 'offers'>;
 
-/** What leads from one version to another. */
 export interface ContentPatch {
   readonly fromVersion: number;
   readonly toVersion: number;
-  /** Catalog-level members that replace those of the catalog. */
   readonly members: Partial<CatalogLevel>;
   readonly resources: ListPatch<Resource>;
   readonly offers: ListPatch<Offer>;
@@ -74,7 +67,6 @@ export function catalogOf({ members, resources, offers }: CatalogContent): Recei
   };
 }
 
-/** The one patch that does what the changes do one after the other. */
 export function foldChanges(files: readonly ChangeContent[]): ContentPatch {
   const [first] = files;
   if (first === undefined) throw new RangeError('there is no patch without a change file');

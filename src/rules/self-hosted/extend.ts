@@ -10,19 +10,15 @@ import {
 import { inherit } from '../inherit.ts';
 import { describeExcess, fitTemplate, type InheritanceBudget } from '../inherited-bytes.ts';
 
-// Resources in a node's files that extend those of a MASTER catalog (self-hosted spec: "template values are immutable and inherited as they
-// are, the REGULAR resource's own added fields take precedence only for fields the template does not define"). Nobody waits for an
-// answer here, so that another value than the template's is no reason to refuse the catalog: the template's stands, and it is told.
+// Resources in a node's files that extend those of a MASTER catalog (self-hosted spec: "template values are immutable and inherited as they are"). A value that contradicts the template is no reason to refuse
+// the catalog here: the template's counts, and the difference is reported.
 
-/** A resource of a MASTER catalog that was crawled, or that a catalog service brought. */
 export interface HostedMaster extends Omit<MasterResource, 'owner'> {
-  /** Identity of its publisher. */
   owner: string;
   catalogId: string;
 }
 
 export interface Extender {
-  /** Identity of the node whose catalog extends. */
   node: string;
   networkIds: readonly string[];
   /** The owners of the MASTER catalogs that the catalog's entry declares, by their catalogIds. */
@@ -30,8 +26,8 @@ export interface Extender {
 }
 
 /**
- * The template of a resource, of a MASTER catalog that shares a network: a declared one before one of the node itself before any other; of
- * several, the one that the resource has already, else the first that came. What has lost its template keeps what it inherited last.
+ * The template of a resource, of a MASTER catalog that shares a network: a declared one before one of the node itself before any other; of several, the one that the resource has already, else the first.
+ * A resource that has lost its template keeps what it inherited last.
  */
 export function findHostedTemplate(
   masterResourceId: string,
@@ -49,17 +45,13 @@ export function findHostedTemplate(
   return first ?? last;
 }
 
-/** A resource that extends another, as it was published. */
 export interface ExtendingResource {
   own: Resource;
   extension: Extension;
   template: Template;
 }
 
-/**
- * Counts what resources inherit. One that the template has outgrown gets what it inherited last. Returns why it is too much: the first resource
- * that would pass a limit.
- */
+/** Counts what resources inherit. One that the template has outgrown gets what it inherited last. Returns the first resource that would pass a limit, and why. */
 export function boundTemplates(
   extending: readonly ExtendingResource[],
   budget: InheritanceBudget,
@@ -73,7 +65,6 @@ export function boundTemplates(
   return undefined;
 }
 
-/** The same as it becomes. */
 export interface ExtendedResource extends ExtendingResource {
   assembled: Resource;
   /** Where it has another value than its template, as JSONPaths. */

@@ -1,5 +1,4 @@
-// Why something that a node hosts is not taken (self-hosted spec: Errors). Each reason has one code, which the crawl log, the
-// metrics and the commands share, and a hint that tells whoever hosts it what to do.
+// Why something that a node hosts is refused (self-hosted spec: Errors). The crawl log, the metrics and the commands share these codes.
 
 export type HostedDocument = 'manifest' | 'digests' | 'record' | 'index' | 'entry' | 'baseline' | 'change';
 
@@ -13,7 +12,6 @@ export class TrustFault extends Error {
   override readonly name = 'TrustFault';
   readonly document: HostedDocument;
   readonly code: TrustFaultCode;
-  /** Where two values should be the same. */
   readonly compared?: Compared;
 
   constructor(
@@ -29,7 +27,6 @@ export class TrustFault extends Error {
     if (compared) this.compared = compared;
   }
 
-  /** What to do about it. */
   get hint(): string {
     return trustHints[this.code];
   }

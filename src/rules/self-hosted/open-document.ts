@@ -4,24 +4,16 @@ import { sha256Digest, sha256Matches } from '../../protocol/digest.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
 import { type HostedDocument, TrustFault } from './faults.ts';
 
-// From the bytes of a hosted file to the JSON document in it: digest, gzip, JSON, in this order. What comes out is not
-// trusted yet, but its bytes are those that were declared, where something declared them.
-//
-// A gzipped file is told by its first bytes: its suffix, or an `encoding` beside its URL, says the same where it is true. Its
-// digest may be of the bytes served or of the decompressed ones: both name one content.
+// From the bytes of a hosted file to its JSON document: digest, gzip, JSON, in this order. The first bytes say whether it is gzipped; its digest may be of the served or of the decompressed bytes.
 
 export interface ServedFile {
   url: string;
-  /** The bytes as they came over the wire. */
   wire: Uint8Array;
   /** They have the Content-Encoding gzip, which was put on for the way. */
   isEncoded?: boolean;
 }
 
-/**
- * How many bytes it will be, opened: gzip tells that at its end. A claim, which somebody may have made up, and which is that of the last part
- * alone where there are several.
- */
+/** How many bytes it will have when opened, as gzip claims at its end. The claim may be made up, and is that of the last part alone. */
 export function claimedBytes({ wire, isEncoded }: ServedFile): number {
   if (!isEncoded && !isGzip(wire)) return wire.length;
   const end = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).subarray(-4);
@@ -30,7 +22,6 @@ export function claimedBytes({ wire, isEncoded }: ServedFile): number {
 
 export interface OpenOptions {
   maxInflatedBytes: number;
-  /** As declared by the document that names this one. */
   digest?: string;
 }
 
@@ -64,7 +55,6 @@ export function openDocument(kind: HostedDocument, file: ServedFile, options: Op
   return { url, document, digest, [opened]: true };
 }
 
-/** A document that is part of another one. */
 export function openInline(url: string, document: JsonObject): OpenedDocument {
   return { url, document, digest: undefined, [opened]: true };
 }
@@ -77,14 +67,10 @@ function inflate(kind: HostedDocument, url: string, bytes: Uint8Array, maxOutput
   try {
     return gunzipSync(bytes, { maxOutputLength });
   } catch (error) {
-    const tooLarge = hasCode(error, 'ERR_BUFFER_TOO_LARGE');
-    throw tooLarge
-      ? new TrustFault(
-          kind,
-          'inflates-too-large',
-          `The ${kind} at ${url} inflates to more than ${maxOutputLength} bytes.`,
-        )
-      : new TrustFault(kind, 'not-gzip', `The ${kind} at ${url} is not valid gzip.`, error);
+    const isTooLarge = hasCode(error, 'ERR_BUFFER_TOO_LARGE');
+    const problem = isTooLarge ? `inflates to more than ${maxOutputLength} bytes` : 'is not valid gzip';
+    const code = isTooLarge ? 'inflates-too-large' : 'not-gzip';
+    throw new TrustFault(kind, code, `The ${kind} at ${url} ${problem}.`, error);
   }
 }
 

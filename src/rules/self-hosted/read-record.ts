@@ -10,12 +10,10 @@ import {
   trustSubscriberRecord,
 } from './trust-node.ts';
 
-// From a trusted manifest to the Subscriber record of the node: by the digests document, where the manifest names one, and then the first
-// of its files that holds the record.
+// From a trusted manifest to the Subscriber record of the node: by the digests document, if there is one, then the first file that has the record.
 
 export interface RecordReader {
   open(document: 'digests' | 'record', url: string, digest?: string): Promise<OpenedDocument>;
-  /** What the registry says about the keys that documents claim. */
   findKeys(claimed: readonly (string | undefined)[]): Promise<Keys>;
 }
 

@@ -10,10 +10,8 @@ import type { BaselineReference, ChangeReference, IndexEntry } from '../../proto
 //              fraction of a baseline that is newer than the cursor
 //   gap        neither way leads to the announced version; `readable` is how far one of them does
 
-/** What a reader holds of a catalog. */
 export interface Cursor {
   entryVersion: number;
-  /** Version of the content. */
   version: number;
   /** The content can no longer be trusted, because its key was revoked: only a baseline helps. */
   mustReread?: boolean;

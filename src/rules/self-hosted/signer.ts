@@ -4,12 +4,10 @@ import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
 import { parsePublicKey } from '../../protocol/keys.ts';
 import type { KeyLookup, ParticipantRecord } from '../../protocol/registry-record.ts';
 import { claimedKeyOf, verifyDocument } from '../../protocol/signed-document.ts';
-import { type HostedDocument, TrustFault } from './faults.ts';
+import { type HostedDocument, TrustFault, type TrustFaultCode } from './faults.ts';
 
-// Who signed a hosted document (self-hosted spec: Authentication). The registry's word on the node's keys is the only anchor:
-// whoever reads asks it for the keys that documents claim, and hands over the answers.
+// Finds the signer of a hosted document (self-hosted spec: Authentication). The registry's answer about the node's keys is the only anchor of trust.
 
-/** The node whose documents these are. */
 export interface HostingNode {
   /** `namespace/registry`. */
   identity: string;
@@ -21,10 +19,7 @@ export interface HostingNode {
   keyNames?: ReadonlyMap<string, string>;
 }
 
-/**
- * A manifest may name keys otherwise than the registry does. Such a name counts where the key under it is a usable one of the node's
- * registry records, and none of these has that name.
- */
+/** A manifest may name keys otherwise than the registry. Such a name counts if its key is in a registry record of the node, and no record has that name. */
 export function keyNamesOf(manifest: JsonObject, records: readonly ParticipantRecord[]): Map<string, string> {
   const named = records.filter(({ recordId }) => recordId !== '');
   const recordIds = new Map(named.map((record) => [rawKey(record.signingPublicKey), record.recordId]));
@@ -47,10 +42,7 @@ function rawKey(text: string | undefined): string | undefined {
   }
 }
 
-/**
- * What the registry says about the record ids that documents claim to be signed with. That it could not be asked about one of them is a value
- * here: what is signed with the others need not wait for it.
- */
+/** The registry's answers about the claimed record ids. "Unavailable" is a value: documents signed with other keys need not wait. */
 export type Keys = ReadonlyMap<string, KeyAnswer>;
 export type KeyAnswer = KeyLookup | { kind: 'unavailable'; reason: string };
 
@@ -126,32 +118,22 @@ function unusable(
   { identity }: HostingNode,
   lookup: Exclude<KeyAnswer, { kind: 'key' }>,
 ): TrustFault {
-  switch (lookup.kind) {
-    case 'unavailable':
-      return new TrustFault(
-        kind,
-        'registry-unavailable',
-        `The ${kind} is signed with ${recordId} of ${identity}, about which the registry could not be asked: ${lookup.reason}`,
-      );
-    case 'unusable':
-      return new TrustFault(
-        kind,
-        'key-unusable',
-        `The ${kind} is signed with ${recordId} of ${identity}, but ${lookup.reason}.`,
-      );
-    case 'unknown-key':
-      return new TrustFault(
-        kind,
-        'key-unknown',
-        `The ${kind} is signed with ${recordId}, which the registry does not know as a key of ${identity}${
-          lookup.reason === undefined ? '' : `: ${lookup.reason}`
-        }.`,
-      );
-    case 'unknown-subscriber':
-      return new TrustFault(
-        kind,
-        'node-unknown',
-        `The ${kind} is one of ${identity}, whom the registry does not know.`,
-      );
-  }
+  const signed = `The ${kind} is signed with ${recordId}`;
+  const reason = 'reason' in lookup && lookup.reason !== undefined ? lookup.reason : '';
+  const faults: Record<typeof lookup.kind, [TrustFaultCode, string]> = {
+    unavailable: [
+      'registry-unavailable',
+      `${signed} of ${identity}, about which the registry could not be asked: ${reason}`,
+    ],
+    unusable: ['key-unusable', `${signed} of ${identity}, but ${reason}.`],
+    'unknown-key': [
+      'key-unknown',
+      `${signed}, which the registry does not know as a key of ${identity}${reason && `: ${reason}`}.`,
+    ],
+    'unknown-subscriber': [
+      'node-unknown',
+      `The ${kind} is one of ${identity}, whom the registry does not know.`,
+    ],
+  };
+  return new TrustFault(kind, ...faults[lookup.kind]);
 }

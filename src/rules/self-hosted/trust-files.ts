@@ -1,51 +1,37 @@
 import { parseBaselineFile, parseChangeFile } from '../../protocol/read-signed-files.ts';
 import type { BaselineFile, ChangeFile, ChangeReference } from '../../protocol/signed-files.ts';
 import type { Check } from '../check-attributes.ts';
-import {
-  checkBaseline,
-  checkBaselineGeometries,
-  checkChange,
-  checkChangeGeometries,
-  inOne,
-  type Steps,
-} from './check-file.ts';
+import { checkFile, checkFileGeometries, inOne, type Steps } from './check-file.ts';
 import { type HostedDocument, TrustFault } from './faults.ts';
 import type { OpenedDocument } from './open-document.ts';
 import { type HostingNode, type Keys, verifySigner } from './signer.ts';
 import type { TrustedEntry } from './trust-index.ts';
 import { wellFormed } from './trust-node.ts';
 
-// Baseline and change files (self-hosted spec: Discovery crawl order, 5). A file is trusted as a whole or not at all: its bytes
-// have the digest of the entry, it is signed with a key of the node, it is the file that the entry means: then it is genuine. And what it
-// holds is sound in itself: then it is trusted.
+// Baseline and change files (self-hosted spec: Discovery crawl order, 5). A file is trusted as a whole or not at all. Genuine: its bytes have the digest of the entry, it is signed with a key of the
+// node, and it is the file that the entry means. Trusted: its content is sound as well.
 
 /** Nobody else can make what these functions return. */
 const genuine = Symbol('genuine');
 const trusted = Symbol('trusted');
 
-export interface GenuineBaseline {
-  readonly file: BaselineFile;
+interface SignedFile<File> {
+  readonly file: File;
   readonly signedBy: string;
-  readonly [genuine]: 'baseline';
 }
 
-export interface GenuineChange {
-  readonly file: ChangeFile;
-  readonly signedBy: string;
-  readonly [genuine]: 'change';
+interface Genuine<File> extends SignedFile<File> {
+  readonly [genuine]: true;
 }
 
-export interface TrustedBaseline {
-  readonly file: BaselineFile;
-  readonly signedBy: string;
-  readonly [trusted]: 'baseline';
+interface Trusted<File> extends SignedFile<File> {
+  readonly [trusted]: true;
 }
 
-export interface TrustedChange {
-  readonly file: ChangeFile;
-  readonly signedBy: string;
-  readonly [trusted]: 'change';
-}
+export type GenuineBaseline = Genuine<BaselineFile>;
+export type GenuineChange = Genuine<ChangeFile>;
+export type TrustedBaseline = Trusted<BaselineFile>;
+export type TrustedChange = Trusted<ChangeFile>;
 
 export interface FileReader {
   node: HostingNode;
@@ -56,7 +42,7 @@ export interface FileReader {
 
 /** @param opened its digest checked against that of the entry */
 export function trustBaseline(opened: OpenedDocument, reader: FileReader): TrustedBaseline {
-  return inOne(judgeBaseline(verifyBaseline(opened, reader), reader));
+  return inOne(judgeFile(verifyBaseline(opened, reader), reader));
 }
 
 /** @param opened its digest checked against that of the reference */
@@ -65,23 +51,15 @@ export function trustChange(
   reference: ChangeReference,
   reader: FileReader,
 ): TrustedChange {
-  return inOne(judgeChange(verifyChange(opened, reference, reader), reader));
+  return inOne(judgeFile(verifyChange(opened, reference, reader), reader));
 }
 
-export function* judgeBaseline(
-  { file, signedBy }: GenuineBaseline,
+export function* judgeFile<File extends BaselineFile | ChangeFile>(
+  { file, signedBy }: Genuine<File>,
   { node, entry, checker }: Omit<FileReader, 'keys'>,
-): Steps<TrustedBaseline> {
-  yield* checkBaseline(file, { node, entry: entry.entry, checker });
-  return { file, signedBy, [trusted]: 'baseline' };
-}
-
-export function* judgeChange(
-  { file, signedBy }: GenuineChange,
-  { node, entry, checker }: Omit<FileReader, 'keys'>,
-): Steps<TrustedChange> {
-  yield* checkChange(file, { node, entry: entry.entry, checker });
-  return { file, signedBy, [trusted]: 'change' };
+): Steps<Trusted<File>> {
+  yield* checkFile(file, { node, entry: entry.entry, checker });
+  return { file, signedBy, [trusted]: true };
 }
 
 export function verifyBaseline(
@@ -96,8 +74,8 @@ export function verifyBaseline(
   requireCatalog('baseline', file.catalogId, catalogId);
   requireCatalog('baseline', file.catalog.id, catalogId);
   requireVersion('baseline', 'version', file.version, baseline.version);
-  checkBaselineGeometries(file);
-  return { file, signedBy, [genuine]: 'baseline' };
+  checkFileGeometries(file);
+  return { file, signedBy, [genuine]: true };
 }
 
 export function verifyChange(
@@ -113,8 +91,8 @@ export function verifyChange(
   requireCatalog('change', file.catalogId, catalogId);
   requireVersion('change', 'fromVersion', file.fromVersion, reference.fromVersion);
   requireVersion('change', 'toVersion', file.toVersion, reference.toVersion);
-  checkChangeGeometries(file);
-  return { file, signedBy, [genuine]: 'change' };
+  checkFileGeometries(file);
+  return { file, signedBy, [genuine]: true };
 }
 
 function unnamed(kind: HostedDocument, url: string, catalogId: string): TrustFault {

@@ -1,15 +1,13 @@
-import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
+import { isJsonObject } from '../../protocol/json.ts';
 import { parseCatalogIndex, parseIndexEntry } from '../../protocol/read-signed-files.ts';
 import type { IndexEntry } from '../../protocol/signed-files.ts';
-import { TrustFault } from './faults.ts';
+import { TrustFault, type TrustFaultCode } from './faults.ts';
 import type { OpenedDocument } from './open-document.ts';
 import { claimedRecordId, type HostingNode, type Keys, namesNode, verifySigner } from './signer.ts';
 import { wellFormed } from './trust-node.ts';
 
-// The catalog index and its entries (self-hosted spec: Discovery crawl order, 4). The index must be the node's own; each entry
-// is signed by itself, so that a bad one is discarded with its files and the others still count.
+// The catalog index and its entries (self-hosted spec: Discovery crawl order, 4). Each entry is signed by itself, so a bad one is discarded with its files and the others still count.
 
-/** Nobody else can make what these functions return. */
 const trusted = Symbol('trusted');
 
 export interface TrustedIndex {
@@ -35,7 +33,6 @@ export interface IndexLimits {
   maxMasters: number;
 }
 
-/** The record ids to look up before an index is trusted: its own and those of its entries. */
 export function claimedKeysOfIndex({ document }: OpenedDocument): string[] {
   const entries = Array.isArray(document.catalogs) ? document.catalogs.filter(isJsonObject) : [];
   const claimed = [document, ...entries].map(claimedRecordId);
@@ -77,7 +74,6 @@ export function trustIndex(
   return { url, nextUpdate, entries: catalogs, signedBy, [trusted]: 'index' };
 }
 
-/** What is left of an index: entries that can be trusted, and why others cannot. */
 export interface JudgedEntries {
   entries: TrustedEntry[];
   faults: { catalogId?: string; fault: TrustFault }[];
@@ -92,7 +88,11 @@ export function trustEntries(
   for (const value of index.entries) {
     const catalogId = catalogIdOf(value);
     try {
-      if (catalogId !== undefined && (listed.get(catalogId) ?? 0) > 1) throw twice(catalogId, index);
+      // Which of them counts cannot be told: neither does.
+      if (catalogId !== undefined && (listed.get(catalogId) ?? 0) > 1) {
+        const message = `The index at ${index.url} lists ${catalogId} more than once.`;
+        throw new TrustFault('entry', 'entry-twice', message);
+      }
       judged.entries.push(trustEntry(value, { url: index.url, ...asker }));
     } catch (fault) {
       if (!(fault instanceof TrustFault)) throw fault;
@@ -112,22 +112,12 @@ export function trustEntry(
   }
   const signedBy = verifySigner('entry', value, node, keys);
   const entry = wellFormed('entry', url, () => parseIndexEntry(value));
-  const { catalogId, changes, dependencies } = entry;
-  if (changes.length > limits.maxChanges) {
-    throw new TrustFault(
-      'entry',
-      'too-many-changes',
-      `The entry of ${catalogId} lists ${changes.length} changes; ${limits.maxChanges} are read.`,
-    );
-  }
-  const masters = dependencies?.masters?.length ?? 0;
-  if (masters > limits.maxMasters) {
-    throw new TrustFault(
-      'entry',
-      'too-many-masters',
-      `The entry of ${catalogId} depends on ${masters} masters; ${limits.maxMasters} are read.`,
-    );
-  }
+  const { maxChanges, maxMasters } = limits;
+  const [changes, masters] = [entry.changes.length, entry.dependencies?.masters?.length ?? 0];
+  const refuse = (code: TrustFaultCode, what: string) =>
+    new TrustFault('entry', code, `The entry of ${entry.catalogId} ${what} are read.`);
+  if (changes > maxChanges) throw refuse('too-many-changes', `lists ${changes} changes; ${maxChanges}`);
+  if (masters > maxMasters) throw refuse('too-many-masters', `depends on ${masters} masters; ${maxMasters}`);
   return { entry, signedBy, [trusted]: 'entry' };
 }
 
@@ -141,11 +131,6 @@ function countIds({ entries }: TrustedIndex): Map<string, number> {
 }
 
 export function catalogIdOf(entry: unknown): string | undefined {
-  const id = isJsonObject(entry) ? (entry as JsonObject).catalogId : undefined;
+  const id = isJsonObject(entry) ? entry.catalogId : undefined;
   return typeof id === 'string' ? id : undefined;
-}
-
-/** Which of them counts cannot be told: neither does. */
-function twice(catalogId: string, { url }: TrustedIndex): TrustFault {
-  return new TrustFault('entry', 'entry-twice', `The index at ${url} lists ${catalogId} more than once.`);
 }

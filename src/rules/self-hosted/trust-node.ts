@@ -1,7 +1,6 @@
 import { splitIdentity } from '../../protocol/identity.ts';
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 import {
-  type HostedRecord,
   type ListedFile,
   type ManifestOutline,
   parseDigests,
@@ -9,20 +8,17 @@ import {
   parseSubscriberRecords,
 } from '../../protocol/read-signed-files.ts';
 import type { DigestsFile } from '../../protocol/signed-files.ts';
-import { type HostedDocument, TrustFault } from './faults.ts';
+import { type HostedDocument, TrustFault, type TrustFaultCode } from './faults.ts';
 import type { OpenedDocument } from './open-document.ts';
 import { type HostingNode, type Keys, namesNode, verifySigner } from './signer.ts';
 
-// The first two links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, signed with a key that the
-// registry knows as the node's; the Subscriber record, bound to it by digest and signed likewise.
+// The first two links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, signed with a key of the node, and the Subscriber record, bound to it by digest and signed likewise.
 
-/** Nobody else can make what these functions return. */
 const trusted = Symbol('trusted');
 
 export interface TrustedManifest {
   readonly url: string;
   readonly manifest: ManifestOutline;
-  /** The files that may hold the Subscriber record. */
   readonly recordFiles: readonly ListedFile[];
   readonly signedBy: string;
   readonly [trusted]: 'manifest';
@@ -44,9 +40,8 @@ export function trustManifest(
 ): TrustedManifest {
   const signedBy = verifySigner('manifest', document, node, keys);
   const manifest = wellFormed('manifest', url, () => parseManifest(document));
-  const names = [host, hostname(host), splitIdentity(node.identity).namespace].map((name) =>
-    name.toLowerCase(),
-  );
+  const hostname = host.replace(/:\d+$/, '');
+  const names = [host, hostname, splitIdentity(node.identity).namespace].map((name) => name.toLowerCase());
   if (!names.includes(manifest.domain.toLowerCase())) {
     throw new TrustFault(
       'manifest',
@@ -103,36 +98,23 @@ export function trustSubscriberRecord(
   { document, url, digest }: OpenedDocument,
   { node, manifest, keys }: { node: HostingNode; manifest: TrustedManifest; keys: Keys },
 ): TrustedRecord {
+  const refuse = (code: TrustFaultCode, message: string) => new TrustFault('record', code, message);
   const isNamed = (file: ListedFile) =>
     file.inline === undefined ? digest !== undefined && file.digest === digest : file.inline === document;
-  if (!manifest.recordFiles.some(isNamed)) {
-    throw new TrustFault(
-      'record',
-      'digest-mismatch',
-      `The record at ${url} is not one that the manifest names.`,
-    );
-  }
+  if (!manifest.recordFiles.some(isNamed))
+    throw refuse('digest-mismatch', `The record at ${url} is not one that the manifest names.`);
   const isBare = document.records === undefined;
   const isSigned = document.proof !== undefined || document.signature !== undefined;
   const signedBy = isBare && !isSigned ? undefined : verifySigner('record', document, node, keys);
   const records = wellFormed('record', url, () => parseSubscriberRecords(document));
-  if (isInactive(document.registry)) {
-    throw new TrustFault(
-      'record',
-      'record-inactive',
-      `The file at ${url} is that of a registry whose state is inactive.`,
-    );
-  }
+  if (isInactive(document.registry))
+    throw refuse('record-inactive', `The file at ${url} is that of a registry whose state is inactive.`);
   const own = records.filter(({ subscriberId }) => namesNode(subscriberId, node));
-  if (own.length === 0) {
-    throw new TrustFault(
-      'record',
-      'record-missing',
-      `The file at ${url} holds no record of ${node.identity}.`,
-    );
-  }
+  if (own.length === 0)
+    throw refuse('record-missing', `The file at ${url} holds no record of ${node.identity}.`);
   const nextUpdate = typeof document.next_update === 'string' ? document.next_update : undefined;
-  return { catalogIndexUrls: indexUrls(own), nextUpdate, signedBy, [trusted]: 'record' };
+  const catalogIndexUrls = [...new Set(own.flatMap((record) => record.catalogIndexUrls))];
+  return { catalogIndexUrls, nextUpdate, signedBy, [trusted]: 'record' };
 }
 
 /** A bare record is that of no registry. */
@@ -141,7 +123,6 @@ function isInactive(registry: Json | undefined): boolean {
   return typeof state === 'string' && state.toLowerCase() === 'inactive';
 }
 
-/** Runs a parser of somebody else's document. */
 export function wellFormed<T>(kind: HostedDocument, url: string, parse: () => T): T {
   try {
     return parse();
@@ -158,11 +139,3 @@ function recordFiles({ files }: ManifestOutline, { registryName }: HostingNode):
 }
 
 const subscriberRegistry = 'beckn_subscriber';
-
-function indexUrls(records: readonly HostedRecord[]): string[] {
-  return [...new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls))];
-}
-
-function hostname(host: string): string {
-  return host.replace(/:\d+$/, '');
-}

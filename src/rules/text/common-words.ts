@@ -1,10 +1,6 @@
 import { foldText } from './words.ts';
 
-/**
- * Words of whole sentences that say little about what is looked for, in the languages in which sentences are most likely. They match
- * like all others and only weigh less; no language depends on being here, because a word that is common in the
- * index weighs little anyway. Words that name things in another of these languages are left out ("fur", "hat", "pour").
- */
+/** Words that say little about what is looked for. They match like all others and only weigh less. Words that name things in another of these languages are left out ("fur", "hat", "pour"). */
 export const commonWords: ReadonlySet<string> = new Set(
   [
     `a am an and any are as at be been but by can could did do does find for from get give had has have he her his how i if in into

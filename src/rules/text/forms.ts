@@ -17,7 +17,6 @@ export interface Meaning {
   weight: number;
 }
 
-/** A word of a query. */
 export interface TextWord {
   word: string;
   /** It may be the beginning of a word. */
@@ -26,7 +25,6 @@ export interface TextWord {
   joins?: readonly [string, string];
 }
 
-/** The words that a query asks for: its own, and neighbours joined. */
 export function textWords(words: readonly string[]): TextWord[] {
   const own = words.map((word, index) => ({ word, isLast: index === words.length - 1 }));
   const joined = words.slice(1).flatMap((second, index) => {
@@ -86,7 +84,6 @@ export function shortestFirst(words: readonly string[]): string[] {
   return [...words].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, maxBegun);
 }
 
-/** The pairs of words that a word may be a compound of. */
 export function partsOf(word: string): [string, string][] {
   if (word.length < minCompound || !/^\p{L}+$/u.test(word) || isUnspaced(word)) return [];
   return Array.from({ length: word.length - 2 * minPart + 1 }, (_, index) => [

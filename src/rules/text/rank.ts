@@ -2,11 +2,7 @@ import { commonWords } from './common-words.ts';
 import { type Form, type Meaning, partsOf, type TextWord } from './forms.ts';
 import type { WordWeights } from './word-weights.ts';
 
-/**
- * How well a resource answers a text, from the words of its own and of what it belongs to. Decided: any word may match; the rank
- * is the sum of the rarity of the matched words, so that more and rarer ones come first, and what stands in every
- * sentence counts next to nothing. Other forms of a word count less than the word (forms.ts). Undefined where no word matches.
- */
+/** How well a resource answers a text. Decided: any word may match; the rank is the sum of the rarity of the matched words. Other forms of a word count less (forms.ts). Undefined where no word matches. */
 export function rankOf(query: TextQuery, documents: readonly WordWeights[]): TextRank | undefined {
   let [rank, band] = [0, 0];
   for (const { variants, rarity } of query.words) {
@@ -46,7 +42,6 @@ function bestMatch(variants: readonly WordVariant[], documents: readonly WordWei
   return best;
 }
 
-/** The weights of the words of a query, from how many documents of an index have each word that they stand for. */
 export function weighQuery(words: readonly QueryWord[], documentCount: number): TextQuery {
   const rarities = new Map<string, number>();
   return {
@@ -99,10 +94,7 @@ export function splitCompounds(
 
 const partWeight = 0.8;
 
-/**
- * The inverse document frequency of BM25: near zero for what stands everywhere, never zero. In an index of mere names, "my"
- * and "with" are rare; a common word is taken for one that every second document has.
- */
+/** The inverse document frequency of BM25. A common word counts as one that every second document has: in an index of mere names, "my" and "with" are rare. */
 function rarity(queryWord: string, documents: number, documentCount: number): number {
   const count = Math.max(documents, documentCount);
   const frequency = commonWords.has(queryWord) ? Math.max(documents, count / 2) : documents;
@@ -115,7 +107,6 @@ export function rarestFirst({ words }: TextQuery): WordVariant[] {
   return variants.sort((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1));
 }
 
-/** A word of a query, with the indexed words that it stands for (forms.ts). */
 export interface QueryWord extends Pick<TextWord, 'joins'> {
   word: string;
   matches: readonly (Meaning & { word: string; documents: number })[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textsOfCatalog, textsOfOffer, textsOfProvider, textsOfResource } from './searched-texts.ts';
+import { textsOf, textsOfCatalog } from './searched-texts.ts';
 
 const resource = {
   id: 'ev-charger-001',
@@ -26,7 +26,7 @@ const resource = {
 
 describe('the texts that are searched', () => {
   it('are names, descriptions and text attributes at any depth', () => {
-    expect(textsOfResource(resource)).toEqual([
+    expect(textsOf(resource)).toEqual([
       { field: 'name', text: 'DC Fast Charger' },
       { field: 'description', text: 'High speed' },
       { field: 'description', text: 'With CCS2' },
@@ -44,7 +44,7 @@ describe('the texts that are searched', () => {
       descriptor: { name: 'EcoPower' },
       availableAt: [{ address: { streetAddress: '100 Ft Road' } }],
     };
-    expect(textsOfProvider(provider).map(({ text }) => text)).toEqual(['EcoPower', '100 Ft Road']);
+    expect(textsOf(provider).map(({ text }) => text)).toEqual(['EcoPower', '100 Ft Road']);
     expect(textsOfCatalog({ descriptor: { name: 'Chargers' } })).toEqual([
       { field: 'name', text: 'Chargers' },
     ]);
@@ -56,6 +56,6 @@ describe('the texts that are searched', () => {
         { id: 'c', considerationAttributes: { '@context': 'urn:x', '@type': 'Price', note: 'cheap' } },
       ],
     };
-    expect(textsOfOffer(offer).map(({ text }) => text)).toEqual(['Night rate', 'cheap']);
+    expect(textsOf(offer).map(({ text }) => text)).toEqual(['Night rate', 'cheap']);
   });
 });

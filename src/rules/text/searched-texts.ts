@@ -1,8 +1,7 @@
 import type { Catalog, Offer, Provider, Resource } from '../../protocol/catalog.ts';
 
-// What a text search looks at (catalog spec: POST /discover, textSearch matches name, description or indexed attributes).
-// Decided: names, descriptions and all text attributes of catalog, provider, resource and offer, at any depth. What names
-// something for machines is left out: ids, addresses of files and pages, times, the names of schemas, GeoJSON.
+// The texts of a text search (catalog spec: POST /discover, textSearch matches name, description or indexed attributes). Decided: names, descriptions and all text attributes of catalog, provider, resource
+// and offer, at any depth, without names for machines: ids, addresses, times, names of schemas, GeoJSON.
 
 type TextField = 'name' | 'description' | 'attribute';
 
@@ -11,24 +10,12 @@ export interface SearchedText {
   text: string;
 }
 
-export function textsOfResource(resource: Resource): SearchedText[] {
-  return textsOf(resource);
-}
-
-export function textsOfOffer(offer: Offer): SearchedText[] {
-  return textsOf(offer);
-}
-
-export function textsOfProvider(provider: Provider): SearchedText[] {
-  return textsOf(provider);
-}
-
 /** Of its own: provider, resources and offers are documents of theirs. */
 export function textsOfCatalog({ descriptor }: Pick<Catalog, 'descriptor'>): SearchedText[] {
   return textsOf({ descriptor });
 }
 
-function textsOf(document: object): SearchedText[] {
+export function textsOf(document: Resource | Offer | Provider | Pick<Catalog, 'descriptor'>): SearchedText[] {
   const { descriptor, ...others } = document as { descriptor?: object };
   const { name, shortDesc, longDesc, ...more } = (descriptor ?? {}) as Record<string, unknown>;
   const texts: SearchedText[] = [];

@@ -18,7 +18,6 @@ function stemmerOf(language: Language): Stemmer {
   return stemmer;
 }
 
-/** What inflected forms of a word have in common. */
 export interface Stems {
   /** All of them begin with it; undefined where a word is too short to have any. */
   beginning: string | undefined;

@@ -1,10 +1,6 @@
 import { isUnspaced } from './words.ts';
 
-/**
- * By how many edits a query word stands for an indexed word: 0 where they are the same, undefined where it does not. Decided:
- * within edit distance 1 for query words of 3 to 5 letters, 2 for longer ones; insertions, deletions, replacements and swaps count.
- * Errors are forgiven in words of letters alone: 50 is not 60.
- */
+/** By how many edits a query word stands for an indexed word. Decided: within edit distance 1 for query words of 3 to 5 letters, 2 for longer ones; words of letters alone: 50 is not 60. */
 export function findEdits(queryWord: string, indexedWord: string): number | undefined {
   if (queryWord === indexedWord) return 0;
   const edits = allowedEdits(queryWord);
@@ -54,9 +50,8 @@ export function likenessOf(left: string, right: string): number {
 }
 
 /**
- * The keys under which an index keeps a word, so that every query word that stands for it has one of them in common
- * (`queryKeys`): what is left of the word's beginning after deleting letters. Two words within n edits become equal by deleting
- * up to n letters of each, and so do their beginnings of equal length. The distance itself decides afterwards.
+ * Deletion neighbourhood: two words within n edits become equal by deleting up to n letters of each, and so do their beginnings of equal length. A query word that stands for an indexed word has one of these
+ * keys in common with it (`queryKeys`); the distance itself decides afterwards.
  */
 export function indexKeys(word: string): Set<string> {
   const { length } = [...word];

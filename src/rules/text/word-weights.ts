@@ -1,34 +1,26 @@
 import type { Catalog, Offer, Resource } from '../../protocol/catalog.ts';
-import {
-  type SearchedText,
-  textsOfCatalog,
-  textsOfOffer,
-  textsOfProvider,
-  textsOfResource,
-} from './searched-texts.ts';
+import { type SearchedText, textsOf, textsOfCatalog } from './searched-texts.ts';
 import { indexedWords, type Tokenizer } from './words.ts';
 
 /**
- * The words of a document with what each counts for where it stands, apart from its rarity: whole hundredths, at most 1. A name counts more than a description, that more than an attribute;
- * a word counts more where it stands again, and in a short text, of which it is a greater part; and less and less the more of that there is (BM25F, whose
- * usual lengths are fixed here: what a document counts must not depend on others). A resource's own texts count more than those of its catalog, provider and offers.
+ * The words of a document with what each counts, apart from its rarity: whole hundredths, at most 1 (BM25F with fixed usual lengths: a document must not depend on others). A name counts more than a
+ * description, that more than an attribute; a resource's own texts more than those of its catalog, provider and offers.
  */
 export type WordWeights = ReadonlyMap<string, number>;
 
 export function resourceWords(resource: Resource, tokenize: Tokenize = indexedWords): WordWeights {
-  return weigh(textsOfResource(resource), ownPercent, tokenize);
+  return weigh(textsOf(resource), ownPercent, tokenize);
 }
 
 export function offerWords(offer: Offer, tokenize: Tokenize = indexedWords): WordWeights {
-  return weigh(textsOfOffer(offer), othersPercent, tokenize);
+  return weigh(textsOf(offer), othersPercent, tokenize);
 }
 
-/** Those of the catalog itself and of its provider. */
 export function catalogWords(
   catalog: Pick<Catalog, 'descriptor' | 'provider'>,
   tokenize: Tokenize = indexedWords,
 ): WordWeights {
-  return weigh([...textsOfCatalog(catalog), ...textsOfProvider(catalog.provider)], othersPercent, tokenize);
+  return weigh([...textsOfCatalog(catalog), ...textsOf(catalog.provider)], othersPercent, tokenize);
 }
 
 type Tokenize = Tokenizer['index'];

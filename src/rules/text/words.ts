@@ -1,6 +1,5 @@
 import { LruCache } from '../../lru-cache.ts';
 
-/** Cuts texts into words: those of documents for the index, and those of a query. */
 export interface Tokenizer {
   /** A word as often as it stands there. */
   index(text: string): readonly string[];
@@ -8,12 +7,8 @@ export interface Tokenizer {
 }
 
 /**
- * The words of a text in any language, for the index and for the query. Decided: words are runs of letters, digits and
- * their marks, in one case and without accents, so that "Crème" is found by "creme". There are no lists of stop words or of
- * languages: a word that stands everywhere weighs nothing (rank.ts).
- *
- * Scripts that put no spaces between words are cut into overlapping pairs of characters, which needs no dictionary and gives
- * the same words on every machine; Chinese characters are indexed singly as well, because one alone can be a word.
+ * The words of a text in any language. Decided: runs of letters, digits and their marks, in one case and without accents. No stop words: a word that is everywhere weighs nothing (rank.ts).
+ * Scripts without spaces are cut into overlapping pairs of characters; Chinese characters are indexed singly as well.
  */
 export function indexedWords(text: string): readonly string[] {
   if (text.length > maxKeptLength) return wordsOf(beginningOf(text, maxTextLength), 'index');

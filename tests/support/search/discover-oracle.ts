@@ -11,13 +11,12 @@ import type { Pagination } from '../../../src/protocol/shapes.ts';
 import {
   type AttachedOffer,
   attachOffers,
-  coversResource,
   type OfferingCatalog,
   type OfferTerms,
   termsOf,
 } from '../../../src/rules/discover/attach-offers.ts';
 import { compareStanding, type Standing } from '../../../src/rules/discover/order.ts';
-import { maxLimit, pageAnswer, type StoredDocument } from '../../../src/rules/discover/page-answer.ts';
+import { AnswerDraft, maxLimit, type StoredDocument } from '../../../src/rules/discover/page-answer.ts';
 import { quantify } from '../../../src/rules/discover/quantify.ts';
 import { isSearched, isServed, type SearchScope } from '../../../src/rules/discover/served.ts';
 import { type Filter, parseFilter } from '../../../src/rules/filters/parse.ts';
@@ -108,7 +107,8 @@ function publishedBy(known: KnownCatalog): Published[] {
 }
 
 function offersOn(attached: readonly AttachedOffer<Published>[], index: number): Offer[] {
-  return attached.filter((each) => coversResource(each, index)).map(({ offer: { offer } }) => offer);
+  const covering = attached.filter(({ covers }) => covers === 'all' || covers.has(index));
+  return covering.map(({ offer: { offer } }) => offer);
 }
 
 function offering({ owner, networkIds, catalog: { id, provider } }: KnownCatalog): OfferingCatalog {
@@ -201,7 +201,9 @@ export function answerByTheBook(
     resource: stored(resource),
     offers: offers.map((offer) => stored(offer)),
   }));
-  const { catalogs, pagination, ranking } = pageAnswer(page, found.length, { limit, offset });
+  const draft = new AnswerDraft();
+  draft.add(page);
+  const { catalogs, pagination, ranking } = draft.finish(found.length, { limit, offset });
   return { catalogs: JSON.parse(catalogs), ranking, ...(pagination && { pagination }) };
 }
 

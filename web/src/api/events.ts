@@ -9,10 +9,7 @@ export interface Change {
   at?: string;
 }
 
-/**
- * Whether server-sent events arrive. The header shows it, because a page without events looks like a page without changes. `polling`: the console answers, but
- * refuses another listener, so the page reads what it shows at intervals.
- */
+/** Whether server-sent events arrive. The header shows it, because a page without events looks like a page without changes. `polling`: the console refuses another listener, so the page polls. */
 export const live = signal<'connecting' | 'live' | 'polling' | 'lost'>('connecting');
 
 type Listener = (change: Change) => void;
@@ -49,10 +46,7 @@ function connect(): void {
     if (opened.readyState === EventSource.CLOSED) void connectLater();
     else live.value = 'lost';
   };
-  opened.addEventListener('change', ({ data }) => {
-    const change = parseChange(String(data));
-    if (change) tell(change);
-  });
+  opened.addEventListener('change', ({ data }) => tell(JSON.parse(data) as Change));
 }
 
 function stop(): void {
@@ -77,12 +71,4 @@ function readAnew(): void {
 
 function tell(change: Change): void {
   for (const listener of listeners) listener(change);
-}
-
-function parseChange(data: string): Change | undefined {
-  try {
-    return JSON.parse(data) as Change;
-  } catch {
-    return undefined;
-  }
 }

@@ -10,10 +10,7 @@ export interface Loaded<T> {
   reload(): void;
 }
 
-/**
- * Loads when `key` changes, and again when one of the topics does. An undefined key loads nothing. Old data stays until the new is there, unless
- * the key has changed.
- */
+/** Loads when `key` changes, and again when one of the topics does. An undefined key loads nothing. Old data stays until the new is there, unless the key has changed. */
 export function useLoad<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
@@ -49,7 +46,6 @@ export function useLoad<T>(
   return { data, error, loading, reload };
 }
 
-/** Loads what a path of the API answers; an undefined path loads nothing. */
 export function useGet<T>(
   path: string | undefined,
   query: Query = {},

@@ -1,7 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { Session as SessionAnswer } from '../../../src/console/answers/session.ts';
 
-/** The identities and abilities of this process, and whether the operator has signed in. */
 export type Session = Required<Omit<SessionAnswer, 'mapTiles' | 'demoCity' | 'operator'>> &
   Pick<SessionAnswer, 'mapTiles' | 'demoCity' | 'operator'>;
 
@@ -24,7 +23,6 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Opens the dialog, unless it is open already, and waits for its end. */
 export function signIn(): Promise<boolean> {
   asking ??= new Promise<boolean>((resolve) => {
     tokenWanted.value = resolve;
@@ -35,7 +33,6 @@ export function signIn(): Promise<boolean> {
   return asking;
 }
 
-/** The reason why the token is not taken, or undefined where it is. */
 export async function sendToken(token: string): Promise<string | undefined> {
   const answer = await fetch('/api/session', {
     method: 'POST',

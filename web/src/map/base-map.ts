@@ -91,11 +91,7 @@ export function round(degrees: number): number {
 /** PMTiles numbers the kinds of tiles. */
 const vectorTiles = 1;
 
-/**
- * Streets from a PMTiles file of vector tiles (MAP_TILES), fetched in ranges from the console itself. Loaded only where there is one.
- *
- * @param onProblem told why the file, or a tile of it, cannot be read
- */
+/** Streets from a PMTiles file of vector tiles (MAP_TILES), fetched in ranges from the console itself. `onProblem`: why the file, or a tile of it, cannot be read. */
 async function addTiles(map: L.Map, url: string, onProblem: (reason: string) => void): Promise<void> {
   const isRemoved = watchRemoval(map);
   // The layer extends classes of a Leaflet that it expects under this global name.

@@ -10,7 +10,6 @@ export interface MapPoint {
 
 type Properties = { id: string; name: string };
 
-/** The points of the results, clustered where they would hide each other. */
 export class Clusters {
   readonly #map: L.Map;
   readonly #choose: (id: string) => void;
@@ -37,7 +36,6 @@ export class Clusters {
     this.#draw();
   }
 
-  /** Moves the view to the points, unless one of them is in view. */
   bringIntoView(points: readonly MapPoint[]): void {
     const places = points.map(({ latitude, longitude }) => L.latLng(latitude, longitude));
     if (places.length === 0 || places.some((place) => this.#map.getBounds().contains(place))) return;

@@ -1,9 +1,6 @@
 import type { MultiLineString, MultiPolygon, Position } from 'geojson';
 
-/**
- * The atlas has rings that go over the date line, where a longitude jumps from 180 to -180. Drawn as they are they would be bars across the map. Here
- * longitudes go on beyond 180, and such shapes are drawn twice, a whole turn apart: the map shows the half of each that lies within the world.
- */
+/** Rings of the atlas go over the date line, where a longitude jumps from 180 to -180, and would be drawn as bars across the map. Here longitudes go on beyond 180, and such shapes are drawn twice, a turn apart. */
 export function splitPolygons({ coordinates }: MultiPolygon): MultiPolygon {
   return { type: 'MultiPolygon', coordinates: coordinates.flatMap((rings) => twice(rings.map(unwrapRing))) };
 }

@@ -4,10 +4,7 @@ import { round } from './base-map.ts';
 
 const style = { className: 'area', interactive: false } as const;
 
-/**
- * Draws an area with pointer, finger or keyboard: a circle from its centre outwards, a polygon corner by corner. By keyboard, arrow keys move the map under
- * a cross in its middle, and Space sets a point there.
- */
+/** Draws an area with pointer, finger or keyboard: a circle from its centre outwards, a polygon corner by corner. By keyboard, arrow keys move the map under a cross, and Space sets a point there. */
 export class AreaDrawing {
   readonly #map: L.Map;
   readonly #layer: L.LayerGroup;
@@ -71,11 +68,8 @@ export class AreaDrawing {
   }
 }
 
-/** An area in the making. */
 interface Sketch {
-  /** Sets the centre of a circle, or the next corner of a polygon. */
   point(place: L.LatLng): void;
-  /** Shows the area as it would be with its next point here. */
   preview(place: L.LatLng): void;
   finish(): void;
 }
@@ -117,7 +111,6 @@ function sketchPolygon(map: L.Map, layer: L.LayerGroup, end: (area?: Area) => vo
   };
 }
 
-/** A point is set where the pointer goes down, and the area ends where it goes up. */
 function dragOn(map: L.Map, sketch: Sketch): () => void {
   const container = map.getContainer();
   let isDown = false;
@@ -139,7 +132,6 @@ function dragOn(map: L.Map, sketch: Sketch): () => void {
   };
 }
 
-/** Each click sets a point; a double click ends the area. */
 function clickOn(map: L.Map, sketch: Sketch): () => void {
   const click = ({ latlng }: L.LeafletMouseEvent) => sketch.point(latlng);
   const move = ({ latlng }: L.LeafletMouseEvent) => sketch.preview(latlng);

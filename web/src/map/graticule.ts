@@ -3,7 +3,6 @@ import L from 'leaflet';
 const spacings = [30, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005];
 const wantedLines = 7;
 
-/** Meridians and parallels of the visible part, at a spacing that leaves a few of each. */
 export function addGraticule(map: L.Map): void {
   const lines = L.layerGroup().addTo(map);
   const draw = () => {

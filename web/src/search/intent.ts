@@ -1,6 +1,14 @@
+import type { FindAnswer } from '../../../src/console/answers/find.ts';
 import type { Area } from '../map/area.ts';
-import type { DiscoverMessage, FindBody, SpatialEntry } from './messages.ts';
 import { type Condition, type FindQuery, isEmpty } from './query.ts';
+
+export type DiscoverMessage = FindAnswer['request']['message'];
+export type SpatialEntry = NonNullable<DiscoverMessage['intent']['spatial']>[number];
+
+export interface FindBody {
+  networkId?: string;
+  message: DiscoverMessage;
+}
 
 /** Paths of locations: that of the provider, or of the resource itself. `signpost discover` searches the same ones. */
 export const usualTargets = [
@@ -9,7 +17,6 @@ export const usualTargets = [
 ];
 export const pageSize = 300;
 
-/** From the form to the message of a discover. An empty form asks for everything. */
 export function buildRequest(query: FindQuery): FindBody {
   const { text, network, area, offset } = query;
   const expression = isEmpty(query) ? '$.catalogs[*].resources[*]' : buildExpression(query);
@@ -38,13 +45,13 @@ export function readIntent(intent: DiscoverMessage['intent']): FindQuery | undef
 }
 
 function toArea({ op, targets, geometry, distanceMeters }: SpatialEntry): Area | undefined {
-  if ([...targets].sort().join() !== [...usualTargets].sort().join()) return undefined;
+  if ([targets].flat().sort().join() !== [...usualTargets].sort().join()) return undefined;
   if (op === 'S_DWITHIN' && geometry.type === 'Point' && distanceMeters !== undefined) {
-    const [longitude = 0, latitude = 0] = geometry.coordinates as number[];
+    const [longitude = 0, latitude = 0] = geometry.coordinates;
     return { kind: 'circle', latitude, longitude, meters: distanceMeters };
   }
   if (op !== 'S_INTERSECTS' || geometry.type !== 'Polygon') return undefined;
-  const [ring = [], ...holes] = geometry.coordinates as number[][][];
+  const [ring = [], ...holes] = geometry.coordinates;
   if (holes.length > 0) return undefined;
   return {
     kind: 'polygon',
@@ -54,18 +61,15 @@ function toArea({ op, targets, geometry, distanceMeters }: SpatialEntry): Area |
 
 function toSpatial(area: Area): SpatialEntry {
   if (area.kind === 'circle') {
-    const geometry = { type: 'Point', coordinates: [area.longitude, area.latitude] };
+    const geometry = { type: 'Point' as const, coordinates: [area.longitude, area.latitude] };
     return { op: 'S_DWITHIN', targets: usualTargets, geometry, distanceMeters: area.meters };
   }
   const ring = area.corners.map(([latitude, longitude]) => [longitude, latitude]);
-  const geometry = { type: 'Polygon', coordinates: [[...ring, ring[0]]] };
+  const geometry = { type: 'Polygon' as const, coordinates: [[...ring, ...ring.slice(0, 1)]] };
   return { op: 'S_INTERSECTS', targets: usualTargets, geometry };
 }
 
-/**
- * A condition on an offer selects the resources that the offer covers. Beside conditions on the resource it can only ask whether the catalog has
- * such an offer: JSONPath has no joins. `hasOffer` of results.ts drops the rest.
- */
+/** A condition on an offer selects the resources that it covers. Beside conditions on the resource it asks only whether the catalog has such an offer, because JSONPath has no joins; `hasOffer` drops the rest. */
 export function buildExpression({ type, conditions, expression }: FindQuery): string | undefined {
   const written = expression.trim();
   if (written.startsWith('$')) return written;

@@ -51,7 +51,6 @@ export function isEmpty({ text, type, conditions, expression, area }: FindQuery)
   return text.trim() === '' && type === '' && conditions.length === 0 && expression.trim() === '' && !area;
 }
 
-/** Replaces the condition with the same path and operator; undefined takes it away. */
 export function withCondition(
   conditions: readonly Condition[],
   condition: Omit<Condition, 'value'>,

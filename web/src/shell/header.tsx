@@ -49,7 +49,7 @@ function LiveMark() {
   return (
     <span class={`live ${state}`} role="status" title={liveTitle(state)}>
       <span class="dot" aria-hidden="true" />
-      <span class="live-text">{liveTexts[state]}</span>
+      <span class="hidden-on-phones">{liveTexts[state]}</span>
     </span>
   );
 }

@@ -5,7 +5,6 @@ import type { Change } from '../../../src/console/answers/inspect.ts';
 
 const tones = { added: 'good', removed: 'bad', changed: 'warn' } as const;
 
-/** The difference of two documents, path by path. */
 export function Changes({ changes, truncated }: { changes: readonly Change[]; truncated?: boolean }) {
   if (changes.length === 0) return <Empty title="No difference." />;
   return (

@@ -3,7 +3,6 @@ export function Choice(props: {
   label: string;
   value: string;
   options: readonly string[];
-  /** What the empty choice is called. */
   all?: string;
   class?: string;
   choose(value: string): void;

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 
-/** Names with their values; a name without a value is left out. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">

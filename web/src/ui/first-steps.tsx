@@ -2,7 +2,6 @@ import { hrefTo } from '../router.ts';
 import { Code } from './code.tsx';
 import { guideUrl } from './guide.ts';
 
-/** What to do first in a network without catalogs. */
 export function FirstSteps() {
   return (
     <section class="state empty first-steps" aria-labelledby="first-steps-title">

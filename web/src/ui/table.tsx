@@ -11,20 +11,16 @@ export interface Column<Row> {
   cell(row: Row): ComponentChildren;
 }
 
-/** On a phone each row becomes a card: the style sheet writes the label before each cell. */
-export function Table<Row>({
-  caption,
-  columns,
-  rows,
-  keyOf,
-  isChosen,
-}: {
+interface TableProps<Row> {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf(row: Row): string;
   isChosen?(row: Row): boolean;
-}) {
+}
+
+/** On a phone each row becomes a card: the style sheet writes the label before each cell. */
+export function Table<Row>({ caption, columns, rows, keyOf, isChosen }: TableProps<Row>) {
   return (
     <div class="scroll">
       <table class="cards">
@@ -54,19 +50,13 @@ export function Table<Row>({
   );
 }
 
-/** A paged list with its states: loading, failed, empty, and more to come. A page of a filtered list may be empty while there are more pages. */
-export function PagedTable<Row>({
-  list,
-  empty,
-  ...table
-}: {
+interface PagedProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   list: Paged<Row>;
-  /** Shown where the list is empty. */
   empty: ComponentChildren;
-  caption: string;
-  columns: readonly Column<Row>[];
-  keyOf(row: Row): string;
-}) {
+}
+
+/** A paged list with its states: loading, failed, empty, and more to come. A page of a filtered list may be empty while there are more pages. */
+export function PagedTable<Row>({ list, empty, ...table }: PagedProps<Row>) {
   return (
     <Show of={list} what={table.caption}>
       {({ items, total }) =>

@@ -8,20 +8,16 @@ export interface Tab<Name extends string> {
   count?: number;
 }
 
-/** Tabs by the ARIA pattern: arrow keys move between them, Tab goes on into the panel. */
-export function Tabs<Name extends string>({
-  label,
-  tabs,
-  chosen,
-  choose,
-  children,
-}: {
+interface TabsProps<Name extends string> {
   label: string;
   tabs: readonly Tab<Name>[];
   chosen: NoInfer<Name>;
   choose: (name: NoInfer<Name>) => void;
   children: ComponentChildren;
-}) {
+}
+
+/** Tabs by the ARIA pattern: arrow keys move between them, Tab goes on into the panel. */
+export function Tabs<Name extends string>({ label, tabs, chosen, choose, children }: TabsProps<Name>) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   // Brings the chosen tab into view, again when a count has made another tab wider. scrollIntoView would move the page as well.

@@ -20,7 +20,6 @@ export function tell(text: string, { bad = false } = {}): void {
   }, shownMs);
 }
 
-/** Does something that changes the network, and tells how it went. */
 export async function attempt(work: () => Promise<string>): Promise<boolean> {
   try {
     tell(await work());

@@ -10,7 +10,6 @@ const tabs = [
   { name: 'inbox', label: 'Inbox' },
 ] as const;
 
-/** Two tools: why a signature does not hold, and the inbox of received callbacks. */
 export default function DebugPage() {
   const chosen = param('tab') === 'inbox' ? 'inbox' : 'signature';
   const [question, setQuestion] = useState<SignatureQuestion>({ header: '', body: '' });

@@ -10,8 +10,11 @@ import { Ago } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
 import type { SignatureQuestion } from './signature-form.tsx';
 
-/** The messages that arrived at the address of the consumer, newest first, and whether their signatures verify. */
-export function Inbox({ debug }: { debug(question: SignatureQuestion): void }) {
+interface DebugProps {
+  debug(question: SignatureQuestion): void;
+}
+
+export function Inbox({ debug }: DebugProps) {
   // Of the latest 100 at most 50 do not verify.
   const inbox = useGet<{ items: InboxItem[] }>('/api/inbox', { limit: 100 }, ['inbox']);
   const [open, setOpen] = useState<string>();
@@ -56,17 +59,9 @@ export function Inbox({ debug }: { debug(question: SignatureQuestion): void }) {
   );
 }
 
-function Message({
-  item,
-  open,
-  toggle,
-  debug,
-}: {
-  item: InboxItem;
-  open: boolean;
-  toggle(): void;
-  debug(question: SignatureQuestion): void;
-}) {
+type MessageProps = DebugProps & { item: InboxItem; open: boolean; toggle(): void };
+
+function Message({ item, open, toggle, debug }: MessageProps) {
   const { body } = item;
   return (
     <li class="panel">

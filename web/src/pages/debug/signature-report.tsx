@@ -33,7 +33,7 @@ export function SignatureReport({ answer }: { answer: SignatureAnswer }) {
       )}
       <section class="panel stack">
         <h2>Step by step</h2>
-        <ol class="signature-steps">
+        <ol class="checks">
           {steps.map((step) => (
             <Step key={step.step} step={step} />
           ))}

@@ -5,7 +5,7 @@ import type { FindQuery } from '../../search/query.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { spellMeters } from '../../ui/time.tsx';
 import { changeQuery } from './change-query.ts';
-import type { Drawing } from './find-map.tsx';
+import type { Drawing, DrawProps } from './find-map.tsx';
 
 const kinds = ['circle', 'polygon'] as const;
 const hints: Record<Drawing, string> = {
@@ -15,16 +15,7 @@ const hints: Record<Drawing, string> = {
     'Click corner after corner; a double click or the first corner closes it. By keyboard: arrow keys move the map, Space sets a corner, Enter closes. Escape stops.',
 };
 
-/** The area of a search, drawn on the map, or typed as centre and radius. */
-export function AreaFields({
-  query,
-  drawing,
-  draw,
-}: {
-  query: FindQuery;
-  drawing?: Drawing;
-  draw(drawing: Drawing | undefined): void;
-}) {
+export function AreaFields({ query, drawing, draw }: DrawProps) {
   const [typing, setTyping] = useState(false);
   return (
     <div class="area-fields">
@@ -73,7 +64,6 @@ function spellArea({ area }: FindQuery): string {
   return `Within a polygon of ${area?.corners.length ?? 0} corners.`;
 }
 
-/** What makes a circle, with the bounds of each number. */
 const numbers = [
   { name: 'latitude', label: 'Latitude', min: -90, max: 90 },
   { name: 'longitude', label: 'Longitude', min: -180, max: 180 },

@@ -5,7 +5,6 @@ import { type Condition, type FindQuery, toParams } from '../../search/query.ts'
 
 const nothing: FindQuery = { text: '', network: '', type: '', conditions: [], expression: '', offset: 0 };
 
-/** Links to example searches, made from the types and fields of the index. */
 export function Examples({ fields, city }: { fields?: FieldsAnswer; city?: Session['demoCity'] }) {
   const examples = [
     ...(fields?.types ?? []).slice(0, 4).flatMap((type) => examplesOfType(type)),

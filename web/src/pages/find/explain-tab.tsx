@@ -3,7 +3,6 @@ import type { Loaded } from '../../api/load.ts';
 import { Show } from '../../ui/states.tsx';
 import { spellCount, spellMs } from '../../ui/time.tsx';
 
-/** The query plan: the index that proposed candidates, their number, the number that each check left, and the times. */
 export function ExplainTab({ answer }: { answer: Loaded<FindAnswer> }) {
   return (
     <Show of={answer} what="explanation">
@@ -70,7 +69,7 @@ function Detail({ value }: { value: unknown }) {
   }
   if (value.every((one) => typeof one !== 'object')) return <>{value.join(', ')}</>;
   return (
-    <ul class="detail-list">
+    <ul>
       {value.map((one, index) => (
         // The same item may come twice, and the list is never reordered.
         <li key={index}>

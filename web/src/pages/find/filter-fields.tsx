@@ -5,7 +5,6 @@ import { Problem } from '../../ui/states.tsx';
 import { spellCount } from '../../ui/time.tsx';
 import { changeQuery } from './change-query.ts';
 
-/** Filters made from the schemas that are indexed: the fields of the chosen type, and the price of offers. */
 export function FilterFields({ query, fields }: { query: FindQuery; fields: Loaded<FieldsAnswer> }) {
   const types = fields.data?.types ?? [];
   const chosen = types.find(({ type }) => type === query.type) ?? (types.length === 1 ? types[0] : undefined);

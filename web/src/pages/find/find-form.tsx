@@ -2,25 +2,16 @@ import type { FieldsAnswer } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { navigate } from '../../router.ts';
-import { type FindQuery, isEmpty } from '../../search/query.ts';
+import { isEmpty } from '../../search/query.ts';
 import { Choice } from '../../ui/choice.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { AreaFields } from './area-fields.tsx';
 import { changeQuery } from './change-query.ts';
 import { FilterFields } from './filter-fields.tsx';
-import type { Drawing } from './find-map.tsx';
+import type { DrawProps } from './find-map.tsx';
 
-export function FindForm({
-  query,
-  fields,
-  drawing,
-  draw,
-}: {
-  query: FindQuery;
-  fields: Loaded<FieldsAnswer>;
-  drawing?: Drawing;
-  draw(drawing: Drawing | undefined): void;
-}) {
+export function FindForm({ fields, ...area }: DrawProps & { fields: Loaded<FieldsAnswer> }) {
+  const { query } = area;
   const narrowed =
     query.conditions.length + (query.expression.trim() === '' ? 0 : 1) + (query.type === '' ? 0 : 1);
   const networks = session.value?.networks ?? [];
@@ -39,7 +30,7 @@ export function FindForm({
           onInput={(event) => changeQuery(query, { text: event.currentTarget.value })}
         />
       </label>
-      <AreaFields query={query} drawing={drawing} draw={draw} />
+      <AreaFields {...area} />
       <details class="find-filters" open={narrowed > 0}>
         <summary>Filters {narrowed > 0 && <span class="count">{narrowed}</span>}</summary>
         {networks.length > 1 && (

@@ -10,7 +10,7 @@ import { viewOfBrowser } from '../../map/time-zone.ts';
 import type { FindQuery } from '../../search/query.ts';
 import { changeQuery } from './change-query.ts';
 import { openPopup } from './result-popup.tsx';
-import { type Found, spellPrice } from './results.ts';
+import { type ChooseProps, type Found, spellPrice } from './results.ts';
 
 export type Drawing = Area['kind'];
 
@@ -21,23 +21,16 @@ interface MapParts {
   shapes: L.GeoJSON;
 }
 
-export function FindMap({
-  query,
-  answer,
-  found,
-  chosen,
-  choose,
-  drawing,
-  draw,
-}: {
+/** A search, and the area that is being drawn for it. */
+export interface DrawProps {
   query: FindQuery;
-  answer?: FindAnswer;
-  found: readonly Found[];
-  chosen?: string;
-  choose(key: string | undefined): void;
   drawing?: Drawing;
   draw(drawing: Drawing | undefined): void;
-}) {
+}
+
+type Props = DrawProps & ChooseProps & { answer?: FindAnswer };
+
+export function FindMap({ query, answer, found, chosen, choose, drawing, draw }: Props) {
   const element = useRef<HTMLDivElement>(null);
   const parts = useRef<MapParts | undefined>(undefined);
   // The map lives longer than a render: its listeners call the functions of the latest one.

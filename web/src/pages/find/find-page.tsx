@@ -45,34 +45,29 @@ export default function FindPage() {
   const [drawing, setDrawing] = useState<Drawing>();
   // The chosen result belongs to the previous query.
   useEffect(() => setChosen(undefined), [body]);
-  const choose = (key: string | undefined) => {
-    setChosen(key);
-    setTab('results');
+  const choosing = {
+    found,
+    chosen,
+    choose(key: string | undefined) {
+      setChosen(key);
+      setTab('results');
+    },
   };
+  const area = { query, drawing, draw: setDrawing };
   return (
     <div class="find">
       <section class="find-side" aria-label="Search">
         <h1 class="hidden">Find</h1>
-        <FindForm query={query} fields={fields} drawing={drawing} draw={setDrawing} />
+        <FindForm {...area} fields={fields} />
         {isEmpty(query) && <Examples fields={fields.data} city={session.value?.demoCity} />}
         <Tabs label="What was found, and why" tabs={tabs} chosen={tab} choose={setTab}>
-          {tab === 'results' && (
-            <ResultsTab query={query} answer={answer} found={found} chosen={chosen} choose={choose} />
-          )}
+          {tab === 'results' && <ResultsTab {...choosing} query={query} answer={answer} />}
           {tab === 'explain' && <ExplainTab answer={answer} />}
           {tab === 'request' && <RequestTab query={query} request={answer.data?.request ?? body} />}
           {tab === 'why' && <WhyNotTab body={body} />}
         </Tabs>
       </section>
-      <FindMap
-        query={query}
-        answer={answer.data}
-        found={found}
-        chosen={chosen}
-        choose={choose}
-        drawing={drawing}
-        draw={setDrawing}
-      />
+      <FindMap {...area} {...choosing} answer={answer.data} />
     </div>
   );
 }

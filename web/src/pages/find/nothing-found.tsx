@@ -3,7 +3,6 @@ import type { FindQuery } from '../../search/query.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { changeQuery } from './change-query.ts';
 
-/** An empty result: its near misses, and buttons that drop a part of the search. */
 export function NothingFound({ query, nearMisses }: { query: FindQuery; nearMisses: readonly NearMiss[] }) {
   const isFiltered = query.conditions.length > 0 || query.type !== '' || query.expression !== '';
   const without: { label: string; change: Partial<FindQuery>; applies: boolean }[] = [

@@ -2,7 +2,6 @@ import { hrefTo } from '../../router.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { type Found, spellPrice } from './results.ts';
 
-/** A resource in full: its offers, its attributes and its owner. */
 export function ResultDetails({ found }: { found: Found }) {
   const { resource, catalog, offers, prices } = found;
   return (

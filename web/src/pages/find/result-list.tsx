@@ -1,21 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { spellCount, spellMeters } from '../../ui/time.tsx';
 import { ResultDetails } from './result-details.tsx';
-import { type Found, spellPrice } from './results.ts';
+import { type ChooseProps, type Found, spellPrice } from './results.ts';
 import './results.css';
 
 const resultsAtOnce = 30;
 
 /** The first results, and a button for more. A result that is chosen on the map is shown, however far down it stands. */
-export function ResultList({
-  found,
-  chosen,
-  choose,
-}: {
-  found: readonly Found[];
-  chosen?: string;
-  choose(key: string | undefined): void;
-}) {
+export function ResultList({ found, chosen, choose }: ChooseProps) {
   const [limit, setLimit] = useState(resultsAtOnce);
   const list = useRef<HTMLOListElement>(null);
   const firstNew = useRef<number | undefined>(undefined);
@@ -51,15 +43,9 @@ export function ResultList({
   );
 }
 
-function Result({
-  found,
-  open,
-  choose,
-}: {
-  found: Found;
-  open: boolean;
-  choose(key: string | undefined): void;
-}) {
+type ResultProps = Pick<ChooseProps, 'choose'> & { found: Found; open: boolean };
+
+function Result({ found, open, choose }: ResultProps) {
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (open) item.current?.scrollIntoView({ block: 'nearest' });

@@ -12,21 +12,11 @@ import { spellCount, spellMs } from '../../ui/time.tsx';
 import { changeQuery } from './change-query.ts';
 import { NothingFound } from './nothing-found.tsx';
 import { ResultList } from './result-list.tsx';
-import { type Found, type Sorting, sortFound, sortings } from './results.ts';
+import { type ChooseProps, type Sorting, sortFound, sortings } from './results.ts';
 
-export function ResultsTab({
-  query,
-  answer,
-  found,
-  chosen,
-  choose,
-}: {
-  query: FindQuery;
-  answer: Loaded<FindAnswer>;
-  found: readonly Found[];
-  chosen?: string;
-  choose(key: string | undefined): void;
-}) {
+type Props = ChooseProps & { query: FindQuery; answer: Loaded<FindAnswer> };
+
+export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
   const [sorting, setSorting] = useState<Sorting>('relevance');
   const possible = sortings.filter((by) => by !== 'distance' || query.area?.kind === 'circle');
   const by = possible.includes(sorting) ? sorting : 'relevance';

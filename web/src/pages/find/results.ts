@@ -7,7 +7,6 @@ type Catalog = FindAnswer['catalogs'][number];
 type Resource = NonNullable<Catalog['resources']>[number];
 type Offer = NonNullable<Catalog['offers']>[number];
 
-/** A resource that was found, with its offers, prices and places. */
 export interface Found {
   key: string;
   name: string;
@@ -18,6 +17,13 @@ export interface Found {
   places: Place[];
   shapes: Geometry[];
   meters?: number;
+}
+
+/** Results, of which one may be chosen. */
+export interface ChooseProps {
+  found: readonly Found[];
+  chosen?: string;
+  choose(key: string | undefined): void;
 }
 
 export interface Place {
@@ -38,9 +44,7 @@ export function listFound(answer: FindAnswer, { area, conditions }: FindQuery): 
   return listRanked(answer)
     .map(({ catalog, resource, distanceMeters }) => {
       const found = toFound(catalog, resource);
-      return area?.kind === 'circle'
-        ? { ...found, meters: distanceMeters ?? nearest(found.places, area) }
-        : found;
+      return area?.kind === 'circle' ? { ...found, meters: distanceMeters } : found;
     })
     .filter(({ offers }) => ofOffers.every((condition) => hasOffer(offers, condition)));
 }
@@ -145,7 +149,6 @@ function geometriesIn(value: unknown): Geometry[] {
   return Object.values(value).flatMap(geometriesIn);
 }
 
-/** The point of a geometry on the map: the mean of its corners. */
 function placeOf(geometry: Geometry): Place[] {
   const positions = positionsIn('coordinates' in geometry ? geometry.coordinates : []);
   if (positions.length === 0) return [];
@@ -157,22 +160,4 @@ function placeOf(geometry: Geometry): Place[] {
 function positionsIn(value: unknown): number[][] {
   if (!Array.isArray(value)) return [];
   return typeof value[0] === 'number' ? [value as number[]] : value.flatMap(positionsIn);
-}
-
-function nearest(places: readonly Place[], from: Place): number | undefined {
-  const meters = places.map((place) => metersBetween(from, place));
-  return meters.length > 0 ? Math.min(...meters) : undefined;
-}
-
-const earthRadiusMeters = 6_371_008.8;
-
-function metersBetween(from: Place, to: Place): number {
-  const radians = (degrees: number) => (degrees * Math.PI) / 180;
-  const half = (angle: number) => Math.sin(angle / 2) ** 2;
-  const haversine =
-    half(radians(to.latitude - from.latitude)) +
-    Math.cos(radians(from.latitude)) *
-      Math.cos(radians(to.latitude)) *
-      half(radians(to.longitude - from.longitude));
-  return 2 * earthRadiusMeters * Math.asin(Math.min(1, Math.sqrt(haversine)));
 }

@@ -5,12 +5,10 @@ import { type FindQuery, isEmpty } from '../../search/query.ts';
 /** The request as a program in several languages, which sends it as the consumer of this network. With the key and the addresses of the demo, each runs as it is copied. */
 export type SnippetName = 'json' | 'command' | 'curl' | 'typescript' | 'python';
 export interface Sender {
-  /** Of the discovery service. */
   url: string;
   registryUrl: string;
   id: string;
   keyId: string;
-  /** The file with the seed of the key. */
   keyFile: string;
 }
 interface Parts {

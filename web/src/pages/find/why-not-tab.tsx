@@ -3,7 +3,7 @@ import type { WhyAnswer } from '../../../../src/console/answers/find.ts';
 import { post } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
-import type { FindBody } from '../../search/messages.ts';
+import type { FindBody } from '../../search/intent.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
 
@@ -19,7 +19,6 @@ const titles: Record<string, string> = {
   limit: 'Is on this page',
 };
 
-/** Why is a resource not among the results? Every check of discover, for this one resource. */
 export function WhyNotTab({ body }: { body: FindBody }) {
   const [id, setId] = useState('');
   const [asked, setAsked] = useState('');
@@ -83,7 +82,7 @@ function Reasons({ answer, id }: { answer: WhyAnswer; id: string }) {
               <strong>{titles[check] ?? check}</strong> <span class="hidden">{ok ? 'yes' : 'no'}</span>
               <span class="soft small"> {detail}</span>
               {hasContent(got) && (
-                <code class="got">{typeof got === 'string' ? got : JSON.stringify(got)}</code>
+                <code class="block">{typeof got === 'string' ? got : JSON.stringify(got)}</code>
               )}
             </span>
           </li>

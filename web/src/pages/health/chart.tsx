@@ -4,21 +4,15 @@ import type { Series } from '../../../../src/console/answers/health.ts';
 import { isDark } from '../../theme.ts';
 import 'uplot/dist/uPlot.min.css';
 
-/** A chart without its data. */
 export interface ChartOptions {
   title: string;
-  lines: readonly ChartLine[];
+  /** The labels of the lines, by the columns of the series. */
+  lines: Readonly<Record<string, string>>;
   /** Ticks at powers of two, for sizes. */
   isBinary?: boolean;
   /** A logarithmic scale: goals are far above what is usual. */
   isTime?: boolean;
   spell(value: number): string;
-}
-
-interface ChartLine {
-  /** The column of the series. */
-  name: string;
-  label: string;
 }
 
 interface ChartProps extends ChartOptions {
@@ -91,7 +85,7 @@ function optionsFor(
     ],
     series: [
       {},
-      ...lines.map(({ label }, place) => ({
+      ...Object.values(lines).map((label, place) => ({
         label,
         stroke: color(`--line-${place}`),
         width: 1.6,
@@ -100,21 +94,16 @@ function optionsFor(
         points: { show: isShort, size: 4 },
       })),
       ...goalsOf(series, lines).map(({ place }) => ({
-        ...{
-          label: 'goal',
-          stroke: color(`--line-${place}`),
-          width: 1,
-          dash: [5, 4],
-          points: { show: false },
-        },
+        ...{ label: 'goal', stroke: color(`--line-${place}`), width: 1 },
+        ...{ dash: [5, 4], points: { show: false } },
       })),
     ],
   };
 }
 
-function columnsOf(series: Series, lines: readonly ChartLine[]): AlignedData {
+function columnsOf(series: Series, lines: ChartOptions['lines']): AlignedData {
   const { names, rows } = series;
-  const columns = lines.map(({ name }) => {
+  const columns = Object.keys(lines).map((name) => {
     const at = names.indexOf(name) + 1;
     return rows.map((row) => (at === 0 ? null : (row[at] ?? null)));
   });
@@ -123,8 +112,8 @@ function columnsOf(series: Series, lines: readonly ChartLine[]): AlignedData {
 }
 
 /** Each with the place of its line. */
-function goalsOf({ goals }: Series, lines: readonly ChartLine[]): { goal: number; place: number }[] {
-  return lines.flatMap(({ name }, place) => {
+function goalsOf({ goals }: Series, lines: ChartOptions['lines']): { goal: number; place: number }[] {
+  return Object.keys(lines).flatMap((name, place) => {
     const goal = goals[name];
     return goal === undefined ? [] : [{ goal, place }];
   });

@@ -1,14 +1,12 @@
 import type { EmptySearch } from '../../../../src/console/answers/health.ts';
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo } from '../../router.ts';
-import { readIntent } from '../../search/intent.ts';
-import type { DiscoverMessage, SpatialEntry } from '../../search/messages.ts';
+import { type DiscoverMessage, readIntent, type SpatialEntry } from '../../search/intent.ts';
 import { toParams } from '../../search/query.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount, spellMeters } from '../../ui/time.tsx';
 
-/** Searches without a result, and the near misses of each. */
 export function EmptySearches() {
   const list = usePaged<EmptySearch>('/api/health/empty-searches', {}, ['health']);
   return (
@@ -36,7 +34,6 @@ const columns: readonly Column<EmptySearch>[] = [
   { label: 'Last', kind: 'short', cell: ({ at }) => <Ago at={at} /> },
 ];
 
-/** An intent in words, with a link that asks it again on the page Find. */
 function Intent({ search: { intent: stored, networkId = '' } }: { search: EmptySearch }) {
   const intent: DiscoverMessage['intent'] = stored;
   const { textSearch, filters, spatial = [] } = intent;
@@ -70,8 +67,8 @@ function Intent({ search: { intent: stored, networkId = '' } }: { search: EmptyS
 }
 
 function spellArea({ op, geometry, distanceMeters }: SpatialEntry): string {
-  const [longitude, latitude] = geometry.coordinates as number[];
-  const isPoint = geometry.type === 'Point' && latitude !== undefined && longitude !== undefined;
+  const [longitude, latitude] = geometry.type === 'Point' ? geometry.coordinates : [];
+  const isPoint = latitude !== undefined && longitude !== undefined;
   const place = isPoint ? `${latitude.toFixed(4)}, ${longitude.toFixed(4)}` : `a ${geometry.type}`;
   if (op === 'S_DWITHIN' && distanceMeters !== undefined)
     return `within ${spellMeters(distanceMeters)} of ${place}`;

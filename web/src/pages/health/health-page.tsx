@@ -15,57 +15,36 @@ const charts: readonly ChartOptions[] = [
   {
     title: 'Requests',
     spell: perMinute,
-    lines: [
-      { name: 'discoverRate', label: 'discover' },
-      { name: 'publishRate', label: 'publish' },
-      { name: 'pushRate', label: 'pushes' },
-      { name: 'crawlRate', label: 'crawled' },
-    ],
+    lines: { discoverRate: 'discover', publishRate: 'publish', pushRate: 'pushes', crawlRate: 'crawled' },
   },
   {
     title: 'Time to answer',
     spell: spellMs,
     isTime: true,
-    lines: [
-      { name: 'discoverP50Ms', label: 'discover, median' },
-      { name: 'discoverP99Ms', label: 'discover, 99 of 100' },
-      { name: 'publishP99Ms', label: 'publish, 99 of 100' },
-    ],
+    lines: {
+      discoverP50Ms: 'discover, median',
+      discoverP99Ms: 'discover, 99 of 100',
+      publishP99Ms: 'publish, 99 of 100',
+    },
   },
   {
     title: 'Waiting work',
     spell: spellCount,
-    lines: [
-      { name: 'waitingCallbacks', label: 'callbacks' },
-      { name: 'waitingPushes', label: 'pushes' },
-      { name: 'crawlDue', label: 'crawl' },
-      { name: 'parked', label: 'parked' },
-    ],
+    lines: { waitingCallbacks: 'callbacks', waitingPushes: 'pushes', crawlDue: 'crawl', parked: 'parked' },
   },
   {
     title: 'Errors',
     spell: perMinute,
-    lines: [
-      { name: 'errors', label: 'errors' },
-      { name: 'emptySearches', label: 'searches without a result' },
-    ],
+    lines: { errors: 'errors', emptySearches: 'searches without a result' },
   },
-  {
-    title: 'Event loop',
-    spell: spellMs,
-    isTime: true,
-    lines: [{ name: 'eventLoopP99Ms', label: 'delay, 99 of 100' }],
-  },
+  { title: 'Event loop', spell: spellMs, isTime: true, lines: { eventLoopP99Ms: 'delay, 99 of 100' } },
   {
     title: 'Size',
     spell: spellBytes,
     isBinary: true,
-    lines: [
-      { name: 'databaseBytes', label: 'database' },
-      { name: 'rssBytes', label: 'memory' },
-    ],
+    lines: { databaseBytes: 'database', rssBytes: 'memory' },
   },
-  { title: 'Resources', spell: spellCount, lines: [{ name: 'resources', label: 'in the index' }] },
+  { title: 'Resources', spell: spellCount, lines: { resources: 'in the index' } },
 ];
 
 const day = 24;
@@ -135,12 +114,12 @@ function Latest({
   const last = rows.at(-1);
   return (
     <dl class="latest">
-      {lines.map(({ name, label }, place) => {
+      {Object.entries(lines).map(([name, label], place) => {
         const value = last?.[names.indexOf(name) + 1];
         return (
           <div key={name}>
             <dt>
-              <span class={`swatch line-${place}`} aria-hidden="true" />
+              <span class="swatch" style={{ background: `var(--line-${place})` }} aria-hidden="true" />
               {label}
             </dt>
             <dd>

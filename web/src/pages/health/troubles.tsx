@@ -6,7 +6,6 @@ import { NodeLink } from '../../ui/node-link.tsx';
 import { Show } from '../../ui/states.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-/** Failures that last, and chargers that two nodes publish; each with what to do next. */
 export function Troubles() {
   const troubles = useGet<{ items: Trouble[] }>('/api/health/troubles', {}, ['health', 'subscription']);
   const duplicates = useGet<{ items: Duplicate[] }>('/api/health/duplicates', {}, ['health']);
@@ -44,7 +43,6 @@ export function Troubles() {
   );
 }
 
-/** Nothing where all is well. */
 function TroubleList<T extends { what: string; next: string }>({
   title,
   items,

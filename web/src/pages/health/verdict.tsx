@@ -4,7 +4,6 @@ import { hrefTo } from '../../router.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Show } from '../../ui/states.tsx';
 
-/** Healthy, or not and why; and the processes that say so. */
 export function Verdict() {
   const health = useGet<Health>('/api/health', {}, ['health', 'delivery']);
   return (

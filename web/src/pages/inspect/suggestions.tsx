@@ -11,7 +11,6 @@ interface Known {
   catalogs: CatalogSummary[];
 }
 
-/** Before a question is asked: nodes and catalogs to inspect, the failing ones first. */
 export function Suggestions() {
   const known = useLoad('suggestions', readKnown, ['crawl', 'catalog']);
   return (

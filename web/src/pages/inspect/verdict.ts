@@ -1,11 +1,9 @@
 import type { ChainLink, Inspection } from '../../../../src/console/answers/inspect.ts';
 
-/** The links of one catalog: those of its node, and its own. */
 export function chainOf(chain: readonly ChainLink[], catalogId: string | undefined): ChainLink[] {
   return chain.filter((link) => link.catalogId === undefined || link.catalogId === catalogId);
 }
 
-/** The verdict on a node says how many of its catalogs can be found. */
 export function titleVerdict({
   verdict,
   kind,
@@ -23,10 +21,7 @@ const titles = {
   not: 'Not discoverable',
 };
 
-/**
- * Why the verdict is not better, in a sentence: the link at which the chain breaks, and of which catalog. What was expected and what came instead,
- * digests for example, is part of the chain and not repeated here.
- */
+/** Why the verdict is not better: the link at which the chain breaks, and of which catalog. The chain itself shows what was expected and what came instead. */
 export function explainVerdict(
   chain: readonly ChainLink[],
   because: string | undefined,

@@ -5,7 +5,6 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-/** The audit log: changes that operators made here and through the API. */
 export function AuditTab() {
   const list = usePaged<AuditLine>('/api/audit', {}, ['delivery', 'crawl', 'publish']);
   return (

@@ -15,15 +15,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 
 /** One catalog: its facts, its versions, the documents that changed between them, and its document. The index may hold a copy beside that of the service. */
-export function CatalogPanel({
-  owner,
-  catalogId,
-  source,
-}: {
-  owner: string;
-  catalogId: string;
-  source: string;
-}) {
+export function CatalogPanel({ owner, catalogId, source }: Record<'owner' | 'catalogId' | 'source', string>) {
   const path = `/api/catalogs/${encodeURIComponent(owner)}/${encodeURIComponent(catalogId)}`;
   const catalog = useGet<CatalogDetails>(path, { source }, ['catalog']);
   return (
@@ -128,7 +120,7 @@ function Versions({ path, catalogId, versions }: VersionsProps) {
         are now. <a href={hrefTo('inspect', { q: catalogId })}>Inspect</a> compares what is indexed with what
         is published.
       </p>
-      <ul class="versions">
+      <ul class="versions plain-list">
         {versions.map(({ version, at, by, status }, place) => {
           const before = versions[place + 1];
           return (

@@ -34,7 +34,6 @@ const columns: readonly Column<CatalogSummary>[] = [
 const sources = ['service', 'push', 'pull', 'crawl'];
 const types = ['REGULAR', 'MASTER'];
 
-/** All catalogs, by network, type, owner and source, or one of them in full. */
 export function CatalogsTab() {
   const [q, setQ] = useState(param('find'));
   const [network, type, source] = [param('network'), param('type'), param('source')];

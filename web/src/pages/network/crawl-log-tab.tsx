@@ -6,7 +6,6 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 
-/** The crawl log: files that the crawler refused, why, and how their publisher can mend them. */
 export function CrawlLogTab() {
   const node = param('node');
   const list = usePaged<LogLine>('/api/crawl/log', { node }, ['crawl']);

@@ -6,7 +6,6 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { spellCount } from '../../ui/time.tsx';
 
-/** Master catalogs and the catalogs that extend them. */
 export function MastersTab() {
   const list = usePaged<Master>('/api/masters', {}, ['catalog']);
   return (

@@ -26,7 +26,6 @@ const tabs = [
   { name: 'audit', label: 'Audit', Content: AuditTab },
 ];
 
-/** The network for its operator: catalogs, deliveries, crawled nodes and participants. */
 export default function NetworkPage() {
   const overview = useGet<Overview>('/api/overview', {}, ['catalog', 'delivery', 'crawl', 'subscription']);
   const { name: chosen, Content } = tabs.find(({ name }) => name === param('tab')) ?? {
@@ -88,15 +87,9 @@ function Figures({ overview }: { overview: Overview }) {
   );
 }
 
-function Figure({
-  label,
-  value,
-  children,
-}: {
-  label: string;
-  value: number;
-  children?: preact.ComponentChildren;
-}) {
+type FigureProps = { label: string; value: number; children?: preact.ComponentChildren };
+
+function Figure({ label, value, children }: FigureProps) {
   return (
     <div>
       <dt>{label}</dt>

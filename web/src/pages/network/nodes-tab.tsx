@@ -10,7 +10,6 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 
-/** The nodes that publish signed files: the state of each in the crawler, and its next crawl. */
 export function NodesTab() {
   const state = param('state');
   const list = usePaged<CrawledNode>('/api/nodes', { state }, ['crawl']);

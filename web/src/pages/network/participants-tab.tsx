@@ -8,7 +8,6 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-/** The participants of the own registry: addresses, networks, keys and the ends of the keys. */
 export function ParticipantsTab() {
   const [q, setQ] = useState(param('find'));
   const list = usePaged<Participant>('/api/participants', { q: param('find') }, ['subscription']);

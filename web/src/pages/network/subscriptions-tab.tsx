@@ -7,7 +7,6 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-/** Subscribers of this catalog service, and the catalog services that this discovery service follows. */
 export function SubscriptionsTab() {
   const subscriptions = usePaged<Subscription>('/api/subscriptions', {}, ['subscription']);
   const feeds = usePaged<Feed>('/api/feeds', {}, ['subscription']);
