@@ -8,14 +8,10 @@ import { until } from '../support/time.ts';
 describe.skipIf(!hasChromium)('the health on the page of npm start (needs Chromium)', () => {
   const scene = useConsole();
 
-  it('begins with a verdict, and names roles and version of each process', async () => {
+  it('begins with a verdict', async () => {
     const page = await scene.visit('#/health');
     const verdict = page.locator('.health > .health-head + section');
     await verdict.getByText(/^(Not h|H)ealthy$/).waitFor();
-    await verdict
-      .getByText(/^Signpost \d+\.\d+\.\d+: registry, catalog, discovery/)
-      .first()
-      .waitFor();
   });
 
   it.each([

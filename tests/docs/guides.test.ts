@@ -55,7 +55,9 @@ describe.each(terminals)('%s', (guide, ...later) => {
 
   if (later.includes('docs/run-a-discovery-service.md'))
     it('ends with a discovery service that finds the catalog of the catalog service made before', async () => {
-      const search = workplace.here('npx signpost discover Indiranagar --to http://127.0.0.1:4013 --json');
+      const search = workplace.here(
+        'npx signpost discover Voltpath Indiranagar --to http://127.0.0.1:4013 --json',
+      );
       await until(
         async () => (await workplace.shell(search)).includes('"voltpath-indiranagar"'),
         'the catalog',
