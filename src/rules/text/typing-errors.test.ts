@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../tests/support/reproducible.ts';
-import { allowedEdits, findEditDistance, findEdits, indexKeys, queryKeys } from './typing-errors.ts';
+import {
+  allowedEdits,
+  findEditDistance,
+  findEdits,
+  indexKeys,
+  likenessOf,
+  queryKeys,
+} from './typing-errors.ts';
 
 describe('allowedEdits', () => {
   it.each([
@@ -35,6 +42,25 @@ describe('findEdits', () => {
     ['cafe', 'café', 1],
   ])('of %s for %s: %s', (query, indexed, edits) => {
     expect(findEdits(query, indexed)).toBe(edits);
+  });
+});
+
+describe('likenessOf', () => {
+  it.each([
+    ['battery', 'battery', 1],
+    ['battrey', 'battery', 6 / 7],
+    ['cables', 'table', 1 / 6],
+    ['cables', 'tabled', 1 / 6],
+  ])('of %s and %s: %d', (query, indexed, likeness) => {
+    expect(likenessOf(query, indexed)).toBe(likeness);
+  });
+
+  it('is never 0 for a word that is found: it would count nothing', () => {
+    fc.assert(
+      fc.property(word(3, 9), word(3, 9), (left, right) => {
+        if (findEdits(left, right) !== undefined) expect(likenessOf(left, right)).toBeGreaterThan(0);
+      }),
+    );
   });
 });
 

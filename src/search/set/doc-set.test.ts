@@ -2,19 +2,25 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { catalog, offer, plain } from '../../../tests/support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import { patienceMs } from '../../../tests/support/patience.ts';
 import { runs } from '../../../tests/support/reproducible.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/search/index-reader.ts';
 import { addToLists } from '../../../tests/support/search/list-entries.ts';
+import type { Position } from '../../protocol/geojson.ts';
+import { createDeadline } from '../deadline.ts';
 import { everyDocument, membersOf } from '../documents/members.ts';
 import { coveredBy } from '../documents/own-offers.ts';
-import { inScope } from '../documents/scope.ts';
+import { inScope, type Scope } from '../documents/scope.ts';
 import { keyOf } from '../keys.ts';
 import { columnList, wordList } from '../lists/list-numbers.ts';
 import { listSet } from '../lists/list-set.ts';
 import { openLists } from '../lists/read-lists.ts';
+import { planConstraint } from '../spatial/constraint.ts';
+import { openPlace } from '../spatial/place.ts';
+import { createTrace } from '../trace.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { arraySet, checkedBy, type DocSet, intersectionOf, readAll, unionOf } from './doc-set.ts';
-import { keysOf } from './sorted.ts';
+import { difference, type Keys, keysOf, noKeys, union } from './sorted.ts';
 
 // The contract of all sets of documents.
 
@@ -23,8 +29,12 @@ useDatabase((opened) => {
   database = withCaches(opened);
 });
 
-/** Holds what every set promises. `open` makes the same set again. */
-async function holdContract(open: () => DocSet | Promise<DocSet>, expected: Float64Array, limit: number) {
+/** Holds what every set promises. `open` makes the same set again; `others` are keys that need not be in it. */
+async function holdContract(
+  open: () => DocSet | Promise<DocSet>,
+  expected: Keys,
+  { limit, others }: { limit: number; others: Keys },
+) {
   const set = await open();
   if (expected.length > 0) expect(set.estimate).toBeGreaterThan(0);
   const found: number[] = [];
@@ -37,16 +47,19 @@ async function holdContract(open: () => DocSet | Promise<DocSet>, expected: Floa
   expect(found).toEqual([...expected]);
   expect(await set.next(limit)).toBeUndefined();
   expect(await (await open()).among(expected)).toEqual(expected);
+  expect(await (await open()).among(union([expected, others]))).toEqual(expected);
+  expect(await (await open()).among(difference(others, expected))).toEqual(noKeys);
   expect(await readAll(await open())).toEqual(expected);
 }
 
 const keys = fc.uniqueArray(fc.integer({ min: 1, max: 400 }), { maxLength: 120 }).map((all) => keysOf(all));
-const limit = fc.integer({ min: 1, max: 50 });
+const others = keysOf(Array.from({ length: 400 }, (_, index) => index + 1));
+const limits = fc.integer({ min: 1, max: 50 }).map((limit) => ({ limit, others }));
 
 describe('a set of documents keeps its contract', () => {
   it('as an array, a union, an intersection and a check', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(keys, { minLength: 1, maxLength: 4 }), limit, async (arrays, atOnce) => {
+      fc.asyncProperty(fc.array(keys, { minLength: 1, maxLength: 4 }), limits, async (arrays, atOnce) => {
         const [first = new Float64Array()] = arrays;
         const inAll = first.filter((key) => arrays.every((each) => each.includes(key)));
         const isEven = (key: number) => key % 2 === 0;
@@ -70,7 +83,7 @@ describe('a set of documents keeps its contract', () => {
   it('as a list, and as a range of a column', async () => {
     const [list, column] = [wordList(1), columnList(2)];
     await fc.assert(
-      fc.asyncProperty(fc.array(keys, { minLength: 1, maxLength: 4 }), limit, async (parts, atOnce) => {
+      fc.asyncProperty(fc.array(keys, { minLength: 1, maxLength: 4 }), limits, async (parts, atOnce) => {
         await database.query('truncate index_1.run');
         const all = keysOf(parts.flatMap((each) => [...each]));
         const added = new Set<number>();
@@ -101,12 +114,15 @@ describe('a set of documents keeps its contract', () => {
     );
   });
 
-  it('as all resources, those of catalogs, those that offers cover, and those in scope', async () => {
+  it('as all resources, those of catalogs, those that offers cover, those in scope, and those of a place', async () => {
     const incoming = Array.from({ length: 5 }, (_, number) => ({
       ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: ['n'] },
       mode: 'FULL' as const,
       catalog: catalog(`c${number}`, {
-        resources: Array.from({ length: 4 }, (_, index) => plain(`c${number}-${index}`)),
+        resources: Array.from({ length: 4 }, (_, index) => ({
+          ...plain(`c${number}-${index}`),
+          geo: { type: 'Point', coordinates: [number, index] },
+        })),
         offers: [
           offer('named', { resourceIds: [`c${number}-1`, `c${number}-3`] }),
           ...(number % 2 ? [offer('wide')] : []),
@@ -119,7 +135,8 @@ describe('a set of documents keeps its contract', () => {
     const of = (numbers: (place: number) => number[]) =>
       keysOf(catalogs.flatMap((key, place) => numbers(place).map((number) => keyOf(key, number))));
     const all = of(() => [1, 2, 3, 4]);
-    for (const atOnce of [1, 3, 100]) {
+    for (const limit of [1, 3, 100]) {
+      const atOnce = { limit, others: all };
       await holdContract(() => everyDocument(database, 'resource'), all, atOnce);
       await holdContract(
         () => membersOf(database, arraySet(of((place) => (place < 2 ? [0] : [])))),
@@ -133,6 +150,41 @@ describe('a set of documents keeps its contract', () => {
       );
       const scope = { now: new Date(), networkId: 'n', schemaContext: [] };
       await holdContract(() => inScope(database, everyDocument(database, 'resource'), scope), all, atOnce);
+      await holdContract(
+        () => openPlaceSet(scope),
+        of((place) => (place < 2 ? [2, 3, 4] : [])),
+        atOnce,
+      );
     }
   });
 });
+
+/** The resources in an area around the first two catalogs, without the first resource of each. */
+async function openPlaceSet(scope: Scope): Promise<DocSet> {
+  const ring = [
+    [-0.5, 0.5],
+    [1.5, 0.5],
+    [1.5, 9],
+    [-0.5, 9],
+    [-0.5, 0.5],
+  ] as Position[];
+  const plan = planConstraint(
+    {
+      ...{ operator: 'S_INTERSECTS', quantifier: 'ANY', targets: [] },
+      geometry: { type: 'Polygon', coordinates: [ring] },
+    },
+    0,
+    ['$.catalogs[*].resources[*].geo'],
+  );
+  const tools = {
+    ...{ reader: database, scope, deadline: createDeadline(patienceMs), trace: createTrace() },
+    evaluation: { begin: fail, run: fail },
+    database,
+  };
+  return (await openPlace(tools, [plan], { isBesideOthers: false, countUpTo: 100 })).set();
+}
+
+/** So few points need no thread. */
+function fail(): never {
+  throw new Error('a thread was asked');
+}
