@@ -1,11 +1,16 @@
-import { nothingMatches, type OnDiscoverMessage } from '../../protocol/discover-messages.ts';
+import {
+  type DiscoverMessage,
+  nothingMatches,
+  type OnDiscoverMessage,
+} from '../../protocol/discover-messages.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
+import { maxLimit } from '../../rules/discover/page-answer.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { chooseAddress } from '../send/address.ts';
 import { type ListenAddress, listenForCallback } from '../send/callback.ts';
 import { exchange, waitForCallback, withRegistry } from '../send/exchange.ts';
 import { isAccepted, type ReceivedAnswer, readRefusal, requireAck } from '../send/report.ts';
-import { buildRequest, prepareDraft } from '../send/request.ts';
+import { buildRequest, type Draft, prepareDraft } from '../send/request.ts';
 import { resolveSigner, type SignerOptions } from '../send/signer.ts';
 import { buildMessage, type IntentOptions, usualMeters } from './intent.ts';
 import { renderDistance, renderFound } from './report.ts';
@@ -35,20 +40,30 @@ export async function discover(
   const config = context.config();
   const { consumer, discovery } = config.identities;
   const self = resolveSigner({ ...options, as: options.as ?? consumer.id }, config);
-  const draft = prepareDraft({
-    to: options.to ?? discovery.url,
-    method: 'POST',
-    action: endpoints.discover.name,
-    bytes: Buffer.from(JSON.stringify({ context: buildScope(options), message })),
-  });
+  const draftOf = (asked: DiscoverMessage) =>
+    prepareDraft({
+      to: options.to ?? discovery.url,
+      method: 'POST',
+      action: endpoints.discover.name,
+      bytes: Buffer.from(JSON.stringify({ context: buildScope(options), message: asked })),
+    });
+  // The table shows distances, which are only in the answer to a request with a limit. The specification has no limit: a service that refuses it is asked again without one.
+  const { near, json, limit, offset } = options;
+  const isPagedForDistances = near && !json && limit === undefined && offset === undefined;
+  const draft = draftOf(isPagedForDistances ? { ...message, limit: maxLimit } : message);
   await withRegistry(config, async (registry, client) => {
     const address = (await chooseAddress(self, options, registry, config.REGISTRY_NAME)).listen();
     const onRefused = context.note;
     const listener = await listenForCallback({ draft, address, self, registry, config, onRefused });
-    try {
-      const request = buildRequest(draft, { self, uri: listener.url, now: new Date() });
+    const send = async (sent: Draft) => {
+      const request = buildRequest(sent, { self, uri: listener.url, now: new Date() });
       await listener.expect(request);
-      const answer = await exchange(request, registry, client);
+      return { request, answer: await exchange(request, registry, client) };
+    };
+    try {
+      const first = await send(draft);
+      const isRefused = first.answer.status === 400 && isPagedForDistances;
+      const { request, answer } = isRefused ? await send(draftOf(message)) : first;
       if (!isAccepted(answer)) throw explainRefusal(answer);
       requireAck(request, answer, 'discovery service');
       if (answer.status === 202) return printNothing(answer, options, context);
