@@ -4,7 +4,7 @@ import type { OnDiscoverMessage, RankedResource } from '../protocol/discover-mes
 // Imports types alone: the page of the console bundles this file.
 
 /** A resource of an on_discover, with its rank and distance where the service says them. */
-export interface RankedHit extends Pick<RankedResource, 'rank' | 'distanceMeters'> {
+interface RankedHit extends Pick<RankedResource, 'rank' | 'distanceMeters'> {
   resource: Resource;
   catalog: ReceivedCatalog;
 }

@@ -12,6 +12,8 @@ import { until } from '../../support/time.ts';
 
 // From a publish to the table on a consumer's screen: provider → catalog service → discovery service → `signpost discover`.
 
+const locationOfResource = '$.catalogs[*].resources[*].resourceAttributes.attributes.location.geo';
+
 let network: TestNetwork;
 let discovery: TestDiscovery;
 
@@ -47,6 +49,13 @@ beforeAll(async () => {
         ],
       }),
     ],
+  });
+  const geoAt = (latitude: number) => ({ geo: { type: 'Point' as const, coordinates: [70, latitude] } });
+  await publishCatalog(provider, {
+    id: 'harbour',
+    descriptor: { name: 'Harbour' },
+    provider: { id: 'voltpath', descriptor: { name: 'Voltpath' }, availableAt: [geoAt(20.00764)] },
+    resources: [charger('quay', { location: geoAt(20.00896) })],
   });
   await allPushed(network);
 });
@@ -88,6 +97,13 @@ describe('signpost discover', () => {
     );
     expect(run.notes).not.toContain('refused');
     expect(run.out).toMatch(/Charger slow +Voltpath +\d+ m +- +Indiranagar +provider\./);
+  });
+
+  it('shows the distance to the place that matched: never more than was asked for', async () => {
+    const { out } = await discover('--near', '20,70', '--within', '900m');
+    expect(out).toMatch(/Charger quay +Voltpath +850 m /);
+    const byResource = await discover('--near', '20,70', '--within', '1km', '--target', locationOfResource);
+    expect(byResource.out).toMatch(/Charger quay +Voltpath +996 m /);
   });
 
   it('prints the message as JSON for a program', async () => {
@@ -179,7 +195,7 @@ describe('signpost discover', () => {
       code: 'unknown-target',
       says: expect.stringContaining('No geometry stands at $.catalogs[*].provider.availableAt.geo'),
       path: '$.message.intent.spatial[0].targets',
-      close: ['$.catalogs[*].provider.availableAt[*].geo'],
+      close: ['$.catalogs[*].provider.availableAt[*].geo', locationOfResource],
     });
     expect((await discover('--where', '@.id = 1', '--explain')).notes).toContain('SCH_INVALID_JSONPATH');
   });
