@@ -8,7 +8,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2300, names: 102 },
   src: { lines: 2340, names: 105 },
   'src/catalog': { lines: 2360, names: 53 },
-  'src/cli': { lines: 10920, names: 307 },
+  'src/cli': { lines: 10880, names: 308 },
   'src/conform': { lines: 3180, names: 97 },
   'src/console': { lines: 6000, names: 231 },
   'src/delivery': { lines: 1880, names: 78 },

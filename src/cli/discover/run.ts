@@ -4,20 +4,10 @@ import {
   type OnDiscoverMessage,
 } from '../../protocol/discover-messages.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
-<<<<<<< HEAD
-import type { CommandContext } from '../command.ts';
-import { type AskOptions, ask } from '../send/ask.ts';
-import { type ReceivedAnswer, readRefusal } from '../send/report.ts';
-=======
 import { maxLimit } from '../../rules/discover/page-answer.ts';
-import { type CommandContext, CommandError } from '../command.ts';
-import { chooseAddress } from '../send/address.ts';
-import { type ListenAddress, listenForCallback } from '../send/callback.ts';
-import { exchange, waitForCallback, withRegistry } from '../send/exchange.ts';
-import { isAccepted, type ReceivedAnswer, readRefusal, requireAck } from '../send/report.ts';
-import { buildRequest, type Draft, prepareDraft } from '../send/request.ts';
-import { resolveSigner, type SignerOptions } from '../send/signer.ts';
->>>>>>> p34
+import type { CommandContext } from '../command.ts';
+import { type AskOptions, ask, Refused } from '../send/ask.ts';
+import { type ReceivedAnswer, readRefusal } from '../send/report.ts';
 import { buildMessage, type IntentOptions, usualMeters } from './intent.ts';
 import { renderDistance, renderFound } from './report.ts';
 
@@ -35,66 +25,31 @@ export async function discover(
   context: CommandContext,
 ): Promise<void> {
   const message = buildMessage(words, options);
-<<<<<<< HEAD
   // What narrows the search as a whole stands in the context.
-  const { network, schema, json, near } = options;
+  const { network, schema, json, near, limit, offset } = options;
   const scope = { ...(network && { networkId: network }), ...(schema && { schemaContext: schema }) };
   if (options.explain) return (await import('./explain.ts')).explain(message, scope, options, context);
   const { consumer, discovery } = context.config().identities;
-  const question = {
-    ...{ to: options.to ?? discovery.url, action: endpoints.discover.name, as: consumer.id },
-    ...{ document: { context: scope, message }, service: 'discovery service', advise },
+  const send = (asked: DiscoverMessage) => {
+    const question = {
+      ...{ to: options.to ?? discovery.url, action: endpoints.discover.name, as: consumer.id },
+      ...{ document: { context: scope, message: asked }, service: 'discovery service', advise },
+    };
+    return ask(question, options, context);
   };
-  const { answer, callback } = await ask(question, options, context);
+  // The table shows distances, which are only in the answer to a request with a limit. The specification has no limit: a service that refuses it is asked again without one.
+  const needsLimit = near && !json && limit === undefined && offset === undefined;
+  const { answer, callback } = await send(needsLimit ? { ...message, limit: maxLimit } : message).catch(
+    (error) => {
+      if (needsLimit && error instanceof Refused && error.status === 400) return send(message);
+      throw error;
+    },
+  );
   if (answer.status === 202) return printNothing(answer, options, context);
   if (!callback) return context.setExitCode(1);
   const found = callback.message as OnDiscoverMessage;
   context.print(json ? JSON.stringify(found, null, 2) : renderFound(found, near));
   if (answer.truncated !== undefined) context.note(cut);
-=======
-  if (options.explain) {
-    const { explain } = await import('./explain.ts');
-    return explain(message, buildScope(options), options, context);
-  }
-  const config = context.config();
-  const { consumer, discovery } = config.identities;
-  const self = resolveSigner({ ...options, as: options.as ?? consumer.id }, config);
-  const draftOf = (asked: DiscoverMessage) =>
-    prepareDraft({
-      to: options.to ?? discovery.url,
-      method: 'POST',
-      action: endpoints.discover.name,
-      bytes: Buffer.from(JSON.stringify({ context: buildScope(options), message: asked })),
-    });
-  // The table shows distances, which are only in the answer to a request with a limit. The specification has no limit: a service that refuses it is asked again without one.
-  const { near, json, limit, offset } = options;
-  const isPagedForDistances = near && !json && limit === undefined && offset === undefined;
-  const draft = draftOf(isPagedForDistances ? { ...message, limit: maxLimit } : message);
-  await withRegistry(config, async (registry, client) => {
-    const address = (await chooseAddress(self, options, registry, config.REGISTRY_NAME)).listen();
-    const onRefused = context.note;
-    const listener = await listenForCallback({ draft, address, self, registry, config, onRefused });
-    const send = async (sent: Draft) => {
-      const request = buildRequest(sent, { self, uri: listener.url, now: new Date() });
-      await listener.expect(request);
-      return { request, answer: await exchange(request, registry, client) };
-    };
-    try {
-      const first = await send(draft);
-      const isRefused = first.answer.status === 400 && isPagedForDistances;
-      const { request, answer } = isRefused ? await send(draftOf(message)) : first;
-      if (!isAccepted(answer)) throw explainRefusal(answer);
-      requireAck(request, answer, 'discovery service');
-      if (answer.status === 202) return printNothing(answer, options, context);
-      const callback = await waitForCallback(listener, request, answer, options.wait, context);
-      if (!callback) return context.setExitCode(1);
-      print(callback.message as OnDiscoverMessage, options, context);
-      if (answer.truncated !== undefined) context.note(cut);
-    } finally {
-      await listener.close();
-    }
-  });
->>>>>>> p34
 }
 
 const cut =

@@ -26,6 +26,15 @@ interface Question {
   advise?(code: string): string;
 }
 
+export class Refused extends CommandError {
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /** Sends a signed request, and waits for its callback; that is undefined where none came. */
 export async function ask(
   { to, action, document, service, as, advise = () => '' }: Question,
@@ -46,7 +55,7 @@ export async function ask(
       if (!isAccepted(answer)) {
         const { code, reason } = readRefusal(answer.body);
         const refusal = `The ${service} refused this, ${answer.status} ${code}: ${reason}`;
-        throw new CommandError(`${refusal}${advise(code)}`);
+        throw new Refused(`${refusal}${advise(code)}`, answer.status);
       }
       requireAck(request, answer, service);
       return { answer, callback: await waitForCallback(listener, request, answer, options.wait, context) };
