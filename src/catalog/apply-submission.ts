@@ -125,7 +125,6 @@ async function reject(
 interface OpenCatalog extends Pick<Turn, 'maxInherited'> {
   submission: OpenSubmission;
   part: Submission;
-  /** All catalogs of the message. */
   parts: readonly Submission[];
   publisher: Publisher;
   /** Bytes inherited by earlier catalogs. */

@@ -16,7 +16,6 @@ export interface PullResult {
   message: string;
   /** The network of a subscription with exactly one: some peers read it from here. */
   networkId?: string;
-  /** Until when the download that it names can be fetched. */
   expiresAt?: Date;
 }
 
@@ -117,7 +116,6 @@ async function* asDocument(catalogs: AsyncIterable<string>): AsyncGenerator<stri
   yield '}';
 }
 
-/** Stops when the result is not wanted any more. */
 async function* until(signal: AbortSignal, pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const piece of pieces) {
     signal.throwIfAborted();

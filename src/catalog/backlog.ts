@@ -40,7 +40,6 @@ export function watchBacklog({ config, database, metrics, logger }: CatalogConte
     admit(publisher: string) {
       if ((waiting.get(publisher) ?? 0) > performance.now()) throw overloaded(publisher);
     },
-    /** The current share of one publisher. */
     share: (): BacklogShare => ({
       rows: Math.min(config.PUBLISHER_BACKLOG, level),
       bytes: config.PUBLISHER_BACKLOG_BYTES,

@@ -124,5 +124,4 @@ async function sendParts(
   );
 }
 
-/** The members of a body without documents. */
 const emptyMembers = { resources: [''], offers: [''] };

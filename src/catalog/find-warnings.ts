@@ -26,7 +26,6 @@ interface WarningsOf {
   part: Submission;
   /** All catalogs of the message: an offer may name a resource of another one. */
   parts: readonly Submission[];
-  /** The catalog before this publish. */
   stored: CatalogRow | undefined;
 }
 

@@ -101,11 +101,7 @@ function changesType(stored: CatalogRow | undefined, { catalogType }: Submission
   return stored !== undefined && stored.owner !== null && stored.type !== catalogType;
 }
 
-async function findVariantHolders(
-  tx: Transaction,
-  catalogKey: number,
-  submission: Submission,
-): Promise<Map<string, string>> {
+async function findVariantHolders(tx: Transaction, catalogKey: number, submission: Submission) {
   const claimed = variantsOf(submission);
   if (claimed.length === 0) return new Map();
   const held = await findVariants(tx, catalogKey, claimed);

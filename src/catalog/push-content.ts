@@ -19,7 +19,6 @@ export interface PushContent {
   catalog?: Buffer;
 }
 
-/** A plan that says something. */
 export type SayingPlan = Exclude<PushPlan, { kind: 'nothing' }>;
 
 /** The content for a plan, of this version or of a later one if the catalog has changed since. */

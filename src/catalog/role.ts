@@ -17,9 +17,7 @@ import { addSearchRoute } from './search.ts';
 import { addSubscriptionRoutes } from './subscription.ts';
 
 /** The catalog service: one line per action, one per loop of work that is due. */
-export async function startCatalogRole(
-  context: CatalogContext,
-): Promise<{ url: string; close(): Promise<void> }> {
+export async function startCatalogRole(context: CatalogContext) {
   const { config, hosting } = context;
   const backlog = watchBacklog(context);
   const service = createService(context, { role: 'catalog' });

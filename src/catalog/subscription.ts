@@ -62,11 +62,7 @@ async function subscribe(
 }
 
 /** One that its owner has already, ACTIVE, is not made a second time. */
-async function createOwn(
-  tx: Transaction,
-  identity: string,
-  change: SubscriptionChange,
-): Promise<Subscription> {
+async function createOwn(tx: Transaction, identity: string, change: SubscriptionChange) {
   await lockSubscriptionsOf(tx, identity);
   const same = await findSameSubscription(tx, identity, change);
   if (same) return same;
@@ -75,12 +71,7 @@ async function createOwn(
   return created;
 }
 
-async function updateOwn(
-  tx: Transaction,
-  id: string,
-  identity: string,
-  change: SubscriptionChange,
-): Promise<Subscription> {
+async function updateOwn(tx: Transaction, id: string, identity: string, change: SubscriptionChange) {
   await lockSubscriptionsOf(tx, identity);
   ownSubscription(await lockSubscription(tx, id), identity, idInQuery);
   const updated = await updateSubscription(tx, id, change);

@@ -36,7 +36,6 @@ export interface CatalogWrite {
   publisher: string;
   submissionId: number;
   now: Date;
-  /** The span of the change. */
   traceparent?: string | null;
 }
 
@@ -96,7 +95,6 @@ function describe(
   };
 }
 
-/** Which templates the catalog inherits from now on. */
 async function writeInherited(tx: Transaction, write: CatalogWrite, key: number): Promise<void> {
   const { stored, change, replaced } = write;
   const isWhole = change.removesOthers && (stored?.inheritedBytes ?? 0) > 0;

@@ -1,6 +1,6 @@
 import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
-import type { Database, Queryable } from '../storage/database.ts';
-import { createQueryable } from '../storage/statement.ts';
+import type { Database } from '../storage/database.ts';
+import { createQueryable, type Run } from '../storage/statement.ts';
 import { ConsoleError } from './errors.ts';
 
 // Reading is free to everybody on this machine: a statement of the console that takes long is ended in the server, so that it takes neither the connections
@@ -10,7 +10,7 @@ const statementTimeoutMs = 5_000;
 const retryAfterSeconds = 2;
 
 export function limitStatements(database: Database, timeoutMs = statementTimeoutMs): Database {
-  const query: Queryable['query'] = (text, values, options) =>
+  const query: Run = (text, values, options) =>
     database.query<never>(text, values, { timeoutMs, ...options }).catch((error) => {
       throw explainDelay(error, timeoutMs);
     });

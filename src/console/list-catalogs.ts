@@ -52,7 +52,7 @@ async function listPublished(queryable: Queryable, asked: AskedCatalogs): Promis
   const wanted = { ...asked, after: asked.after?.key, lookAt: asked.lookAt ?? maxLookedAt };
   const found = await listCatalogs(queryable, wanted);
   return buildPage(found, publishedItem, wanted, 'service', () =>
-    findEndOfLook(queryable, (given) => matchingCatalogs(wanted, given), wanted.lookAt),
+    findEndOfLook(queryable, matchingCatalogs(wanted), wanted.lookAt),
   );
 }
 
@@ -61,7 +61,7 @@ async function listIndex(queryable: Queryable, asked: AskedCatalogs): Promise<Ca
   const wanted = { ...asked, source, after: asked.after?.key, lookAt: asked.lookAt ?? maxLookedAt };
   const found = await listIndexedCatalogs(queryable, wanted);
   return buildPage(found, indexedItem, wanted, 'index', () =>
-    findEndOfLook(queryable, (given) => matchingIndexed(wanted, given), wanted.lookAt),
+    findEndOfLook(queryable, matchingIndexed(wanted), wanted.lookAt),
   );
 }
 

@@ -7,12 +7,10 @@ import { ProtocolError } from '../protocol/errors.ts';
 // package. Which callbacks count is in packages/client/README.md, "Whose callback counts".
 
 export interface AskedRequest {
-  /** As `bodyDigest` gives it. */
   digest: string;
   service: AskedService;
 }
 
-/** A callback whose signature was verified. */
 export interface SignedCallback {
   /** Identity of the signer, and its base address in the registry. */
   signer: string;

@@ -109,11 +109,7 @@ interface Slots extends Pick<WorkLoopOptions<DueCallback>, 'concurrency' | 'asid
   perReceiver: number;
 }
 
-async function deliver(
-  options: LoopOptions,
-  claim: Claim<DueCallback>,
-  send: () => Promise<SentCallback>,
-): Promise<void> {
+async function deliver(options: LoopOptions, claim: Claim<DueCallback>, send: () => Promise<SentCallback>) {
   const { database, sender, metrics, settle } = options;
   const sent = isOver(claim) ? tooLate(claim.row) : await send();
   const { outcome, form, remark } = sent;

@@ -24,7 +24,6 @@ export interface AnswerToQuestion {
   /** subscriberId of who signed the answer, where the signature holds. */
   signer?: string;
   retryAfterMs?: number;
-  /** When it was sent, by the server's clock. */
   date?: string;
 }
 

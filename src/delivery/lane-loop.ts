@@ -28,7 +28,6 @@ export interface LaneLoopOptions<Item extends { id: number }> {
   nextDue(tx: Transaction, lane: string): Promise<number | null>;
   logger: Logger;
   longestWaitMs?: number;
-  /** How long a lane is leased for, and renewed before that. */
   leaseMs?: number;
   /** How long an item rests whose handler failed unexpectedly. */
   restMs?: number;
@@ -44,7 +43,6 @@ export interface Lane {
 
 export interface LaneWithSlots extends Lane {
   slots: number;
-  /** The ids of the items under way. */
   underWay: number[];
 }
 
@@ -54,9 +52,7 @@ export interface Taken<Item> {
   nextMs?: number | null;
 }
 
-export function startLaneLoop<Item extends { id: number }>(
-  options: LaneLoopOptions<Item>,
-): { close(): Promise<void> } {
+export function startLaneLoop<Item extends { id: number }>(options: LaneLoopOptions<Item>) {
   const { database, table, logger, lanesAtOnce, itemsPerLane, restMs = defaultRestMs } = options;
   const open = new Map<string, OpenLane>();
   const alarm = createAlarm();
@@ -75,7 +71,6 @@ export function startLaneLoop<Item extends { id: number }>(
   });
   const running = run();
 
-  /** Ends when the lane has been given back. */
   async function serve(claim: Claim<Record<string, string>>, signal: AbortSignal): Promise<void> {
     const name = claim.row[options.name] ?? '';
     const { promise: idle, resolve: rest } = withResolvers();

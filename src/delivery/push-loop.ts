@@ -33,7 +33,6 @@ const takenPerSlot = 8;
 
 export interface PushLoopOptions<Item extends { id: number }, Said>
   extends Omit<LaneLoopOptions<Item>, 'lanesAtOnce' | 'itemsPerLane' | 'handle' | 'logger'> {
-  /** How many items may be on their way to a receiver at a time. */
   pushesPerReceiver: number;
   sender: Sender;
   forms: ReceiverForms;
@@ -41,11 +40,9 @@ export interface PushLoopOptions<Item extends { id: number }, Said>
   metrics: Metrics;
   /** Says what there is to say now, part by part, until `send` says that no more is wanted. */
   compose(item: Item, send: SendPart, lane: Lane): Promise<Said>;
-  /** Where the trace is that an item belongs to. */
   traceparentOf(item: Item): string | null;
   /** How often the item failed in a row, and since when; and when it was taken. Both times are the database's. */
   failures(item: Item): Failures;
-  /** Writes the verdict. */
   record(item: Item, lane: Lane, pushed: Pushed<Said>): Promise<void>;
   /** Writes that nothing was tried: the item is as it was before it was taken. */
   putBack(item: Item, lane: Lane): Promise<void>;
@@ -78,9 +75,7 @@ export type Verdict = (
   | FailedPush
 ) & { form?: BodyForm };
 
-export function startPushLoop<Item extends { id: number }, Said>(
-  options: PushLoopOptions<Item, Said>,
-): { close(): Promise<void> } {
+export function startPushLoop<Item extends { id: number }, Said>(options: PushLoopOptions<Item, Said>) {
   const { pushesPerReceiver, sender, metrics } = options;
   const outcomes = metrics.counter('signpost_pushes_total', 'Attempts to push, by outcome', ['outcome']);
   for (const outcome of ['unsent', 'delivered', 'refused', 'failed'] satisfies Verdict['kind'][])

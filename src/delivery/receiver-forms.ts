@@ -14,7 +14,6 @@ import { findForms, forgetForm, rememberForm, type UnusualForm } from '../storag
 export type ReceiverForms = ReturnType<typeof createReceiverForms>;
 
 export const rememberFormMs = 24 * 3_600_000;
-/** How soon this process learns what other processes have found out. */
 const cacheMs = 60_000;
 const maxCached = 10_000;
 

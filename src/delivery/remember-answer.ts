@@ -1,7 +1,7 @@
 import type { Answer, VerifiedRequest } from '../http/signed-route.ts';
 import type { Queryable } from '../storage/database.ts';
 import type { NewPromise } from '../storage/work/promises.ts';
-import { type NewRequest, type RequestKey, rememberRequest } from '../storage/work/request-memory.ts';
+import { type NewRequest, rememberRequest } from '../storage/work/request-memory.ts';
 
 type Accepted = Pick<VerifiedRequest, 'action' | 'key' | 'digest' | 'expires'>;
 
@@ -12,8 +12,7 @@ export async function rememberAnswer(
   answer: Answer & { body: string },
   { open }: { open: boolean },
 ): Promise<number> {
-  const { key, remembered } = toRemember(request, answer);
-  return rememberRequest(queryable, key, { ...remembered, open });
+  return rememberRequest(queryable, request.key, { ...toRemember(request, answer), open });
 }
 
 /** The same for a request that does nothing but promise a callback, which is stored with it, and sent as soon as it is. */
@@ -23,16 +22,15 @@ export async function rememberPromise(
   answer: Answer & { body: string },
   promised: Pick<NewPromise, 'callback' | 'freshness'>,
 ): Promise<void> {
-  const { key, remembered } = toRemember(request, answer);
-  await keepPromise({ key, answer: remembered, ...promised });
+  await keepPromise({ key: request.key, answer: toRemember(request, answer), ...promised });
 }
 
 export type KeepPromise = (promise: NewPromise) => Promise<void>;
 
 function toRemember(
-  { action, key, digest, expires }: Accepted,
+  { action, digest, expires }: Accepted,
   { status, body }: Answer & { body: string },
-): { key: RequestKey; remembered: Omit<NewRequest, 'open'> } {
+): Omit<NewRequest, 'open'> {
   if (!action.remembered) throw new TypeError(`${action.method} ${action.name} is not remembered`);
-  return { key, remembered: { digest, status, body, expires } };
+  return { digest, status, body, expires };
 }

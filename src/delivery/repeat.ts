@@ -2,17 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 
 export interface Repetition {
-  /** Its name in the log. */
   what: string;
   everyMs: number;
   logger: Logger;
 }
 
 /** Does something at once, and again when the time has passed, until it is closed; what takes long ends at the signal. What fails is logged, and tried again the next time. */
-export function repeat(
-  { what, everyMs, logger }: Repetition,
-  work: (signal: AbortSignal) => Promise<void>,
-): { close(): Promise<void> } {
+export function repeat({ what, everyMs, logger }: Repetition, work: (signal: AbortSignal) => Promise<void>) {
   const stop = new AbortController();
 
   async function run(): Promise<void> {

@@ -11,7 +11,6 @@ export interface RetryPolicy {
   baseMs: number;
 }
 
-/** The part of a receiver's answer that decides the next step. */
 export interface ReceivedAnswer {
   status: number;
   /** `message.status` of the body, when there is one. */

@@ -22,7 +22,6 @@ import { attributesOfCallback, traceDelivery } from './trace-delivery.ts';
 export interface SentCallback {
   outcome: Outcome;
   form: BodyForm;
-  /** A note for the operator about a delivered callback. */
   remark?: string;
   /** Where the attempt is repeated: the parts that are left. */
   parts?: Parts;
@@ -35,11 +34,7 @@ export interface CallbackTools extends FormTools {
   sender: Sender;
 }
 
-export async function sendCallback(
-  tools: CallbackTools,
-  row: DueCallback,
-  signal: AbortSignal,
-): Promise<SentCallback> {
+export async function sendCallback(tools: CallbackTools, row: DueCallback, signal: AbortSignal) {
   const exchanges: Exchange[] = [];
   const sent = await sendInForm(tools, row, createSend(tools, row, { signal, exchanges }));
   return { ...sent, exchanges };

@@ -44,14 +44,11 @@ export interface Message {
 export interface DigestedBody {
   pieces: readonly Buffer[];
   bytes: number;
-  /** That of `bodyDigest`. */
   digest: string;
-  /** As its context has them. */
   messageId: string;
   transactionId: string;
 }
 
-/** Throws a FetchFailure when no answer came. */
 export async function sendSigned(sender: Sender, message: Message): Promise<ReceivedAnswer> {
   const { body: sent } = message;
   const isWhole = Buffer.isBuffer(sent);

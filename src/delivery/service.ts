@@ -28,7 +28,6 @@ import { createStrictRenderer, type FormTools } from './strict-renderer.ts';
 // The ground that every signed service stands on: a server that turns work away when there is too much of it, signed routes that remember
 // what they answered, and the callbacks that are owed.
 
-/** The context of a service. */
 export interface ServiceContext {
   config: Config;
   database: Database;
@@ -44,7 +43,6 @@ export interface ServiceContext {
 
 /** How the process that a service runs in makes it reachable. */
 export interface Hosting {
-  /** The service's public base address. */
   url: string;
   /** The part of /ready that every service has: registry, own key, troubles. */
   report(): Promise<object>;
@@ -56,9 +54,7 @@ export interface Hosting {
 
 export interface ServiceOptions {
   role: string;
-  /** Whose requests the rate limit does not count. */
   isExempt?: RateLimits['exempt'];
-  /** The signatures of requests that callbacks may answer. */
   findSentRequest?: SignedService['findSentRequest'];
   /** Whose callbacks are waited for: only theirs are looked into before their signature is verified. */
   isAwaited?: LargeCallbacks['isAwaited'];

@@ -21,7 +21,6 @@ const deadlineMs = 60_000;
 export function createStrictRenderer(logger: Logger) {
   const threads = createThreadPool({ ...threadsAtOnce, logger });
   return {
-    /** @param owner the identity that the text is for */
     async render(input: StrictTask, owner: string): Promise<StrictText> {
       if (input.json.length < largeBodyBytes) return renderStrict(input);
       return threads.run({ module: strictFormUrl, name: renderStrict.name, input, deadlineMs, owner });

@@ -4,7 +4,6 @@ import type { Sender } from './send.ts';
 
 export interface TracedDelivery {
   action: string;
-  /** The traceparent of what caused it. */
   parent: string | null | undefined;
   /** Asked only where it is traced. */
   attributes(): Attributes;

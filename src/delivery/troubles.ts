@@ -8,7 +8,6 @@ import {
   noteUnregistered,
 } from '../storage/work/unregistered-keys.ts';
 
-/** The troubles of all processes of a database. */
 export async function readTroubles(queryable: Queryable, now: Date): Promise<Trouble[]> {
   const [keys, feeds] = await Promise.all([listUnregisteredKeys(queryable), listFeedStates(queryable)]);
   return findTroubles({ keys, feeds }, now);

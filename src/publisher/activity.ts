@@ -1,19 +1,24 @@
 import type { WireProfile } from '../protocol/signed-document.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import type { PublishedCatalog } from './build.ts';
-import type { NextContent, TriggerSubmission } from './submission.ts';
+import { diffContent } from './diff.ts';
+import { type NextContent, nextContent, type TriggerSubmission } from './submission.ts';
 
 // Whether a catalog is active stands in its entry (self-hosted spec: States and transitions). A catalog may say so of itself, too. Crawlers that
 // read the profile `nfh014` look only there: in that profile the content always says what the entry says.
 
-/** What the entry will say: what the submitted catalog says; where that says nothing, a paused catalog stays paused. */
-export function isActiveAfter(
-  { catalog }: Pick<TriggerSubmission, 'catalog'>,
+/** What a publish makes of a catalog, before anything is built or written. `diff`: from what is published to what shall be, where there is any and it can be read. */
+export function planPublish(
+  submission: TriggerSubmission,
   current: PublishedCatalog | undefined,
-  next: NextContent,
   profile: WireProfile,
-): boolean {
-  return catalog.isActive ?? (isPaused(current, profile) ? false : (next.members.isActive ?? true));
+) {
+  const submitted = nextContent(current?.content, submission);
+  // Where the submitted catalog says nothing, a paused catalog stays paused.
+  const silent = isPaused(current, profile) ? false : (submitted.members.isActive ?? true);
+  const isActive = submission.catalog.isActive ?? silent;
+  const next = stateActivity(submitted, isActive, current?.content, profile);
+  return { next, isActive, diff: current?.content && diffContent(current.content, next) };
 }
 
 /** Paused by its operator, not inactive by its own word. Where the content repeats what the entry says, the two cannot be told apart. */

@@ -126,11 +126,7 @@ function isCompactionDue(
   return pending.length >= compactionChanges || bytes > compactionFraction * baseline.size;
 }
 
-async function sealBaseline(
-  catalogId: string,
-  content: CatalogContent,
-  options: BuildOptions,
-): Promise<{ file: SealedFile; baseline: BaselineReference }> {
+async function sealBaseline(catalogId: string, content: CatalogContent, options: BuildOptions) {
   const { version, directives } = content;
   const document = {
     catalogId,

@@ -1,6 +1,5 @@
 import type { Segments } from '../protocol/fault.ts';
 import { jsonPath } from '../protocol/json.ts';
-import type { IndexEntry } from '../protocol/signed-files.ts';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
@@ -28,10 +27,9 @@ export async function retireCatalog(turn: Turn, catalogId: string, at: Segments)
 
 /** The entry says it, so a catalog whose files cannot be read can be paused; in the profile nfh014 the content says it as well. A catalog that called itself inactive stays paused also when its next edition does not say so. */
 export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
-  const found = find(turn, catalogId);
-  if (!found) return missing(turn, catalogId, at);
+  const found = findLive(turn, catalogId, at);
+  if ('status' in found) return found;
   const { indexName, entry } = found;
-  if (entry.retiredAt !== undefined) return retired(entry, at);
   if (turn.tree.profile === 'nfh014' || !entry.isActive) {
     const current = await turn.edit.read(entry);
     if (current.content) return setActivity(turn, indexName, current, current.content, false);
@@ -44,10 +42,9 @@ export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments):
 }
 
 export async function resumeCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
-  const found = find(turn, catalogId);
-  if (!found) return missing(turn, catalogId, at);
+  const found = findLive(turn, catalogId, at);
+  if ('status' in found) return found;
   const { indexName, entry } = found;
-  if (entry.retiredAt !== undefined) return retired(entry, at);
   const current = await turn.edit.read(entry);
   if (!current.content) return unreadable(catalogId, at);
   return setActivity(turn, indexName, current, current.content, true);
@@ -98,14 +95,19 @@ function find({ edit, indexName }: Turn, catalogId: string): EntryInIndex | unde
   return indexName === undefined || found?.indexName === indexName ? found : undefined;
 }
 
+/** The same without retired ones, or why there is none. */
+function findLive(turn: Turn, catalogId: string, at: Segments): EntryInIndex | TriggerResult {
+  const found = find(turn, catalogId);
+  if (!found) return missing(turn, catalogId, at);
+  const { retiredAt } = found.entry;
+  if (retiredAt === undefined) return found;
+  return reject(catalogId, [refusal(at, `names ${catalogId}, which was retired at ${retiredAt}`)]);
+}
+
 function missing({ edit }: Turn, catalogId: string, at: Segments): TriggerResult {
   const elsewhere = edit.find(catalogId);
   const why = elsewhere ? `is in the index ${elsewhere.indexName}` : 'was never published';
   return reject(catalogId, [refusal(at, `names ${catalogId}, which ${why}`)]);
-}
-
-function retired({ catalogId, retiredAt }: IndexEntry, at: Segments): TriggerResult {
-  return reject(catalogId, [refusal(at, `names ${catalogId}, which was retired at ${retiredAt}`)]);
 }
 
 /** @param at where the request names it, if it does */

@@ -56,7 +56,6 @@ function textOf(files: readonly SourceFile[] | undefined): string {
   return JSON.stringify(files);
 }
 
-/** Undefined where one is missing. */
 async function findFiles(root: string, { baseline, changes }: IndexEntry): Promise<SourceFile[] | undefined> {
   if (!baseline) return undefined;
   const pending = changes.filter(({ toVersion }) => toVersion > baseline.version);

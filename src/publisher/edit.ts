@@ -92,7 +92,6 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
   }
 
   const edit = {
-    /** Every entry of the tree as it is in this turn. */
     entries,
     find,
     /** What is published under an entry that is not retired. */
@@ -113,7 +112,6 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
       if (news) latest.set(entry, { content: news.content, checkedBy: news.checkedBy });
       changed.add(indexName);
     },
-    /** Removes the files of a catalog that nobody needs. */
     tidy: ({ indexName, entry }: EntryInIndex) => removeNeedless(indexName, entry.catalogId),
     /** Has every index written, although no entry may have changed. */
     renewIndexes() {

@@ -24,7 +24,6 @@ function isLarge(piece: Buffer): boolean {
   return piece.length >= 16_384;
 }
 
-/** Small pieces become one. */
 function gathered(pieces: readonly Buffer[]): Buffer[] {
   const result: Buffer[] = [];
   let small: Buffer[] = [];

@@ -48,7 +48,6 @@ export function createCrawlHints(options: HintOptions & { logger: Logger }) {
   return {
     /** As `withCrawlHints`; a service that was told just before is told again later. */
     tell: (answer: TriggerAnswer) => tellServices(answer, options, tellOne),
-    /** What waits to be told is dropped. */
     close() {
       for (const timer of waiting.values()) clearTimeout(timer);
       waiting.clear();

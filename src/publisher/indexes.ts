@@ -19,13 +19,11 @@ import { replaceFile } from './write.ts';
 export interface PublishedIndex {
   name: string;
   nextUpdate: string;
-  /** By the id of the catalog. */
   entries: ReadonlyMap<string, IndexEntry>;
   /** The entries as they stand in the file. Their signatures cover these, not the copies that are worked with. */
   signedEntries: ReadonlyMap<IndexEntry, unknown>;
 }
 
-/** By their name. */
 export async function readIndexes(tree: PublisherTree): Promise<Map<string, PublishedIndex>> {
   // First the record, which never lists an index before it is there.
   const listed = await findListedIndexNames(tree.root);

@@ -27,7 +27,6 @@ export interface ManifestRenewal extends NodeDetails {
   stillNeeded?: ReadonlySet<string>;
 }
 
-/** Returns when the next update is announced. */
 export function renewManifest(tree: PublisherTree, renewal: ManifestRenewal): Promise<Date> {
   return withTreeLock(tree, async () => {
     const now = tree.now();
@@ -66,11 +65,7 @@ async function describeNode(
 }
 
 /** Whether what is published is what would be written, but for its times. */
-async function says(
-  tree: PublisherTree,
-  node: NodeDescription,
-  { bytes, manifest }: PublishedManifest,
-): Promise<boolean> {
+async function says(tree: PublisherTree, node: NodeDescription, { bytes, manifest }: PublishedManifest) {
   const times = { now: new Date(manifest.updated_at ?? 0), nextUpdate: new Date(manifest.next_update) };
   const record = buildSubscriberRecord(node, times);
   if (!buildManifest(node, record, times).equals(bytes)) return false;

@@ -24,10 +24,7 @@ export async function withListingProblems(
   return warnings.length > 0 ? { ...answer, warnings } : answer;
 }
 
-async function findListingProblems(
-  published: Listed,
-  registry: Pick<RegistryClient, 'findKey'>,
-): Promise<string[]> {
+async function findListingProblems(published: Listed, registry: Pick<RegistryClient, 'findKey'>) {
   const { subscriberId, recordId } = published.key;
   const indexUrls = (await findIndexNames(published)).map((name) => indexUrl(published, name));
   if (indexUrls.length === 0) return []; // nothing was ever accepted

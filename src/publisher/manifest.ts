@@ -19,12 +19,9 @@ import { urlOf } from './paths.ts';
 /** Where readers look for the manifest; both are the same. */
 export const manifestPaths = ['.well-known/dedi.index.json', '.well-known/dedi.json'] as const;
 
-/** Where readers find the latest Subscriber record. */
 export const recordPath = 'subscriber.json';
 
-/** What its operator says of a node. */
 export interface NodeDetails {
-  /** Its public base address, as the registry has it. */
   url: string;
   /** `domain` of its registry record; the host of its address unless given. */
   domain?: string;
@@ -32,13 +29,10 @@ export interface NodeDetails {
   countries?: readonly string[];
 }
 
-/** What a node says of itself. */
 export interface NodeDescription extends NodeDetails {
-  /** Its subscriberId. */
   id: string;
   /** The registry that a bare domain belongs to. */
   registryName: string;
-  /** Base address of the published files. */
   baseUrl: string;
   indexUrls: readonly string[];
   key: SigningKey;
@@ -52,7 +46,6 @@ export interface Times {
   nextUpdate: Date;
 }
 
-/** A file of the tree. */
 interface TreeFile {
   path: string;
   bytes: Buffer;

@@ -35,7 +35,6 @@ export function contentPath(
   return `${folders[kind]}/${marked}${isGzipped ? '.json.gz' : '.json'}`;
 }
 
-/** A baseline or change file of the tree. */
 export interface ContentFile {
   kind: FileKind;
   path: string;

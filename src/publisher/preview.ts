@@ -1,9 +1,9 @@
 import type { WireProfile } from '../protocol/signed-document.ts';
 import { isSameValue } from '../rules/same-value.ts';
+import { planPublish } from './activity.ts';
 import type { PublishedCatalog } from './build.ts';
 import { type EntryFacts, factsOfEntry } from './entry.ts';
 import { networksOf } from './facts.ts';
-import { planPublish } from './plan.ts';
 import type { TriggerSubmission } from './submission.ts';
 
 // What publishing a catalog would change, for who asks before. Nothing is signed or written, and catalogs are taken to extend nothing.

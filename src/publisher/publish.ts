@@ -1,4 +1,6 @@
+import type { ErrorBody } from '../protocol/errors.ts';
 import type { TriggerAnswer, TriggerRequest, TriggerResult } from '../protocol/trigger-messages.ts';
+import { planPublish } from './activity.ts';
 import { buildPublish } from './build.ts';
 import { findContentFaults, findRefusal, refusal } from './check-submission.ts';
 import { pauseCatalog, resumeCatalog, retireCatalog, rewriteBaselines } from './commands.ts';
@@ -7,7 +9,6 @@ import { editTree } from './edit.ts';
 import { factsOf, networksOf } from './facts.ts';
 import { type OwnMaster, readOwnMasters, selectMasters } from './masters.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
-import { planPublish } from './plan.ts';
 import { type NextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept, reject, type Turn } from './turn.ts';
@@ -19,11 +20,7 @@ import { findMasterProblems, findNodeProblems, findUnaskedRemovals } from './war
  *
  * @param indexName the index for catalogs that are new. A catalog stays in the index in which it is; naming another one is refused.
  */
-export async function publishCatalogs(
-  tree: PublisherTree,
-  request: TriggerRequest,
-  indexName?: string,
-): Promise<TriggerAnswer> {
+export async function publishCatalogs(tree: PublisherTree, request: TriggerRequest, indexName?: string) {
   if (indexName !== undefined && !isIndexName(indexName))
     throw new Error(`"${indexName}" is no name of an index.`);
   const { message, retire = [], pause = [], resume = [], forceBaseline = false } = request;
@@ -33,11 +30,12 @@ export async function publishCatalogs(
     for (const submission of message ? triggerSubmissionsOf(message) : []) {
       results[submission.position] = await publishCatalog(turn, submission);
     }
-    for (const [index, id] of retire.entries())
-      results.push(await retireCatalog(turn, id, ['retire', index]));
-    for (const [index, id] of pause.entries()) results.push(await pauseCatalog(turn, id, ['pause', index]));
-    for (const [index, id] of resume.entries())
-      results.push(await resumeCatalog(turn, id, ['resume', index]));
+    const commands = { retire: retireCatalog, pause: pauseCatalog, resume: resumeCatalog };
+    for (const [name, ids] of Object.entries({ retire, pause, resume }) as [
+      keyof typeof commands,
+      string[],
+    ][])
+      for (const [index, id] of ids.entries()) results.push(await commands[name](turn, id, [name, index]));
     if (forceBaseline && !message) {
       const named = new Set(results.map(({ catalogId }) => catalogId));
       results.push(...(await rewriteBaselines(turn)).filter(({ catalogId }) => !named.has(catalogId)));
@@ -81,13 +79,13 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const isKnownSound = current?.checkedBy === checker;
   const isNews = isKnownSound ? isPartOf(diff) : () => true;
   // What is built stays in memory until all of it was found sound.
-  const check = once(() => findContentFaults(submission, next, masters, isNews, checker));
+  let faults: ErrorBody[] | undefined;
+  const check = () => (faults ??= findContentFaults(submission, next, masters, isNews, checker));
   const isInTree = (catalogId: string) => edit.find(catalogId) !== undefined;
   const facts = factsOf(submission, found?.entry, plan, { masters, isInTree });
   const options = { ...buildOptions(tree, forceBaseline), whileSigning: check };
   const built = await buildPublish(current, facts, { next, diff }, options);
-  const faults = check();
-  if (faults.length > 0) return reject(catalog.id, faults);
+  if (check().length > 0) return reject(catalog.id, check());
   turn.warnings.push(...findUnaskedRemovals(submission, diff));
 
   if (facts.masters.every((master) => isInTree(master.catalogId)))
@@ -108,12 +106,4 @@ function isPartOf(diff: ContentDiff | undefined): (id: string) => boolean {
   const changed = [...(diff?.resources.upserts ?? []), ...(diff?.offers.upserts ?? [])];
   const ids = new Set(changed.map(({ id }) => id));
   return (id) => ids.has(id);
-}
-
-function once<T>(work: () => T): () => T {
-  let done: { result: T } | undefined;
-  return () => {
-    done ??= { result: work() };
-    return done.result;
-  };
 }

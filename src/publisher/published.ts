@@ -11,15 +11,10 @@ import { placeOf, placesIn } from './tree.ts';
 // What is published, for who only looks: without the lock and without the key. Content files never change and outlive their entry by a
 // cycle, so that a reader holds one state of the tree whatever a writer does meanwhile.
 
-export interface PublishedTree {
-  /** Of all indexes, by the id of the catalog. */
-  entries: ReadonlyMap<string, IndexEntry>;
-  /** Undefined where the catalog was never published; without content where it is retired or cannot be read back. */
-  find(catalogId: string): Promise<PublishedCatalog | undefined>;
-}
+export type PublishedTree = Awaited<ReturnType<typeof readPublishedTree>>;
 
 /** Without entries where nothing was published yet. */
-export async function readPublishedTree(directory: string): Promise<PublishedTree> {
+export async function readPublishedTree(directory: string) {
   const { root } = placesIn(directory);
   const entries = new Map<string, IndexEntry>();
   for (const name of await findIndexNames({ root })) {
@@ -28,8 +23,10 @@ export async function readPublishedTree(directory: string): Promise<PublishedTre
     }
   }
   return {
-    entries,
-    async find(catalogId) {
+    /** Of all indexes, by the id of the catalog. */
+    entries: entries as ReadonlyMap<string, IndexEntry>,
+    /** Undefined where the catalog was never published; without content where it is retired or cannot be read back. */
+    async find(catalogId: string): Promise<PublishedCatalog | undefined> {
       const entry = entries.get(catalogId);
       if (entry === undefined || entry.retiredAt !== undefined) return entry && { entry };
       const content = await readContent({ root }, entry).catch(() => undefined);

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
-import type { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
+import type { TriggerRequest } from '../protocol/trigger-messages.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import type { SchemaStore } from '../schemas/schema-store.ts';
 import type { ContentMemory } from './content-memory.ts';
@@ -18,7 +18,6 @@ export interface Publisher extends NodeDetails {
   tree: PublisherTree;
 }
 
-/** What is kept from one piece of work to the next. */
 export interface PublisherFurniture {
   schemas: Pick<SchemaStore, 'checker'>;
   logger: Logger;
@@ -59,11 +58,7 @@ export async function openPublisher(
 }
 
 /** Publishes, and leads readers to it: the first catalog in an index is what makes the index known. */
-export async function publish(
-  { tree, ...details }: Publisher,
-  request: TriggerRequest,
-  indexName?: string,
-): Promise<TriggerAnswer> {
+export async function publish({ tree, ...details }: Publisher, request: TriggerRequest, indexName?: string) {
   const answer = await publishCatalogs(tree, request, indexName);
   await renewManifest(tree, details);
   return answer;

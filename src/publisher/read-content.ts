@@ -38,10 +38,7 @@ export async function readDeclared<T>(
 }
 
 /** The superseded changes of an entry that nobody could read: who still needs one does better with the baseline at once. */
-export async function findDamagedChanges(
-  tree: ReadableTree,
-  { baseline, changes }: IndexEntry,
-): Promise<ChangeReference[]> {
+export async function findDamagedChanges(tree: ReadableTree, { baseline, changes }: IndexEntry) {
   const damaged: ChangeReference[] = [];
   for (const change of changes) {
     if (baseline === undefined || change.toVersion > baseline.version) continue;
@@ -66,10 +63,7 @@ export async function listContentFiles(tree: ReadableTree): Promise<Map<string, 
 }
 
 /** The baselines among the files of a catalog, as far as they can be read. */
-export async function readBaselines(
-  tree: ReadableTree,
-  files: readonly ContentFile[],
-): Promise<BaselineOnDisk[]> {
+export async function readBaselines(tree: ReadableTree, files: readonly ContentFile[]) {
   const baselines = files.filter(({ kind }) => kind === 'baseline');
   const found = await Promise.all(baselines.map((file) => findBaseline(tree, file)));
   return found.filter((baseline) => baseline !== undefined);

@@ -40,11 +40,7 @@ export function createCallbackRelay() {
   };
 }
 
-function addCallbackRoute(
-  server: FastifyInstance,
-  service: SignedService,
-  awaited: Map<string, Awaited>,
-): void {
+function addCallbackRoute(server: FastifyInstance, service: SignedService, awaited: Map<string, Awaited>) {
   signedRoute(server, service, actions.onPublish, async (received) => {
     const { messageId } = received.context;
     receiveCallback(received, awaited.get(messageId)?.callback);
@@ -82,7 +78,6 @@ const AwaitedRequest = Type.Object(
     messageId: Type.String({ minLength: 1 }),
     authorization: Type.String(),
     digest: Type.String(),
-    /** Where it is sent. */
     url: Type.String({ format: 'uri' }),
   },
   { title: 'AwaitedRequest' },

@@ -6,15 +6,12 @@ import { type ContentFile, pathOfUrl } from './paths.ts';
 // `next_update` cycle from then on, and what is listed no more stays on the disk for another, because somebody may still be reading an
 // older index. All of it follows from the tree: a baseline carries as its own `next_update` the end of the cycle in which it was written.
 
-/** A baseline file on the disk: the listed one, or another one. */
 export interface BaselineOnDisk {
   path: string;
   version: number;
-  /** When the cycle ends in which it was written. */
   cycleEnd: Date;
 }
 
-/** The changes that need not be listed any more. */
 export function findExpiredChanges(
   { changes, baseline }: IndexEntry,
   baselines: readonly BaselineOnDisk[],
@@ -24,11 +21,7 @@ export function findExpiredChanges(
   return new Set(superseded.filter(({ toVersion }) => wasTakenInBefore(toVersion, baselines, now)));
 }
 
-/** The files of a catalog to which its entry does not lead. */
-export function findUnlistedFiles(
-  entry: IndexEntry | undefined,
-  files: readonly ContentFile[],
-): ContentFile[] {
+export function findUnlistedFiles(entry: IndexEntry | undefined, files: readonly ContentFile[]) {
   const listed = new Set(entry?.changes.map(({ url }) => pathOfUrl('change', url)));
   if (entry?.baseline) listed.add(pathOfUrl('baseline', entry.baseline.url));
   return files.filter(({ path }) => !listed.has(path));

@@ -43,9 +43,7 @@ export interface PublisherContext {
 }
 
 /** The publisher: its files for everybody at one address, the trigger for its operator at another. */
-export async function startPublisherRole(
-  context: PublisherContext,
-): Promise<{ url: string; triggerUrl: string; close(): Promise<void> }> {
+export async function startPublisherRole(context: PublisherContext) {
   const { config, metrics, operations, logger, now } = context;
   const { root } = placesIn(config.publisherDir);
   await mkdir(root, { recursive: true });

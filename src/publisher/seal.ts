@@ -30,7 +30,6 @@ export interface SealOptions extends Seal {
 }
 
 export interface SealedFile {
-  /** Where it stands in the tree. */
   path: string;
   bytes: Uint8Array;
   unpackedBytes: number;
@@ -38,7 +37,6 @@ export interface SealedFile {
 
 export interface FileReference {
   url: string;
-  /** Bytes served. */
   size: number;
   digest: string;
 }

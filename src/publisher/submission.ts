@@ -30,7 +30,6 @@ export function triggerSubmissionsOf(message: NonNullable<TriggerRequest['messag
   });
 }
 
-/** The content of a catalog before its version is known. */
 export type NextContent = Omit<CatalogContent, 'version'>;
 
 /** A MERGE keeps what the request does not name, and what a resource extends where its directive is not repeated. */

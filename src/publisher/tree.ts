@@ -27,7 +27,6 @@ export interface PublisherLimits {
   nextUpdateSeconds: number;
   compactionChanges: number;
   compactionFraction: number;
-  /** How long a writer waits for the one before it. */
   lockWaitMs: number;
 }
 
@@ -81,7 +80,6 @@ export function buildOptions(tree: PublisherTree, forceBaseline = false): BuildO
   return { key, profile, baseUrl, now: tree.now(), ...limits, forceBaseline };
 }
 
-/** All that reading needs. */
 export type ReadableTree = Pick<PublisherTree, 'root'>;
 
 export function placeOf(tree: ReadableTree, path: string): string {

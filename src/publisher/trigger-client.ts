@@ -25,10 +25,7 @@ export interface TriggerPublish {
 }
 
 /** Has something published as signed files. Rejects with a FetchFailure where no publisher answers. */
-export function publishByTrigger(
-  trigger: Trigger,
-  { node, indexName, request, timeoutMs }: TriggerPublish,
-): Promise<TriggerReply<TriggerAnswer>> {
+export function publishByTrigger(trigger: Trigger, { node, indexName, request, timeoutMs }: TriggerPublish) {
   const query = new URLSearchParams({ node, ...(indexName !== undefined && { index: indexName }) });
   return post<TriggerAnswer>(trigger, `/catalog/publish?${query}`, request, timeoutMs);
 }
@@ -41,7 +38,6 @@ export interface AwaitedCallback {
   url: string;
 }
 
-/** Tells the publisher which callback it is going to get. */
 export function announceCallback(
   trigger: Trigger,
   awaited: AwaitedCallback,

@@ -7,11 +7,9 @@ import type { OwnMasters } from './masters.ts';
 import type { PublisherTree } from './tree.ts';
 import { findReadingProblems } from './warnings.ts';
 
-/** What the parts of one request share. */
 export interface Turn {
   tree: PublisherTree;
   edit: TreeEdit;
-  /** The index that the request names. */
   indexName: string | undefined;
   forceBaseline: boolean;
   /** The master resources of the tree, once somebody has asked for them. */

@@ -18,28 +18,18 @@ export function findReadingProblems(
   { catalogId, changes, dependencies }: IndexEntry,
   files: readonly SealedFile[],
 ): string[] {
-  const problems: string[] = [];
-  if (
-    files.some(
-      ({ bytes, unpackedBytes }) => bytes.length > maxServedBytes || unpackedBytes > maxUnpackedBytes,
-    )
-  ) {
-    problems.push(
-      `${catalogId} has a file above 10 MiB, or above 100 MiB unpacked: crawlers may refuse it. Split the catalog.`,
-    );
-  }
-  if (changes.length > maxChanges) {
-    problems.push(
-      `${catalogId} lists ${changes.length} changes, and crawlers may read only ${maxChanges}: publish it less often, or set a shorter NEXT_UPDATE_SECONDS.`,
-    );
-  }
   const masters = dependencies?.masters?.length ?? 0;
-  if (masters > maxMasters) {
-    problems.push(
-      `${catalogId} extends ${masters} master catalogs, and crawlers may read only ${maxMasters}: split the catalog.`,
-    );
-  }
-  return problems;
+  const isLarge = files.some(
+    ({ bytes, unpackedBytes }) => bytes.length > maxServedBytes || unpackedBytes > maxUnpackedBytes,
+  );
+  return [
+    isLarge &&
+      'has a file above 10 MiB, or above 100 MiB unpacked: crawlers may refuse it. Split the catalog.',
+    changes.length > maxChanges &&
+      `lists ${changes.length} changes, and crawlers may read only ${maxChanges}: publish it less often, or set a shorter NEXT_UPDATE_SECONDS.`,
+    masters > maxMasters &&
+      `extends ${masters} master catalogs, and crawlers may read only ${maxMasters}: split the catalog.`,
+  ].flatMap((problem) => (problem ? [`${catalogId} ${problem}`] : []));
 }
 
 /** What readers will wait for: nothing says where the templates are that a catalog extends. */

@@ -42,7 +42,6 @@ async function findFile(target: string): Promise<Buffer | undefined> {
   }
 }
 
-/** @param folder below the root */
 export function syncFolder({ root }: Place, folder: string): Promise<void> {
   return syncDirectory(join(root, folder));
 }

@@ -1,4 +1,4 @@
-export interface BatchLimits {
+interface BatchLimits {
   maxItems: number;
   /** How long a batch waits for company, unless it is full before; 0: for that of the same moment only. */
   gatherMs: number;

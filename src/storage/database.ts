@@ -8,7 +8,7 @@ import { createHints, type Listening } from './hints.ts';
 import { type LendingPool, withConnection } from './lend-connection.ts';
 import { migrate } from './migrate.ts';
 import { observePool } from './observe-pool.ts';
-import { createQueryable, type Queryable, runStatement } from './statement.ts';
+import { createQueryable, type Queryable, type Run, runStatement } from './statement.ts';
 import { cancelAfter, startTime } from './time-limit.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
@@ -40,7 +40,7 @@ export interface Transaction extends Queryable {
   hint(channel: string): void;
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable';
   /** A connection is waited for no longer than this. */
   waitMs?: number;
@@ -66,11 +66,10 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
-export interface DatabaseLimits {
+interface DatabaseLimits {
   maxConnections?: number;
   /** A transaction that takes longer is rolled back: whoever reads the change log of the index relies on that. */
   transactionMs?: number;
-  /** How connections are used is counted here. */
   metrics?: Metrics;
 }
 
@@ -170,7 +169,7 @@ async function runTransaction<T>(
   let last: Promise<unknown> = Promise.resolve();
   const tx = {
     // One statement after the other, also when they are issued together.
-    ...createQueryable(<R extends object>(...[text, values, options]: Parameters<Queryable['query']>) => {
+    ...createQueryable(<R extends object>(...[text, values, options]: Parameters<Run>) => {
       if (end) return Promise.reject(end);
       const run = startTime<R>(apart, text, values, options);
       const statement = last.then(() => run(client));

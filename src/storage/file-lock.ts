@@ -127,7 +127,6 @@ async function giveBack(directory: string, number: number): Promise<void> {
 }
 
 interface Owner {
-  /** Who it is, and where it lives. */
   text: string;
   lastSign: Date;
 }

@@ -18,7 +18,6 @@ const sayEveryMs = 10_000;
 export interface FirstConnectionOptions {
   url: string;
   logger: Logger;
-  /** Wait for a server that is down, for as long as it takes. */
   waitForServer?: boolean;
   /** Aborted, nothing is waited for any more, and its reason is thrown. */
   signal?: AbortSignal;

@@ -23,7 +23,6 @@ export class Stale extends Error {}
 /** The files of a table are others after a restore. */
 export const serverText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'))`;
 
-/** Whether a change was committed after a snapshot. */
 export function isNewsTo(snapshot: string): string {
   return `xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`;
 }

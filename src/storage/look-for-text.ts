@@ -1,5 +1,6 @@
 import type { Queryable } from './database.ts';
-import { likePattern, Parameters } from './parameters.ts';
+import { type Sql, sql } from './sql.ts';
+import { likePattern } from './texts.ts';
 
 // An operator looks for a part of an id, an owner or a name in a table of catalogs. No index finds that, so a list compares the first catalogs in the order of
 // their keys, up to a number, and its next page goes on behind them.
@@ -12,22 +13,15 @@ export interface TextFilter {
 }
 
 /** Of the rows that `matching` names ("table where conditions"), those that have the text. */
-export function matchText(matching: string, { text, lookAt }: TextFilter, given: Parameters): string {
+export function matchText(matching: Sql, { text, lookAt }: TextFilter): Sql {
   if (text === undefined) return matching;
-  const looked = `(select * from ${matching} order by key limit ${given.add(lookAt)}) as looked`;
-  const pattern = given.add(likePattern(text));
-  return `${looked} where (id ilike ${pattern} or owner ilike ${pattern} or head -> 'descriptor' ->> 'name' ilike ${pattern})`;
+  const pattern = likePattern(text);
+  return sql`(select * from ${matching} order by key limit ${lookAt}) as looked
+    where (id ilike ${pattern} or owner ilike ${pattern} or head -> 'descriptor' ->> 'name' ilike ${pattern})`;
 }
 
 /** The key of the last catalog that a list compares with a text; undefined where it compares all that are left. */
-export function findEndOfLook(
-  queryable: Queryable,
-  matchingWith: (given: Parameters) => string,
-  lookAt: number,
-): Promise<number | undefined> {
-  const given = new Parameters();
-  return queryable.value<number | undefined>(
-    `select key from ${matchingWith(given)} order by key offset ${given.add(lookAt - 1)} limit 1`,
-    given.values,
-  );
+export function findEndOfLook(queryable: Queryable, matching: Sql, lookAt: number) {
+  return queryable.value<number | undefined>(sql`select key from ${matching}
+    order by key offset ${lookAt - 1} limit 1`);
 }

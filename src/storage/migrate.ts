@@ -40,7 +40,6 @@ export async function migrate(options: FirstConnectionOptions & { directory?: UR
   }
 }
 
-/** What the server can do. */
 export interface Server {
   /** It notices in the midst of a statement that its client is gone. */
   checksClients: boolean;

@@ -29,16 +29,13 @@ export const primaryIdentity = identityText(
   `('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int`,
 );
 
-/** The server that replicas must follow. */
 export interface Primary extends Position {
   identity: string;
 }
 
-/** Known facts about the server of a connection. */
 interface Server {
   isReplica: boolean;
   identity: string;
-  /** How far it has replayed the log of the primary. */
   lsn: number;
   /** How long ago the last transaction was committed that it has replayed. */
   behindMs: number;
@@ -51,7 +48,6 @@ export interface Statement {
   options: QueryOptions & { timeoutMs: number };
 }
 
-/** A replica as its operator sees it. */
 export interface ReplicaState {
   /** Host and port. */
   server: string;
@@ -71,11 +67,10 @@ export interface ReplicaOptions {
   logger: Logger;
 }
 
-export type ReplicaAnswer<R> = { rows: R[]; rowCount: number } | 'behind' | 'failed';
+type ReplicaAnswer<R> = { rows: R[]; rowCount: number } | 'behind' | 'failed';
 
 export class Replica {
   readonly name: string;
-  /** Statements under way. */
   load = 0;
   private readonly options: ReplicaOptions;
   private pool: pg.Pool;
@@ -139,7 +134,6 @@ export class Replica {
     }
   }
 
-  /** Finds out whether it can be used, unless it failed lately. */
   async look(): Promise<void> {
     const { pool } = this;
     if (performance.now() < this.retryAt) return;

@@ -4,32 +4,23 @@ import type { Metrics } from '../metrics.ts';
 import type { Database, Queryable } from './database.ts';
 import { type Position, positionText, serverText } from './freshness.ts';
 import { type Primary, primaryIdentity, Replica, type ReplicaOptions, type ReplicaState } from './replica.ts';
-import { createQueryable } from './statement.ts';
+import { createQueryable, type Run } from './statement.ts';
 
 // Streaming replicas that searches read from (DATABASE_READ_URL). The primary tells a search what has changed (search/cache/invalidation.ts), and with it the position of its log. A replica that has replayed the
 // log up to the last change shows all that the search must see. Where none has, or the one that was chosen fails in the midst of a search, the primary is asked.
 
 const lookEveryMs = 1_000;
 
-export interface Replicas {
-  /** Statements of one search, by one replica as long as that shows what is needed; from then on by another one, or by the primary. */
-  open(needed: () => Position | undefined): Queryable;
-  /** Whether replicas are in use, and none has replayed the log up to a position. */
-  areBehind(position: Position): Promise<boolean>;
-  /** As they were a moment ago. */
-  describe(): ReplicaState[];
-  close(): Promise<void>;
-}
+export type Replicas = Awaited<ReturnType<typeof openReplicas>>;
 
 interface ReplicasOptions extends Pick<ReplicaOptions, 'maxConnections' | 'statementMs'> {
   urls: readonly string[];
-  /** The primary. */
   database: Database;
   logger: Logger;
   metrics: Metrics;
 }
 
-export async function openReplicas(options: ReplicasOptions): Promise<Replicas> {
+export async function openReplicas(options: ReplicasOptions) {
   const { urls, database, logger, metrics, maxConnections, statementMs } = options;
   let primary: Primary | undefined;
   const limits = { maxConnections, statementMs };
@@ -52,13 +43,12 @@ export async function openReplicas(options: ReplicasOptions): Promise<Replicas> 
   let turn = 0;
 
   return {
-    open(needed) {
+    /** Statements of one search, by one replica as long as that shows what is needed; from then on by another one, or by the primary. */
+    open(needed: () => Position | undefined): Queryable {
       /** Those that this search may still use. It never returns to one: parts of the index would seem to come and go. */
       let left: Replica[] | undefined;
       return createQueryable(
-        async <R extends object>(
-          ...[text, values, { onPrimary, ...rest } = {}]: Parameters<Queryable['query']>
-        ) => {
+        async <R extends object>(...[text, values, { onPrimary, ...rest } = {}]: Parameters<Run>) => {
           const { timeoutMs = statementMs } = rest;
           const end = performance.now() + timeoutMs;
           const position = onPrimary ? undefined : needed();
@@ -77,13 +67,14 @@ export async function openReplicas(options: ReplicasOptions): Promise<Replicas> 
       );
     },
 
-    async areBehind(position) {
+    /** Whether replicas are in use, and none has replayed the log up to a position. */
+    async areBehind(position: Position): Promise<boolean> {
       const inUse = replicas.filter(({ isInUse }) => isInUse);
       for (const replica of inUse) if (await replica.hasReplayed(position)) return false;
       return inUse.some(({ isInUse }) => isInUse);
     },
 
-    describe: () => replicas.map((replica) => replica.describe()),
+    describe: (): ReplicaState[] => replicas.map((replica) => replica.describe()),
 
     async close() {
       stop.abort();

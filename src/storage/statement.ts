@@ -1,33 +1,47 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
+import { Sql } from './sql.ts';
 
-type Asked = [text: string, values?: readonly unknown[], options?: QueryOptions];
+type Asked = Plain | [statement: Sql, options?: QueryOptions];
+type Plain = [text: string, values?: readonly unknown[], options?: QueryOptions];
+type Answer<R> = Promise<{ rows: R[]; rowCount: number }>;
 
-interface Query {
-  query<R extends object = Record<string, unknown>>(
-    ...asked: Asked
-  ): Promise<{ rows: R[]; rowCount: number }>;
-}
+/** Runs a statement, given as its text and the values of its parameters. */
+export type Run = <R extends object = Record<string, unknown>>(...asked: Plain) => Answer<R>;
 
-export interface Queryable extends Query {
+export interface Queryable {
+  query<R extends object = Record<string, unknown>>(...asked: Asked): Answer<R>;
   rows<R extends object>(...asked: Asked): Promise<R[]>;
-  /** The first row. */
   first<R extends object>(...asked: Asked): Promise<R | undefined>;
+  /** The same, where there surely is one. */
+  one<R extends object>(...asked: Asked): Promise<R>;
   /** The only column of every row. */
   column<T>(...asked: Asked): Promise<T[]>;
   /** The only column of the first row; undefined without a row. */
   value<T>(...asked: Asked): Promise<T>;
+  count(...asked: Asked): Promise<number>;
 }
 
-export function createQueryable(query: Query['query']): Queryable {
+export function createQueryable(run: Run): Queryable {
+  const query = <R extends object>(...[statement, ...rest]: Asked) =>
+    statement instanceof Sql
+      ? run<R>(statement.text, statement.values, ...(rest as [QueryOptions?]))
+      : run<R>(statement, ...(rest as [unknown[]?, QueryOptions?]));
+  const first = async <R extends object>(...asked: Asked) => (await query<R>(...asked)).rows[0];
   const column = async <T>(...asked: Asked) =>
     (await query(...asked)).rows.map((row) => Object.values(row)[0] as T);
   return {
     query,
     rows: async <R extends object>(...asked: Asked) => (await query<R>(...asked)).rows,
-    first: async <R extends object>(...asked: Asked) => (await query<R>(...asked)).rows[0],
+    first,
+    async one<R extends object>(...asked: Asked) {
+      const row = await first<R>(...asked);
+      if (row === undefined) throw new Error('a statement returned no row');
+      return row;
+    },
     column,
     value: async <T>(...asked: Asked) => (await column<T>(...asked))[0] as T,
+    count: async (...asked) => (await query(...asked)).rowCount,
   };
 }
 

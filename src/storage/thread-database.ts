@@ -4,7 +4,6 @@ import { type Database, openDatabase } from './database.ts';
 
 // A thread that works on the database has connections of its own, so that nothing large passes between it and the process.
 
-/** What a thread is told. */
 export interface ThreadDatabase {
   databaseUrl: string;
   logLevel: string;
@@ -14,12 +13,7 @@ export interface ThreadDatabase {
 }
 
 /** Unless told otherwise, a thread does one thing at a time. */
-export function threadDatabase(
-  database: Database,
-  logger: Logger,
-  config: Config,
-  maxConnections = 1,
-): ThreadDatabase {
+export function threadDatabase(database: Database, logger: Logger, config: Config, maxConnections = 1) {
   return {
     maxConnections,
     ...{ databaseUrl: database.url, logLevel: logger.level, logFormat: config.LOG_FORMAT },

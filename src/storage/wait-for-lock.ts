@@ -7,7 +7,6 @@ const defaultAskAgainMs = 5_000;
 interface LockOptions {
   isShared?: boolean;
   askAgainMs?: number;
-  /** Gives up after so long, and returns false. */
   withinMs?: number;
 }
 

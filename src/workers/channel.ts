@@ -4,20 +4,7 @@ import type { Assignment, Families, FromSupervisor, FromWorker, Started } from '
 
 // The worker's end of the channel to its supervisor.
 
-export interface SupervisorChannel {
-  /** What this worker has to do. Never resolves where it is told to stop before. */
-  assignment: Promise<Assignment>;
-  /** Aborted when the worker shall finish what it has begun, and end; the reason is `SupervisorGone` where nobody waits for that any more. */
-  stop: AbortSignal;
-  peers: SpendingPeers;
-  /** Answers the supervisor's questions for the metrics of this worker. */
-  offerMetrics(collect: () => Promise<Families>): void;
-  renderAll(): Promise<string>;
-  started(started: Started): void;
-  failed(reason: string): void;
-  /** Lets the process end. */
-  close(): void;
-}
+export type SupervisorChannel = NonNullable<ReturnType<typeof openSupervisorChannel>>;
 
 export class SupervisorGone extends Error {
   override readonly name = 'SupervisorGone';
@@ -27,7 +14,7 @@ export class SupervisorGone extends Error {
 const answerWithinMs = 4_000;
 
 /** Undefined in a process that no supervisor has started. */
-export function openSupervisorChannel(): SupervisorChannel | undefined {
+export function openSupervisorChannel() {
   const { worker } = cluster;
   if (!worker) return undefined;
   const stop = new AbortController();
@@ -67,15 +54,18 @@ export function openSupervisorChannel(): SupervisorChannel | undefined {
   send({ kind: 'ready' });
 
   return {
+    /** What this worker has to do. Never resolves where it is told to stop before. */
     assignment,
+    /** Aborted when the worker shall finish what it has begun, and end; the reason is `SupervisorGone` where nobody waits for that any more. */
     stop: stop.signal,
     peers: {
       tell: (spent) => send({ kind: 'spent', spent }),
       onTold(listener) {
         onSpent = listener;
       },
-    },
-    offerMetrics(collect) {
+    } satisfies SpendingPeers,
+    /** Answers the supervisor's questions for the metrics of this worker. */
+    offerMetrics(collect: () => Promise<Families>) {
       collectFamilies = collect;
     },
     async renderAll() {
@@ -93,8 +83,8 @@ export function openSupervisorChannel(): SupervisorChannel | undefined {
       if (text === undefined) throw new Error('The supervisor does not answer.');
       return text;
     },
-    started: (started) => send({ kind: 'started', started }),
-    failed: (reason) => send({ kind: 'failed', reason }),
+    started: (started: Started) => send({ kind: 'started', started }),
+    failed: (reason: string) => send({ kind: 'failed', reason }),
     close() {
       worker.exitedAfterDisconnect = true;
       if (worker.isConnected()) process.disconnect();

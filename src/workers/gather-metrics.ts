@@ -13,16 +13,7 @@ interface AskedWorker {
   send(message: FromSupervisor): void;
 }
 
-interface GatheredMetrics<W extends AskedWorker> {
-  /** The text of /metrics. */
-  gather(workers: readonly W[]): Promise<string>;
-  answered(worker: W, question: number, families: Families): void;
-  /** The worker has ended. */
-  forget(worker: W): void;
-}
-
-/** @param own what the supervisor counts itself */
-export function createGatheredMetrics<W extends AskedWorker>(own: Metrics): GatheredMetrics<W> {
+export function createGatheredMetrics<W extends AskedWorker>(own: Metrics) {
   const latest = new Map<W, Families>();
   const questions = new Map<number, { open: Set<W>; done: () => void }>();
   let counted: Families = [];
@@ -53,16 +44,16 @@ export function createGatheredMetrics<W extends AskedWorker>(own: Metrics): Gath
   }
 
   return {
-    async gather(workers) {
+    async gather(workers: readonly W[]): Promise<string> {
       await ask(workers);
       const ofSupervisor = await own.registry.getMetricsAsJSON();
       return addUp([ofSupervisor, counted, ...latest.values()]).metrics();
     },
-    answered(worker, question, families) {
+    answered(worker: W, question: number, families: Families) {
       latest.set(worker, families);
       settle(worker, [question]);
     },
-    forget(worker) {
+    forget(worker: W) {
       const families = (latest.get(worker) ?? []).filter(isCount);
       latest.delete(worker);
       settle(worker, questions.keys());
@@ -75,7 +66,6 @@ function addUp(families: readonly Families[]): Registry {
   return AggregatorRegistry.aggregate([...families]);
 }
 
-/** What only ever grows. */
 function isCount({ type }: Families[number]): boolean {
   return ['counter', 'histogram'].includes(String(type));
 }

@@ -6,19 +6,11 @@ import { startWatchdog, type Watchdog } from './watchdog.ts';
 
 // The place of one worker: a process is forked for it, told what to do, killed when it hangs, and replaced when it ends.
 
-export interface Slot {
-  /** Resolves when the first process has started, or could not. */
-  start(): Promise<Outcome>;
-  isRunning(): boolean;
-  send(message: FromSupervisor): void;
-  /** Has the worker finish what it has begun. Resolves when it has ended, with whether it did so by itself and without an error. */
-  close(): Promise<boolean>;
-}
+export type Slot = ReturnType<typeof createSlot>;
 
 export type Outcome = { started: Started } | { failed: string };
 
 interface SlotOptions {
-  /** Of the worker, from 1. */
   number: number;
   /** Asked for each process anew. */
   assign(): Omit<Assignment, 'worker'>;
@@ -34,7 +26,7 @@ const stopWithinMs = 20_000;
 /** A worker that has begun anything listens for them: one that is ended by them has nothing to finish. */
 const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
-export function createSlot(options: SlotOptions): Slot {
+export function createSlot(options: SlotOptions) {
   const { number, logger } = options;
   let worker: Worker | undefined;
   let isRunning = false;
@@ -42,7 +34,6 @@ export function createSlot(options: SlotOptions): Slot {
   let isClosing = false;
   let endedWell = true;
   let watchdog: Watchdog | undefined;
-  /** In a row. */
   let ends = 0;
   let timer: NodeJS.Timeout | undefined;
   let settleStart: (outcome: Outcome) => void = () => {};
@@ -110,7 +101,8 @@ export function createSlot(options: SlotOptions): Slot {
       }),
     isRunning: () => isRunning,
     send,
-    async close() {
+    /** Has the worker finish what it has begun. Resolves when it has ended, with whether it did so by itself and without an error. */
+    async close(): Promise<boolean> {
       isClosing = true;
       clearTimeout(timer);
       if (!worker) return true;

@@ -1,10 +1,7 @@
 /** No work of a worker blocks its main thread for this long. */
 const defaults = { everyMs: 5_000, maxUnanswered: 4 };
 
-export interface Watchdog {
-  answered(): void;
-  close(): void;
-}
+export type Watchdog = ReturnType<typeof startWatchdog>;
 
 /**
  * A watchdog for a worker that hangs: its process is there, but does nothing any more. It counts pings without an answer, and not the time that has passed: after the whole machine stood still, the worker
@@ -13,7 +10,7 @@ export interface Watchdog {
 export function startWatchdog(
   { ping, giveUp }: { ping(): void; giveUp(silentMs: number): void },
   { everyMs, maxUnanswered } = defaults,
-): Watchdog {
+) {
   let unanswered = 0;
   const timer = setInterval(() => {
     if (unanswered === maxUnanswered) {

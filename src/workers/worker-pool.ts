@@ -11,20 +11,12 @@ import { createSlot, type Slot } from './slot.ts';
 // The workers of a supervisor. The first one starts alone: it makes what is missing (keys, tables), and why it cannot start is told as if there were one
 // process. The others follow. Node's cluster accepts connections in the supervisor and gives them to the workers that listen, in turns.
 
-interface WorkerPool {
-  /** Resolves with what the first worker has started, when the others have had their try. Throws WorkerFailed where the first one cannot start. */
-  start(signal?: AbortSignal): Promise<Started>;
-  /** Has all workers finish what they have begun, and waits until they have ended. */
-  close(): Promise<void>;
-}
-
 /** Says, in a sentence for the operator, why a worker could not start. */
 export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed';
 }
 
-/** @param configs the settings of each worker */
-export function createWorkerPool(configs: readonly Config[], logger: Logger): WorkerPool {
+export function createWorkerPool(configs: readonly Config[], logger: Logger) {
   // Config and metrics have values that JSON does not know.
   cluster.setupPrimary({ args: ['worker'], serialization: 'advanced' });
   const own = createMetrics({ process: false });
@@ -67,7 +59,8 @@ export function createWorkerPool(configs: readonly Config[], logger: Logger): Wo
   }
 
   return {
-    async start(signal) {
+    /** Resolves with what the first worker has started, when the others have had their try. Throws WorkerFailed where the first one cannot start. */
+    async start(signal?: AbortSignal): Promise<Started> {
       const [first, ...others] = slots;
       if (!first) throw new Error('there are no settings for a worker');
       const aborted = signal && once(signal, 'abort').then(() => Promise.reject(signal.reason));
@@ -79,6 +72,7 @@ export function createWorkerPool(configs: readonly Config[], logger: Logger): Wo
       await untilStopped(Promise.all(others.map((slot) => slot.start())));
       return outcome.started;
     },
+    /** Has all workers finish what they have begun, and waits until they have ended. */
     async close() {
       const ends = await Promise.all(slots.map((slot) => slot.close()));
       const failed = ends.flatMap((isGood, index) => (isGood ? [] : [index + 1]));

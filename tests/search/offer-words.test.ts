@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { writeIndex } from '../../src/search/write/write-index.ts';
 import type { Database } from '../../src/storage/database.ts';
+import type { Run } from '../../src/storage/statement.ts';
 import { catalog, offer, plain } from '../support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../support/database/database.ts';
 import { countSearches } from '../support/search/counted-searches.ts';
@@ -20,7 +21,7 @@ it('a word in very many offers has no more of them looked up than it takes to ra
   let lookedUp = 0;
   const watched: Database = Object.create(database, {
     query: {
-      value: (...asked: Parameters<Database['query']>) => {
+      value: (...asked: Parameters<Run>) => {
         if (asked[0].includes('as wanted (key) join discovery.offer')) lookedUp += countKeys(asked[1]?.[0]);
         return database.query(...asked);
       },

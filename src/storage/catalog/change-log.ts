@@ -1,4 +1,5 @@
 import type { Database, Queryable, Transaction } from '../database.ts';
+import { newRow, sql } from '../sql.ts';
 
 // The log of catalog changes. A change and its row commit together, the row still without a number. Numbers are given to committed rows, one
 // numbering at a time: whoever sees a number sees all lower ones, so that a reader who remembers how far it got misses nothing.
@@ -31,21 +32,15 @@ export interface Change extends Required<Omit<NewChange, 'submissionId'>> {
 
 /** Logs a change in the transaction that makes it. The caller holds the lock on the catalog's row. */
 export async function appendChange(tx: Transaction, change: NewChange): Promise<void> {
-  const { catalogKey, version, publisher, submissionId, kind, at, details } = change;
-  await tx.query(
-    `insert into catalog.change_log (catalog_key, version, publisher, submission_id, kind, at, details)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [catalogKey, version, publisher, submissionId, kind, at, details],
-  );
+  await tx.query(sql`insert into catalog.change_log ${newRow(change)}`);
   tx.hint(changesChannel);
 }
 
 /** Numbers what has been committed; returns how many changes got a number. */
 export async function numberChanges(database: Database): Promise<number> {
   for (let total = 0; ; ) {
-    const { rowCount: waiting } = await database.query(
-      'select from catalog.change_log where seq is null limit 1',
-    );
+    const { rowCount: waiting } = await database.query(sql`select from catalog.change_log
+      where seq is null limit 1`);
     const numbered = waiting === 0 ? 0 : await database.transaction(numberBatch);
     total += numbered;
     if (numbered < numberingBatch) return total;
@@ -54,29 +49,22 @@ export async function numberChanges(database: Database): Promise<number> {
 
 async function numberBatch(tx: Transaction): Promise<number> {
   // A statement of its own: the next one must see what the last holder of the lock has committed.
-  await tx.query('select pg_advisory_xact_lock($1)', [numberingLock]);
-  const { rowCount } = await tx.query(
-    `update catalog.change_log as change
-     set seq = numbered.seq
-     from (
-       select id, coalesce((select max(seq) from catalog.change_log), 0) + row_number() over (order by id) as seq
-       from (select id from catalog.change_log where seq is null order by id limit $1) as waiting
-     ) as numbered
-     where change.id = numbered.id`,
-    [numberingBatch],
-  );
-  return rowCount;
+  await tx.query(sql`select pg_advisory_xact_lock(${numberingLock})`);
+  return tx.count(sql`update catalog.change_log as change
+    set seq = numbered.seq
+    from (
+      select id, coalesce((select max(seq) from catalog.change_log), 0) + row_number() over (order by id) as seq
+      from (select id from catalog.change_log where seq is null order by id limit ${numberingBatch}) as waiting
+    ) as numbered
+    where change.id = numbered.id`);
 }
 
-/** The numbered changes after a number, in order. */
 export function readChanges(queryable: Queryable, afterSeq: number, limit: number) {
-  return queryable.rows<Change>(
-    `select ${columns} from catalog.change_log where seq > $1 order by seq limit $2`,
-    [afterSeq, limit],
-  );
+  return queryable.rows<Change>(sql`select ${columns} from catalog.change_log
+    where seq > ${afterSeq} order by seq limit ${limit}`);
 }
 
-const columns = `seq, catalog_key as "catalogKey", version, publisher, submission_id as "submissionId", kind, at, details`;
+const columns = sql`seq, catalog_key as "catalogKey", version, publisher, submission_id as "submissionId", kind, at, details`;
 
 const purgeBatch = 5_000;
 
@@ -84,32 +72,27 @@ const purgeBatch = 5_000;
 export async function purgeChanges(database: Database, before: Date): Promise<number> {
   let total = 0;
   for (let last = 0; ; ) {
-    const { rows } = await database.query<{ last: number | null; old: number; gone: number }>(
-      `with batch as (
-         select id, catalog_key, version, seq, at from catalog.change_log where id > $1 order by id limit $2
-       ), gone as (
-         delete from catalog.change_log where id in (
-           select id from batch
-           where at < $3 and seq <= (select seq from catalog.push_cursor) and exists (
-             select from catalog.change_log as later
-             where later.catalog_key = batch.catalog_key and later.version > batch.version and later.seq > batch.seq
-           )
-         ) returning id
-       )
-       select max(id) as last, count(*) filter (where at < $3) as old, (select count(*) from gone) as gone from batch`,
-      [last, purgeBatch, before],
-    );
-    const { last: end = null, old = 0, gone = 0 } = rows[0] ?? {};
-    total += gone;
-    if (end === null || old === 0) return total;
-    last = end;
+    const batch = await database.one<{ last: number | null; old: number; gone: number }>(sql`
+      with batch as (
+        select id, catalog_key, version, seq, at from catalog.change_log where id > ${last} order by id limit ${purgeBatch}
+      ), gone as (
+        delete from catalog.change_log where id in (
+          select id from batch
+          where at < ${before} and seq <= (select seq from catalog.push_cursor) and exists (
+            select from catalog.change_log as later
+            where later.catalog_key = batch.catalog_key and later.version > batch.version and later.seq > batch.seq
+          )
+        ) returning id
+      )
+      select max(id) as last, count(*) filter (where at < ${before}) as old, (select count(*) from gone) as gone from batch`);
+    total += batch.gone;
+    if (batch.last === null || batch.old === 0) return total;
+    last = batch.last;
   }
 }
 
 /** The changes of one catalog that are still known, the latest first. */
 export function listChanges(queryable: Queryable, catalogKey: number, limit: number) {
-  return queryable.rows<Change>(
-    `select ${columns} from catalog.change_log where catalog_key = $1 order by version desc limit $2`,
-    [catalogKey, limit],
-  );
+  return queryable.rows<Change>(sql`select ${columns} from catalog.change_log
+    where catalog_key = ${catalogKey} order by version desc limit ${limit}`);
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from '../database.ts';
-import { type DocumentDigests, digestOf, fingerprintOf, toDigests } from '../fingerprint.ts';
+import { type DocumentDigests, digestDocuments, fingerprintOf } from '../fingerprint.ts';
+import { type Sql, sql } from '../sql.ts';
 import { subscriptionMatches } from './subscriptions.ts';
 
 // What `signpost check` holds against the rest of a network: catalogs with fingerprints of their documents, and what subscribers have missed of them.
@@ -18,7 +19,6 @@ export interface PublishedCatalog {
   version: number;
   /** Whether it is active, and one of the given subscriptions asks for it. */
   isWanted: boolean;
-  /** The version that the change log knows. */
   loggedVersion: number | null;
   /** As its row says, and as there are. */
   resources: number;
@@ -32,42 +32,33 @@ export async function listPublished(
   { after, limit, ids }: Page,
   subscriptionIds: readonly string[],
 ): Promise<PublishedCatalog[]> {
-  const { rows } = await queryable.query<Omit<PublishedCatalog, 'counted'> & { content: string[] }>(
-    `select key, catalog.id, catalog.owner, version, resource_count as resources, offer_count as offers,
-       (select max(version) from catalog.change_log where catalog_key = key) as "loggedVersion",
-       is_active and exists (
-         select from catalog.subscription where subscription.id = any ($4::uuid[]) and ${subscriptionMatches('catalog')}
-       ) as "isWanted",
-       md5(head::jsonb::text) as fingerprint, array[${fingerprintOf(resourcesOf('key'))}, ${fingerprintOf(offersOf('key'))}] as content
-     from catalog.catalog where key > $1 and ($2::text[] is null or catalog.id = any ($2)) order by key limit $3`,
-    [after, ids ?? null, limit, subscriptionIds],
-  );
+  const { rows } = await queryable.query<Omit<PublishedCatalog, 'counted'> & { content: string[] }>(sql`
+    select key, catalog.id, catalog.owner, version, resource_count as resources, offer_count as offers,
+      (select max(version) from catalog.change_log where catalog_key = key) as "loggedVersion",
+      is_active and exists (
+        select from catalog.subscription where subscription.id = any (${subscriptionIds}::uuid[]) and ${subscriptionMatches(sql`catalog`)}
+      ) as "isWanted",
+      md5(head::jsonb::text) as fingerprint, array[${fingerprintOf(resourcesOf(sql`key`))}, ${fingerprintOf(offersOf(sql`key`))}] as content
+    from catalog.catalog where key > ${after} and (${ids}::text[] is null or catalog.id = any (${ids})) order by key limit ${limit}`);
   return rows.map(({ content, fingerprint, ...row }) => {
     const [resources = 0, offers = 0] = content.map((text) => Number.parseInt(text, 10));
     return { ...row, counted: { resources, offers }, fingerprint: [fingerprint, ...content].join(' ') };
   });
 }
 
-const resourcesOf = (key: string) =>
-  `select id, coalesce(assembled, own) as document from catalog.resource where catalog_key = ${key}`;
-const offersOf = (key: string) => `select id, own as document from catalog.offer where catalog_key = ${key}`;
+const resourcesOf = (key: number | Sql) =>
+  sql`select id, coalesce(assembled, own) as document from catalog.resource where catalog_key = ${key}`;
+const offersOf = (key: number | Sql) =>
+  sql`select id, own as document from catalog.offer where catalog_key = ${key}`;
 
-export async function digestPublished(queryable: Queryable, key: number): Promise<DocumentDigests> {
-  const { rows } = await queryable.query<{ kind: string; id: string; digest: string }>(
-    `select kind, id, ${digestOf('id', 'document')}::text as digest from (
-       select 'resource' as kind, * from (${resourcesOf('$1')}) as resources union all select 'offer', * from (${offersOf('$1')}) as offers
-     ) as documents`,
-    [key],
-  );
-  return toDigests(rows);
+export function digestPublished(queryable: Queryable, key: number): Promise<DocumentDigests> {
+  return digestDocuments(queryable, { resources: resourcesOf(key), offers: offersOf(key) });
 }
 
-/** A subscriber that has not acknowledged what a catalog is now. */
 export interface MissedPush {
   id: string;
   version: number;
   subscriber: string;
-  /** Null: none. */
   acknowledgedVersion: number | null;
   /** Null: nothing was ever planned for it. */
   state: string | null;
@@ -76,46 +67,43 @@ export interface MissedPush {
   attempts: number | null;
   /** It does not match any more, which the subscriber has not acknowledged. */
   isWithdrawal: boolean;
-  /** When something was last sent to this subscriber. */
   lastSentAt: Date | null;
 }
 
 /** A subscription of the same moment may or may not get a change as a push: it pulls. */
-const subscribedBefore = `interval '1 minute'`;
+const subscribedBefore = sql`interval '1 minute'`;
 
 /** What was published before a subscription is pulled, not pushed: without a push, it was missed only where it changed afterwards. */
 export function listMissedPushes(
   queryable: Queryable,
   { ids, limit }: { ids?: readonly string[]; limit: number },
 ) {
-  return queryable.rows<MissedPush>(
-    `with wanted as (
-       select subscription.owner as subscriber, key, min(subscription.updated_at) as since
-       from catalog.catalog join catalog.subscription on status = 'ACTIVE' and ${subscriptionMatches('catalog')}
-       where is_active and ($1::text[] is null or catalog.id = any ($1)) group by 1, 2
-     ), missed as (
-       select coalesce(wanted.subscriber, push.subscriber) as subscriber, coalesce(wanted.key, push.catalog_key) as key, wanted.since,
-         acknowledged_version, state, last_error, due_at, attempts, withdrawn, in_flight, push.id is null as is_unplanned, wanted.key is null as is_withdrawal
-       from wanted full join catalog.push on push.subscriber = wanted.subscriber and push.catalog_key = wanted.key
-     )
-     select catalog.id, version, subscriber, acknowledged_version as "acknowledgedVersion", state, last_error as "lastError", due_at as "dueAt", attempts,
-       is_withdrawal as "isWithdrawal", (select max(sent_timestamp) from catalog.push as sent where sent.subscriber = missed.subscriber) as "lastSentAt"
-     from missed join catalog.catalog using (key)
-     where ($1::text[] is null or catalog.id = any ($1)) and case
-       when is_unplanned then catalog.updated_at > since + ${subscribedBefore}
-       when is_withdrawal then (in_flight or acknowledged_version is not null and not withdrawn) and exists (
-         select from catalog.subscription where subscription.owner = missed.subscriber and status = 'ACTIVE')
-       else state <> 'acknowledged' or acknowledged_version < version end
-     order by catalog.id, subscriber limit $2`,
-    [ids ?? null, limit],
-  );
+  return queryable.rows<MissedPush>(sql`with wanted as (
+      select subscription.owner as subscriber, key, min(subscription.updated_at) as since
+      from catalog.catalog join catalog.subscription on status = 'ACTIVE' and ${subscriptionMatches(sql`catalog`)}
+      where is_active and (${ids}::text[] is null or catalog.id = any (${ids})) group by 1, 2
+    ), missed as (
+      select coalesce(wanted.subscriber, push.subscriber) as subscriber, coalesce(wanted.key, push.catalog_key) as key, wanted.since,
+        acknowledged_version, state, last_error, due_at, attempts, withdrawn, in_flight, push.id is null as is_unplanned,
+          wanted.key is null as is_withdrawal
+      from wanted full join catalog.push on push.subscriber = wanted.subscriber and push.catalog_key = wanted.key
+    )
+    select catalog.id, version, subscriber, acknowledged_version as "acknowledgedVersion", state, last_error as "lastError",
+      due_at as "dueAt", attempts,
+      is_withdrawal as "isWithdrawal", (select max(sent_timestamp) from catalog.push as sent
+        where sent.subscriber = missed.subscriber) as "lastSentAt"
+    from missed join catalog.catalog using (key)
+    where (${ids}::text[] is null or catalog.id = any (${ids})) and case
+      when is_unplanned then catalog.updated_at > since + ${subscribedBefore}
+      when is_withdrawal then (in_flight or acknowledged_version is not null and not withdrawn) and exists (
+        select from catalog.subscription where subscription.owner = missed.subscriber and status = 'ACTIVE')
+      else state <> 'acknowledged' or acknowledged_version < version end
+    order by catalog.id, subscriber limit ${limit}`);
 }
 
 /** Of these subscriptions, those that are ACTIVE, each with its subscriber. */
 export async function listActive(queryable: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await queryable.query<{ id: string; owner: string }>(
-    "select id, owner from catalog.subscription where id = any ($1::uuid[]) and status = 'ACTIVE'",
-    [ids],
-  );
+  const { rows } = await queryable.query<{ id: string; owner: string }>(sql`select id, owner
+    from catalog.subscription where id = any (${ids}::uuid[]) and status = 'ACTIVE'`);
   return new Map(rows.map(({ id, owner }) => [id, owner]));
 }

@@ -1,5 +1,6 @@
 import { textArray } from '../binary-arrays.ts';
 import type { Queryable, Transaction } from '../database.ts';
+import { raw, sql } from '../sql.ts';
 import type { SchemaUses } from './catalogs.ts';
 
 // The resources and offers of a catalog, written in bulk: one statement for all of them, and a row that would not change is not touched, so
@@ -32,7 +33,7 @@ export interface Written {
   updated: number;
 }
 
-export interface WriteTarget {
+interface WriteTarget {
   key: number;
   version: number;
   /** The catalog has just been inserted: nothing can be in the way, and the database need not look. */
@@ -45,37 +46,31 @@ export async function writeResources(
   rows: readonly ResourceRow[],
 ): Promise<Written> {
   if (rows.length === 0) return { inserted: 0, updated: 0 };
-  return counted(
-    await tx.query<Written>(
-      `with written as (
-         insert into catalog.resource as resource
-           (catalog_key, changed_version, is_template, template_bytes, id, own, assembled, directive,
-            master_key, master_resource_id, master_version, edition)
-         select $1, $2, $3, case when $3 then octet_length(own) end, id, own::json, assembled::json, directive::json,
-           master_key, master_resource_id, master_version, edition
-         from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::integer[], $11::bigint[])
-           as incoming (id, own, assembled, directive, master_key, master_resource_id, master_version, edition)
-         ${catalog.isNew ? '' : updateResource}
-         returning xmax = 0 as inserted, changed_version = $2 as changed
-       )
-       select count(*) filter (where inserted) as inserted, count(*) filter (where changed and not inserted) as updated from written`,
-      [
-        ...[catalog.key, catalog.version, catalog.isTemplate],
-        textArray(rows.map(({ id }) => id)),
-        textArray(rows.map(({ own }) => own)),
-        textArray(column(rows, ({ assembled }) => assembled)),
-        textArray(column(rows, ({ extension }) => extension?.directive)),
-        column(rows, ({ extension }) => extension?.masterKey),
-        textArray(column(rows, ({ extension }) => extension?.masterResourceId)),
-        column(rows, ({ extension }) => extension?.masterVersion),
-        column(rows, ({ extension }) => extension?.edition),
-      ],
-    ),
-  );
+  const { key, version, isTemplate, isNew } = catalog;
+  return tx.one<Written>(sql`with written as (
+      insert into catalog.resource as resource
+        (catalog_key, changed_version, is_template, template_bytes, id, own, assembled, directive,
+         master_key, master_resource_id, master_version, edition)
+      select ${key}, ${version}, ${isTemplate}, case when ${isTemplate} then octet_length(own) end, id, own::json, assembled::json, directive::json,
+        master_key, master_resource_id, master_version, edition
+      from unnest(
+        ${textArray(rows.map(({ id }) => id))}::text[],
+        ${textArray(rows.map(({ own }) => own))}::text[],
+        ${textArray(column(rows, ({ assembled }) => assembled))}::text[],
+        ${textArray(column(rows, ({ extension }) => extension?.directive))}::text[],
+        ${column(rows, ({ extension }) => extension?.masterKey)}::bigint[],
+        ${textArray(column(rows, ({ extension }) => extension?.masterResourceId))}::text[],
+        ${column(rows, ({ extension }) => extension?.masterVersion)}::integer[],
+        ${column(rows, ({ extension }) => extension?.edition)}::bigint[]
+      ) as incoming (id, own, assembled, directive, master_key, master_resource_id, master_version, edition)
+      ${isNew ? sql`` : updateResource}
+      returning xmax = 0 as inserted, changed_version = ${version} as changed
+    )
+    select count(*) filter (where inserted) as inserted, count(*) filter (where changed and not inserted) as updated from written`);
 }
 
 /** The version of the last change is that of what leaves the service, not of what lies behind it. */
-const updateResource = `
+const updateResource = sql`
   on conflict (catalog_key, id) do update
     set own = excluded.own, assembled = excluded.assembled, directive = excluded.directive, master_key = excluded.master_key,
         master_resource_id = excluded.master_resource_id, master_version = excluded.master_version,
@@ -99,66 +94,44 @@ function column<T>(
 
 export async function writeOffers(tx: Transaction, catalog: WriteTarget, rows: readonly OfferRow[]) {
   if (rows.length === 0) return { inserted: 0, updated: 0 };
-  return counted(
-    await tx.query<Written>(
-      `with written as (
-         insert into catalog.offer as offer (catalog_key, changed_version, id, own)
-         select $1, $2, id, own::json from unnest($3::text[], $4::text[]) as incoming (id, own)
-         ${catalog.isNew ? '' : updateOffer}
-         returning xmax = 0 as inserted
-       )
-       select count(*) filter (where inserted) as inserted, count(*) filter (where not inserted) as updated from written`,
-      [
-        ...[catalog.key, catalog.version],
-        textArray(rows.map(({ id }) => id)),
-        textArray(rows.map(({ own }) => own)),
-      ],
-    ),
-  );
+  const [ids, own] = [textArray(rows.map(({ id }) => id)), textArray(rows.map((row) => row.own))];
+  return tx.one<Written>(sql`with written as (
+      insert into catalog.offer as offer (catalog_key, changed_version, id, own)
+      select ${catalog.key}, ${catalog.version}, id, own::json from unnest(${ids}::text[], ${own}::text[]) as incoming (id, own)
+      ${catalog.isNew ? sql`` : updateOffer}
+      returning xmax = 0 as inserted
+    )
+    select count(*) filter (where inserted) as inserted, count(*) filter (where not inserted) as updated from written`);
 }
 
-const updateOffer = `
+const updateOffer = sql`
   on conflict (catalog_key, id) do update set own = excluded.own, changed_version = excluded.changed_version
     where offer.own::text is distinct from excluded.own::text`;
 
-function counted({ rows: [row] }: { rows: Written[] }): Written {
-  return row ?? { inserted: 0, updated: 0 };
-}
-
-/** Which of these resources a catalog holds. */
 export async function findResourceIds(queryable: Queryable, catalogKey: number, ids: readonly string[]) {
-  const found = await queryable.column<string>(
-    'select id from catalog.resource where catalog_key = $1 and id = any ($2)',
-    [catalogKey, ids],
-  );
+  const found = await queryable.column<string>(sql`select id from catalog.resource
+    where catalog_key = ${catalogKey} and id = any (${ids})`);
   return new Set(found);
 }
 
-/** Which of these resources the catalogs of an owner hold that are visible to one of these networks, leaving one catalog out. */
 export function findResourceIdsOf(
   queryable: Queryable,
   owner: string,
   { networkIds, ids, except }: { networkIds: readonly string[]; ids: readonly string[]; except?: number },
 ) {
-  return queryable.column<string>(
-    `select distinct resource.id from catalog.catalog join catalog.resource on catalog_key = key
-     where owner = $1 and type = 'REGULAR' and visible_to && $2 and key is distinct from $3 and resource.id = any ($4)`,
-    [owner, networkIds, except ?? null, ids],
-  );
+  return queryable.column<string>(sql`
+    select distinct resource.id from catalog.catalog join catalog.resource on catalog_key = key
+    where owner = ${owner} and type = 'REGULAR' and visible_to && ${networkIds} and key is distinct from ${except} and resource.id = any (${ids})`);
 }
 
-/** Removes what is not among the ids; returns how many documents went. */
 export async function removeOthers(
   tx: Transaction,
   kind: 'resource' | 'offer',
   catalogKey: number,
   keptIds: readonly string[],
 ): Promise<number> {
-  const { rowCount } = await tx.query(
-    `delete from catalog.${kind} where catalog_key = $1 and id not in (select unnest($2::text[]))`,
-    [catalogKey, keptIds],
-  );
-  return rowCount;
+  return tx.count(sql`delete from catalog.${raw(kind)}
+    where catalog_key = ${catalogKey} and id not in (select unnest(${keptIds}::text[]))`);
 }
 
 /** How often the documents of these ids, as they are stored now, use each schema type. */
@@ -167,21 +140,18 @@ export async function countSchemaUses(
   catalogKey: number,
   ids: { resources: readonly string[]; offers: readonly string[] },
 ): Promise<SchemaUses> {
-  const { rows } = await queryable.query<{ type: string; uses: number }>(
-    `with attributes as (
-       select coalesce(assembled, own) -> 'resourceAttributes' as value from catalog.resource
-       where catalog_key = $1 and id = any ($2)
-       union all
-       select own -> 'offerAttributes' from catalog.offer where catalog_key = $1 and id = any ($3)
-       union all
-       select consideration -> 'considerationAttributes'
-       from catalog.offer, json_array_elements(own -> 'considerations') as consideration
-       where catalog_key = $1 and id = any ($3) and json_typeof(own -> 'considerations') = 'array'
-     )
-     select type, count(*) as uses
-     from attributes, lateral (values (value ->> '@context'), ((value ->> '@context') || '#' || (value ->> '@type'))) as named (type)
-     where type is not null group by type`,
-    [catalogKey, ids.resources, ids.offers],
-  );
+  const { rows } = await queryable.query<{ type: string; uses: number }>(sql`with attributes as (
+      select coalesce(assembled, own) -> 'resourceAttributes' as value from catalog.resource
+      where catalog_key = ${catalogKey} and id = any (${ids.resources})
+      union all
+      select own -> 'offerAttributes' from catalog.offer where catalog_key = ${catalogKey} and id = any (${ids.offers})
+      union all
+      select consideration -> 'considerationAttributes'
+      from catalog.offer, json_array_elements(own -> 'considerations') as consideration
+      where catalog_key = ${catalogKey} and id = any (${ids.offers}) and json_typeof(own -> 'considerations') = 'array'
+    )
+    select type, count(*) as uses
+    from attributes, lateral (values (value ->> '@context'), ((value ->> '@context') || '#' || (value ->> '@type'))) as named (type)
+    where type is not null group by type`);
   return Object.fromEntries(rows.map(({ type, uses }) => [type, uses]));
 }

@@ -1,7 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import type { Queryable, Transaction } from '../database.ts';
 import { deleteBefore } from '../delete-in-batches.ts';
-import { createGzipPieces } from './gzip-pieces.ts';
+import { assign, newRow, sql } from '../sql.ts';
 
 // Downloads live in the database, in pieces, so that any process can serve them and none holds one in memory. A download appears with the
 // commit of the transaction that writes it: whoever crashes before that leaves nothing behind.
@@ -9,7 +11,7 @@ import { createGzipPieces } from './gzip-pieces.ts';
 /** Every piece has this size, except the last: the place of a byte follows from it. */
 export const pieceBytes = 256 * 1024;
 /** Whoever began in time may finish. */
-const grace = "interval '15 minutes'";
+const grace = sql`interval '15 minutes'`;
 const purgeBatch = 20;
 
 export interface Download {
@@ -28,58 +30,49 @@ export async function writeDownload(
   expiresAt: () => Date,
 ): Promise<Download> {
   const id = randomUUID();
-  await tx.query(
-    `insert into catalog.download (id, owner, expires_at, size_bytes, checksum) values ($1, $2, 'infinity', 0, '')`,
-    [id, owner],
-  );
+  await tx.query(sql`insert into catalog.download (id, owner, expires_at, size_bytes, checksum)
+    values (${id}, ${owner}, 'infinity', 0, '')`);
 
-  const gzip = createGzipPieces(pieceBytes);
-  let position = 0;
-  const store = async () => {
-    for (const bytes of gzip.take()) {
-      await tx.query(
-        'insert into catalog.download_piece (download_id, position, bytes) values ($1, $2, $3)',
-        [id, position, bytes],
-      );
+  const hash = createHash('sha256');
+  let [sizeBytes, position] = [0, 0];
+  await pipeline(text, createGzip(), async (compressed: AsyncIterable<Buffer>) => {
+    for await (const bytes of inPieces(compressed)) {
+      hash.update(bytes);
+      sizeBytes += bytes.length;
+      await tx.query(sql`insert into catalog.download_piece ${newRow({ downloadId: id, position, bytes })}`);
       position += 1;
     }
-  };
-  const source = text[Symbol.asyncIterator]();
-  for (let read = await source.next(); !read.done; ) {
-    await store();
-    const next = source.next();
-    const [result] = await Promise.all([next, gzip.write(read.value)]);
-    read = result;
-  }
-  await gzip.finish();
-  await store();
-
-  const download = {
-    id,
-    expiresAt: expiresAt(),
-    sizeBytes: gzip.sizeBytes(),
-    checksum: `sha256:${gzip.sha256()}`,
-  };
-  await tx.query(
-    'update catalog.download set expires_at = $2, size_bytes = $3, checksum = $4 where id = $1',
-    [id, download.expiresAt, download.sizeBytes, download.checksum],
-  );
-  return download;
+  });
+  const facts = { expiresAt: expiresAt(), sizeBytes, checksum: `sha256:${hash.digest('hex')}` };
+  await tx.query(sql`update catalog.download set ${assign(facts)} where id = ${id}`);
+  return { id, ...facts };
 }
 
-/** The bytes of all downloads of an owner that are kept. */
+async function* inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    left.push(chunk);
+    length += chunk.length;
+    if (length < pieceBytes) continue;
+    const whole = Buffer.concat(left);
+    const rest = whole.length % pieceBytes;
+    for (let start = 0; start < whole.length - rest; start += pieceBytes)
+      yield whole.subarray(start, start + pieceBytes);
+    left = [whole.subarray(whole.length - rest)];
+    length = rest;
+  }
+  if (length > 0) yield Buffer.concat(left);
+}
+
 export function sumDownloads(queryable: Queryable, owner: string) {
-  return queryable.value<number>(
-    'select coalesce(sum(size_bytes), 0)::float8 as bytes from catalog.download where owner = $1',
-    [owner],
-  );
+  return queryable.value<number>(sql`select coalesce(sum(size_bytes), 0)::float8 as bytes
+    from catalog.download where owner = ${owner}`);
 }
 
 export function findDownload(queryable: Queryable, id: string) {
-  return queryable.first<Download>(
-    `select id, expires_at as "expiresAt", size_bytes as "sizeBytes", checksum from catalog.download where id = $1`,
-    [id],
-  );
+  return queryable.first<Download>(sql`
+    select id, expires_at as "expiresAt", size_bytes as "sizeBytes", checksum from catalog.download where id = ${id}`);
 }
 
 /** The bytes from `start` to `end`, both included, piece by piece. No connection is held while the reader takes its time. */
@@ -92,21 +85,18 @@ export async function* readDownload(
     const position = Math.floor(from / pieceBytes);
     const first = from - position * pieceBytes;
     const length = Math.min(pieceBytes - first, end - from + 1);
-    const { rows } = await queryable.query<{ bytes: Buffer }>(
-      `select substring(bytes from $3 for $4) as bytes from catalog.download_piece
-       where download_id = $1 and position = $2`,
-      [id, position, first + 1, length],
-    );
-    if (rows[0]?.bytes.length !== length) throw new Error(`download ${id} has lost bytes at ${from}`);
-    yield rows[0].bytes;
+    const bytes = await queryable.value<Buffer | undefined>(sql`
+      select substring(bytes from ${first + 1}::integer for ${length}::integer) from catalog.download_piece
+      where download_id = ${id} and position = ${position}`);
+    if (bytes?.length !== length) throw new Error(`download ${id} has lost bytes at ${from}`);
+    yield bytes;
     from += length;
   }
 }
 
-/** Removes what nobody may fetch any more; returns how many downloads that were. */
 export const purgeDownloads = deleteBefore(
-  `delete from catalog.download where id in (
-       select id from catalog.download where expires_at < $1::timestamptz - ${grace} limit $2 for update skip locked
+  (before, limit) => sql`delete from catalog.download where id in (
+       select id from catalog.download where expires_at < ${before}::timestamptz - ${grace} limit ${limit} for update skip locked
      )`,
   purgeBatch,
 );

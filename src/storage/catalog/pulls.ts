@@ -1,17 +1,16 @@
 import type { Transaction } from '../database.ts';
+import { newRow, sql } from '../sql.ts';
 import { type Claim, settle } from '../work/due-work.ts';
 
 // Pulls that were acknowledged and are not answered yet. A pull is gone when its on_pull is queued, in the same transaction.
 
-/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const pullTable = 'catalog.pull';
 
-export interface NewPull {
+interface NewPull {
   owner: string;
   subscriptionId: string;
   limit: number;
   offset: number;
-  /** The request's context, as JSON text. */
   context: string;
   /** Of the request's raw body. */
   digest: string;
@@ -20,7 +19,6 @@ export interface NewPull {
   callbackUrl: string;
 }
 
-/** The row of a claimed pull. */
 export interface DuePull {
   owner: string;
   subscription_id: string;
@@ -34,26 +32,18 @@ export interface DuePull {
 }
 
 export async function insertPull(tx: Transaction, pull: NewPull): Promise<void> {
-  const { owner, subscriptionId, limit, offset, context, digest, requestSignature, requestId } = pull;
-  await tx.query(
-    `insert into catalog.pull (owner, subscription_id, page_limit, page_offset, context, digest, request_signature,
-       request_id, callback_url, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())`,
-    [
-      ...[owner, subscriptionId, limit, offset, context, digest, requestSignature],
-      ...[requestId, pull.callbackUrl],
-    ],
-  );
+  const { limit: pageLimit, offset: pageOffset, ...rest } = pull;
+  const row = newRow({ ...rest, pageLimit, pageOffset, dueAt: sql`now()` });
+  await tx.query(sql`insert into catalog.pull ${row}`);
   tx.hint(pullTable);
 }
 
-/** How many pulls of an owner are not answered yet. */
 export function countPulls(tx: Transaction, owner: string) {
-  return tx.value<number>('select count(*) from catalog.pull where owner = $1', [owner]);
+  return tx.value<number>(sql`select count(*) from catalog.pull where owner = ${owner}`);
 }
 
 /** Throws LeaseLost when somebody else works on it by now. */
 export async function finishPull(tx: Transaction, claim: Claim<DuePull>): Promise<void> {
   await settle(tx, pullTable, claim, { dueInMs: null });
-  await tx.query('delete from catalog.pull where id = $1', [claim.id]);
+  await tx.query(sql`delete from catalog.pull where id = ${claim.id}`);
 }

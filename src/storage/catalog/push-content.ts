@@ -1,20 +1,20 @@
 import { createPartCutter, type Part } from '../../rules/push-message.ts';
 import type { Queryable } from '../database.ts';
-import { batchStatement, readDocuments } from './reader.ts';
+import { sql } from '../sql.ts';
+import { readDocuments, selectBatch } from './reader.ts';
 
 // What a push carries: read by one statement where it is small, else in one transaction `repeatable read`. Either way all of it belongs to one
 // version.
 
 const maxWholeDocuments = 2_048;
 
-export interface CatalogHead {
+interface CatalogHead {
   version: number;
   /** The catalog-level members as JSON text. */
   head: string;
 }
 
-export interface CatalogWanted {
-  /** Only the documents that changed after this version. */
+interface CatalogWanted {
   changedAfter?: number;
 }
 
@@ -24,17 +24,14 @@ export async function readWhole(
   catalogKey: number,
   { changedAfter, maxBytes }: CatalogWanted & { maxBytes: number },
 ): Promise<CatalogHead & { part: Part | undefined }> {
-  const changedOnly = changedAfter !== undefined;
-  const { rows } = await queryable.query<WholeRow>(
-    `select version, head, resources.text as resources, offers.text as offers,
-       greatest(resources.found, offers.found) < $3 and resources.found = resources.count and offers.found = offers.count
-         and coalesce(resources.bytes, 0) + coalesce(offers.bytes, 0) <= $4 as complete
-     from catalog.catalog, lateral (${batchStatement('resources', changedOnly)}) as resources,
-       lateral (${batchStatement('offers', changedOnly)}) as offers
-     where key = $1`,
-    [catalogKey, '', maxWholeDocuments, maxBytes, ...(changedOnly ? [changedAfter] : [])],
-  );
-  const { version, head, resources, offers, complete } = only(rows);
+  const batch = { catalogKey, after: '', afterVersion: changedAfter, limit: maxWholeDocuments, maxBytes };
+  const { version, head, resources, offers, complete } = await queryable.one<WholeRow>(sql`
+    select version, head, resources.text as resources, offers.text as offers,
+      greatest(resources.found, offers.found) < ${maxWholeDocuments} and resources.found = resources.count and offers.found = offers.count
+        and coalesce(resources.bytes, 0) + coalesce(offers.bytes, 0) <= ${maxBytes} as complete
+    from catalog.catalog, lateral (${selectBatch('resources', batch)}) as resources,
+      lateral (${selectBatch('offers', batch)}) as offers
+    where key = ${catalogKey}`);
   const list = (text: string | null) => (text === null ? [] : [text]);
   return { version, head, part: complete ? { resources: list(resources), offers: list(offers) } : undefined };
 }
@@ -45,17 +42,8 @@ interface WholeRow extends CatalogHead {
   complete: boolean;
 }
 
-export async function readHead(snapshot: Queryable, catalogKey: number): Promise<CatalogHead> {
-  const { rows } = await snapshot.query<CatalogHead>(
-    'select version, head from catalog.catalog where key = $1',
-    [catalogKey],
-  );
-  return only(rows);
-}
-
-function only<Row>(rows: readonly Row[]): Row {
-  if (rows[0] === undefined) throw new Error('the catalog is gone');
-  return rows[0];
+export function readHead(snapshot: Queryable, catalogKey: number) {
+  return snapshot.one<CatalogHead>(sql`select version, head from catalog.catalog where key = ${catalogKey}`);
 }
 
 /** The documents of a catalog, or those that changed after a version, in parts that are never all in memory. */
@@ -83,17 +71,15 @@ export async function* readParts(
 
 /** The document that changed longest ago, unless it changed after the given version. A catalog must have one: where only its head has news, it goes with a document that the receiver most probably has. */
 export async function readOldest(snapshot: Queryable, catalogKey: number, upToVersion: number | null = null) {
-  const { rows } = await snapshot.query<{ member: keyof Part; document: string }>(
-    `select member, document from (
-       (select 'resources' as member, coalesce(assembled, own) as document, changed_version
-        from catalog.resource where catalog_key = $1 order by changed_version limit 1)
-       union all
-       (select 'offers', own, changed_version from catalog.offer where catalog_key = $1 order by changed_version limit 1)
-     ) as oldest
-     where $2::integer is null or changed_version <= $2
-     order by changed_version limit 1`,
-    [catalogKey, upToVersion],
-  );
+  const { rows } = await snapshot.query<{ member: keyof Part; document: string }>(sql`
+    select member, document from (
+      (select 'resources' as member, coalesce(assembled, own) as document, changed_version
+       from catalog.resource where catalog_key = ${catalogKey} order by changed_version limit 1)
+      union all
+      (select 'offers', own, changed_version from catalog.offer where catalog_key = ${catalogKey} order by changed_version limit 1)
+    ) as oldest
+    where ${upToVersion}::integer is null or changed_version <= ${upToVersion}
+    order by changed_version limit 1`);
   const part: Part = { resources: [], offers: [] };
   for (const { member, document } of rows) part[member].push(document);
   return part;

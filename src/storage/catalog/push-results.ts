@@ -1,5 +1,6 @@
 import type { PushRecord } from '../../rules/push-outcome.ts';
 import type { Database } from '../database.ts';
+import { sql } from '../sql.ts';
 import { appendHistory } from '../work/history.ts';
 import { dueIn } from '../work/leases.ts';
 import type { DuePush, HeldLane } from './pushes.ts';
@@ -8,7 +9,6 @@ export interface PushResult {
   push: DuePush;
   lane: HeldLane;
   record: PushRecord;
-  /** The version that it was computed from. */
   seenVersion: number;
   dueInMs: number | null;
   restMs?: number;
@@ -22,41 +22,38 @@ export interface PushResult {
  * lane was still held: otherwise nothing was written.
  */
 export async function writePushResults(database: Database, results: readonly PushResult[]) {
-  const { rows } = await database.query<{ id: number }>(
-    `update catalog.push
-     set acknowledged_version = given."acknowledgedVersion", needs_full = given."needsFull" or ${isGivenUp}, in_flight = given."inFlight",
-       withdrawn = given.withdrawn, told_networks = given.networks, part_bytes = given."partBytes",
-       attempts = case when ${startsAfresh} then 0 else given.attempts end,
-       failing_since = case when ${startsAfresh} then null else given."failingSince" end,
-       history = ${appendHistory('push.history', 'given.history')}, last_status = given."lastStatus", last_error = given."lastError", form = given.form,
-       state = case when ${isGivenUp} then 'skipped' when ${isStillWanted} then 'pending' else given.state end,
-       rest_until = ${dueIn('given."restMs"')},
-       due_at = case when ${isGivenUp} then null when ${isStillWanted} then greatest(now(), ${dueIn('given."restMs"')})
-         else ${dueIn('given."dueInMs"')} end
-     from jsonb_to_recordset($1) as given (id bigint, name text, token uuid, "seenVersion" integer, "acknowledgedVersion" integer,
-       "needsFull" boolean, "inFlight" boolean, withdrawn boolean, networks text[], "partBytes" integer, attempts integer,
-       "failingSince" timestamptz, "lastStatus" integer, "lastError" text, form text, state text, "dueInMs" float8, "restMs" float8, history text)
-     join catalog.push_lane as lane on lane.subscriber = given.name and lane.lease_token = given.token
-     where push.id = given.id
-     returning push.id`,
-    [JSON.stringify(results.map(toRow))],
-  );
+  const { rows } = await database.query<{ id: number }>(sql`update catalog.push
+    set acknowledged_version = given."acknowledgedVersion", needs_full = given."needsFull" or ${isGivenUp}, in_flight = given."inFlight",
+      withdrawn = given.withdrawn, told_networks = given.networks, part_bytes = given."partBytes",
+      attempts = case when ${startsAfresh} then 0 else given.attempts end,
+      failing_since = case when ${startsAfresh} then null else given."failingSince" end,
+      history = ${appendHistory(sql`push.history`, sql`given.history`)}, last_status = given."lastStatus", last_error = given."lastError",
+        form = given.form,
+      state = case when ${isGivenUp} then 'skipped' when ${isStillWanted} then 'pending' else given.state end,
+      rest_until = ${dueIn(sql`given."restMs"`)},
+      due_at = case when ${isGivenUp} then null when ${isStillWanted} then greatest(now(), ${dueIn(sql`given."restMs"`)})
+        else ${dueIn(sql`given."dueInMs"`)} end
+    from jsonb_to_recordset(${JSON.stringify(results.map(toRow))}) as given (id bigint, name text,
+      token uuid, "seenVersion" integer, "acknowledgedVersion" integer,
+      "needsFull" boolean, "inFlight" boolean, withdrawn boolean, networks text[], "partBytes" integer, attempts integer,
+      "failingSince" timestamptz, "lastStatus" integer, "lastError" text, form text, state text, "dueInMs" float8, "restMs" float8, history text)
+    join catalog.push_lane as lane on lane.subscriber = given.name and lane.lease_token = given.token
+    where push.id = given.id
+    returning push.id`);
   const forgotten = results.filter(({ record }) => isWorthNothing(record)).map(({ push }) => push.id);
   if (forgotten.length > 0)
-    await database.query(
-      "delete from catalog.push where id = any($1) and due_at is null and state <> 'skipped'",
-      [forgotten],
-    );
+    await database.query(sql`delete from catalog.push
+      where id = any(${forgotten}) and due_at is null and state <> 'skipped'`);
   const written = new Set(rows.map(({ id }) => id));
   return results.map(({ push }) => written.has(push.id));
 }
 
 /** Whatever is called for after it was skipped makes it pending again (push-planning.ts). */
-const isGivenUp = `(push.state = 'skipped' and given.state <> 'withdrawn'
+const isGivenUp = sql`(push.state = 'skipped' and given.state <> 'withdrawn'
   and not (given.state = 'acknowledged' and coalesce(given."acknowledgedVersion", 0) >= push.wanted_version))`;
-const isStillWanted = 'push.wanted_version > given."seenVersion"';
+const isStillWanted = sql`push.wanted_version > given."seenVersion"`;
 /** As a parked push does that a new version makes due (push-planning.ts). */
-const startsAfresh = `(given.state = 'parked' and ${isStillWanted})`;
+const startsAfresh = sql`(given.state = 'parked' and ${isStillWanted})`;
 
 function toRow({ push, lane, record, seenVersion, dueInMs, restMs, history }: PushResult) {
   return {

@@ -3,6 +3,7 @@ import type { Interest } from '../../rules/match.ts';
 import type { CatalogState } from '../../rules/push-message.ts';
 import type { PushRecord } from '../../rules/push-outcome.ts';
 import type { Database, Transaction } from '../database.ts';
+import { type Sql, sql } from '../sql.ts';
 import { LeaseLost } from '../work/due-work.ts';
 import { dueIn } from '../work/leases.ts';
 
@@ -30,16 +31,13 @@ export interface DuePush {
   takenMs: number;
 }
 
-/** What a push is computed from. */
-export interface PushBasis {
+interface PushBasis {
   /** The context.timestamp of the push: later than that of the one before. */
   timestamp: Date;
   catalogId: string;
   type: CatalogType;
   catalog: CatalogState;
-  /** The ACTIVE subscriptions of the receiver. */
   interests: Interest[];
-  /** Of what changed the catalog last. */
   traceparent: string | null;
 }
 
@@ -48,40 +46,38 @@ export async function takePushes(
   database: Database,
   lanes: readonly (HeldLane & { slots: number; underWay: readonly number[] })[],
 ): Promise<DuePush[]> {
-  const { rows } = await database.query<DueRow>(
-    takeStatement(
-      `select waiting.* from jsonb_to_recordset($1) as given (name text, token uuid, slots integer, "underWay" bigint[])
-       join catalog.push_lane on subscriber = given.name and lease_token = given.token
-       cross join lateral (
-         select id, in_flight from catalog.push
-         where push.subscriber = given.name and push.due_at <= now() and id <> all(given."underWay")
-         order by push.due_at limit given.slots
-       ) as waiting`,
-    ),
-    [JSON.stringify(lanes)],
+  return markTaken(
+    database,
+    sql`select waiting.* from jsonb_to_recordset(${JSON.stringify(lanes)}) as given (name text, token uuid, slots integer, "underWay" bigint[])
+     join catalog.push_lane on subscriber = given.name and lease_token = given.token
+     cross join lateral (
+       select id, in_flight from catalog.push
+       where push.subscriber = given.name and push.due_at <= now() and id <> all(given."underWay")
+       order by push.due_at limit given.slots
+     ) as waiting`,
   );
-  return rows.map(toDuePush);
 }
 
 /** The same pushes anew, because they waited or their catalogs moved on; undefined for those whose lanes are not held any more. */
 export async function retakePushes(database: Database, taken: readonly { push: DuePush; lane: HeldLane }[]) {
-  const { rows } = await database.query<DueRow>(
-    takeStatement(
-      `select push.id, given."inFlight" as in_flight from jsonb_to_recordset($1) as given (id bigint, name text, token uuid, "inFlight" boolean)
-       join catalog.push_lane on subscriber = given.name and lease_token = given.token join catalog.push on push.id = given.id`,
-    ),
-    [
-      JSON.stringify(
-        taken.map(({ push: { id, record }, lane: { name, token } }) => ({ id, name, token, ...record })),
-      ),
-    ],
+  const held = taken.map(({ push: { id, record }, lane: { name, token } }) => ({
+    id,
+    name,
+    token,
+    ...record,
+  }));
+  const pushes = await markTaken(
+    database,
+    sql`select push.id, given."inFlight" as in_flight
+     from jsonb_to_recordset(${JSON.stringify(held)}) as given (id bigint, name text, token uuid, "inFlight" boolean)
+     join catalog.push_lane on subscriber = given.name and lease_token = given.token join catalog.push on push.id = given.id`,
   );
-  const found = new Map(rows.map((row) => [row.id, toDuePush(row)]));
+  const found = new Map(pushes.map((push) => [push.id, push]));
   return taken.map(({ push }) => found.get(push.id));
 }
 
-function takeStatement(chosen: string): string {
-  return `with chosen as materialized (${chosen}), marked as (
+async function markTaken(database: Database, chosen: Sql): Promise<DuePush[]> {
+  const rows = await database.rows<DueRow>(sql`with chosen as materialized (${chosen}), marked as (
       update catalog.push
       set in_flight = true, sent_timestamp = greatest(now(), push.sent_timestamp + interval '1 millisecond')
       from chosen where push.id = chosen.id
@@ -95,7 +91,8 @@ function takeStatement(chosen: string): string {
       failing_since as "failingSince", last_status as "lastStatus", last_error as "lastError", form, sent_timestamp as timestamp,
       catalog.id as "catalogId", type, coalesce(interests, '[]') as interests, traceparent, visible_to as "networkIds",
       schema_types as "schemaTypes", version, full_version as "fullVersion", is_active as "isActive"
-    from marked join catalog.catalog on catalog.key = marked.catalog_key left join interests on interests.owner = subscriber`;
+    from marked join catalog.catalog on catalog.key = marked.catalog_key left join interests on interests.owner = subscriber`);
+  return rows.map(toDuePush);
 }
 
 type DueRow = Pick<DuePush, 'id' | 'subscriber' | 'catalogKey' | 'takenAt'> &
@@ -113,47 +110,35 @@ function toDuePush({ id, subscriber, catalogKey, takenAt, ...row }: DueRow): Due
 
 /** Marks a further part of a push that was taken; returns its timestamp, later than that of the part before. */
 export async function beginPart(database: Database, id: number, lane: HeldLane): Promise<Date> {
-  const timestamp = await database.value<Date | undefined>(
-    `update catalog.push
-     set in_flight = true, sent_timestamp = greatest(now(), sent_timestamp + interval '1 millisecond')
-     from catalog.push_lane as lane
-     where push.id = $1 and lane.subscriber = $2 and lane.lease_token = $3 returning sent_timestamp`,
-    [id, lane.name, lane.token],
-  );
+  const timestamp = await database.value<Date | undefined>(sql`update catalog.push
+    set in_flight = true, sent_timestamp = greatest(now(), sent_timestamp + interval '1 millisecond')
+    from catalog.push_lane as lane
+    where push.id = ${id} and lane.subscriber = ${lane.name} and lane.lease_token = ${lane.token} returning sent_timestamp`);
   if (timestamp === undefined) throw new LeaseLost('catalog.push', id);
   return timestamp;
 }
 
 /** A push that is due further ahead than any waits is due at once (see work/pull-forward.ts). */
 export async function pullPushesForward(database: Database, longestWaitMs: number): Promise<void> {
-  const { rowCount } = await database.query(
-    `with far as materialized (
-       select id from catalog.push where due_at > ${dueIn('$1')} order by id for no key update skip locked
-     ), pulled as (
-       update catalog.push set due_at = now(), rest_until = null from far where push.id = far.id returning subscriber
-     )
-     update catalog.push_lane set due_at = least(due_at, now()) where subscriber in (select subscriber from pulled)`,
-    [longestWaitMs],
-  );
+  const { rowCount } = await database.query(sql`with far as materialized (
+      select id from catalog.push where due_at > ${dueIn(longestWaitMs)} order by id for no key update skip locked
+    ), pulled as (
+      update catalog.push set due_at = now(), rest_until = null from far where push.id = far.id returning subscriber
+    )
+    update catalog.push_lane set due_at = least(due_at, now()) where subscriber in (select subscriber from pulled)`);
   if (rowCount > 0) database.hint(pushLanes.table);
 }
 
 /** Milliseconds until the next push of a lane is due, also one that is due already; null when none is. */
 export function nextPushDue(tx: Transaction, subscriber: string) {
-  return tx.value<number | null>(
-    `select (extract(epoch from min(due_at) - now()) * 1000)::float8 as ms
-     from catalog.push where subscriber = $1 and due_at is not null`,
-    [subscriber],
-  );
+  return tx.value<number | null>(sql`select (extract(epoch from min(due_at) - now()) * 1000)::float8 as ms
+    from catalog.push where subscriber = ${subscriber} and due_at is not null`);
 }
 
 /** Milliseconds until one of them becomes due that is not yet; null when there is none. */
 export function msUntilNextPush(database: Database, subscribers: readonly string[]) {
-  return database.value<number | null>(
-    `select (extract(epoch from min(next) - now()) * 1000)::float8 as ms
-     from unnest($1::text[]) as name cross join lateral (
-       select min(due_at) as next from catalog.push where subscriber = name and due_at > now()
-     ) as waiting`,
-    [subscribers],
-  );
+  return database.value<number | null>(sql`select (extract(epoch from min(next) - now()) * 1000)::float8 as ms
+    from unnest(${subscribers}::text[]) as name cross join lateral (
+      select min(due_at) as next from catalog.push where subscriber = name and due_at > now()
+    ) as waiting`);
 }

@@ -1,6 +1,7 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import type { ProjectText } from '../../rules/strict-form.ts';
 import type { Queryable } from '../database.ts';
+import { type Sql, sql } from '../sql.ts';
 
 // Catalogs as they leave the service: JSON text in pieces, put together from documents that are never parsed (but for a receiver of strict form), so that a page of a hundred
 // catalogs with a million resources passes through a process that holds less than a megabyte of it. Everything that belongs together is
@@ -12,7 +13,7 @@ const batchBytes = 512 * 1024;
 const firstBatch = 256;
 const maxBatch = 2_048;
 
-export interface CatalogSelection {
+interface CatalogSelection {
   type?: CatalogType;
   /** Empty: every network. */
   networkIds: readonly string[];
@@ -23,7 +24,6 @@ export interface CatalogSelection {
 }
 
 export interface CatalogPage {
-  /** How many catalogs there are on all pages. */
   total: number;
   /** A JSON array of the catalogs on this page. Every piece ends where a token ends. */
   pieces: AsyncIterable<string>;
@@ -32,17 +32,14 @@ export interface CatalogPage {
 /** The catalogs that match, in the order in which they were first published; `project` renders them for who asks. */
 export async function readCatalogs(snapshot: Queryable, selection: CatalogSelection, project?: ProjectText) {
   const { type, networkIds, schemaTypes, limit, offset } = selection;
-  const matching = `from catalog.catalog
-    where ($1::text is null or type = $1)
-      and (cardinality($2::text[]) = 0 or visible_to && $2)
-      and (cardinality($3::text[]) = 0 or schema_types && $3)`;
-  const asked = [type, networkIds, schemaTypes];
-  const total = await snapshot.value<number>(`select count(*) ${matching}`, asked);
-  const keys = await snapshot.column<number>(`select key ${matching} order by key limit $4 offset $5`, [
-    ...asked,
-    limit,
-    offset,
-  ]);
+  const matching = sql`from catalog.catalog
+    where (${type}::text is null or type = ${type})
+      and (cardinality(${networkIds}::text[]) = 0 or visible_to && ${networkIds})
+      and (cardinality(${schemaTypes}::text[]) = 0 or schema_types && ${schemaTypes})`;
+  const total = await snapshot.value<number>(sql`select count(*) ${matching}`);
+  const keys = await snapshot.column<number>(
+    sql`select key ${matching} order by key limit ${limit} offset ${offset}`,
+  );
   return { total, pieces: renderCatalogs(snapshot, keys, project) };
 }
 
@@ -65,9 +62,9 @@ export async function* readCatalog(
   key: number,
   project: ProjectText = async (_, text) => text,
 ): AsyncGenerator<string> {
-  const head = await snapshot.value<string | undefined>('select head from catalog.catalog where key = $1', [
-    key,
-  ]);
+  const head = await snapshot.value<string | undefined>(
+    sql`select head from catalog.catalog where key = ${key}`,
+  );
   if (head === undefined) return;
   yield openHead(await project('catalog', head));
   for (const member of ['resources', 'offers'] as const) {
@@ -87,7 +84,7 @@ export function openHead(head: string): string {
   return head.slice(0, head.lastIndexOf('}'));
 }
 
-export interface DocumentBatch {
+interface DocumentBatch {
   /** The documents, with commas between them. */
   text: string;
   count: number;
@@ -95,8 +92,7 @@ export interface DocumentBatch {
   bytes: number;
 }
 
-export interface DocumentsWanted {
-  /** Only those that changed after this version. */
+interface DocumentsWanted {
   changedAfter?: number;
   /** Asked before each batch: the batch has no more bytes than this, unless a single document has. */
   room?: () => number;
@@ -109,15 +105,13 @@ export async function* readDocuments(
   catalogKey: number,
   { changedAfter, room = () => batchBytes }: DocumentsWanted = {},
 ): AsyncGenerator<DocumentBatch> {
-  const statement = batchStatement(kind, changedAfter !== undefined);
   let [after, afterVersion, averageBytes] = ['', changedAfter, batchBytes / firstBatch];
   for (;;) {
     const maxBytes = Math.min(batchBytes, room());
     const limit = Math.max(1, Math.min(maxBatch, Math.ceil(maxBytes / averageBytes)));
-    const since = afterVersion === undefined ? [] : [afterVersion];
-    const values = [catalogKey, after, limit, maxBytes, ...since];
-    const batch = await snapshot.first<BatchRow>(statement, values);
-    if (batch === undefined || batch.count === 0) return;
+    const wanted = { catalogKey, after, afterVersion, limit, maxBytes };
+    const batch = await snapshot.one<BatchRow>(selectBatch(kind, wanted));
+    if (batch.count === 0) return;
     const { text, count, bytes } = batch;
     yield { text, count, bytes };
     if (count === batch.found && count < limit) return;
@@ -130,26 +124,40 @@ export async function* readDocuments(
 interface BatchRow extends DocumentBatch {
   last: string;
   lastVersion: number;
-  /** How many documents were looked at. */
   found: number;
 }
 
-/**
- * One batch: $1 the catalog, $2 the id that it comes after, $3 and $4 how many documents and bytes it has at most, $5 the version after which
- * they changed; these come by version, so that a few changes in a huge catalog are found by an index. Joined by the database: a row per
- * document would cost more than the documents.
- */
-export function batchStatement(kind: 'resources' | 'offers', changedOnly: boolean): string {
+interface BatchWanted {
+  catalogKey: number;
+  /** The id that it comes after. */
+  after: string;
+  /** The version after which they changed. */
+  afterVersion: number | undefined;
+  limit: number;
+  maxBytes: number;
+}
+
+/** Changed documents come by version, so that a few changes in a huge catalog are found by an index. Joined by the database: a row per document would cost more than the documents. */
+export function selectBatch(
+  kind: 'resources' | 'offers',
+  { catalogKey, after, afterVersion, limit, maxBytes }: BatchWanted,
+): Sql {
   const [table, document] =
-    kind === 'resources' ? ['catalog.resource', 'coalesce(assembled, own)'] : ['catalog.offer', 'own'];
-  const [order, fromTheEnd] = changedOnly
-    ? ['changed_version, id', 'changed_version desc, id desc']
-    : ['id', 'id desc'];
-  return `
+    kind === 'resources'
+      ? [sql`catalog.resource`, sql`coalesce(assembled, own)`]
+      : [sql`catalog.offer`, sql`own`];
+  const [order, fromTheEnd, isWanted] =
+    afterVersion === undefined
+      ? [sql`id`, sql`id desc`, sql`id > ${after}`]
+      : [
+          sql`changed_version, id`,
+          sql`changed_version desc, id desc`,
+          sql`(changed_version, id) > (${afterVersion + 1}, ${after})`,
+        ];
+  return sql`
     with looked_at as materialized (
       select id, changed_version, ${document}::text as document from ${table}
-      where catalog_key = $1 and ${changedOnly ? '(changed_version, id) > ($5::integer + 1, $2)' : 'id > $2'}
-      order by ${order} limit $3
+      where catalog_key = ${catalogKey} and ${isWanted} order by ${order} limit ${limit}
     ), measured as (
       select id, changed_version, document, octet_length(document) + 1 as bytes,
         sum(octet_length(document) + 1) over (order by ${order} rows unbounded preceding) as up_to_here
@@ -158,5 +166,5 @@ export function batchStatement(kind: 'resources' | 'offers', changedOnly: boolea
     select string_agg(document, ',' order by ${order}) as text, count(*) as count, sum(bytes) as bytes,
       (array_agg(id order by ${fromTheEnd}))[1] as last,
       max(changed_version) as "lastVersion", (select count(*) from looked_at) as found
-    from measured where up_to_here <= $4 or up_to_here = bytes`;
+    from measured where up_to_here <= ${maxBytes} or up_to_here = bytes`;
 }

@@ -1,13 +1,13 @@
 import type { Queryable, Transaction } from '../database.ts';
 import { deleteBefore } from '../delete-in-batches.ts';
+import { newRow, sql } from '../sql.ts';
 
 // Accepted publishes. A publisher's submissions take effect one after the other in the order of acceptance: the due work is the publisher's
 // lane, not the submission, and accepting one locks the lane first, so that ids rise within a lane in the order in which they committed.
 
-/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const laneTable = 'catalog.lane';
 
-export interface NewSubmission {
+interface NewSubmission {
   publisher: string;
   recordSubscriberId: string;
   /** Networks of the publisher, as the same registry record says. */
@@ -22,7 +22,6 @@ export interface NewSubmission {
   requestSignature: string;
   requestId?: number;
   callbackUrl: string;
-  /** Of the span that caused it, where it is traced. */
   traceparent?: string | null;
 }
 
@@ -43,17 +42,13 @@ export interface DueLane {
 
 /** Takes a place at the end of the lane of a publisher, and holds the lane until the transaction ends: it must not wait for other locks afterwards. */
 export async function lockLane(tx: Transaction, publisher: string): Promise<void> {
-  await tx.query(
-    `insert into catalog.lane as lane (publisher, due_at) values ($1, now())
-     on conflict (publisher) do update set due_at = least(lane.due_at, now())`,
-    [publisher],
-  );
+  await tx.query(sql`insert into catalog.lane as lane (publisher, due_at) values (${publisher}, now())
+    on conflict (publisher) do update set due_at = least(lane.due_at, now())`);
   tx.hint(laneTable);
 }
 
 /** What a publisher may have waiting, that which is being worked on included. */
 export interface BacklogShare {
-  /** Submissions. */
   rows: number;
   /** Of their bodies together; a single one may be larger. */
   bytes: number;
@@ -61,58 +56,45 @@ export interface BacklogShare {
 
 /** Returns its id; undefined when it does not fit into the share. Wants the publisher's lane locked, so that what is counted here cannot grow. */
 export function insertSubmission(tx: Transaction, submission: NewSubmission, share: BacklogShare) {
-  const { publisher, networkMemberships, body, requestId, callbackUrl } = submission;
-  return tx.value<number | undefined>(
-    `with waiting as (
-       select count(*) as rows, coalesce(sum(octet_length(body)), 0) as bytes from catalog.submission
-       where publisher = $1 and done_at is null
-     )
-     insert into catalog.submission
-       (publisher, record_subscriber_id, message_id, accepted_at, context, body, digest, request_signature, request_id, callback_url,
-        network_memberships, traceparent)
-     select $1, $2, $3, $4::timestamptz, $5::json, $6::bytea, $7, $8, $9::bigint, $10, $11::text[], $14 from waiting
-     where waiting.rows < $12::bigint and (waiting.rows = 0 or waiting.bytes + octet_length($6::bytea) <= $13::bigint)
-     returning id`,
-    [
-      ...[publisher, submission.recordSubscriberId, submission.messageId, submission.acceptedAt],
-      ...[submission.context, body, submission.digest, submission.requestSignature, requestId],
-      ...[callbackUrl, networkMemberships, share.rows, share.bytes, submission.traceparent],
-    ],
-  );
+  const { publisher, body } = submission;
+  return tx.value<number | undefined>(sql`with waiting as (
+      select count(*) as rows, coalesce(sum(octet_length(body)), 0) as bytes from catalog.submission
+      where publisher = ${publisher} and done_at is null
+    )
+    insert into catalog.submission
+      (publisher, record_subscriber_id, message_id, accepted_at, context, body, digest, request_signature, request_id, callback_url,
+       network_memberships, traceparent)
+    select ${publisher}, ${submission.recordSubscriberId}, ${submission.messageId}, ${submission.acceptedAt}::timestamptz,
+      ${submission.context}::json, ${body}::bytea, ${submission.digest}, ${submission.requestSignature}, ${submission.requestId}::bigint,
+      ${submission.callbackUrl}, ${submission.networkMemberships}::text[], ${submission.traceparent} from waiting
+    where waiting.rows < ${share.rows}::bigint and (waiting.rows = 0 or waiting.bytes + ${body.length} <= ${share.bytes}::bigint)
+    returning id`);
 }
 
-/** The publisher's first submission that is not done. */
 export function findOpenSubmission(queryable: Queryable, publisher: string) {
-  return queryable.first<OpenSubmission>(
-    `select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
-       network_memberships as "networkMemberships", context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl", traceparent,
-       octet_length(body) as bytes, array(select position from catalog.submission_result where submission_id = submission.id) as done,
-       (select coalesce(sum(inherited_bytes), 0)::bigint from catalog.submission_result where submission_id = submission.id) as "inheritedBytes"
-     from catalog.submission where publisher = $1 and done_at is null order by id limit 1`,
-    [publisher],
-  );
+  return queryable.first<OpenSubmission>(sql`
+    select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
+      network_memberships as "networkMemberships", context, digest, request_signature as "requestSignature", request_id as "requestId",
+      callback_url as "callbackUrl", traceparent,
+      octet_length(body) as bytes, array(select position from catalog.submission_result where submission_id = submission.id) as done,
+      (select coalesce(sum(inherited_bytes), 0)::bigint from catalog.submission_result where submission_id = submission.id) as "inheritedBytes"
+    from catalog.submission where publisher = ${publisher} and done_at is null order by id limit 1`);
 }
 
 /** As it was signed; null once the submission is done. */
 export function readSubmissionBody(queryable: Queryable, submissionId: number) {
-  return queryable.value<Buffer | null>('select body from catalog.submission where id = $1', [submissionId]);
+  return queryable.value<Buffer | null>(sql`select body from catalog.submission where id = ${submissionId}`);
 }
 
 /** Throws AlreadyApplied, which undoes the transaction, when the catalog has a result: a process that lost its lease and its successor cannot both apply it. */
-export async function recordResult(
-  tx: Transaction,
-  submissionId: number,
-  { position, catalogId, result, warnings, inheritedBytes = 0 }: NewResult,
-): Promise<void> {
-  const { rowCount } = await tx.query(
-    `insert into catalog.submission_result (submission_id, position, catalog_id, result, warnings, inherited_bytes)
-     values ($1, $2, $3, $4, $5, $6) on conflict (submission_id, position) do nothing`,
-    [submissionId, position, catalogId, result, warnings ?? null, inheritedBytes],
-  );
-  if (rowCount === 0) throw new AlreadyApplied();
+export async function recordResult(tx: Transaction, submissionId: number, result: NewResult): Promise<void> {
+  const row = newRow({ submissionId, inheritedBytes: 0, ...result });
+  const written = await tx.count(sql`insert into catalog.submission_result ${row}
+    on conflict (submission_id, position) do nothing`);
+  if (written === 0) throw new AlreadyApplied();
 }
 
-export interface NewResult {
+interface NewResult {
   position: number;
   catalogId: string;
   /** JSON texts. */
@@ -131,10 +113,8 @@ export class AlreadyApplied extends Error {
 
 /** The results so far as JSON texts, in the order of the message. */
 export function readResults(tx: Transaction, submissionId: number) {
-  return tx.rows<{ result: string; warnings: string | null }>(
-    'select result, warnings from catalog.submission_result where submission_id = $1 order by position',
-    [submissionId],
-  );
+  return tx.rows<{ result: string; warnings: string | null }>(sql`select result, warnings
+    from catalog.submission_result where submission_id = ${submissionId} order by position`);
 }
 
 /** What became of a catalog in one publish, as an operator sees it. */
@@ -149,32 +129,24 @@ export interface ResultSummary {
 
 /** The latest first. */
 export function listResults(queryable: Queryable, catalogId: string, limit: number) {
-  return queryable.rows<ResultSummary>(
-    `select accepted_at as "acceptedAt", message_id as "messageId", publisher, result, warnings
-     from catalog.submission_result join catalog.submission on id = submission_id
-     where catalog_id = $1 order by submission_id desc limit $2`,
-    [catalogId, limit],
-  );
+  return queryable.rows<ResultSummary>(sql`
+    select accepted_at as "acceptedAt", message_id as "messageId", publisher, result, warnings
+    from catalog.submission_result join catalog.submission on id = submission_id
+    where catalog_id = ${catalogId} order by submission_id desc limit ${limit}`);
 }
 
-/** The body has taken effect and is not needed any more. */
 export async function finishSubmission(tx: Transaction, submissionId: number, now: Date): Promise<void> {
-  await tx.query('update catalog.submission set done_at = $2, body = null where id = $1', [
-    submissionId,
-    now,
-  ]);
+  await tx.query(sql`update catalog.submission set done_at = ${now}, body = null where id = ${submissionId}`);
 }
 
 /** Of each publisher that has any. */
 export function countOpenSubmissions(queryable: Queryable) {
-  return queryable.column<number>(
-    'select count(*) as open from catalog.submission where done_at is null group by publisher',
-  );
+  return queryable.column<number>(sql`select count(*) as open from catalog.submission
+    where done_at is null group by publisher`);
 }
 
-/** Forgets submissions that were done before a time, with their results; returns how many. */
 export const purgeSubmissions = deleteBefore(
-  `delete from catalog.submission where id = any (array(
-       select id from catalog.submission where done_at < $1 limit $2
+  (before, limit) => sql`delete from catalog.submission where id = any (array(
+       select id from catalog.submission where done_at < ${before} limit ${limit}
      ))`,
 );

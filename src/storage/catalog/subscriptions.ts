@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Subscription, SubscriptionStatus } from '../../protocol/subscription-messages.ts';
 import { isSameValue } from '../../rules/same-value.ts';
 import type { Queryable, Transaction } from '../database.ts';
+import { newRow, type Sql, sql } from '../sql.ts';
 
 // Who wants which catalogs (catalog spec: Subscription). A subscription belongs to the identity that created it.
 
@@ -19,91 +20,72 @@ export interface SubscriptionChange {
 
 /** Whoever adds to the ACTIVE subscriptions of an owner does so alone: two at the same moment would both find none of the kind, and room for one. */
 export async function lockSubscriptionsOf(tx: Transaction, owner: string): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`subscriptions of ${owner}`]);
+  await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`subscriptions of ${owner}`}, 0))`);
 }
 
-/** An ACTIVE subscription of the owner that asks for the same. */
 export function findSameSubscription(
   tx: Transaction,
   owner: string,
   { networkIds = [], schemaTypes = [] }: SubscriptionChange,
 ) {
   // Names stand in no order, and none twice: as many, and all of them, are the same.
-  return tx.first<Subscription>(
-    `select ${columns} from catalog.subscription
-     where owner = $1 and status = 'ACTIVE'
-       and cardinality(network_ids) = cardinality($2::text[]) and cardinality(schema_types) = cardinality($3::text[])
-       and network_ids @> $2 and schema_types @> $3
-     order by created_at, id limit 1`,
-    [owner, distinct(networkIds), distinct(schemaTypes)],
-  );
+  return tx.first<Subscription>(sql`select ${columns} from catalog.subscription
+    where owner = ${owner} and status = 'ACTIVE'
+      and cardinality(network_ids) = cardinality(${distinct(networkIds)}::text[])
+        and cardinality(schema_types) = cardinality(${distinct(schemaTypes)}::text[])
+      and network_ids @> ${distinct(networkIds)} and schema_types @> ${distinct(schemaTypes)}
+    order by created_at, id limit 1`);
 }
 
 export interface SubscriptionTotals {
   count: number;
-  /** Networks and schema types. */
   names: number;
   /** Of all names together. */
   characters: number;
 }
 
-/** Of the ACTIVE subscriptions of an owner. */
 export async function sumActiveSubscriptions(tx: Transaction, owner: string): Promise<SubscriptionTotals> {
-  const { rows } = await tx.query<SubscriptionTotals>(
-    `select count(*), coalesce(sum(cardinality(names)), 0)::integer as names,
-       coalesce(sum(length(array_to_string(names, ''))), 0)::integer as characters
-     from catalog.subscription cross join lateral (select network_ids || schema_types as names offset 0) as named
-     where owner = $1 and status = 'ACTIVE'`,
-    [owner],
-  );
-  return rows[0] ?? { count: 0, names: 0, characters: 0 };
+  return tx.one<SubscriptionTotals>(sql`select count(*), coalesce(sum(cardinality(names)), 0)::integer as names,
+      coalesce(sum(length(array_to_string(names, ''))), 0)::integer as characters
+    from catalog.subscription cross join lateral (select network_ids || schema_types as names offset 0) as named
+    where owner = ${owner} and status = 'ACTIVE'`);
 }
 
-/** Which of these networks an ACTIVE subscription names. */
 export function findSubscribedNetworks(queryable: Queryable, networkIds: readonly string[]) {
-  return queryable.column<string>(
-    `select network from unnest($1::text[]) as network
-     where exists (select from catalog.subscription where status = 'ACTIVE' and network = any (network_ids))`,
-    [networkIds],
-  );
+  return queryable.column<string>(sql`select network from unnest(${networkIds}::text[]) as network
+    where exists (select from catalog.subscription where status = 'ACTIVE' and network = any (network_ids))`);
 }
 
-export async function insertSubscription(
+export function insertSubscription(
   tx: Transaction,
   owner: string,
   { networkIds = [], schemaTypes = [], schemaIds = [], now }: SubscriptionChange,
-): Promise<Subscription> {
-  const { rows } = await tx.query<Subscription>(
-    `insert into catalog.subscription (id, owner, status, network_ids, schema_types, schema_ids, created_at, updated_at)
-     values ($1, $2, 'ACTIVE', $3, $4, $6, $5, $5) returning ${columns}`,
-    [randomUUID(), owner, distinct(networkIds), distinct(schemaTypes), now, schemaIds],
-  );
-  return only(rows);
+) {
+  const names = { networkIds: distinct(networkIds), schemaTypes: distinct(schemaTypes), schemaIds };
+  const row = { id: randomUUID(), owner, status: 'ACTIVE', ...names, createdAt: now, updatedAt: now };
+  return tx.one<Subscription>(sql`insert into catalog.subscription ${newRow(row)} returning ${columns}`);
 }
 
 /** Waits for whoever else is changing it, so that what the caller decides by is what it then changes. */
 export function lockSubscription(tx: Transaction, id: string) {
-  return find(tx, id, 'for no key update');
+  return findSubscription(tx, id, sql`for no key update`);
 }
 
-export function findSubscription(queryable: Queryable, id: string) {
-  return find(queryable, id, '');
+export function findSubscription(queryable: Queryable, id: string, lock = sql``) {
+  return queryable.first<StoredSubscription>(sql`select owner, ${columns} from catalog.subscription
+    where id = ${id} ${lock}`);
 }
 
 /** Sets what is given, keeps the rest, and makes it ACTIVE. */
-export async function updateSubscription(
+export function updateSubscription(
   tx: Transaction,
   id: string,
   { networkIds, schemaTypes, schemaIds, now }: SubscriptionChange,
-): Promise<Subscription> {
-  const { rows } = await tx.query<Subscription>(
-    `update catalog.subscription
-     set status = 'ACTIVE', updated_at = $4,
-         network_ids = coalesce($2, network_ids), schema_types = coalesce($3, schema_types), schema_ids = coalesce($5, schema_ids)
-     where id = $1 returning ${columns}`,
-    [id, networkIds && distinct(networkIds), schemaTypes && distinct(schemaTypes), now, schemaIds],
-  );
-  return only(rows);
+) {
+  return tx.one<Subscription>(sql`update catalog.subscription
+    set status = 'ACTIVE', updated_at = ${now}, network_ids = coalesce(${networkIds && distinct(networkIds)}, network_ids),
+      schema_types = coalesce(${schemaTypes && distinct(schemaTypes)}, schema_types), schema_ids = coalesce(${schemaIds}, schema_ids)
+    where id = ${id} returning ${columns}`);
 }
 
 /** Names all schema types again, whose aliases may be others than when they were subscribed to. */
@@ -111,47 +93,37 @@ export async function renameSchemaTypes(
   database: Queryable,
   identify: (schemaTypes: readonly string[]) => string[],
 ): Promise<void> {
-  const { rows } = await database.query<{ id: string; schemaTypes: string[]; schemaIds: string[] }>(
-    'select id, schema_types as "schemaTypes", schema_ids as "schemaIds" from catalog.subscription where cardinality(schema_types) > 0',
-  );
+  const rows = await database.rows<{ id: string; schemaTypes: string[]; schemaIds: string[] }>(sql`
+    select id, schema_types as "schemaTypes", schema_ids as "schemaIds" from catalog.subscription where cardinality(schema_types) > 0`);
   for (const { id, schemaTypes, schemaIds } of rows) {
     const names = identify(schemaTypes);
     if (isSameValue(names, schemaIds)) continue;
-    await database.query(
-      'update catalog.subscription set schema_ids = $3 where id = $1 and schema_types = $2',
-      [id, schemaTypes, names],
-    );
+    await database.query(sql`update catalog.subscription set schema_ids = ${names}
+      where id = ${id} and schema_types = ${schemaTypes}`);
   }
 }
 
 /** An INACTIVE one stays as it is. */
-export async function deactivateSubscription(tx: Transaction, id: string, now: Date): Promise<Subscription> {
-  const { rows } = await tx.query<Subscription>(
-    `update catalog.subscription
-     set status = 'INACTIVE', updated_at = case status when 'ACTIVE' then $2 else updated_at end
-     where id = $1 returning ${columns}`,
-    [id, now],
-  );
-  return only(rows);
+export function deactivateSubscription(tx: Transaction, id: string, now: Date) {
+  return tx.one<Subscription>(sql`update catalog.subscription
+    set status = 'INACTIVE', updated_at = case status when 'ACTIVE' then ${now} else updated_at end
+    where id = ${id} returning ${columns}`);
 }
 
 /** The SQL of rules/match.ts: whether a row of catalog.subscription asks for a catalog. */
-export function subscriptionMatches(catalog: string): string {
-  return `(cardinality(subscription.network_ids) = 0 or subscription.network_ids && ${catalog}.visible_to)
+export function subscriptionMatches(catalog: Sql): Sql {
+  return sql`(cardinality(subscription.network_ids) = 0 or subscription.network_ids && ${catalog}.visible_to)
     and (cardinality(subscription.schema_types) = 0 or subscription.schema_ids && ${catalog}.schema_types)`;
 }
 
 /** Deletes INACTIVE subscriptions of an owner, except for the most recently changed ones. */
 export async function purgeInactive(tx: Transaction, owner: string, kept: number): Promise<void> {
-  await tx.query(
-    `delete from catalog.subscription where id in (
-       select id from catalog.subscription where owner = $1 and status = 'INACTIVE' order by updated_at desc, id offset $2
-     )`,
-    [owner, kept],
-  );
+  await tx.query(sql`delete from catalog.subscription where id in (
+      select id from catalog.subscription where owner = ${owner} and status = 'INACTIVE' order by updated_at desc, id offset ${kept}
+    )`);
 }
 
-export interface SubscriptionFilter {
+interface SubscriptionFilter {
   owner: string;
   status?: SubscriptionStatus;
   id?: string;
@@ -164,32 +136,17 @@ export async function listSubscriptions(
   queryable: Queryable,
   { owner, status, id, limit, offset }: SubscriptionFilter,
 ): Promise<{ subscriptions: Subscription[]; total: number }> {
-  const matching = `from catalog.subscription
-    where owner = $1 and ($2::text is null or status = $2) and ($3::uuid is null or id = $3)`;
-  const asked = [owner, status, id];
-  const total = await queryable.value<number>(`select count(*) ${matching}`, asked);
-  const subscriptions = await queryable.rows<Subscription>(
-    `select ${columns} ${matching} order by created_at, id limit $4 offset $5`,
-    [...asked, limit, offset],
-  );
+  const matching = sql`from catalog.subscription
+    where owner = ${owner} and (${status}::text is null or status = ${status}) and (${id}::uuid is null or id = ${id})`;
+  const total = await queryable.value<number>(sql`select count(*) ${matching}`);
+  const subscriptions = await queryable.rows<Subscription>(sql`select ${columns} ${matching}
+    order by created_at, id limit ${limit} offset ${offset}`);
   return { subscriptions, total };
 }
 
-const isoTime = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-const columns = `id as "subscriptionId", status, network_ids as "networkIds", schema_types as "schemaTypes",
-  ${isoTime('created_at')} as "createdAt", ${isoTime('updated_at')} as "updatedAt"`;
-
-function find(queryable: Queryable, id: string, lock: string) {
-  return queryable.first<StoredSubscription>(
-    `select owner, ${columns} from catalog.subscription where id = $1 ${lock}`,
-    [id],
-  );
-}
-
-function only(rows: readonly Subscription[]): Subscription {
-  if (rows[0] === undefined) throw new Error('the subscription is gone');
-  return rows[0];
-}
+const isoTime = (column: Sql) => sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const columns = sql`id as "subscriptionId", status, network_ids as "networkIds", schema_types as "schemaTypes",
+  ${isoTime(sql`created_at`)} as "createdAt", ${isoTime(sql`updated_at`)} as "updatedAt"`;
 
 function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)];

@@ -1,6 +1,7 @@
 import type { Queryable } from '../database.ts';
 import { deleteBefore } from '../delete-in-batches.ts';
-import { clip } from '../parameters.ts';
+import { newRow, sql } from '../sql.ts';
+import { clip } from '../texts.ts';
 
 // The audit log: what operators changed, at the console or by a command.
 
@@ -23,29 +24,27 @@ export interface AuditLine extends Actor {
   outcome: string;
 }
 
-export interface KeptAuditLine extends AuditLine {
+interface KeptAuditLine extends AuditLine {
   id: number;
   at: Date;
 }
 
 export async function writeAudit(queryable: Queryable, line: AuditLine): Promise<void> {
-  const { actor, operator, action, target, outcome, address } = line;
+  const { actor, operator, action, address } = line;
+  const [target, outcome] = [clip(line.target, maxTextLength), clip(line.outcome, maxTextLength)];
   await queryable.query(
-    'insert into console.audit (actor, operator, action, target, outcome, address) values ($1, $2, $3, $4, $5, $6)',
-    [actor, operator, action, clip(target, maxTextLength), clip(outcome, maxTextLength), address],
+    sql`insert into console.audit ${newRow({ actor, operator, action, target, outcome, address })}`,
   );
 }
 
 /** The latest first. */
 export function listAudit(queryable: Queryable, { limit, before }: { limit: number; before?: number }) {
-  return queryable.rows<KeptAuditLine>(
-    `select id, at, actor, operator, action, target, outcome, address from console.audit
-     where ($1::bigint is null or id < $1) order by id desc limit $2`,
-    [before, limit],
-  );
+  return queryable.rows<KeptAuditLine>(sql`
+    select id, at, actor, operator, action, target, outcome, address from console.audit
+    where (${before}::bigint is null or id < ${before}) order by id desc limit ${limit}`);
 }
 
-/** Forgets lines from before a time; returns how many. */
 export const purgeAudit = deleteBefore(
-  'delete from console.audit where id in (select id from console.audit where at < $1 order by at limit $2)',
+  (before, limit) =>
+    sql`delete from console.audit where id in (select id from console.audit where at < ${before} order by at limit ${limit})`,
 );

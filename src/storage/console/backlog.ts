@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { type Sql, sql } from '../sql.ts';
 import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 // What waits, and what the index has, in numbers for /metrics. Every statement reads a bounded number of rows through an index, however long the queues are.
@@ -8,20 +9,18 @@ const timeoutMs = 2_000;
 
 export const deliveryKinds = ['callback', 'push'] as const;
 export const deliveryStates = ['waiting', 'parked'] as const;
-export type DeliveryKind = (typeof deliveryKinds)[number];
+type DeliveryKind = (typeof deliveryKinds)[number];
 export type DeliveryState = (typeof deliveryStates)[number];
 
-export interface ReceiverBacklog {
+interface ReceiverBacklog {
   receiver: string;
   count: number;
-  /** Age of the oldest, in seconds. */
   seconds: number;
 }
 
 export interface DeliveryBacklog {
   kind: DeliveryKind;
   state: DeliveryState;
-  /** Of all receivers. */
   total: number;
   /** Those that were looked at, the oldest first. */
   receivers: ReceiverBacklog[];
@@ -33,23 +32,23 @@ const countedRows = 10_000;
 
 const callbacks = {
   // By state, because the index on it has the ids in their order.
-  waiting: "work.callback where state = 'open'",
+  waiting: sql`work.callback where state = 'open'`,
   parked: deliveries.parkedCallbacks,
 };
 const pushes = { waiting: deliveries.waitingPushes, parked: deliveries.parkedPushes };
 
 /** SQL: rows of receivers, the oldest first. Ids rise with time, and indexes have them. */
-function callbackReceivers(state: DeliveryState): string {
-  const since = state === 'waiting' ? 'created_at' : 'coalesce(settled_at, created_at)';
-  return `select receiver, count(*) as count, extract(epoch from now() - min(since))::float8 as seconds
+function callbackReceivers(state: DeliveryState): Sql {
+  const since = state === 'waiting' ? sql`created_at` : sql`coalesce(settled_at, created_at)`;
+  return sql`select receiver, count(*) as count, extract(epoch from now() - min(since))::float8 as seconds
     from (select receiver, ${since} as since from ${callbacks[state]} order by id limit ${looked.callbacks}) as looked
     group by receiver`;
 }
 
-function pushReceivers(state: DeliveryState): string {
+function pushReceivers(state: DeliveryState): Sql {
   const since =
-    state === 'waiting' ? 'coalesce(failing_since, due_at)' : 'coalesce(failing_since, sent_timestamp)';
-  return `select lane.subscriber as receiver, count, seconds
+    state === 'waiting' ? sql`coalesce(failing_since, due_at)` : sql`coalesce(failing_since, sent_timestamp)`;
+  return sql`select lane.subscriber as receiver, count, seconds
     from (select subscriber from catalog.push_lane order by due_at nulls last limit ${looked.subscribers}) as lane
     cross join lateral (
       select count(*) as count, coalesce(extract(epoch from now() - min(since)), 0)::float8 as seconds
@@ -59,24 +58,22 @@ function pushReceivers(state: DeliveryState): string {
     ) as backlog where count > 0`;
 }
 
-/** Callbacks and pushes, waiting and parked. */
 export async function measureDeliveries(queryable: Queryable): Promise<DeliveryBacklog[]> {
-  const total = (rows: string, relation: string) => countOrEstimate(countedRows, rows, relation);
-  const { rows } = await queryable.query<DeliveryBacklog>(
-    `select kind, state, total, receivers from (values
+  const total = (rows: Sql, relation: string) => countOrEstimate(countedRows, rows, relation);
+  const rows = await queryable.rows<DeliveryBacklog>(
+    sql`select kind, state, total, receivers from (values
        ('callback', 'waiting', ${total(callbacks.waiting, 'work.callback_due')}, ${asJson(callbackReceivers('waiting'))}),
        ('callback', 'parked', ${total(callbacks.parked, 'work.callback_parked')}, ${asJson(callbackReceivers('parked'))}),
        ('push', 'waiting', ${total(pushes.waiting, 'catalog.push_due')}, ${asJson(pushReceivers('waiting'))}),
        ('push', 'parked', ${total(pushes.parked, 'catalog.push_parked')}, ${asJson(pushReceivers('parked'))})
      ) as backlog (kind, state, total, receivers)`,
-    [],
     { timeoutMs },
   );
   return rows.map((row) => ({ ...row, total: Math.max(row.total, 0), receivers: row.receivers ?? [] }));
 }
 
-function asJson(receivers: string): string {
-  return `(select jsonb_agg(receivers order by seconds desc) from (${receivers}) as receivers)`;
+function asJson(receivers: Sql): Sql {
+  return sql`(select jsonb_agg(receivers order by seconds desc) from (${receivers}) as receivers)`;
 }
 
 export interface IndexMeasure {
@@ -88,22 +85,20 @@ export interface IndexMeasure {
   /** Age of the oldest change that waits, in seconds: for its processing, for its push. */
   publishLag: number;
   pushLag: number;
-  /** Catalogs that the crawler could not read lately. */
   failingCatalogs: number;
 }
 
 export function measureIndex(queryable: Queryable): Promise<IndexMeasure | undefined> {
-  const age = (since: string, rows: string) =>
-    `coalesce((select extract(epoch from now() - min(since)) from (select ${since} as since from ${rows} limit ${countedRows}) as looked), 0)::float8`;
+  const age = (since: Sql, rows: Sql) =>
+    sql`coalesce((select extract(epoch from now() - min(since)) from (select ${since} as since from ${rows} limit ${countedRows}) as looked), 0)::float8`;
   return queryable.first<IndexMeasure>(
-    `select ${countOrEstimate(countedRows, 'discovery.catalog', 'discovery.catalog')} as catalogs,
-       ${countOrEstimate(countedRows, 'discovery.resource', 'discovery.resource')} as resources,
-       ${countOrEstimate(countedRows, 'discovery.offer', 'discovery.offer')} as offers,
+    sql`select ${countOrEstimate(countedRows, sql`discovery.catalog`, 'discovery.catalog')} as catalogs,
+       ${countOrEstimate(countedRows, sql`discovery.resource`, 'discovery.resource')} as resources,
+       ${countOrEstimate(countedRows, sql`discovery.offer`, 'discovery.offer')} as offers,
        (select sum(pg_total_relation_size(oid))::float8 from pg_class where relnamespace::regnamespace::text ~ '^(discovery|index_[0-9]+)$' and relkind = 'r') as bytes,
-       ${age('accepted_at', 'catalog.submission where done_at is null')} as "publishLag",
-       ${age('coalesce(failing_since, due_at)', pushes.waiting)} as "pushLag",
-       ${countUpTo(countedRows, 'discovery.crawl_target where failures > 0')} as "failingCatalogs"`,
-    [],
+       ${age(sql`accepted_at`, sql`catalog.submission where done_at is null`)} as "publishLag",
+       ${age(sql`coalesce(failing_since, due_at)`, pushes.waiting)} as "pushLag",
+       ${countUpTo(countedRows, sql`discovery.crawl_target where failures > 0`)} as "failingCatalogs"`,
     { timeoutMs },
   );
 }

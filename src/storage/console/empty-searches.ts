@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Queryable } from '../database.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
+import { sql } from '../sql.ts';
 
 // Searches that found nothing. A discover only notes them in memory; they are written together, a few seconds later.
 
@@ -10,12 +11,7 @@ export interface EmptySearch {
   nearMisses: readonly { code: string; message: string; path?: string }[];
 }
 
-/** Takes notes for somebody who writes them. */
-export interface EmptySearches {
-  note(search: EmptySearch): void;
-  /** Writes what was noted since the last time. */
-  flush(queryable: Queryable, now: Date): Promise<void>;
-}
+export type EmptySearches = ReturnType<typeof createEmptySearches>;
 
 /** Between two flushes; what comes beyond is only counted, elsewhere. */
 const maxNoted = 200;
@@ -23,10 +19,10 @@ const maxIntentBytes = 8 * 1024;
 const maxKept = 1_000;
 const timeoutMs = 5_000;
 
-export function createEmptySearches(): EmptySearches {
+export function createEmptySearches() {
   let noted = new Map<string, NotedSearch>();
   return {
-    note({ networkId, intent, nearMisses }) {
+    note({ networkId, intent, nearMisses }: EmptySearch) {
       const text = JSON.stringify(intent);
       const key = hash('sha256', `${networkId ?? ''}\n${text}`);
       const known = noted.get(key);
@@ -35,7 +31,7 @@ export function createEmptySearches(): EmptySearches {
       const kept = Buffer.byteLength(text) > maxIntentBytes ? JSON.stringify({ bytes: text.length }) : text;
       noted.set(key, { key, networkId, intent: kept, nearMisses: JSON.stringify(nearMisses), times: 1 });
     },
-    async flush(queryable, now) {
+    async flush(queryable: Queryable, now: Date) {
       if (noted.size === 0) return;
       const searches = noted;
       noted = new Map();
@@ -58,18 +54,13 @@ export function createEmptySearches(): EmptySearches {
   }
 }
 
-async function writeSearches(
-  queryable: Queryable,
-  searches: readonly NotedSearch[],
-  now: Date,
-): Promise<void> {
+async function writeSearches(queryable: Queryable, searches: readonly NotedSearch[], now: Date) {
   await queryable.query(
-    `insert into console.empty_search as known (key, network_id, intent, near_misses, first_at, at, times)
-     select decode(key, 'hex'), "networkId", intent::json, "nearMisses"::json, $2, $2, times
-     from jsonb_to_recordset($1) as noted (key text, "networkId" text, intent text, "nearMisses" text, times bigint)
+    sql`insert into console.empty_search as known (key, network_id, intent, near_misses, first_at, at, times)
+     select decode(key, 'hex'), "networkId", intent::json, "nearMisses"::json, ${now}, ${now}, times
+     from jsonb_to_recordset(${JSON.stringify(searches)}) as noted (key text, "networkId" text, intent text, "nearMisses" text, times bigint)
      on conflict (key) do update
        set at = excluded.at, times = known.times + excluded.times, near_misses = excluded.near_misses`,
-    [JSON.stringify(searches), now],
     { timeoutMs },
   );
 }
@@ -82,7 +73,7 @@ interface NotedSearch {
   times: number;
 }
 
-export interface KeptEmptySearch {
+interface KeptEmptySearch {
   key: string;
   at: Date;
   firstAt: Date;
@@ -98,24 +89,21 @@ export function listEmptySearches(
   queryable: Queryable,
   { limit, before }: { limit: number; before?: { at: Date; key: string } },
 ) {
-  return queryable.rows<KeptEmptySearch>(
-    `select encode(key, 'hex') as key, at, first_at as "firstAt", network_id as "networkId", intent,
-       near_misses as "nearMisses", times
-     from console.empty_search
-     where $1::timestamptz is null or (at, key) < ($1, decode($2, 'hex')) order by at desc, key desc limit $3`,
-    [before?.at, before?.key, limit],
-  );
+  return queryable.rows<KeptEmptySearch>(sql`
+    select encode(key, 'hex') as key, at, first_at as "firstAt", network_id as "networkId", intent,
+      near_misses as "nearMisses", times
+    from console.empty_search
+    where ${before?.at}::timestamptz is null or (at, key) < (${before?.at}, decode(${before?.key}, 'hex')) order by at desc, key desc limit ${limit}`);
 }
 
 /** Forgets what was not asked for lately, and all but the latest; returns how many. */
 export function purgeEmptySearches(queryable: Queryable, before: Date): Promise<number> {
   return deleteInBatches(
     queryable,
-    `delete from console.empty_search where key = any (array(
-       select key from console.empty_search where at < greatest($1, (
-         select at from console.empty_search order by at desc offset $2 limit 1
-       )) order by at limit $3
+    (limit) => sql`delete from console.empty_search where key = any (array(
+       select key from console.empty_search where at < greatest(${before}, (
+         select at from console.empty_search order by at desc offset ${maxKept} limit 1
+       )) order by at limit ${limit}
      ))`,
-    [before, maxKept],
   );
 }

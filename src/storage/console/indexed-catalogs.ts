@@ -1,7 +1,7 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import type { Queryable } from '../database.ts';
 import { matchText, type TextFilter } from '../look-for-text.ts';
-import { Parameters } from '../parameters.ts';
+import { join, type Sql, sql } from '../sql.ts';
 
 // Catalogs of the discovery index as an operator sees them: copies that came by push or pull, and crawled ones.
 
@@ -21,84 +21,70 @@ export interface IndexedCatalog {
   /** Counted up to a bound. */
   resources: number;
   offers: number;
-  /** Of a crawled one. */
   version: number | null;
   updatedAt: Date;
   isServed: boolean;
   isActive: boolean;
 }
 
-export interface IndexedFilter extends TextFilter {
+interface IndexedFilter extends TextFilter {
   owner?: string;
   id?: string;
   type?: CatalogType;
   networkId?: string;
   source?: IndexSource;
   limit: number;
-  /** Only those that come after this key. */
   after?: number;
 }
 
-/** Documents of each catalog are counted up to this number. */
 export const countedDocuments = 10_000;
 
-const isPushed = 'pushed_at is not null and (pulled_at is null or pulled_at <= push_arrived_at)';
-const sources: Record<IndexSource, string> = {
-  push: `source <> 'node' and ${isPushed}`,
-  pull: `source <> 'node' and not (${isPushed})`,
-  crawl: "source = 'node'",
+const isPushed = sql`pushed_at is not null and (pulled_at is null or pulled_at <= push_arrived_at)`;
+const sources: Record<IndexSource, Sql> = {
+  push: sql`source <> 'node' and ${isPushed}`,
+  pull: sql`source <> 'node' and not (${isPushed})`,
+  crawl: sql`source = 'node'`,
 };
 
 /** A document's key is that of its catalog times 2^26 and its number: resources below 2^25, offers from there on. */
-const count = (table: string, from: number, to: number) =>
-  `(select count(*) from (
+const count = (table: Sql, from: number, to: number) =>
+  sql`(select count(*) from (
      select from ${table} where key >= (catalog.key << 26) + ${from} and key < (catalog.key << 26) + ${to} limit ${countedDocuments}
    ) as counted)`;
 
 /** In the order of their keys. */
 export function listIndexedCatalogs(queryable: Queryable, filter: IndexedFilter): Promise<IndexedCatalog[]> {
-  const given = new Parameters();
-  const chosen = matchText(matchingIndexed(filter, given), filter, given);
-  return queryable.rows<IndexedCatalog>(
-    `select key, catalog.id, owner, head -> 'descriptor' ->> 'name' as name,
+  const chosen = matchText(matchingIndexed(filter), filter);
+  return queryable.rows<IndexedCatalog>(sql`
+    select key, catalog.id, owner, head -> 'descriptor' ->> 'name' as name,
        case when source = 'node' then 'crawl' when ${isPushed} then 'push' else 'pull' end as source,
        case when source like 'service:%' then substr(source, 9) end as service, type, networks,
-       schema_types as "schemaTypes", ${count('discovery.resource', 1, 2 ** 25)} as resources,
-       ${count('discovery.offer', 2 ** 25, 2 ** 26)} as offers,
+       schema_types as "schemaTypes", ${count(sql`discovery.resource`, 1, 2 ** 25)} as resources,
+       ${count(sql`discovery.offer`, 2 ** 25, 2 ** 26)} as offers,
        case when source = 'node' then target.version end as version, updated_at as "updatedAt",
        served as "isServed", is_active as "isActive"
-     from (select * from ${chosen} order by key limit ${given.add(filter.limit)}) as catalog
-     left join discovery.crawl_target as target on target.node = owner and target.catalog_id = catalog.id
-     order by key`,
-    given.values,
-  );
+     from (select * from ${chosen} order by key limit ${filter.limit}) as catalog
+    left join discovery.crawl_target as target on target.node = owner and target.catalog_id = catalog.id
+    order by key`);
 }
 
-/** Those that match all but the text. */
-export function matchingIndexed(
-  { owner, id, type, networkId, source, after }: IndexedFilter,
-  given: Parameters,
-): string {
-  const conditions = ['true'];
-  if (owner !== undefined) conditions.push(`owner = ${given.add(owner)}`);
-  if (id !== undefined) conditions.push(`id = ${given.add(id)}`);
+export function matchingIndexed({ owner, id, type, networkId, source, after }: IndexedFilter): Sql {
+  const conditions = [sql`true`];
+  if (owner !== undefined) conditions.push(sql`owner = ${owner}`);
+  if (id !== undefined) conditions.push(sql`id = ${id}`);
   // As the partial index has it.
-  if (type !== undefined) conditions.push(type === 'MASTER' ? "type = 'MASTER'" : "type = 'REGULAR'");
-  if (networkId !== undefined)
-    conditions.push(`(networks @> array[${given.add(networkId)}] or networks = '{}')`);
-  if (source !== undefined) conditions.push(`(${sources[source]})`);
-  if (after !== undefined) conditions.push(`key > ${given.add(after)}`);
-  return `discovery.catalog where ${conditions.join(' and ')}`;
+  if (type !== undefined) conditions.push(type === 'MASTER' ? sql`type = 'MASTER'` : sql`type = 'REGULAR'`);
+  if (networkId !== undefined) conditions.push(sql`(networks @> ${[networkId]} or networks = '{}')`);
+  if (source !== undefined) conditions.push(sql`(${sources[source]})`);
+  if (after !== undefined) conditions.push(sql`key > ${after}`);
+  return sql`discovery.catalog where ${join(conditions, ' and ')}`;
 }
 
 /** The head, resources and offers of a catalog as texts of JSON, as long as they fit. */
 export async function readIndexedDocument(queryable: Queryable, key: number, maxDocuments: number) {
-  const { rows } = await queryable.query<{ head: string; resources: string[]; offers: string[] }>(
-    `select head,
-       array(select document::text from discovery.resource where key >= ($1::bigint << 26) + 1 and key < ($1::bigint << 26) + ${2 ** 25} order by key limit $2) as resources,
-       array(select document::text from discovery.offer where key >= ($1::bigint << 26) + ${2 ** 25} and key < ($1::bigint + 1) << 26 order by key limit $2) as offers
-     from discovery.catalog where key = $1`,
-    [key, maxDocuments],
-  );
-  return rows[0] ?? { head: '{}', resources: [], offers: [] };
+  const documentsOf = (kind: Sql) => sql`array(select document::text from discovery.${kind}
+      where key > ${key}::bigint << 26 and key < (${key}::bigint + 1) << 26 order by key limit ${maxDocuments})`;
+  const found = await queryable.first<{ head: string; resources: string[]; offers: string[] }>(sql`
+    select head, ${documentsOf(sql`resource`)} as resources, ${documentsOf(sql`offer`)} as offers from discovery.catalog where key = ${key}`);
+  return found ?? { head: '{}', resources: [], offers: [] };
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from '../database.ts';
 import { deleteBefore } from '../delete-in-batches.ts';
+import { newRow, type Sql, sql } from '../sql.ts';
 import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 // How processes did, minute by minute. Rows hold counts of the minute alone, so that those of several processes can be added up.
@@ -11,7 +12,6 @@ export interface AboutProcess {
   version: string;
 }
 
-/** The process of rows about what all processes share. */
 const shared = '';
 /** Nobody waits for these numbers, and a database that is down must not hold up a process that ends. */
 const timeoutMs = 2_000;
@@ -23,43 +23,43 @@ export async function writeMinute(
   queryable: Queryable,
   { at, process, about, numbers }: { at: Date; process: string; about?: AboutProcess; numbers: Numbers },
 ): Promise<void> {
+  const row = newRow({
+    at,
+    process,
+    about: about && JSON.stringify(about),
+    numbers: JSON.stringify(numbers),
+  });
   await queryable.query(
-    `insert into console.minute (at, process, about, numbers) values ($1, $2, $3, $4)
+    sql`insert into console.minute ${row}
      on conflict (at, process) do update set numbers = excluded.numbers`,
-    [at, process, about && JSON.stringify(about), JSON.stringify(numbers)],
     { timeoutMs },
   );
 }
 
-const count = (rows: string, relation: string) => countOrEstimate(countedRows, rows, relation);
+const count = (rows: Sql, relation: string) => countOrEstimate(countedRows, rows, relation);
 
 /** Measures what all processes share, unless another process has done so in this minute. */
 export async function measureShared(queryable: Queryable, at: Date): Promise<void> {
-  const { rowCount } = await queryable.query(
-    'select from console.minute where at = $1 and process = $2',
-    [at, shared],
+  const measured = await queryable.count(
+    sql`select from console.minute where at = ${at} and process = ${shared}`,
     { timeoutMs },
   );
-  if (rowCount > 0) return;
-  const { rows } = await queryable.query<Numbers>(
-    `select ${count(deliveries.waitingCallbacks, 'work.callback_due')} as "waitingCallbacks",
+  if (measured > 0) return;
+  const numbers = await queryable.one<Numbers>(
+    sql`select ${count(deliveries.waitingCallbacks, 'work.callback_due')} as "waitingCallbacks",
        ${count(deliveries.waitingPushes, 'catalog.push_due')} as "waitingPushes",
        ${count(deliveries.parkedCallbacks, 'work.callback_parked')}
          + ${count(deliveries.parkedPushes, 'catalog.push_parked')} as parked,
-       ${countUpTo(countedRows, 'discovery.crawl_host where due_at <= now()')} as "crawlDue",
-       pg_database_size(current_database()) as "databaseBytes", ${count('discovery.resource', 'discovery.resource')} as resources`,
-    [],
+       ${countUpTo(countedRows, sql`discovery.crawl_host where due_at <= now()`)} as "crawlDue",
+       pg_database_size(current_database()) as "databaseBytes", ${count(sql`discovery.resource`, 'discovery.resource')} as resources`,
     { timeoutMs },
   );
-  if (rows[0]) await writeMinute(queryable, { at, process: shared, numbers: rows[0] });
+  await writeMinute(queryable, { at, process: shared, numbers });
 }
 
-/** The processes that have written since then. */
 export async function listProcesses(queryable: Queryable, since: Date) {
-  const { rows } = await queryable.query<{ process: string; about: AboutProcess }>(
-    `select distinct on (process) process, about from console.minute where at >= $1 and about is not null order by process, at desc`,
-    [since],
-  );
+  const rows = await queryable.rows<{ process: string; about: AboutProcess }>(sql`
+    select distinct on (process) process, about from console.minute where at >= ${since} and about is not null order by process, at desc`);
   return rows.map(({ process, about }) => ({ process, ...about }));
 }
 
@@ -72,16 +72,13 @@ export interface MinuteNumber {
 }
 
 export function readMinutes(queryable: Queryable, since: Date) {
-  return queryable.rows<MinuteNumber>(
-    `select at, key as name, sum(value::float8) as sum, max(value::float8) as most
-     from console.minute cross join jsonb_each_text(numbers) where at >= $1 group by at, key order by at`,
-    [since],
-  );
+  return queryable.rows<MinuteNumber>(sql`
+    select at, key as name, sum(value::float8) as sum, max(value::float8) as most
+    from console.minute cross join jsonb_each_text(numbers) where at >= ${since} group by at, key order by at`);
 }
 
-/** Forgets rows from before a time; returns how many. */
 export const purgeMinutes = deleteBefore(
-  `delete from console.minute where (at, process) in (
-       select at, process from console.minute where at < $1 order by at limit $2
+  (before, limit) => sql`delete from console.minute where (at, process) in (
+       select at, process from console.minute where at < ${before} order by at limit ${limit}
      )`,
 );

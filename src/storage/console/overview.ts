@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { sql } from '../sql.ts';
 import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 // What there is, in numbers and names, for the console.
@@ -6,14 +7,11 @@ import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 const maxNetworks = 200;
 
 /** The networks that participants are members of, and whether anybody is crawled. */
-export async function listKnownNetworks(queryable: Queryable) {
-  const { rows } = await queryable.query<{ networks: string[]; isCrawling: boolean }>(
-    `select exists (select from discovery.crawl_source) as "isCrawling", array(
-       select distinct network_id from registry.membership order by 1 limit $1
-     ) as networks`,
-    [maxNetworks],
-  );
-  return rows[0] ?? { networks: [], isCrawling: false };
+export function listKnownNetworks(queryable: Queryable) {
+  return queryable.one<{ networks: string[]; isCrawling: boolean }>(sql`
+    select exists (select from discovery.crawl_source) as "isCrawling", array(
+      select distinct network_id from registry.membership order by 1 limit ${maxNetworks}
+    ) as networks`);
 }
 
 export interface Overview {
@@ -34,7 +32,7 @@ const countedDeliveries = 10_000;
 const countedResources = 10_000;
 
 /** As the list of nodes judges them (storage/crawl/status.ts); by partial indexes, which have little in them. */
-const failingNodes = `(
+const failingNodes = sql`(
     select id from discovery.crawl_node where failures > 0
     union select node_id from discovery.crawl_index where failures > 0 and listed
     union select node_id from discovery.crawl_target where failures > 0
@@ -42,26 +40,25 @@ const failingNodes = `(
 
 /** All that is due or parked is counted up to a bound, so that a long queue does not make it slow. */
 export async function readOverview(queryable: Queryable): Promise<Overview> {
-  const row = await queryable.first<OverviewRow>(
-    `select ${countUpTo(countedRows, 'discovery.catalog')} as indexed, ${countUpTo(countedRows, 'catalog.catalog')} as published,
-       ${countOrEstimate(countedResources, 'discovery.resource', 'discovery.resource')} as resources,
-       ${countUpTo(countedRows, 'registry.participant')} as participants,
-       ${countUpTo(countedRows, "catalog.subscription where status = 'ACTIVE'")} as subscriptions,
-       ${countUpTo(countedRows, 'discovery.crawl_node where named or has_masters')} as nodes,
-       ${countUpTo(countedRows, failingNodes)} as failing, ${countUpTo(countedRows, 'discovery.crawl_target where failures > 0')} as "failingCatalogs",
-       ${countUpTo(countedDeliveries, deliveries.waitingCallbacks)} as "waitingCallbacks",
-       ${countUpTo(countedDeliveries, deliveries.waitingPushes)} as "waitingPushes",
-       ${countUpTo(countedDeliveries, deliveries.parkedCallbacks)} as "parkedCallbacks",
-       ${countUpTo(countedDeliveries, deliveries.parkedPushes)} as "parkedPushes",
-       least(
-         (select min(created_at) from (select created_at from ${deliveries.waitingCallbacks} limit ${countedDeliveries}) as callbacks),
-         (select min(since) from (
-           select coalesce(failing_since, due_at) as since from ${deliveries.waitingPushes} limit ${countedDeliveries}
-         ) as pushes)
-       ) as "oldestWaitingAt",
-       (select version from discovery.generation where state = 'in use') as version`,
-  );
-  if (row === undefined) throw new Error('the database told nothing');
+  const row = await queryable.one<OverviewRow>(sql`
+    select ${countUpTo(countedRows, sql`discovery.catalog`)} as indexed, ${countUpTo(countedRows, sql`catalog.catalog`)} as published,
+      ${countOrEstimate(countedResources, sql`discovery.resource`, 'discovery.resource')} as resources,
+      ${countUpTo(countedRows, sql`registry.participant`)} as participants,
+      ${countUpTo(countedRows, sql`catalog.subscription where status = 'ACTIVE'`)} as subscriptions,
+      ${countUpTo(countedRows, sql`discovery.crawl_node where named or has_masters`)} as nodes,
+      ${countUpTo(countedRows, failingNodes)} as failing,
+      ${countUpTo(countedRows, sql`discovery.crawl_target where failures > 0`)} as "failingCatalogs",
+      ${countUpTo(countedDeliveries, deliveries.waitingCallbacks)} as "waitingCallbacks",
+      ${countUpTo(countedDeliveries, deliveries.waitingPushes)} as "waitingPushes",
+      ${countUpTo(countedDeliveries, deliveries.parkedCallbacks)} as "parkedCallbacks",
+      ${countUpTo(countedDeliveries, deliveries.parkedPushes)} as "parkedPushes",
+      least(
+        (select min(created_at) from (select created_at from ${deliveries.waitingCallbacks} limit ${countedDeliveries}) as callbacks),
+        (select min(since) from (
+          select coalesce(failing_since, due_at) as since from ${deliveries.waitingPushes} limit ${countedDeliveries}
+        ) as pushes)
+      ) as "oldestWaitingAt",
+      (select version from discovery.generation where state = 'in use') as version`);
   const { indexed, published, failing, failingCatalogs, version, oldestWaitingAt, ...rest } = row;
   const { waitingCallbacks, waitingPushes, parkedCallbacks, parkedPushes, ...counts } = rest;
   const waiting = waitingCallbacks + waitingPushes;

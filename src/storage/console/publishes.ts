@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { sql } from '../sql.ts';
 import { isParked } from '../work/parked.ts';
 
 // How far a publish has come, from its submission to the index.
@@ -13,7 +14,7 @@ export interface PublishStanding {
   catalogs: PublishedStanding[];
 }
 
-export interface PublishedStanding {
+interface PublishedStanding {
   catalogId: string;
   version: number;
   /** Discovery services that it is pushed to; how many have this version, how many do not get it, and to how many an operator skipped the push. */
@@ -35,49 +36,38 @@ interface SubmissionRow extends Pick<PublishStanding, 'publisher' | 'acceptedAt'
 }
 
 export async function findPublish(queryable: Queryable, messageId: string) {
-  const submission = await queryable.first<SubmissionRow>(
-    `select id, publisher, "acceptedAt", "doneAt", "requestId" from (
-       select id, publisher, message_id, accepted_at as "acceptedAt", done_at as "doneAt", request_id as "requestId"
-       from catalog.submission order by id desc limit ${recent}
-     ) as recent where message_id = $1 limit 1`,
-    [messageId],
-  );
+  const submission = await queryable.first<SubmissionRow>(sql`
+    select id, publisher, "acceptedAt", "doneAt", "requestId" from (
+      select id, publisher, message_id, accepted_at as "acceptedAt", done_at as "doneAt", request_id as "requestId"
+      from catalog.submission order by id desc limit ${recent}
+    ) as recent where message_id = ${messageId} limit 1`);
   if (!submission) return undefined;
   const { id, requestId, ...standing } = submission;
-  const results = await queryable.column<string>(
-    'select result::text from catalog.submission_result where submission_id = $1 order by position',
-    [id],
-  );
-  const callback = await queryable.first<NonNullable<PublishStanding['callback']>>(
-    `select state, last_error as "lastError", settled_at as "settledAt" from work.callback
-     where request_id = $1 and action = 'catalog/on_publish' order by id desc limit 1`,
-    [requestId],
-  );
-  const catalogs = await queryable.rows<PublishedStanding>(
-    `select catalog.id as "catalogId", version, receivers, acknowledged, failed, skipped, pushed_at as "pushedAt",
-       (select updated_at from discovery.catalog as held
-        where held.owner = catalog.owner and held.id = catalog.id and held.source like 'service:%'
-          and (served or held.type = 'MASTER') and held.updated_at >= catalog.updated_at limit 1) as "indexedAt"
-     from catalog.submission_result join catalog.catalog on catalog.id = catalog_id
-     cross join lateral (
-       select count(*) as receivers,
-         count(*) filter (where acknowledged_version >= version and state = 'acknowledged') as acknowledged,
-         count(*) filter (where ${isParked.push}) as failed, count(*) filter (where state = 'skipped') as skipped,
-         max(sent_timestamp) as pushed_at
-       from catalog.push where catalog_key = catalog.key
-     ) as pushed
-     where submission_id = $1 and result ->> 'status' <> 'REJECTED' order by position`,
-    [id],
-  );
+  const results = await queryable.column<string>(sql`select result::text from catalog.submission_result
+    where submission_id = ${id} order by position`);
+  const callback = await queryable.first<NonNullable<PublishStanding['callback']>>(sql`
+    select state, last_error as "lastError", settled_at as "settledAt" from work.callback
+    where request_id = ${requestId} and action = 'catalog/on_publish' order by id desc limit 1`);
+  const catalogs = await queryable.rows<PublishedStanding>(sql`
+    select catalog.id as "catalogId", version, receivers, acknowledged, failed, skipped, pushed_at as "pushedAt",
+      (select updated_at from discovery.catalog as held
+       where held.owner = catalog.owner and held.id = catalog.id and held.source like 'service:%'
+         and (served or held.type = 'MASTER') and held.updated_at >= catalog.updated_at limit 1) as "indexedAt"
+    from catalog.submission_result join catalog.catalog on catalog.id = catalog_id
+    cross join lateral (
+      select count(*) as receivers,
+        count(*) filter (where acknowledged_version >= version and state = 'acknowledged') as acknowledged,
+        count(*) filter (where ${isParked.push}) as failed, count(*) filter (where state = 'skipped') as skipped,
+        max(sent_timestamp) as pushed_at
+      from catalog.push where catalog_key = catalog.key
+    ) as pushed
+    where submission_id = ${id} and result ->> 'status' <> 'REJECTED' order by position`);
   return { ...standing, results, callback: callback ?? null, catalogs };
 }
 
 /** The signatures of requests that were answered here lately, by which a callback may name them. */
 export function findRequestSignatures(queryable: Queryable, messageId: string) {
-  return queryable.column<string>(
-    `select distinct signature from (
-       select message_id, request_signature as signature from work.callback order by id desc limit ${recent}
-     ) as recent where message_id = $1 limit 10`,
-    [messageId],
-  );
+  return queryable.column<string>(sql`select distinct signature from (
+      select message_id, request_signature as signature from work.callback order by id desc limit ${recent}
+    ) as recent where message_id = ${messageId} limit 10`);
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { type Sql, sql } from '../sql.ts';
 
 // What a person may name in the bar of the console: a catalog, a resource or a node, wherever it is known.
 
@@ -31,34 +32,33 @@ export interface IndexedCatalog {
   updatedAt: string;
 }
 
-/** The catalogs with an id, or those of a node, or both. */
 export function findKnownCatalogs(
   queryable: Queryable,
   { catalogId, owner, limit }: { catalogId?: string; owner?: string; limit: number },
 ) {
-  return queryable.rows<KnownCatalog>(
-    `with named as (
-       (select id, owner from catalog.catalog
-        where owner is not null and ($1::text is null or id = $1) and ($2::text is null or owner = $2) order by id limit $3)
-       union
-       (select id, owner from discovery.catalog
-        where ($1::text is null or id = $1) and ($2::text is null or owner = $2) order by served desc, id limit $3)
-       union
-       (select catalog_id, node from discovery.crawl_target
-        where ($1::text is null or catalog_id = $1) and ($2::text is null or node = $2) order by catalog_id limit $3)
-     )
-     select named.id as "catalogId", named.owner,
-       (select jsonb_build_object('version', version, 'type', type, 'isActive', is_active, 'visibleTo', visible_to,
-          'resources', resource_count, 'offers', offer_count, 'updatedAt', updated_at)
-        from catalog.catalog as stored where stored.id = named.id and stored.owner = named.owner) as stored,
-       (select jsonb_build_object('key', key, 'source', source, 'type', type, 'isActive', is_active, 'isServed', served,
-          'networks', networks, 'updatedAt', updated_at)
-        from discovery.catalog as held where held.owner = named.owner and held.id = named.id
-        order by served desc, key limit 1) as indexed,
-       exists (select from discovery.crawl_target as target where target.node = named.owner and target.catalog_id = named.id) as "isCrawled"
-     from named order by named.id, named.owner limit $3`,
-    [catalogId, owner, limit],
-  );
+  return queryable.rows<KnownCatalog>(sql`with named as (
+      (select id, owner from catalog.catalog
+       where owner is not null and (${catalogId}::text is null or id = ${catalogId}) and (${owner}::text is null
+         or owner = ${owner}) order by id limit ${limit})
+      union
+      (select id, owner from discovery.catalog
+       where (${catalogId}::text is null or id = ${catalogId}) and (${owner}::text is null or owner = ${owner}) order by served desc,
+         id limit ${limit})
+      union
+      (select catalog_id, node from discovery.crawl_target
+       where (${catalogId}::text is null or catalog_id = ${catalogId}) and (${owner}::text is null
+         or node = ${owner}) order by catalog_id limit ${limit})
+    )
+    select named.id as "catalogId", named.owner,
+      (select jsonb_build_object('version', version, 'type', type, 'isActive', is_active, 'visibleTo', visible_to,
+         'resources', resource_count, 'offers', offer_count, 'updatedAt', updated_at)
+       from catalog.catalog as stored where stored.id = named.id and stored.owner = named.owner) as stored,
+      (select jsonb_build_object('key', key, 'source', source, 'type', type, 'isActive', is_active, 'isServed', served,
+         'networks', networks, 'updatedAt', updated_at)
+       from discovery.catalog as held where held.owner = named.owner and held.id = named.id
+       order by served desc, key limit 1) as indexed,
+      exists (select from discovery.crawl_target as target where target.node = named.owner and target.catalog_id = named.id) as "isCrawled"
+    from named order by named.id, named.owner limit ${limit}`);
 }
 
 /** Many catalogs may have a resource with the same id: the search for one is limited to this many. */
@@ -66,20 +66,16 @@ const maxHomesLookedAt = 1_000;
 
 /** The catalog of a resource: one that is served, where several have the id. */
 export async function findHomeOfResource(queryable: Queryable, resourceId: string) {
-  const indexed = await queryable.first<{ catalogId: string; owner: string }>(
-    `select catalog.id as "catalogId", owner
-     from (select catalog_key from discovery.resource where id = $1 order by catalog_key limit $2) as home
-     join discovery.catalog on catalog.key = catalog_key order by served desc, key limit 1`,
-    [resourceId, maxHomesLookedAt],
-  );
+  const indexed = await queryable.first<{ catalogId: string; owner: string }>(sql`
+    select catalog.id as "catalogId", owner
+    from (select catalog_key from discovery.resource where id = ${resourceId} order by catalog_key limit ${maxHomesLookedAt}) as home
+    join discovery.catalog on catalog.key = catalog_key order by served desc, key limit 1`);
   if (indexed) return indexed;
   // The catalog service has no index on the ids of resources, which every publish would have to pay for: each catalog is probed for it by its primary key.
-  return queryable.first<{ catalogId: string; owner: string }>(
-    `select catalog.id as "catalogId", owner from catalog.catalog
-     cross join lateral (select from catalog.resource where catalog_key = catalog.key and resource.id = $1 limit 1) as found
-     where owner is not null limit 1`,
-    [resourceId],
-  );
+  return queryable.first<{ catalogId: string; owner: string }>(sql`
+    select catalog.id as "catalogId", owner from catalog.catalog
+    cross join lateral (select from catalog.resource where catalog_key = catalog.key and resource.id = ${resourceId} limit 1) as found
+    where owner is not null limit 1`);
 }
 
 /** Which discovery services have which version of a stored catalog. */
@@ -92,13 +88,11 @@ export interface PushedCopy {
 }
 
 export function listCopies(queryable: Queryable, { catalogId, owner }: { catalogId: string; owner: string }) {
-  return queryable.rows<PushedCopy>(
-    `select subscriber as discovery, acknowledged_version as version, state, last_error as "lastError",
-       case when state in ('acknowledged', 'withdrawn') then sent_timestamp end as "acknowledgedAt"
-     from catalog.push join catalog.catalog on catalog.key = push.catalog_key
-     where catalog.id = $1 and owner = $2 order by subscriber limit 1000`,
-    [catalogId, owner],
-  );
+  return queryable.rows<PushedCopy>(sql`
+    select subscriber as discovery, acknowledged_version as version, state, last_error as "lastError",
+      case when state in ('acknowledged', 'withdrawn') then sent_timestamp end as "acknowledgedAt"
+    from catalog.push join catalog.catalog on catalog.key = push.catalog_key
+    where catalog.id = ${catalogId} and owner = ${owner} order by subscriber limit 1000`);
 }
 
 /** The crawl log of a node by reason: how often, and when last. A gap comes after its cause, which is noted at the same time. */
@@ -116,12 +110,10 @@ export function listLoggedIssues(
   queryable: Queryable,
   { node, catalogId, limit }: { node: string; catalogId?: string; limit: number },
 ) {
-  return queryable.rows<LoggedIssue>(
-    `select code, message, max(hint) as hint, catalog_id as "catalogId", max(url) as url, sum(times)::float8 as count, max(at) as "lastAt"
-     from discovery.crawl_log where node = $1 and ($2::text is null or catalog_id is null or catalog_id = $2)
-     group by code, message, catalog_id order by max(at) desc, code = 'gap', max(id) desc limit $3`,
-    [node, catalogId ?? null, limit],
-  );
+  return queryable.rows<LoggedIssue>(sql`
+    select code, message, max(hint) as hint, catalog_id as "catalogId", max(url) as url, sum(times)::float8 as count, max(at) as "lastAt"
+    from discovery.crawl_log where node = ${node} and (${catalogId}::text is null or catalog_id is null or catalog_id = ${catalogId})
+    group by code, message, catalog_id order by max(at) desc, code = 'gap', max(id) desc limit ${limit}`);
 }
 
 /** The documents of a catalog as texts, by their ids. */
@@ -132,22 +124,19 @@ export interface CatalogDocuments {
 }
 
 /** Of resources, and of offers. */
-export interface DocumentBounds {
+interface DocumentBounds {
   maxDocuments: number;
   maxBytes: number;
 }
 
 /** As the discovery service holds them; `too large` where they exceed the bounds. */
 export async function readIndexedDocuments(queryable: Queryable, catalogKey: number, bounds: DocumentBounds) {
-  const head = await queryable.value<string | undefined>(
-    'select head::text from discovery.catalog where key = $1',
-    [catalogKey],
-  );
-  const listOf = (kind: 'resource' | 'offer') =>
-    `select id, document::text as document from discovery.${kind}
-     where key > $1::bigint << 26 and key < ($1::bigint + 1) << 26`;
-  const lists = { resources: listOf('resource'), offers: listOf('offer') };
-  return head === undefined ? undefined : readLists(queryable, { key: catalogKey, head }, lists, bounds);
+  const head = await queryable.value<string | undefined>(sql`select head::text from discovery.catalog
+    where key = ${catalogKey}`);
+  const listOf = (kind: Sql) => sql`select id, document::text as document from discovery.${kind}
+    where key > ${catalogKey}::bigint << 26 and key < (${catalogKey}::bigint + 1) << 26`;
+  if (head === undefined) return undefined;
+  return readLists(queryable, { head, resources: listOf(sql`resource`), offers: listOf(sql`offer`) }, bounds);
 }
 
 /** As they leave the own catalog service; `too large` where they exceed the bounds. */
@@ -156,33 +145,26 @@ export async function readStoredDocuments(
   { catalogId, owner }: { catalogId: string; owner: string },
   bounds: DocumentBounds,
 ): Promise<CatalogDocuments | 'too large' | undefined> {
-  const stored = await queryable.first<{ key: number; head: string }>(
-    'select key, head::text as head from catalog.catalog where id = $1 and owner = $2',
-    [catalogId, owner],
-  );
-  const lists = {
-    resources:
-      'select id, coalesce(assembled, own)::text as document from catalog.resource where catalog_key = $1',
-    offers: 'select id, own::text as document from catalog.offer where catalog_key = $1',
-  };
-  return stored && readLists(queryable, stored, lists, bounds);
+  const stored = await queryable.first<{ key: number; head: string }>(sql`select key, head::text as head
+    from catalog.catalog where id = ${catalogId} and owner = ${owner}`);
+  if (stored === undefined) return undefined;
+  const { key, head } = stored;
+  const resources = sql`select id, coalesce(assembled, own)::text as document from catalog.resource where catalog_key = ${key}`;
+  const offers = sql`select id, own::text as document from catalog.offer where catalog_key = ${key}`;
+  return readLists(queryable, { head, resources, offers }, bounds);
 }
 
 async function readLists(
   queryable: Queryable,
-  { key, head }: { key: number; head: string },
-  lists: { resources: string; offers: string },
+  { head, resources, offers }: { head: string; resources: Sql; offers: Sql },
   { maxDocuments, maxBytes }: DocumentBounds,
 ): Promise<CatalogDocuments | 'too large'> {
-  for (const list of [lists.resources, lists.offers]) {
-    const found = await queryable.first<{ documents: number; bytes: number }>(
-      `select count(*) as documents, coalesce(sum(octet_length(document)), 0)::float8 as bytes
-       from (${list} limit $2) as first`,
-      [key, maxDocuments + 1],
-    );
-    const { documents = 0, bytes = 0 } = found ?? {};
+  for (const list of [resources, offers]) {
+    const { documents, bytes } = await queryable.one<{ documents: number; bytes: number }>(sql`
+      select count(*) as documents, coalesce(sum(octet_length(document)), 0)::float8 as bytes
+      from (${list} limit ${maxDocuments + 1}) as first`);
     if (documents > maxDocuments || bytes > maxBytes) return 'too large';
   }
-  const read = (list: string) => queryable.rows<{ id: string; document: string }>(list, [key]);
-  return { head, resources: await read(lists.resources), offers: await read(lists.offers) };
+  const read = (list: Sql) => queryable.rows<{ id: string; document: string }>(list);
+  return { head, resources: await read(resources), offers: await read(offers) };
 }

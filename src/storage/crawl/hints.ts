@@ -1,4 +1,5 @@
 import type { Transaction } from '../database.ts';
+import { type Sql, sql } from '../sql.ts';
 import { wakeHosts } from './hosts.ts';
 import { addNodes, type NamedNode, sourceTable } from './sources.ts';
 
@@ -8,27 +9,24 @@ export type HintOutcome = { kind: 'taken' } | { kind: 'unknown' } | { kind: 'too
 
 /** Makes all due that is read of a known node, unless that was done just before. */
 export async function hintNode(tx: Transaction, node: string, spacingMs: number): Promise<HintOutcome> {
-  const known = await tx.first<{ id: number; host_id: number; wait_ms: number }>(
-    `select id, host_id, case when ${isHinted('$2')} then extract(epoch from hinted_at - now()) * 1000 + $2 else 0 end::float8 as wait_ms
-     from discovery.crawl_node where node = $1 and (named or has_masters)`,
-    [node, spacingMs],
-  );
+  const known = await tx.first<{ id: number; host_id: number; wait_ms: number }>(sql`
+    select id, host_id,
+      case when ${isHinted(spacingMs)} then extract(epoch from hinted_at - now()) * 1000 + ${spacingMs} else 0 end::float8 as wait_ms
+    from discovery.crawl_node where node = ${node} and (named or has_masters)`);
   if (known === undefined) return { kind: 'unknown' };
   if (known.wait_ms > 0) return tooSoon(known.wait_ms, spacingMs);
   await wakeHosts(tx, [known.host_id]);
-  const { rowCount } = await tx.query(
-    `update discovery.crawl_node set hinted_at = now(), due_at = now(), stir = stir + 1
-     where id = $1 and not ${isHinted('$2')}`,
-    [known.id, spacingMs],
-  );
-  if (rowCount === 0) return tooSoon(spacingMs, spacingMs);
+  const hinted = await tx.count(sql`
+    update discovery.crawl_node set hinted_at = now(), due_at = now(), stir = stir + 1
+    where id = ${known.id} and not ${isHinted(spacingMs)}`);
+  if (hinted === 0) return tooSoon(spacingMs, spacingMs);
   await makeContentDue(tx, known.id);
   return { kind: 'taken' };
 }
 
 /** Whether that was done just before. A time further ahead than the spacing is from before the clock was set back. */
-function isHinted(spacingMs: string): string {
-  return `coalesce(abs(extract(epoch from hinted_at - now())) * 1000 < ${spacingMs}, false)`;
+function isHinted(spacingMs: number): Sql {
+  return sql`coalesce(abs(extract(epoch from hinted_at - now())) * 1000 < ${spacingMs}, false)`;
 }
 
 function tooSoon(waitMs: number, spacingMs: number): HintOutcome {
@@ -37,27 +35,21 @@ function tooSoon(waitMs: number, spacingMs: number): HintOutcome {
 
 /** The operator wants a node crawled now, also where its host rests after a failure. Returns whether it is known. */
 export async function crawlNow(tx: Transaction, node: string): Promise<boolean> {
-  const known = await tx.first<{ id: number; host_id: number }>(
-    'select id, host_id from discovery.crawl_node where node = $1 and (named or has_masters)',
-    [node],
-  );
+  const known = await tx.first<{ id: number; host_id: number }>(sql`select id, host_id
+    from discovery.crawl_node where node = ${node} and (named or has_masters)`);
   if (known === undefined) return false;
-  await tx.query('update discovery.crawl_host set rest_until = null where id = $1', [known.host_id]);
+  await tx.query(sql`update discovery.crawl_host set rest_until = null where id = ${known.host_id}`);
   await wakeHosts(tx, [known.host_id]);
-  await tx.query('update discovery.crawl_node set due_at = now(), stir = stir + 1 where id = $1', [known.id]);
+  await tx.query(sql`update discovery.crawl_node set due_at = now(), stir = stir + 1 where id = ${known.id}`);
   await makeContentDue(tx, known.id);
   return true;
 }
 
 async function makeContentDue(tx: Transaction, nodeId: number): Promise<void> {
-  await tx.query(
-    'update discovery.crawl_index set due_at = now(), stir = stir + 1 where node_id = $1 and listed',
-    [nodeId],
-  );
-  await tx.query(
-    'update discovery.crawl_target set due_at = now(), stir = stir + 1 where node_id = $1 and due_at > now()',
-    [nodeId],
-  );
+  await tx.query(sql`update discovery.crawl_index set due_at = now(), stir = stir + 1
+    where node_id = ${nodeId} and listed`);
+  await tx.query(sql`update discovery.crawl_target set due_at = now(), stir = stir + 1
+    where node_id = ${nodeId} and due_at > now()`);
 }
 
 /** Has all sources asked now whom they name. */
@@ -73,29 +65,23 @@ export async function mayLookUp(
   { windowMs, maxNames }: { windowMs: number; maxNames: number },
 ): Promise<boolean> {
   // A time further ahead than the window is from before the clock was set back.
-  const age = 'abs(extract(epoch from asked_at - now())) * 1000';
-  const isFull = await tx.value<boolean>(
-    `select count(*) >= $2 or coalesce(bool_or(node = $3), false) from discovery.crawl_stranger where ${age} < $1`,
-    [windowMs, maxNames, node],
-  );
+  const age = sql`abs(extract(epoch from asked_at - now())) * 1000`;
+  const isFull = await tx.value<boolean>(sql`
+    select count(*) >= ${maxNames} or coalesce(bool_or(node = ${node}), false) from discovery.crawl_stranger where ${age} < ${windowMs}`);
   // Mostly so while somebody makes up names: these must not wait for each other, each with a connection in its hands.
   if (isFull) return false;
   await tx.query('lock table discovery.crawl_stranger in share row exclusive mode');
-  await tx.query(`delete from discovery.crawl_stranger where ${age} >= $1`, [windowMs]);
-  const { rowCount } = await tx.query(
-    `insert into discovery.crawl_stranger (node, asked_at)
-     select $1, now() where (select count(*) from discovery.crawl_stranger) < $2
-     on conflict (node) do nothing`,
-    [node, maxNames],
+  await tx.query(sql`delete from discovery.crawl_stranger where ${age} >= ${windowMs}`);
+  return (
+    (await tx.count(sql`insert into discovery.crawl_stranger (node, asked_at)
+    select ${node}, now() where (select count(*) from discovery.crawl_stranger) < ${maxNames}
+    on conflict (node) do nothing`)) > 0
   );
-  return rowCount > 0;
 }
 
 /** A node that these networks have, and that their next enumeration will name, too. */
 export async function admitNode(tx: Transaction, node: NamedNode, networks: readonly string[]) {
-  const sources = await tx.column<number>(
-    "select id from discovery.crawl_source where kind = 'network' and name = any ($1)",
-    [networks],
-  );
+  const sources = await tx.column<number>(sql`select id from discovery.crawl_source
+    where kind = 'network' and name = any (${networks})`);
   return addNodes(tx, sources, [node]);
 }

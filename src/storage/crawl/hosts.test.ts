@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { claimDue } from '../../../tests/support/database/claim-due.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../database.ts';
-import { type Claim, claimDue, LeaseLost, settle } from '../work/due-work.ts';
+import { type Claim, LeaseLost, settle } from '../work/due-work.ts';
 import { renew } from '../work/leases.ts';
 import { giveBackHosts, type HostRow, holdLease, holdLeases, hostId, hostTable, wakeHosts } from './hosts.ts';
 

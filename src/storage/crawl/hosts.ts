@@ -1,6 +1,7 @@
 import type { Transaction } from '../database.ts';
+import { join, type Sql, sql } from '../sql.ts';
 import { type Claim, LeaseLost } from '../work/due-work.ts';
-import { dueAfter, dueIn, markSettled } from '../work/leases.ts';
+import { dueAfter, dueIn, heldBy, markSettled } from '../work/leases.ts';
 
 // Hosts that are crawled: the rows of due work of the crawler (migrations/0005-discovery-sources.sql). Whoever holds a host does what is due of its
 // nodes, indexes and targets, and writes under its lease.
@@ -12,46 +13,37 @@ export interface HostRow {
   failures: number;
 }
 
-/** The lease on a host, while its work is done. */
 export type HostLease = Pick<Claim<HostRow>, 'id' | 'token'>;
 
 /** Call it in every transaction that writes a result: it throws when the lease was lost, and keeps others from the host until the end. The weakest lock, so that the lease can be prolonged meanwhile. */
 export async function holdLease(tx: Transaction, { id, token }: HostLease): Promise<void> {
-  const { rowCount } = await tx.query(
-    'select from discovery.crawl_host where id = $1 and lease_token = $2 for key share',
-    [id, token],
-  );
-  if (rowCount === 0) throw new LeaseLost(hostTable, id);
+  const held = await tx.count(sql`select from discovery.crawl_host
+    where id = ${id} and lease_token = ${token} for key share`);
+  if (held === 0) throw new LeaseLost(hostTable, id);
 }
 
 /** The same for many: the ids of the hosts whose leases are still held. */
-export async function keepLeases(tx: Transaction, leases: readonly HostLease[]): Promise<Set<number>> {
-  return lockHosts(tx, leases, 'key share');
+export function keepLeases(tx: Transaction, leases: readonly HostLease[]) {
+  return lockHosts(tx, leases, sql`key share`);
 }
 
-/** The id of a host, which is made where it is not known. */
 export async function hostId(tx: Transaction, host: string) {
   await makeHosts(tx, [host]);
-  return tx.value<number>('select id from discovery.crawl_host where host = $1', [host]);
+  return tx.value<number>(sql`select id from discovery.crawl_host where host = ${host}`);
 }
 
-/** Makes those that are not known. */
 export async function makeHosts(tx: Transaction, hosts: readonly string[]): Promise<void> {
-  await tx.query(
-    `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
-     on conflict (host) do nothing`,
-    [hosts],
-  );
+  await tx.query(sql`
+    insert into discovery.crawl_host (host) select distinct host from unnest(${hosts}::text[]) as host order by host
+    on conflict (host) do nothing`);
 }
 
 /** Something of these hosts has become due, or does at this time of the database's; one that rests is left in peace. */
 export async function wakeHosts(tx: Transaction, ids: readonly number[], at?: Date): Promise<void> {
   if (ids.length === 0) return;
-  await tx.query(
-    `update discovery.crawl_host set due_at = least(due_at, greatest(coalesce($2, now()), rest_until))
-     where id in (select id from discovery.crawl_host where id = any ($1) order by id for no key update)`,
-    [[...new Set(ids)], at],
-  );
+  await tx.query(sql`
+    update discovery.crawl_host set due_at = least(due_at, greatest(coalesce(${at}, now()), rest_until))
+    where id in (select id from discovery.crawl_host where id = any (${[...new Set(ids)]}) order by id for no key update)`);
   tx.hint(hostTable);
 }
 
@@ -62,17 +54,14 @@ export interface HostState {
 }
 
 /** The ids of the hosts whose leases are still held; nobody else gets them until the transaction ends. */
-export async function holdLeases(tx: Transaction, leases: readonly HostLease[]): Promise<Set<number>> {
-  return lockHosts(tx, leases, 'no key update');
+export function holdLeases(tx: Transaction, leases: readonly HostLease[]) {
+  return lockHosts(tx, leases, sql`no key update`);
 }
 
-async function lockHosts(tx: Transaction, leases: readonly HostLease[], lock: 'key share' | 'no key update') {
-  const held = await tx.column<number>(
-    `select host.id from discovery.crawl_host as host
-       join unnest($1::bigint[], $2::uuid[]) as lease (id, token) on host.id = lease.id and lease_token = token
-     order by host.id for ${lock} of host`,
-    [leases.map(({ id }) => id), leases.map(({ token }) => token)],
-  );
+async function lockHosts(tx: Transaction, leases: readonly HostLease[], lock: Sql): Promise<Set<number>> {
+  const held = await tx.column<number>(sql`select host.id from discovery.crawl_host as host
+      join ${heldBy(leases)} on host.id = held.id and lease_token = token
+    order by host.id for ${lock} of host`);
   return new Set(held);
 }
 
@@ -82,24 +71,19 @@ export async function giveBackHosts(
   hosts: readonly { claim: Claim<HostRow>; state: HostState }[],
 ): Promise<void> {
   if (hosts.length === 0) return;
-  const firstDue = ['crawl_node', 'crawl_index', 'crawl_target'].map(
-    (table) => `(select min(due_at) from discovery.${table} where host_id = host.id and due_at is not null)`,
+  const firstDue = [sql`crawl_node`, sql`crawl_index`, sql`crawl_target`].map(
+    (table) =>
+      sql`(select min(due_at) from discovery.${table} where host_id = host.id and due_at is not null)`,
   );
-  await tx.query(
-    `with done as (
-       select host.id, given.failures, ${dueIn('given.rest_ms')} as rest_until, least(${firstDue.join(', ')}) as first_due
-       from discovery.crawl_host as host
-         join unnest($1::bigint[], $2::integer[], $3::float8[]) as given (id, failures, rest_ms) using (id)
-     )
-     update discovery.crawl_host as host
-     set failures = done.failures, rest_until = done.rest_until, attempts = 0, lease_token = null, leased_until = null,
-       due_at = ${dueAfter('case when first_due is not null then greatest(first_due, done.rest_until) end')}
-     from done where host.id = done.id`,
-    [
-      hosts.map(({ claim }) => claim.id),
-      hosts.map(({ state }) => state.failures),
-      hosts.map(({ state }) => state.restMs),
-    ],
-  );
+  const given = hosts.map(({ claim: { id }, state }) => ({ id, ...state }));
+  await tx.query(sql`with done as (
+      select host.id, given.failures, ${dueIn(sql`"restMs"`)} as rest_until, least(${join(firstDue, ', ')}) as first_due
+      from discovery.crawl_host as host
+        join jsonb_to_recordset(${JSON.stringify(given)}) as given (id bigint, failures integer, "restMs" float8) using (id)
+    )
+    update discovery.crawl_host as host
+    set failures = done.failures, rest_until = done.rest_until, attempts = 0, lease_token = null, leased_until = null,
+      due_at = ${dueAfter(sql`case when first_due is not null then greatest(first_due, done.rest_until) end`)}
+    from done where host.id = done.id`);
   for (const { claim } of hosts) markSettled(claim);
 }

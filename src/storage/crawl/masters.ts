@@ -1,4 +1,5 @@
 import type { Database, Queryable, Transaction } from '../database.ts';
+import { sql } from '../sql.ts';
 import { waitForLock } from '../wait-for-lock.ts';
 import { type HostLease, makeHosts, wakeHosts } from './hosts.ts';
 import { spacedFromCheck } from './nodes.ts';
@@ -20,29 +21,25 @@ export interface MasterEntry {
 
 /** Those that are here come first, and among them crawled ones. */
 export function findMasterEntries(queryable: Queryable, catalogIds: readonly string[]) {
-  return queryable.rows<MasterEntry>(
-    `select target.node_id as "nodeId", node, target.catalog_id as "catalogId", shown as "isHere", 0 as place, target.id, array(
-       select json_array_elements_text(
-         case when json_typeof(document -> 'networkIds') = 'array' then document -> 'networkIds' else '[]' end)
-     ) as "networkIds"
-     from discovery.crawl_target as target join discovery.crawl_entry as entry using (index_id, catalog_id)
-     where target.catalog_id = any ($1) and target.is_master
-       and (shown or version is null and retired_at is null and relevant and named)
-     union all
-     select 0, owner, id, true, 1, key, networks from discovery.catalog
-     where id = any ($1) and type = 'MASTER' and source <> 'node' and served
-     order by "isHere" desc, place, id`,
-    [catalogIds],
-  );
+  return queryable.rows<MasterEntry>(sql`
+    select target.node_id as "nodeId", node, target.catalog_id as "catalogId", shown as "isHere", 0 as place, target.id, array(
+      select json_array_elements_text(
+        case when json_typeof(document -> 'networkIds') = 'array' then document -> 'networkIds' else '[]' end)
+    ) as "networkIds"
+    from discovery.crawl_target as target join discovery.crawl_entry as entry using (index_id, catalog_id)
+    where target.catalog_id = any (${catalogIds}) and target.is_master
+      and (shown or version is null and retired_at is null and relevant and named)
+    union all
+    select 0, owner, id, true, 1, key, networks from discovery.catalog
+    where id = any (${catalogIds}) and type = 'MASTER' and source <> 'node' and served
+    order by "isHere" desc, place, id`);
 }
 
 /** The crawled nodes whose own index is at one of these addresses, as far as it has been read. */
 export function findIndexOwners(queryable: Queryable, urls: readonly string[]) {
-  return queryable.rows<{ url: string; nodeId: number }>(
-    `select item.url, node_id as "nodeId" from discovery.crawl_index as item join discovery.crawl_node as node on node.id = node_id
-     where item.url = any ($1) and listed and read_at is not null and (named or has_masters)`,
-    [urls],
-  );
+  return queryable.rows<{ url: string; nodeId: number }>(sql`
+    select item.url, node_id as "nodeId" from discovery.crawl_index as item join discovery.crawl_node as node on node.id = node_id
+    where item.url = any (${urls}) and listed and read_at is not null and (named or has_masters)`);
 }
 
 /**
@@ -59,32 +56,28 @@ export async function announceMaster(
 ): Promise<void> {
   if (isChanged) await queueRebuild(tx, key);
   await waitForLock(tx, arrivals);
-  const hosts = await tx.column<number>(
-    `update discovery.crawl_target set due_at = now(), stir = stir + 1
-     where id in (
-       select id from discovery.crawl_target
-       where waiting_for is not null and waiting_for && $1 and named and index_id is not null order by id for no key update
-     )
-     returning host_id`,
-    [names],
-  );
+  const hosts = await tx.column<number>(sql`update discovery.crawl_target set due_at = now(), stir = stir + 1
+    where id in (
+      select id from discovery.crawl_target
+      where waiting_for is not null and waiting_for && ${names} and named and index_id is not null order by id for no key update
+    )
+    returning host_id`);
   // Whoever holds a host looks for what is due there before it lets go.
-  const others = hosts.filter((id) => id !== lease?.id);
-  await wakeHosts(tx, others);
+  await wakeHosts(
+    tx,
+    hosts.filter((id) => id !== lease?.id),
+  );
 }
 
 /** One rebuild per master, however often it changes. */
 async function queueRebuild(tx: Transaction, key: number): Promise<void> {
-  await tx.query('update discovery.catalog set revision = revision + 1 where key = $1', [key]);
-  const { rowCount } = await tx.query(
-    `insert into discovery.crawl_rebuild as rebuild (master_key, due_at)
-     select $1, now() where exists (select from discovery.crawl_extension where master_key = $1) or exists (
-       select from discovery.catalog join discovery.crawl_lost_master using (owner, id) where catalog.key = $1
-     )
-     on conflict (master_key) do update set due_at = least(rebuild.due_at, now())`,
-    [key],
-  );
-  if (rowCount > 0) tx.hint(rebuildTable);
+  await tx.query(sql`update discovery.catalog set revision = revision + 1 where key = ${key}`);
+  const queued = await tx.count(sql`insert into discovery.crawl_rebuild as rebuild (master_key, due_at)
+    select ${key}, now() where exists (select from discovery.crawl_extension where master_key = ${key}) or exists (
+      select from discovery.catalog join discovery.crawl_lost_master using (owner, id) where catalog.key = ${key}
+    )
+    on conflict (master_key) do update set due_at = least(rebuild.due_at, now())`);
+  if (queued > 0) tx.hint(rebuildTable);
 }
 
 export async function letArrivalsPass(database: Database): Promise<void> {
@@ -95,55 +88,48 @@ const arrivals = 'arrivals of crawled masters';
 
 /** Whether one of these is a MASTER catalog that is here, or a resource of one. */
 export function isAnyMasterHere(queryable: Queryable, names: readonly string[]) {
-  return queryable.value<boolean>(
-    `select exists (
-       select from discovery.crawl_target where catalog_id = any ($1) and is_master and shown
-     ) or exists (
-       select from discovery.resource as resource join discovery.catalog as catalog on catalog.key = catalog_key
-       where resource.id = any ($1) and type = 'MASTER'
-     ) as here`,
-    [names],
-  );
+  return queryable.value<boolean>(sql`select exists (
+      select from discovery.crawl_target where catalog_id = any (${names}) and is_master and shown
+    ) or exists (
+      select from discovery.resource as resource join discovery.catalog as catalog on catalog.key = catalog_key
+      where resource.id = any (${names}) and type = 'MASTER'
+    ) as here`);
 }
 
 /** Crawls these nodes for their MASTER catalogs, whoever names them. Returns the catalogs whose state may have changed. */
 export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[]): Promise<ChangedCatalog[]> {
-  const places = nodes.map(({ host }) => host);
-  await makeHosts(tx, places);
-  const { rows } = await tx.query<{ id: number; host_id: number; is_new: boolean; is_named: boolean }>(
-    `insert into discovery.crawl_node as known (node, host_id, named, has_masters, due_at)
-     select node, host.id, false, true, now()
-     from unnest($1::text[], $2::text[]) as wanted (node, host) join discovery.crawl_host as host using (host)
-     order by node
-     on conflict (node) do update set has_masters = true where not known.has_masters
-     returning id, host_id, xmax = 0 as is_new, named as is_named`,
-    [nodes.map(({ node }) => node), places],
+  await makeHosts(
+    tx,
+    nodes.map(({ host }) => host),
   );
-  const hosts = rows.map(({ host_id: id }) => id);
-  await wakeHosts(tx, hosts);
-  const rested = rows
-    .filter(({ is_new: isNew, is_named: isNamed }) => !isNew && !isNamed)
-    .map(({ id }) => id);
-  return rouseNodes(tx, rested);
+  const wanted = await tx.rows<{ id: number; hostId: number; isResting: boolean }>(sql`
+    insert into discovery.crawl_node as known (node, host_id, named, has_masters, due_at)
+    select node, host.id, false, true, now()
+    from jsonb_to_recordset(${JSON.stringify(nodes)}) as wanted (node text, host text) join discovery.crawl_host as host using (host)
+    order by node
+    on conflict (node) do update set has_masters = true where not known.has_masters
+    returning id, host_id as "hostId", xmax <> 0 and not named as "isResting"`);
+  await wakeHosts(
+    tx,
+    wanted.map(({ hostId }) => hostId),
+  );
+  const resting = wanted.filter(({ isResting }) => isResting).map(({ id }) => id);
+  return rouseNodes(tx, resting);
 }
 
 /** Its record lists an index that has not been read here: it is looked at soon, but not all the time. */
 export async function recheckMastersOf(tx: Transaction, node: string, spacingMs: number): Promise<void> {
-  const { rows } = await tx.query<{ host_id: number; due_at: Date }>(
-    `update discovery.crawl_node set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck('$2')})
-     where node = $1 returning host_id, due_at`,
-    [node, spacingMs],
-  );
+  const rows = await tx.rows<{ host_id: number; due_at: Date }>(sql`
+    update discovery.crawl_node set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck(spacingMs)})
+    where node = ${node} returning host_id, due_at`);
   for (const { host_id: host, due_at: at } of rows) await wakeHosts(tx, [host], at);
 }
 
 /** MASTER catalogs are looked for in these networks, too. */
 export async function searchForMasters(tx: Transaction, networkIds: readonly string[]): Promise<void> {
   if (networkIds.length === 0) return;
-  const { rowCount } = await tx.query(
-    `insert into discovery.crawl_source (kind, name, due_at) select 'masters', name, now() from unnest($1::text[]) as name
-     on conflict (kind, name) do nothing`,
-    [networkIds],
-  );
-  if (rowCount > 0) tx.hint(sourceTable);
+  const added = await tx.count(sql`
+    insert into discovery.crawl_source (kind, name, due_at) select 'masters', name, now() from unnest(${networkIds}::text[]) as name
+    on conflict (kind, name) do nothing`);
+  if (added > 0) tx.hint(sourceTable);
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '../database.ts';
+import { type Sql, sql } from '../sql.ts';
 import { dueIn } from '../work/leases.ts';
 import { type HostLease, holdLease, hostId, wakeHosts } from './hosts.ts';
 
@@ -22,18 +23,15 @@ export interface NodeRow {
 
 /** Due nodes of these hosts, a limited number each. */
 export function takeDueNodes(queryable: Queryable, hosts: readonly number[], limit: number) {
-  return queryable.rows<NodeRow>(
-    `select node.id, node, host_id, host, configured_url, manifest_url, manifest_etag, manifest_modified, next_update,
-       digests_at, network_memberships, node.failures, stir
-     from unnest($1::bigint[]) as wanted (id) join discovery.crawl_host as host using (id) cross join lateral (
-       select * from discovery.crawl_node where host_id = host.id and due_at <= now() order by due_at limit $2
-     ) as node
-     order by node.due_at`,
-    [hosts, limit],
-  );
+  return queryable.rows<NodeRow>(sql`
+    select node.id, node, host_id, host, configured_url, manifest_url, manifest_etag, manifest_modified, next_update,
+      digests_at, network_memberships, node.failures, stir
+    from unnest(${hosts}::bigint[]) as wanted (id) join discovery.crawl_host as host using (id) cross join lateral (
+      select * from discovery.crawl_node where host_id = host.id and due_at <= now() order by due_at limit ${limit}
+    ) as node
+    order by node.due_at`);
 }
 
-/** What the manifest and the record of a node say. */
 export interface ReadNode {
   subscriberId: string;
   url?: string;
@@ -58,45 +56,33 @@ export async function recordNode(
   dueInMs: number,
 ): Promise<string[]> {
   await holdLease(tx, lease);
-  await tx.query(
-    `update discovery.crawl_node
-     set subscriber_id = $3, url = $4, network_memberships = $5, manifest_url = $6, manifest_etag = $7, manifest_modified = $8,
-       next_update = $9, checked_at = now(), key_names = coalesce($11::jsonb, key_names),
-       digests_at = coalesce($12, digests_at), failures = 0,
-       due_at = ${dueUnlessStirred('$2', '$10')}
-     where id = $1`,
-    [
-      ...[row.id, row.stir, read.subscriberId, read.url ?? null, read.networkMemberships],
-      ...[read.manifest?.url ?? null, read.manifest?.etag ?? null, read.manifest?.modified ?? null],
-      ...[read.nextUpdate ?? null, dueInMs, read.keyNames ? JSON.stringify([...read.keyNames]) : null],
-      read.digestsAt ?? null,
-    ],
-  );
-  return read.indexUrls === undefined ? [] : recordIndexUrls(tx, row, read.indexUrls);
+  const { manifest, keyNames, digestsAt, indexUrls } = read;
+  await tx.query(sql`update discovery.crawl_node
+    set subscriber_id = ${read.subscriberId}, url = ${read.url}, network_memberships = ${read.networkMemberships},
+      manifest_url = ${manifest?.url}, manifest_etag = ${manifest?.etag}, manifest_modified = ${manifest?.modified},
+      key_names = coalesce(${keyNames && JSON.stringify([...keyNames])}::jsonb, key_names), digests_at = coalesce(${digestsAt}, digests_at),
+      next_update = ${read.nextUpdate}, checked_at = now(), failures = 0, due_at = ${dueUnlessStirred(row.stir, dueInMs)}
+    where id = ${row.id}`);
+  return indexUrls === undefined ? [] : recordIndexUrls(tx, row, indexUrls);
 }
 
 /** What stirred a node meanwhile makes it due, unless nobody wants it any more. */
-function dueUnlessStirred(stir: string, dueInMs: string): string {
-  return `case when not (named or has_masters) then null when stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
+function dueUnlessStirred(stir: number, dueInMs: number): Sql {
+  return sql`case when not (named or has_masters) then null when stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
 
 async function recordIndexUrls(tx: Transaction, { id, host_id: hostKey }: NodeRow, urls: readonly string[]) {
-  await tx.query(
-    `insert into discovery.crawl_index as known (node_id, host_id, url, due_at)
-     select $1, $2, url, now() from unnest($3::text[]) as url
-     on conflict (node_id, url) do update set listed = true, due_at = excluded.due_at where not known.listed`,
-    [id, hostKey, urls],
-  );
-  return tx.column<string>(
-    `update discovery.crawl_index set listed = false, due_at = null, etag = null, modified = null, served_digest = null
-     where node_id = $1 and listed and url <> all ($2) returning url`,
-    [id, urls],
-  );
+  await tx.query(sql`insert into discovery.crawl_index as known (node_id, host_id, url, due_at)
+    select ${id}, ${hostKey}, url, now() from unnest(${urls}::text[]) as url
+    on conflict (node_id, url) do update set listed = true, due_at = excluded.due_at where not known.listed`);
+  return tx.column<string>(sql`
+    update discovery.crawl_index set listed = false, due_at = null, etag = null, modified = null, served_digest = null
+    where node_id = ${id} and listed and url <> all (${urls}) returning url`);
 }
 
 /** No entry in them counts any more, and a node may list others every day. */
 export async function forgetUnlisted(tx: Transaction, nodeId: number): Promise<void> {
-  await tx.query('delete from discovery.crawl_index where node_id = $1 and not listed', [nodeId]);
+  await tx.query(sql`delete from discovery.crawl_index where node_id = ${nodeId} and not listed`);
 }
 
 /** A node could not be read: it is tried again. Without failures: it hosts nothing. */
@@ -107,57 +93,48 @@ export async function postponeNode(
   { failures, dueInMs }: { failures: number; dueInMs: number },
 ): Promise<void> {
   await holdLease(tx, lease);
-  await tx.query(
-    `update discovery.crawl_node set failures = $4, checked_at = now(),
-       due_at = ${dueUnlessStirred('$2', '$3')}
-     where id = $1`,
-    [row.id, row.stir, dueInMs, failures],
-  );
+  await tx.query(sql`update discovery.crawl_node set failures = ${failures}, checked_at = now(),
+      due_at = ${dueUnlessStirred(row.stir, dueInMs)}
+    where id = ${row.id}`);
 }
 
 /** The node is served by another host now: all its work goes there. */
 export async function moveNode(tx: Transaction, lease: HostLease, row: NodeRow, host: string): Promise<void> {
   await holdLease(tx, lease);
   const hostKey = await hostId(tx, host);
-  await tx.query('update discovery.crawl_node set host_id = $2 where id = $1', [row.id, hostKey]);
-  await tx.query('update discovery.crawl_index set host_id = $2 where node_id = $1', [row.id, hostKey]);
-  await tx.query('update discovery.crawl_target set host_id = $2 where node_id = $1', [row.id, hostKey]);
+  await tx.query(sql`update discovery.crawl_node set host_id = ${hostKey} where id = ${row.id}`);
+  for (const table of [sql`crawl_index`, sql`crawl_target`])
+    await tx.query(sql`update discovery.${table} set host_id = ${hostKey} where node_id = ${row.id}`);
   await wakeHosts(tx, [hostKey]);
 }
 
 /** Reads manifest and record of a node again after something did not verify, but not all the time. Comes first in its transaction: locks go from nodes to indexes to targets. */
 export async function recheckNode(tx: Transaction, nodeId: number, spacingMs: number): Promise<void> {
-  await tx.query(
-    `update discovery.crawl_node set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck('$2')}) where id = $1`,
-    [nodeId, spacingMs],
-  );
+  await tx.query(sql`update discovery.crawl_node
+    set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck(spacingMs)}) where id = ${nodeId}`);
 }
 
 /** Now, but at least this many milliseconds after the last look. A clock that was set back must not make the wait longer. */
-export function spacedFromCheck(ms: string): string {
-  return `greatest(now(), least(checked_at, now()) + ${ms} * interval '1 millisecond')`;
+export function spacedFromCheck(ms: number): Sql {
+  return sql`greatest(now(), least(checked_at, now()) + ${ms} * interval '1 millisecond')`;
 }
 
-/** Adds to what was fetched of nodes today. */
 export async function countFetched(
   tx: Transaction,
   fetched: readonly { nodeId: number; bytes: number }[],
   now: Date,
 ): Promise<void> {
   if (fetched.length === 0) return;
-  await tx.query(
-    `update discovery.crawl_node as node
-     set fetched_bytes = case when fetched_on = $3::date then fetched_bytes else 0 end + bytes, fetched_on = $3::date
-     from unnest($1::bigint[], $2::bigint[]) as fetched (node_id, bytes) where node.id = node_id`,
-    [fetched.map(({ nodeId }) => nodeId), fetched.map(({ bytes }) => bytes), dayOf(now)],
-  );
+  await tx.query(sql`update discovery.crawl_node as node
+    set fetched_bytes = case when fetched_on = ${dayOf(now)}::date then fetched_bytes else 0 end + bytes, fetched_on = ${dayOf(now)}::date
+    from jsonb_to_recordset(${JSON.stringify(fetched)}) as fetched ("nodeId" bigint, bytes bigint) where node.id = "nodeId"`);
 }
 
-/** The part of a select list that tells how much was fetched of a node on the day that is parameter `day`. */
-export function fetchedToday(alias: string, day: string): string {
-  return `case when ${alias}.fetched_on = ${day}::date then ${alias}.fetched_bytes else 0 end as fetched_today`;
+/** The part of a select list that tells how much was fetched of a node today. */
+export function fetchedToday(now: Date): Sql {
+  return sql`case when node.fetched_on = ${dayOf(now)}::date then node.fetched_bytes else 0 end as fetched_today`;
 }
 
-export function dayOf(now: Date): string {
+function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10);
 }

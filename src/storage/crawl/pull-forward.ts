@@ -1,4 +1,6 @@
 import type { Database, Transaction } from '../database.ts';
+import { join, raw, type Sql, sql } from '../sql.ts';
+import { dueIn } from '../work/leases.ts';
 import { wakeHosts } from './hosts.ts';
 import { sourceTable } from './sources.ts';
 
@@ -6,7 +8,7 @@ import { sourceTable } from './sources.ts';
 // it failed: one that was never in trouble is not to wait for hours, as one may that always was.
 
 /** In milliseconds. */
-export interface CrawlWaits {
+interface CrawlWaits {
   longestPollMs: number;
   /** The first delay after a failure, which doubles up to the last. */
   firstDelayMs: number;
@@ -18,13 +20,11 @@ export interface CrawlWaits {
 /** Makes due what is due further ahead than it may be, and ends rests of hosts that are too long. */
 export async function pullCrawlForward(database: Database, waits: CrawlWaits): Promise<void> {
   const { longestPollMs, firstDelayMs, maxEntryDelayMs, maxRetryAfterMs, maxHostDelayMs } = waits;
-  const backoff = `least(${maxEntryDelayMs}, ${firstDelayMs} * 2 ^ least(failures, 30))`;
+  const backoff = sql`least(${maxEntryDelayMs}::float8, ${firstDelayMs}::float8 * 2 ^ least(failures, 30))`;
   await database.transaction(async (tx) => {
-    await tx.query(
-      `update discovery.crawl_host set rest_until = null where id in (
-         select id from discovery.crawl_host where rest_until > ${ahead(maxHostDelayMs)} order by id for no key update
-       )`,
-    );
+    await tx.query(sql`update discovery.crawl_host set rest_until = null where id in (
+        select id from discovery.crawl_host where rest_until > ${dueIn(maxHostDelayMs)} order by id for no key update
+      )`);
   });
   const longest = {
     crawl_node: [longestPollMs],
@@ -33,12 +33,12 @@ export async function pullCrawlForward(database: Database, waits: CrawlWaits): P
   };
   for (const [table, waitsMs] of Object.entries(longest)) {
     await database.transaction(async (tx) => {
-      await wakeHosts(tx, await pull(tx, table, waitsMs, 'host_id'));
+      await wakeHosts(tx, await pull(tx, table, waitsMs, sql`host_id`));
     });
   }
   await database.transaction(async (tx) => {
-    const unleased = 'and due_at is distinct from leased_until';
-    const sources = await pull(tx, 'crawl_source', [longestPollMs, backoff], 'id', unleased);
+    const unleased = sql`and due_at is distinct from leased_until`;
+    const sources = await pull(tx, 'crawl_source', [longestPollMs, backoff], sql`id`, unleased);
     if (sources.length > 0) tx.hint(sourceTable);
   });
 }
@@ -47,19 +47,16 @@ export async function pullCrawlForward(database: Database, waits: CrawlWaits): P
 function pull(
   tx: Transaction,
   table: string,
-  waitsMs: readonly (string | number)[],
-  returned: string,
-  condition = '',
+  waitsMs: readonly (number | Sql)[],
+  returned: Sql,
+  condition = sql``,
 ) {
-  const isFar = waitsMs.map((ms) => `due_at > ${ahead(ms)}`).join(' and ');
-  // Those that somebody is just writing are looked at the next time.
-  return tx.column<number>(
-    `update discovery.${table} set due_at = now() where id in (
-       select id from discovery.${table} where ${isFar} ${condition} order by id for no key update skip locked
-     ) returning ${returned}`,
+  const isFar = join(
+    waitsMs.map((ms) => sql`due_at > ${dueIn(ms)}`),
+    ' and ',
   );
-}
-
-function ahead(ms: string | number): string {
-  return `now() + ${ms} * interval '1 millisecond'`;
+  // Those that somebody is just writing are looked at the next time.
+  return tx.column<number>(sql`update discovery.${raw(table)} set due_at = now() where id in (
+      select id from discovery.${raw(table)} where ${isFar} ${condition} order by id for no key update skip locked
+    ) returning ${returned}`);
 }

@@ -1,12 +1,11 @@
 import type { Queryable } from '../database.ts';
+import { sql } from '../sql.ts';
 
 // The state of the crawl for the operator: nodes, and the state of each catalog.
 
 export interface CrawlSummary {
   sources: SourceStatus[];
-  /** By state. */
   catalogs: { state: CatalogStanding; count: number }[];
-  /** The next tasks, in order. */
   next: NextWork[];
 }
 
@@ -16,7 +15,7 @@ export interface CrawlStatus extends CrawlSummary {
   nodeCount: number;
 }
 
-export interface SourceStatus {
+interface SourceStatus {
   kind: string;
   name: string;
   failures: number;
@@ -24,7 +23,6 @@ export interface SourceStatus {
   nextAt: Date | null;
 }
 
-/** Something that is due, now or later. */
 export interface NextWork {
   what: 'enumeration' | 'manifest' | 'index' | 'catalog';
   /** A network or node of the settings, an identity, an address, a catalogId. */
@@ -34,9 +32,8 @@ export interface NextWork {
   at: Date;
 }
 
-export interface NodeStatus {
+interface NodeStatus {
   node: string;
-  /** Host and port of its manifest. */
   host: string;
   indexes: number;
   catalogs: number;
@@ -63,7 +60,7 @@ export interface CatalogStatus {
   nextAt: Date | null;
 }
 
-export type CatalogStanding =
+type CatalogStanding =
   | 'served'
   | 'paused'
   | 'unconfirmed'
@@ -76,7 +73,7 @@ export type CatalogStanding =
   | 'retired';
 
 /** In the order of precedence. Paused entries have an index, so few documents are parsed. */
-const standing = `case
+const standing = sql`case
   when retired_at is not null then 'retired'
   when not named then 'not asked for'
   when not relevant then 'not relevant'
@@ -92,13 +89,11 @@ const standing = `case
   else 'served' end`;
 
 export async function summarizeCrawl(queryable: Queryable): Promise<CrawlSummary> {
-  const { rows: sources } = await queryable.query<SourceStatus>(
-    `select kind, name, failures, (select count(*) from discovery.crawl_naming where source_id = id and present) as nodes, due_at as "nextAt"
-     from discovery.crawl_source order by kind, name`,
-  );
-  const { rows: catalogs } = await queryable.query<CrawlStatus['catalogs'][number]>(
-    `select ${standing} as state, count(*) from discovery.crawl_target as target group by 1 order by 2 desc, 1`,
-  );
+  const sources = await queryable.rows<SourceStatus>(sql`
+    select kind, name, failures, (select count(*) from discovery.crawl_naming where source_id = id and present) as nodes, due_at as "nextAt"
+    from discovery.crawl_source order by kind, name`);
+  const catalogs = await queryable.rows<CrawlStatus['catalogs'][number]>(sql`
+    select ${standing} as state, count(*) from discovery.crawl_target as target group by 1 order by 2 desc, 1`);
   return { sources, catalogs, next: await findNextWork(queryable, { limit: nextShown }) };
 }
 
@@ -106,27 +101,25 @@ const nextShown = 5;
 
 /** The nodes that fail most come first. */
 export async function readCrawlStatus(queryable: Queryable, { limit }: { limit: number }) {
-  const { rows: nodes } = await queryable.query<NodeStatus>(
-    `select node, host, coalesce(indexes, 0) as indexes, coalesce(catalogs, 0) as catalogs, coalesce(served, 0) as served,
-       greatest(node.failures, listed.failures, owned.failures) as failures,
-       checked_at as "checkedAt", least(node.due_at, listed.due_at, owned.due_at) as "nextAt"
-     from discovery.crawl_node as node join discovery.crawl_host as host on host.id = host_id
-       left join (
-         select node_id, count(*) as indexes, max(failures) as failures, min(due_at) as due_at
-         from discovery.crawl_index where listed group by node_id
-       ) as listed on listed.node_id = node.id
-       left join (
-         select node_id, count(*) as catalogs, count(*) filter (where shown) as served, max(failures) as failures, min(due_at) as due_at
-         from discovery.crawl_target group by node_id
-       ) as owned on owned.node_id = node.id
-     order by failures desc, node limit $1`,
-    [limit],
-  );
+  const nodes = await queryable.rows<NodeStatus>(sql`
+    select node, host, coalesce(indexes, 0) as indexes, coalesce(catalogs, 0) as catalogs, coalesce(served, 0) as served,
+      greatest(node.failures, listed.failures, owned.failures) as failures,
+      checked_at as "checkedAt", least(node.due_at, listed.due_at, owned.due_at) as "nextAt"
+    from discovery.crawl_node as node join discovery.crawl_host as host on host.id = host_id
+      left join (
+        select node_id, count(*) as indexes, max(failures) as failures, min(due_at) as due_at
+        from discovery.crawl_index where listed group by node_id
+      ) as listed on listed.node_id = node.id
+      left join (
+        select node_id, count(*) as catalogs, count(*) filter (where shown) as served, max(failures) as failures, min(due_at) as due_at
+        from discovery.crawl_target group by node_id
+      ) as owned on owned.node_id = node.id
+    order by failures desc, node limit ${limit}`);
   const nodeCount = await queryable.value<number>('select count(*) from discovery.crawl_node');
   return { ...(await summarizeCrawl(queryable)), nodes, nodeCount };
 }
 
-export type NodeStanding =
+type NodeStanding =
   | 'not looked at yet'
   | 'failing'
   | 'with failing catalogs'
@@ -134,8 +127,7 @@ export type NodeStanding =
   | 'read'
   | 'not asked for';
 
-/** A node as a list shows it. */
-export interface ListedNode {
+interface ListedNode {
   node: string;
   state: NodeStanding;
   catalogs: number;
@@ -154,61 +146,56 @@ export function listNodes(
   queryable: Queryable,
   { limit, after = '', state }: { limit: number; after?: string; state?: NodeStanding },
 ) {
-  return queryable.rows<ListedNode>(
-    `select node, state, catalogs, listed.failing + owned.failing as failing, checked_at as "lastLookAt",
-       least(known.due_at, listed.due_at, owned.due_at) as "nextAt", code as "lastCode", message as "lastMessage", line.at as "lastLineAt"
-     from (
-       select known.*, state from discovery.crawl_node as known
-       cross join lateral (
-         select case when not named and not has_masters then 'not asked for'
-           when failures > 0 or exists (select from discovery.crawl_index where node_id = known.id and listed and failures > 0) then 'failing'
-           when checked_at is null then 'not looked at yet'
-           when exists (select from discovery.crawl_target where node_id = known.id and failures > 0) then 'with failing catalogs'
-           when not exists (select from discovery.crawl_target where node_id = known.id) then 'nothing published'
-           else 'read' end as state
-       ) as judged
-       where node > $1 and ($2::text is null or state = $2) order by node limit $3
-     ) as known
-     cross join lateral (
-       select count(*) filter (where failures > 0) as failing, min(due_at) as due_at
-       from discovery.crawl_index where node_id = known.id and listed
-     ) as listed
-     cross join lateral (
-       select (select count(*) from discovery.crawl_target where node_id = known.id) as catalogs,
-         (select count(*) from discovery.crawl_target where node_id = known.id and failures > 0) as failing,
-         (select min(due_at) from discovery.crawl_target where node_id = known.id and due_at is not null and index_id is not null) as due_at
-     ) as owned
-     left join lateral (
-       select code, message, at from discovery.crawl_log where crawl_log.node = known.node order by at desc, code = 'gap', id desc limit 1
-     ) as line on true
-     order by node`,
-    [after, state, limit],
-  );
+  return queryable.rows<ListedNode>(sql`
+    select node, state, catalogs, listed.failing + owned.failing as failing, checked_at as "lastLookAt",
+      least(known.due_at, listed.due_at, owned.due_at) as "nextAt", code as "lastCode", message as "lastMessage", line.at as "lastLineAt"
+    from (
+      select known.*, state from discovery.crawl_node as known
+      cross join lateral (
+        select case when not named and not has_masters then 'not asked for'
+          when failures > 0 or exists (select from discovery.crawl_index where node_id = known.id and listed and failures > 0) then 'failing'
+          when checked_at is null then 'not looked at yet'
+          when exists (select from discovery.crawl_target where node_id = known.id and failures > 0) then 'with failing catalogs'
+          when not exists (select from discovery.crawl_target where node_id = known.id) then 'nothing published'
+          else 'read' end as state
+      ) as judged
+      where node > ${after} and (${state}::text is null or state = ${state}) order by node limit ${limit}
+    ) as known
+    cross join lateral (
+      select count(*) filter (where failures > 0) as failing, min(due_at) as due_at
+      from discovery.crawl_index where node_id = known.id and listed
+    ) as listed
+    cross join lateral (
+      select (select count(*) from discovery.crawl_target where node_id = known.id) as catalogs,
+        (select count(*) from discovery.crawl_target where node_id = known.id and failures > 0) as failing,
+        (select min(due_at) from discovery.crawl_target where node_id = known.id and due_at is not null and index_id is not null) as due_at
+    ) as owned
+    left join lateral (
+      select code, message, at from discovery.crawl_log where crawl_log.node = known.node order by at desc, code = 'gap', id desc limit 1
+    ) as line on true
+    order by node`);
 }
 
 /** The next due work of all nodes or of one. Work of a resting host is due when its rest ends. */
 export function findNextWork(queryable: Queryable, { node, limit }: { node?: string; limit: number }) {
-  const parts = [
-    "select 'manifest' as what, node as name, node, host_id, due_at from discovery.crawl_node",
-    `select 'index', item.url, node, item.host_id, item.due_at
-     from discovery.crawl_index as item join discovery.crawl_node as owner on owner.id = node_id`,
-    "select 'catalog', catalog_id, node, host_id, due_at from discovery.crawl_target where index_id is not null",
-    "select 'enumeration', name, null, null, due_at from discovery.crawl_source",
-  ];
-  return queryable.rows<NextWork>(
-    `select what, name, node, greatest(work.due_at, rest_until) as at
-     from (${parts.join(' union all ')}) as work left join discovery.crawl_host as host on host.id = host_id
-     where work.due_at is not null and ($1::text is null or node = $1) order by at, what, name limit $2`,
-    [node ?? null, limit],
-  );
+  return queryable.rows<NextWork>(sql`select what, name, node, greatest(work.due_at, rest_until) as at
+    from (
+      select 'manifest' as what, node as name, node, host_id, due_at from discovery.crawl_node
+      union all
+      select 'index', item.url, node, item.host_id, item.due_at
+      from discovery.crawl_index as item join discovery.crawl_node as owner on owner.id = node_id
+      union all
+      select 'catalog', catalog_id, node, host_id, due_at from discovery.crawl_target where index_id is not null
+      union all
+      select 'enumeration', name, null, null, due_at from discovery.crawl_source
+    ) as work left join discovery.crawl_host as host on host.id = host_id
+    where work.due_at is not null and (${node}::text is null or node = ${node}) order by at, what, name limit ${limit}`);
 }
 
 /** When a node that is crawled was looked at last; undefined where it is not crawled. */
 export function findLastLook(queryable: Queryable, node: string) {
-  return queryable.first<{ checkedAt: Date | null }>(
-    'select checked_at as "checkedAt" from discovery.crawl_node where node = $1 and (named or has_masters)',
-    [node],
-  );
+  return queryable.first<{ checkedAt: Date | null }>(sql`select checked_at as "checkedAt"
+    from discovery.crawl_node where node = ${node} and (named or has_masters)`);
 }
 
 /** The database's clock, which decides what is due. */
@@ -218,31 +205,26 @@ export function readClock(queryable: Queryable) {
 
 /** Whether every source was enumerated since it was due. */
 export async function isEnumerated(queryable: Queryable): Promise<boolean> {
-  const { rowCount } = await queryable.query(
-    'select from discovery.crawl_source where due_at <= now() or leased_until > now() limit 1',
+  return (
+    (await queryable.count(sql`select from discovery.crawl_source
+    where due_at <= now() or leased_until > now() limit 1`)) === 0
   );
-  return rowCount === 0;
 }
 
-/** Whether nothing of a node is due. */
 export async function isCrawled(queryable: Queryable, node: string): Promise<boolean> {
-  const { rowCount } = await queryable.query(
-    `select from discovery.crawl_node as node where node = $1 and (
-       due_at <= now()
-       or exists (select from discovery.crawl_index where node_id = node.id and due_at <= now())
-       or exists (select from discovery.crawl_target where node_id = node.id and due_at <= now() and index_id is not null)
-     )`,
-    [node],
+  return (
+    (await queryable.count(sql`
+    select from discovery.crawl_node as node where node = ${node} and (
+      due_at <= now()
+      or exists (select from discovery.crawl_index where node_id = node.id and due_at <= now())
+      or exists (select from discovery.crawl_target where node_id = node.id and due_at <= now() and index_id is not null)
+    )`)) === 0
   );
-  return rowCount === 0;
 }
 
-export interface CrawledFilter {
-  /** Only these; default: all. */
+interface CrawledFilter {
   catalogIds?: readonly string[];
-  /** Maximum number; default: all. */
   limit?: number;
-  /** Only those that come after this id. */
   after?: string;
 }
 
@@ -252,26 +234,22 @@ export function listCrawledCatalogs(
   node: string,
   { catalogIds, limit, after }: CrawledFilter = {},
 ) {
-  return queryable.rows<CatalogStatus>(
-    `select catalog_id as "catalogId", case when is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
-       version, entry_version as "entryVersion", applied_entry_version as "appliedEntryVersion", resources,
-       waiting_for as "waitingFor", failures, last_code as "lastCode", due_at as "nextAt"
-     from discovery.crawl_target as target
-     where node = $1 and ($2::text[] is null or catalog_id = any($2)) and ($3::text is null or catalog_id > $3)
-     order by catalog_id limit $4`,
-    [node, catalogIds, after, limit],
-  );
+  return queryable.rows<CatalogStatus>(sql`
+    select catalog_id as "catalogId", case when is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
+      version, entry_version as "entryVersion", applied_entry_version as "appliedEntryVersion", resources,
+      waiting_for as "waitingFor", failures, last_code as "lastCode", due_at as "nextAt"
+    from discovery.crawl_target as target
+    where node = ${node} and (${catalogIds}::text[] is null or catalog_id = any(${catalogIds})) and (${after}::text is null or catalog_id > ${after})
+    order by catalog_id limit ${limit}`);
 }
 
 /** Whether the discovery service has no due or running work: it has subscribed, pulled, and read every known node. */
 export function isAtRest(queryable: Queryable) {
-  return queryable.value<boolean>(
-    `select not exists (
-       select from discovery.feed where configured and (subscription_id is null or run is not null or pull_at <= now())
-     ) and not exists (
-       select from discovery.crawl_source where due_at <= now() or leased_until > now()
-     ) and not exists (
-       select from discovery.crawl_host where due_at <= now() or leased_until > now()
-     )`,
-  );
+  return queryable.value<boolean>(sql`select not exists (
+      select from discovery.feed where configured and (subscription_id is null or run is not null or pull_at <= now())
+    ) and not exists (
+      select from discovery.crawl_source where due_at <= now() or leased_until > now()
+    ) and not exists (
+      select from discovery.crawl_host where due_at <= now() or leased_until > now()
+    )`);
 }

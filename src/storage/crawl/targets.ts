@@ -1,8 +1,8 @@
 import type { Queryable, Transaction } from '../database.ts';
-import { Parameters } from '../parameters.ts';
+import { assign, type Sql, sql } from '../sql.ts';
 import { dueIn } from '../work/leases.ts';
 import { type HostLease, holdLease } from './hosts.ts';
-import { dayOf, fetchedToday } from './nodes.ts';
+import { fetchedToday } from './nodes.ts';
 
 // The catalogs of the crawled nodes: which entry counts, how far we are, and in which state each is.
 
@@ -36,33 +36,27 @@ export interface TargetRow {
   fetched_today: number;
 }
 
-/** Which of these hosts have targets that are due. */
 export async function findHostsWithTargets(queryable: Queryable, hosts: readonly number[]) {
-  const found = await queryable.column<number>(
-    `select id from unnest($1::bigint[]) as host (id)
-     where exists (select from discovery.crawl_target where host_id = host.id and due_at <= now() and index_id is not null)`,
-    [hosts],
-  );
+  const found = await queryable.column<number>(sql`select id from unnest(${hosts}::bigint[]) as host (id)
+    where exists (select from discovery.crawl_target where host_id = host.id and due_at <= now() and index_id is not null)`);
   return new Set(found);
 }
 
 /** What is due of a host, MASTER catalogs first: others may wait for them. */
 export function takeDueTargets(queryable: Queryable, host: number, limit: number, now: Date) {
-  return queryable.rows<TargetRow>(
-    `select target.id, target.node_id, target.node, subscriber_id, key_names, node.url, network_memberships, target.catalog_id,
-       target.is_master, item.url as index_url, entry.document, entry.digest, applied_entry_version, version,
-       applied_master, entry_key, content_keys, retired_at, unverified_since, waiting_for, inherited_bytes, target.failures, target.stir,
-       ${fetchedToday('node', '$3')}
-     from (
-       select * from discovery.crawl_target where host_id = $1 and due_at <= now() and index_id is not null
-       order by is_master desc, due_at limit $2
-     ) as target
-     join discovery.crawl_node as node on node.id = target.node_id
-     join discovery.crawl_index as item on item.id = target.index_id
-     join discovery.crawl_entry as entry on entry.index_id = target.index_id and entry.catalog_id = target.catalog_id
-     order by target.is_master desc, target.due_at`,
-    [host, limit, dayOf(now)],
-  );
+  return queryable.rows<TargetRow>(sql`
+    select target.id, target.node_id, target.node, subscriber_id, key_names, node.url, network_memberships, target.catalog_id,
+      target.is_master, item.url as index_url, entry.document, entry.digest, applied_entry_version, version,
+      applied_master, entry_key, content_keys, retired_at, unverified_since, waiting_for, inherited_bytes, target.failures, target.stir,
+      ${fetchedToday(now)}
+    from (
+      select * from discovery.crawl_target where host_id = ${host} and due_at <= now() and index_id is not null
+      order by is_master desc, due_at limit ${limit}
+    ) as target
+    join discovery.crawl_node as node on node.id = target.node_id
+    join discovery.crawl_index as item on item.id = target.index_id
+    join discovery.crawl_entry as entry on entry.index_id = target.index_id and entry.catalog_id = target.catalog_id
+    order by target.is_master desc, target.due_at`);
 }
 
 /** What becomes of a target of which nothing was applied. */
@@ -85,25 +79,17 @@ export async function recordTarget(
   dueInMs: number | null,
 ): Promise<void> {
   await holdLease(tx, lease);
-  const parameters = new Parameters();
-  const members = Object.entries(changes).map(([column, value]) => `${column} = ${parameters.add(value)}, `);
-  await tx.query(
-    `update discovery.crawl_target as target
-     set ${members.join('')} due_at = ${dueUnlessStirred(parameters.add(row.stir), parameters.add(dueInMs))}
-     where id = ${parameters.add(row.id)}`,
-    parameters.values,
-  );
+  const written = assign({ ...changes, due_at: dueUnlessStirred(row.stir, dueInMs) });
+  await tx.query(sql`update discovery.crawl_target as target set ${written} where id = ${row.id}`);
 }
 
 /** What stirred a target meanwhile makes it due, unless that took its entry away, or the wish for it: then nobody would do the work. */
-function dueUnlessStirred(stir: string, dueInMs: string): string {
-  return `case when target.index_id is null or not target.named then null when target.stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
+function dueUnlessStirred(stir: number | Sql, dueInMs: number | null | Sql): Sql {
+  return sql`case when target.index_id is null or not target.named then null when target.stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
 
-/** A target after something of it was applied. */
 export interface AppliedTarget {
   id: number;
-  /** As it was when the work began. */
   stir: number;
   /** Null: the entry is not dealt with yet. */
   settled_digest: string | null;
@@ -122,26 +108,22 @@ export interface AppliedTarget {
 
 /** In the order in which everybody locks them. */
 export async function lockTargets(tx: Transaction, ids: readonly number[]): Promise<void> {
-  await tx.query('select from discovery.crawl_target where id = any ($1) order by id for no key update', [
-    ids,
-  ]);
+  await tx.query(sql`select from discovery.crawl_target
+    where id = any (${ids}) order by id for no key update`);
 }
 
 /** The cursors of these targets move; wants them locked (`lockTargets`); each stays due when something stirred it meanwhile. */
 export async function recordApplied(tx: Transaction, applied: readonly AppliedTarget[]): Promise<void> {
-  await tx.query(
-    `update discovery.crawl_target as target
-     set settled_digest = coalesce(done.settled_digest, target.settled_digest), applied_entry_version = done.applied_entry_version,
-       version = done.version, applied_master = done.applied_master, resources = done.resources, entry_key = done.entry_key,
-       content_keys = done.content_keys, unverified_since = case when not reread then target.unverified_since end,
-       failures = done.failures, last_code = done.last_code, relevant = true, waiting_for = null,
-       due_at = ${dueUnlessStirred('done.stir', 'done.due_in_ms')}
-     from json_to_recordset($1::json) as done (
-       id bigint, stir bigint, settled_digest text, applied_entry_version bigint, version bigint, applied_master boolean, resources bigint,
-       entry_key text, content_keys text[], reread boolean, failures integer, last_code text, due_in_ms float8)
-     where target.id = done.id`,
-    [JSON.stringify(applied)],
-  );
+  await tx.query(sql`update discovery.crawl_target as target
+    set settled_digest = coalesce(done.settled_digest, target.settled_digest), applied_entry_version = done.applied_entry_version,
+      version = done.version, applied_master = done.applied_master, resources = done.resources, entry_key = done.entry_key,
+      content_keys = done.content_keys, unverified_since = case when not reread then target.unverified_since end,
+      failures = done.failures, last_code = done.last_code, relevant = true, waiting_for = null,
+      due_at = ${dueUnlessStirred(sql`done.stir`, sql`done.due_in_ms`)}
+    from json_to_recordset(${JSON.stringify(applied)}::json) as done (
+      id bigint, stir bigint, settled_digest text, applied_entry_version bigint, version bigint, applied_master boolean, resources bigint,
+      entry_key text, content_keys text[], reread boolean, failures integer, last_code text, due_in_ms float8)
+    where target.id = done.id`);
 }
 
 /** How many resources nodes have in all their catalogs but these; until the transaction ends, nobody else adds to them. */
@@ -150,15 +132,12 @@ export async function countOtherResources(
   targets: readonly Pick<TargetRow, 'id' | 'node_id'>[],
 ): Promise<Map<number, number>> {
   const nodes = [...new Set(targets.map(({ node_id: node }) => node))];
-  await tx.query('select from discovery.crawl_node where id = any ($1) order by id for no key update', [
-    nodes,
-  ]);
+  await tx.query(sql`select from discovery.crawl_node
+    where id = any (${nodes}) order by id for no key update`);
   // A statement of its own: it sees what was committed while the lock was waited for.
-  const { rows } = await tx.query<{ node_id: number; sum: number }>(
-    `select node_id, sum(resources)::bigint as sum from discovery.crawl_target
-     where node_id = any ($1) and id <> all ($2) group by node_id`,
-    [nodes, targets.map(({ id }) => id)],
-  );
+  const rows = await tx.rows<{ node_id: number; sum: number }>(sql`
+    select node_id, sum(resources)::bigint as sum from discovery.crawl_target
+    where node_id = any (${nodes}) and id <> all (${targets.map(({ id }) => id)}) group by node_id`);
   return new Map(rows.map(({ node_id: node, sum }) => [node, sum]));
 }
 
@@ -175,23 +154,17 @@ export async function judgeKeys(
   now: Date,
 ): Promise<{ catalogId: string; unverified: boolean }[]> {
   await holdLease(tx, lease);
-  return tx.rows<{ catalogId: string; unverified: boolean }>(
-    `update discovery.crawl_target
-     set unverified_since = case when (content_keys || entry_key) && $2 then $3::timestamptz end, stir = stir + 1,
-       due_at = case when (content_keys || entry_key) && $2 and index_id is not null and named then now() else due_at end
-     where node_id = $1 and version is not null and retired_at is null
-       and ((content_keys || entry_key) && $2) <> (unverified_since is not null)
-       and ((content_keys || entry_key) && $2 or not (content_keys || entry_key) && $4)
-     returning catalog_id as "catalogId", unverified_since is not null as unverified`,
-    [nodeId, revoked, now, unasked],
-  );
+  return tx.rows<{ catalogId: string; unverified: boolean }>(sql`update discovery.crawl_target
+    set unverified_since = case when (content_keys || entry_key) && ${revoked} then ${now}::timestamptz end, stir = stir + 1,
+      due_at = case when (content_keys || entry_key) && ${revoked} and index_id is not null and named then now() else due_at end
+    where node_id = ${nodeId} and version is not null and retired_at is null
+      and ((content_keys || entry_key) && ${revoked}) <> (unverified_since is not null)
+      and ((content_keys || entry_key) && ${revoked} or not (content_keys || entry_key) && ${unasked})
+    returning catalog_id as "catalogId", unverified_since is not null as unverified`);
 }
 
 /** Whether the entries of a node are for us may be another question now: each is looked at once more. */
 export async function judgeEntriesAgain(tx: Transaction, nodeId: number): Promise<void> {
-  await tx.query(
-    `update discovery.crawl_target set settled_digest = null, stir = stir + 1, due_at = now()
-     where node_id = $1 and named and index_id is not null`,
-    [nodeId],
-  );
+  await tx.query(sql`update discovery.crawl_target set settled_digest = null, stir = stir + 1, due_at = now()
+    where node_id = ${nodeId} and named and index_id is not null`);
 }

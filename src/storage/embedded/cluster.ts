@@ -15,13 +15,11 @@ export interface Cluster {
   password: string;
 }
 
-/** The superuser of the cluster, and the database that is used. */
 export const serverRole = 'signpost';
 export const databaseName = 'signpost';
 
 const passwordBytes = 24;
 
-/** The cluster of this home, or undefined when none was made yet. */
 export async function findCluster(home: string): Promise<Cluster | undefined> {
   try {
     return JSON.parse(await readFile(join(home, 'cluster.json'), 'utf8'));

@@ -44,7 +44,7 @@ export interface EmbeddedPostgres {
   close(): Promise<void>;
 }
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   dataDir: string;
   logger: Logger;
   /** Settings of PostgreSQL on top of ours, for a server that this call starts. */
@@ -121,11 +121,7 @@ async function runningCluster(home: string, options: EmbeddedOptions): Promise<C
 }
 
 /** On the same port: this is where those who use it look for it. Never an empty one in the place of one that was deleted. */
-async function startAgain(
-  home: string,
-  { port, dataDirectory }: Cluster,
-  options: EmbeddedOptions,
-): Promise<void> {
+async function startAgain(home: string, { port, dataDirectory }: Cluster, options: EmbeddedOptions) {
   const { logger, signal } = options;
   const requireFiles = async () => {
     const known = await findCluster(home);

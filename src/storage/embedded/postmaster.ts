@@ -32,11 +32,7 @@ export interface Postmaster {
 }
 
 /** The server that runs on this cluster, if one does. A `postmaster.pid` that names another process by now is removed, because PostgreSQL would refuse to start beside it. */
-export async function findPostmaster(
-  cluster: Cluster,
-  logger: Logger,
-  signal?: AbortSignal,
-): Promise<Postmaster | undefined> {
+export async function findPostmaster(cluster: Cluster, logger: Logger, signal?: AbortSignal) {
   const { dataDirectory } = cluster;
   const deadline = Date.now() + startTimeoutMs;
   // One that lives and does not answer is asked less and less often.

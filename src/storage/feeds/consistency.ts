@@ -1,5 +1,6 @@
 import type { Queryable } from '../database.ts';
-import { type DocumentDigests, digestOf, fingerprintOf, toDigests } from '../fingerprint.ts';
+import { type DocumentDigests, digestDocuments, fingerprintOf } from '../fingerprint.ts';
+import { raw, type Sql, sql } from '../sql.ts';
 
 // What `signpost check` compares of a discovery service with the catalog services that it subscribes to: copies of catalogs with fingerprints.
 
@@ -17,26 +18,21 @@ export interface IndexedCopy {
   fingerprint: string;
 }
 
-const copyColumns = `key, id, owner, served as "isServed", is_active as "isActive", type = 'MASTER' as "isMaster", pushed_at as "pushedAt",
+const copyColumns = sql`key, id, owner, served as "isServed", is_active as "isActive", type = 'MASTER' as "isMaster", pushed_at as "pushedAt",
   exists (select from discovery.catalog as other
     where other.id = catalog.id and other.owner = catalog.owner and other.key <> catalog.key and other.served) as "isReplaced"`;
-const documentsOf = (kind: 'resource' | 'offer', key: string) =>
-  `select id, document from discovery.${kind} where key > ${key} << 26 and key < (${key} + 1) << 26`;
+const documentsOf = (kind: 'resource' | 'offer', key: Sql) =>
+  sql`select id, document from discovery.${raw(kind)} where key > ${key} << 26 and key < (${key} + 1) << 26`;
 
-/** The copies that a catalog service brought, by id. */
 export async function findIndexedCopies(queryable: Queryable, source: string, ids: readonly string[]) {
-  const { rows } = await queryable.query<IndexedCopy & { content: string[] }>(
-    `select ${copyColumns}, md5(head::jsonb::text) as fingerprint,
-       array[${fingerprintOf(documentsOf('resource', 'catalog.key'))}, ${fingerprintOf(documentsOf('offer', 'catalog.key'))}] as content
-     from discovery.catalog where source = $1 and id = any ($2) and provider_id <> ''`,
-    [source, ids],
-  );
-  return new Map(
-    rows.map(({ content, ...row }) => [
-      row.id,
-      { ...row, fingerprint: [row.fingerprint, ...content].join(' ') },
-    ]),
-  );
+  const [resources, offers] = [
+    documentsOf('resource', sql`catalog.key`),
+    documentsOf('offer', sql`catalog.key`),
+  ];
+  const copies = await queryable.rows<IndexedCopy>(sql`
+    select ${copyColumns}, concat_ws(' ', md5(head::jsonb::text), ${fingerprintOf(resources)}, ${fingerprintOf(offers)}) as fingerprint
+    from discovery.catalog where source = ${source} and id = any (${ids}) and provider_id <> ''`);
+  return new Map(copies.map((copy) => [copy.id, copy]));
 }
 
 /** Those that searches find, after a key. */
@@ -45,20 +41,15 @@ export function listServedCopies(
   source: string,
   { after, limit, ids }: { after: number; limit: number; ids?: readonly string[] },
 ) {
-  return queryable.rows<{ key: number; id: string }>(
-    `select key, id from discovery.catalog
-     where source = $1 and served and is_active and provider_id <> '' and key > $2 and ($4::text[] is null or id = any ($4)) order by key limit $3`,
-    [source, after, limit, ids ?? null],
-  );
+  return queryable.rows<{ key: number; id: string }>(sql`select key, id from discovery.catalog
+    where source = ${source} and served and is_active and provider_id <> '' and key > ${after} and (${ids}::text[] is null
+      or id = any (${ids})) order by key limit ${limit}`);
 }
 
-export async function digestCopy(queryable: Queryable, key: number): Promise<DocumentDigests> {
-  const { rows } = await queryable.query<{ kind: string; id: string; digest: string }>(
-    `select kind, id, ${digestOf('id', 'document')}::text as digest from (
-       select 'resource' as kind, * from (${documentsOf('resource', '$1::bigint')}) as resources
-       union all select 'offer', * from (${documentsOf('offer', '$1::bigint')}) as offers
-     ) as documents`,
-    [key],
-  );
-  return toDigests(rows);
+export function digestCopy(queryable: Queryable, key: number): Promise<DocumentDigests> {
+  const [resources, offers] = [
+    documentsOf('resource', sql`${key}::bigint`),
+    documentsOf('offer', sql`${key}::bigint`),
+  ];
+  return digestDocuments(queryable, { resources, offers });
 }

@@ -1,11 +1,11 @@
 import type { FeedState } from '../../rules/troubles.ts';
 import type { Queryable, Transaction } from '../database.ts';
+import { newRow, sql } from '../sql.ts';
 import { type Claim, LeaseLost } from '../work/due-work.ts';
 
 // Feeds: the subscriptions that the discovery service keeps at catalog services, one per service and network, and how far the pull of each
 // has come. A feed is a row of due work.
 
-/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const feedTable = 'discovery.feed';
 
 export interface ConfiguredFeed {
@@ -18,7 +18,6 @@ export interface ConfiguredFeed {
   position: number;
 }
 
-/** The row of a claimed feed. */
 export interface Feed {
   id: number;
   catalog_url: string;
@@ -44,74 +43,59 @@ export interface Feed {
 export async function configureFeeds(tx: Transaction, feeds: readonly ConfiguredFeed[]): Promise<void> {
   await tx.query('lock table discovery.feed in share row exclusive mode');
   await tx.query('update discovery.feed set configured = false, due_at = least(due_at, now())');
-  for (const { catalogUrl, networkId, schemaTypes, service, position } of feeds) {
-    await tx.query(
-      `insert into discovery.feed as feed (catalog_url, network_id, schema_types, service, position, due_at)
-       values ($1, $2, $3, $4, $5, now())
-       on conflict (catalog_url, network_id) do update set
-         configured = true, position = excluded.position, schema_types = excluded.schema_types, due_at = excluded.due_at, check_at = null,
-         service = coalesce(excluded.service, feed.service),
-         cancelled_ids = case when ${hasChanged} and feed.subscription_id is not null
-           then feed.cancelled_ids || feed.subscription_id else feed.cancelled_ids end,
-         subscription_id = case when ${hasChanged} then null else feed.subscription_id end,
-         run = case when ${hasChanged} then null else feed.run end,
-         message_id = case when ${hasChanged} then null else feed.message_id end,
-         out_of_step_since = case when ${hasChanged} then coalesce(feed.out_of_step_since, now()) else feed.out_of_step_since end`,
-      [catalogUrl, networkId, schemaTypes, service ?? null, position],
-    );
+  for (const feed of feeds) {
+    await tx.query(sql`insert into discovery.feed as feed ${newRow({ ...feed, dueAt: sql`now()` })}
+      on conflict (catalog_url, network_id) do update set
+        configured = true, position = excluded.position, schema_types = excluded.schema_types, due_at = excluded.due_at, check_at = null,
+        service = coalesce(excluded.service, feed.service),
+        cancelled_ids = case when ${hasChanged} and feed.subscription_id is not null
+          then feed.cancelled_ids || feed.subscription_id else feed.cancelled_ids end,
+        subscription_id = case when ${hasChanged} then null else feed.subscription_id end,
+        run = case when ${hasChanged} then null else feed.run end,
+        message_id = case when ${hasChanged} then null else feed.message_id end,
+        out_of_step_since = case when ${hasChanged} then coalesce(feed.out_of_step_since, now()) else feed.out_of_step_since end`);
   }
   tx.hint(feedTable);
 }
 
-const hasChanged = `(feed.schema_types <> excluded.schema_types or feed.service <> excluded.service)`;
+const hasChanged = sql`(feed.schema_types <> excluded.schema_types or feed.service <> excluded.service)`;
 
 export interface SubscribedFeed
   extends Pick<Feed, 'id' | 'catalog_url' | 'network_id' | 'schema_types' | 'service'> {
-  /** Whether there is an ACTIVE subscription. */
   subscribed: boolean;
 }
 
 export function listFeeds(queryable: Queryable) {
-  return queryable.rows<SubscribedFeed>(
-    `select id, catalog_url, network_id, schema_types, service, subscription_id is not null as subscribed
-     from discovery.feed where configured order by position, id`,
-  );
+  return queryable.rows<SubscribedFeed>(sql`
+    select id, catalog_url, network_id, schema_types, service, subscription_id is not null as subscribed
+    from discovery.feed where configured order by position, id`);
 }
 
 /** How the feeds of the settings do. */
 export function listFeedStates(queryable: Queryable) {
-  return queryable.rows<FeedState>(
-    `select catalog_url as "catalogUrl", network_id as "networkId", service, subscription_id as "subscriptionId", failures, last_error as "lastError",
-       last_status as "lastStatus", out_of_step_since as "outOfStepSince"
-     from discovery.feed where configured order by position, id`,
-  );
+  return queryable.rows<FeedState>(sql`
+    select catalog_url as "catalogUrl", network_id as "networkId", service, subscription_id as "subscriptionId", failures, last_error as "lastError",
+      last_status as "lastStatus", out_of_step_since as "outOfStepSince"
+    from discovery.feed where configured order by position, id`);
 }
 
 /** The service of these feeds has shown who it is. */
-export async function learnService(
-  tx: Transaction,
-  feedIds: readonly number[],
-  service: string,
-): Promise<void> {
-  await tx.query('update discovery.feed set service = $2 where id = any ($1) and service is null', [
-    feedIds,
-    service,
-  ]);
+export async function learnService(tx: Transaction, feedIds: readonly number[], service: string) {
+  await tx.query(sql`update discovery.feed set service = ${service}
+    where id = any (${feedIds}) and service is null`);
   tx.hint(feedTable);
 }
 
 /** Writes the state of a claimed feed and keeps it; throws LeaseLost when somebody else has it. */
 export async function updateFeed(tx: Transaction, claim: Claim<Feed>, messageId: string): Promise<void> {
-  const { rowCount } = await tx.query(
-    'update discovery.feed set message_id = $3, sent_at = now() where id = $1 and lease_token = $2',
-    [claim.id, claim.token, messageId],
-  );
-  if (rowCount === 0) throw new LeaseLost(feedTable, claim.id);
+  const updated = await tx.count(sql`update discovery.feed
+    set message_id = ${messageId}, sent_at = now() where id = ${claim.id} and lease_token = ${claim.token}`);
+  if (updated === 0) throw new LeaseLost(feedTable, claim.id);
 }
 
 /** When the next pull is due, as of now: others may have asked for one since the feed was claimed. */
 export function readPullAt(tx: Transaction, feedId: number) {
-  return tx.value<Date | null>('select pull_at from discovery.feed where id = $1 for update', [feedId]);
+  return tx.value<Date | null>(sql`select pull_at from discovery.feed where id = ${feedId} for update`);
 }
 
 /**
@@ -122,26 +106,21 @@ export async function requestPull(
   tx: Transaction,
   { service, spacingMs }: { service?: string; spacingMs: number },
 ): Promise<number> {
-  const { rowCount } = await tx.query(
-    `with wanted as (
-       select id, greatest(now(), least(run_started_at, now()) + $2 * interval '1 millisecond') as at
-       from discovery.feed
-       where configured and subscription_id is not null and ($1::text is null or service = $1)
-     )
-     update discovery.feed as feed
-     set pull_at = least(feed.pull_at, wanted.at), check_at = null, due_at = least(feed.due_at, wanted.at)
-     from wanted where feed.id = wanted.id and (feed.pull_at is null or feed.pull_at > wanted.at)`,
-    [service ?? null, spacingMs],
-  );
-  if (rowCount > 0) tx.hint(feedTable);
-  return rowCount;
+  const asked = await tx.count(sql`with wanted as (
+      select id, greatest(now(), least(run_started_at, now()) + ${spacingMs} * interval '1 millisecond') as at
+      from discovery.feed
+      where configured and subscription_id is not null and (${service}::text is null or service = ${service})
+    )
+    update discovery.feed as feed
+    set pull_at = least(feed.pull_at, wanted.at), check_at = null, due_at = least(feed.due_at, wanted.at)
+    from wanted where feed.id = wanted.id and (feed.pull_at is null or feed.pull_at > wanted.at)`);
+  if (asked > 0) tx.hint(feedTable);
+  return asked;
 }
 
-/** The services that feeds wait for an answer of. */
 export function listAwaitedServices(queryable: Queryable) {
-  return queryable.rows<{ catalog_url: string; service: string | null }>(
-    'select distinct catalog_url, service from discovery.feed where message_id is not null and configured',
-  );
+  return queryable.rows<{ catalog_url: string; service: string | null }>(sql`
+    select distinct catalog_url, service from discovery.feed where message_id is not null and configured`);
 }
 
 /** Something lets the service's subscriptions be doubted: they are looked at now, but not sooner after the last look than the spacing. */
@@ -150,20 +129,15 @@ export async function doubtSubscriptions(
   service: string,
   { everyMs, spacingMs }: { everyMs: number; spacingMs: number },
 ): Promise<void> {
-  const { rowCount } = await tx.query(
-    `update discovery.feed set check_at = null, due_at = least(due_at, now())
-     where configured and service = $1 and check_at <= now() + ($2::float8 - $3) * interval '1 millisecond'`,
-    [service, everyMs, spacingMs],
-  );
-  if (rowCount > 0) tx.hint(feedTable);
+  const doubted = await tx.count(sql`
+    update discovery.feed set check_at = null, due_at = least(due_at, now())
+    where configured and service = ${service} and check_at <= now() + (${everyMs}::float8 - ${spacingMs}) * interval '1 millisecond'`);
+  if (doubted > 0) tx.hint(feedTable);
 }
 
-/** The feed that waits for this answer. */
 export function findWaitingFeed(queryable: Queryable, messageId: string) {
-  return queryable.first<{ id: number; catalog_url: string; service: string | null }>(
-    'select id, catalog_url, service from discovery.feed where message_id = $1 and configured',
-    [messageId],
-  );
+  return queryable.first<{ id: number; catalog_url: string; service: string | null }>(sql`
+    select id, catalog_url, service from discovery.feed where message_id = ${messageId} and configured`);
 }
 
 /** Keeps an answer for the feed that waits for it, and wakes the feed. The first answer to a request stays. */
@@ -172,39 +146,33 @@ export async function keepAnswer(
   feedId: number,
   { messageId, body }: { messageId: string; body: Buffer },
 ): Promise<void> {
-  await tx.query(
-    `insert into discovery.pull_answer as kept (feed_id, message_id, body) values ($1, $2, $3)
-     on conflict (feed_id) do update set message_id = excluded.message_id, body = excluded.body
-     where kept.message_id <> excluded.message_id`,
-    [feedId, messageId, body],
-  );
-  await tx.query('update discovery.feed set due_at = least(due_at, now()) where id = $1', [feedId]);
+  await tx.query(sql`
+    insert into discovery.pull_answer as kept (feed_id, message_id, body) values (${feedId}, ${messageId}, ${body})
+    on conflict (feed_id) do update set message_id = excluded.message_id, body = excluded.body
+    where kept.message_id <> excluded.message_id`);
+  await tx.query(sql`update discovery.feed set due_at = least(due_at, now()) where id = ${feedId}`);
   tx.hint(feedTable);
 }
 
 export function findAnswer(queryable: Queryable, feedId: number, messageId: string) {
-  return queryable.value<Buffer | undefined>(
-    'select body from discovery.pull_answer where feed_id = $1 and message_id = $2',
-    [feedId, messageId],
-  );
+  return queryable.value<Buffer | undefined>(sql`select body from discovery.pull_answer
+    where feed_id = ${feedId} and message_id = ${messageId}`);
 }
 
 export async function dropAnswer(tx: Transaction, feedId: number): Promise<void> {
-  await tx.query('delete from discovery.pull_answer where feed_id = $1', [feedId]);
+  await tx.query(sql`delete from discovery.pull_answer where feed_id = ${feedId}`);
 }
 
 export async function dropFeed(tx: Transaction, feedId: number): Promise<void> {
-  await tx.query('delete from discovery.feed where id = $1', [feedId]);
+  await tx.query(sql`delete from discovery.feed where id = ${feedId}`);
 }
 
 /** Notes that the service is up; returns for how many milliseconds nobody had noted that, or undefined when nobody ever had. */
 export async function notePresence(tx: Transaction): Promise<number | undefined> {
-  const ms = await tx.value<number | undefined>(
-    'select (extract(epoch from now() - seen_at) * 1000)::float8 as ms from discovery.presence for update',
-  );
-  await tx.query(
-    `insert into discovery.presence (seen_at) values (now()) on conflict (only_row) do update set seen_at = excluded.seen_at`,
-  );
+  const ms = await tx.value<number | undefined>(sql`select (extract(epoch
+    from now() - seen_at) * 1000)::float8 as ms from discovery.presence for update`);
+  await tx.query(sql`insert into discovery.presence (seen_at) values (now()) on conflict (only_row) do update
+    set seen_at = excluded.seen_at`);
   return ms && Math.max(0, ms);
 }
 
@@ -212,9 +180,7 @@ export async function notePresence(tx: Transaction): Promise<number | undefined>
 export async function pullEverything(queryable: Queryable): Promise<number> {
   await queryable.query('delete from discovery.pull_answer');
   await queryable.query('delete from discovery.pulled_item');
-  const { rowCount } = await queryable.query(
-    `update discovery.feed set pull_at = now(), check_at = null, due_at = now(), run = null, message_id = null, sent_at = null, page_offset = 0,
-       run_skipped = false, lease_token = null, leased_until = null, out_of_step_since = coalesce(out_of_step_since, now())`,
-  );
-  return rowCount;
+  return queryable.count(sql`
+    update discovery.feed set pull_at = now(), check_at = null, due_at = now(), run = null, message_id = null, sent_at = null, page_offset = 0,
+      run_skipped = false, lease_token = null, leased_until = null, out_of_step_since = coalesce(out_of_step_since, now())`);
 }

@@ -5,6 +5,7 @@
  */
 import type { RecordState } from '../../protocol/registry-record.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
+import { newRow, type Sql, sql } from '../sql.ts';
 
 /** The two halves of an identity. */
 export interface Subscriber {
@@ -39,15 +40,12 @@ export interface KeyRegistration {
 export async function registerParticipant(database: Database, registration: Registration): Promise<void> {
   await database.transaction(async (tx) => {
     const { namespace, registryName, subscriberId, url, type, domain, countries } = registration;
-    await tx.query(
-      `insert into registry.participant as p (namespace, registry_name, subscriber_id, url, type, domain, countries)
-       values ($1, $2, $3, $4, $5, $6, $7)
-       on conflict (namespace, registry_name) do update
-         set subscriber_id = excluded.subscriber_id, url = coalesce(excluded.url, p.url),
-             type = coalesce(excluded.type, p.type), domain = coalesce(excluded.domain, p.domain),
-             countries = coalesce(excluded.countries, p.countries)`,
-      [namespace, registryName, subscriberId, url, type, domain, countries],
-    );
+    const row = newRow({ namespace, registryName, subscriberId, url, type, domain, countries });
+    await tx.query(sql`insert into registry.participant as p ${row}
+      on conflict (namespace, registry_name) do update
+        set subscriber_id = excluded.subscriber_id, url = coalesce(excluded.url, p.url),
+            type = coalesce(excluded.type, p.type), domain = coalesce(excluded.domain, p.domain),
+            countries = coalesce(excluded.countries, p.countries)`);
     await putKey(tx, registration, registration.key, registration.replaceKey ?? false);
     for (const networkId of registration.networkIds ?? [])
       await insertMembership(tx, registration, networkId);
@@ -62,33 +60,27 @@ export function addKey(database: Database, subscriber: Subscriber, key: KeyRegis
 /** Sets the state of one key, or of all keys of the participant; returns the recordIds that changed. Revoked is for ever, so that no slip of the operator brings a stolen key back. */
 export async function setKeyState(
   database: Database,
-  { namespace, registryName }: Subscriber,
+  subscriber: Subscriber,
   state: RecordState,
   recordId?: string,
 ): Promise<string[]> {
   return database.transaction(async (tx) => {
     // Every writer takes the participant first: at commit its versions are written under the same lock.
-    await tx.query(
-      'select from registry.participant where namespace = $1 and registry_name = $2 for no key update',
-      [namespace, registryName],
-    );
-    const { rows: keys } = await tx.query<{ record_id: string; state: RecordState }>(
-      `select record_id, state from registry.signing_key
-        where namespace = $1 and registry_name = $2 and ($3::text is null or record_id = $3) order by record_id for update`,
-      [namespace, registryName, recordId ?? null],
-    );
-    if (keys.length === 0) throw unknown({ namespace, registryName }, recordId);
+    await tx.query(sql`select from registry.participant where ${isOf(subscriber)} for no key update`);
+    const keys = await tx.rows<{
+      record_id: string;
+      state: RecordState;
+    }>(sql`select record_id, state from registry.signing_key
+      where ${isOf(subscriber)} and (${recordId}::text is null or record_id = ${recordId}) order by record_id for update`);
+    if (keys.length === 0) throw unknown(subscriber, recordId);
     const movable = keys
       .filter((key) => key.state !== state && key.state !== 'revoked')
       .map((key) => key.record_id);
     if (recordId !== undefined && state !== 'revoked' && keys[0]?.state === 'revoked') {
       throw revokedForEver(recordId);
     }
-    await tx.query(
-      `update registry.signing_key set state = $3
-        where namespace = $1 and registry_name = $2 and record_id = any($4::text[])`,
-      [namespace, registryName, state, movable],
-    );
+    await tx.query(sql`update registry.signing_key set state = ${state}
+      where ${isOf(subscriber)} and record_id = any(${movable}::text[])`);
     return movable;
   });
 }
@@ -97,29 +89,23 @@ export function addMembership(database: Database, subscriber: Subscriber, networ
   return changeParticipant(database, subscriber, (tx) => insertMembership(tx, subscriber, networkId));
 }
 
-/** Returns whether the participant was a member. */
 export function removeMembership(database: Database, subscriber: Subscriber, networkId: string) {
   return changeParticipant(database, subscriber, async (tx) => {
-    const { rowCount } = await tx.query(
-      'delete from registry.membership where namespace = $1 and registry_name = $2 and network_id = $3',
-      [subscriber.namespace, subscriber.registryName, networkId],
-    );
-    return rowCount > 0;
+    const removed = await tx.count(sql`delete from registry.membership
+      where ${isOf(subscriber)} and network_id = ${networkId}`);
+    return removed > 0;
   });
 }
 
 /** Sets `meta.catalog_index_urls` (self-hosted spec: Subscriber record pointer): the only pointer that a crawler has. */
 export async function setCatalogIndexUrls(
   database: Database,
-  { namespace, registryName }: Subscriber,
+  subscriber: Subscriber,
   urls: readonly string[],
 ): Promise<void> {
-  const { rowCount } = await database.query(
-    `update registry.participant set catalog_index_urls = $3
-      where namespace = $1 and registry_name = $2`,
-    [namespace, registryName, urls],
-  );
-  if (rowCount === 0) throw unknown({ namespace, registryName });
+  const updated = await database.count(sql`update registry.participant set catalog_index_urls = ${urls}
+    where ${isOf(subscriber)}`);
+  if (updated === 0) throw unknown(subscriber);
 }
 
 export class RegistrationRefused extends Error {
@@ -134,18 +120,10 @@ export class RegistrationRefused extends Error {
 
 export const defaultTtlSeconds = 300;
 
-async function putKey(
-  tx: Queryable,
-  subscriber: Subscriber,
-  key: KeyRegistration,
-  replace: boolean,
-): Promise<void> {
+async function putKey(tx: Queryable, subscriber: Subscriber, key: KeyRegistration, replace: boolean) {
   const { namespace, registryName } = subscriber;
-  const known = await tx.first<{ public_key: string; state: RecordState }>(
-    `select public_key, state from registry.signing_key
-      where namespace = $1 and registry_name = $2 and record_id = $3 for update`,
-    [namespace, registryName, key.recordId],
-  );
+  const known = await tx.first<{ public_key: string; state: RecordState }>(sql`
+    select public_key, state from registry.signing_key where ${isOf(subscriber)} and record_id = ${key.recordId} for update`);
   const other = known !== undefined && known.public_key !== key.publicKey;
   if (known?.state === 'revoked' && !replace) throw revokedForEver(key.recordId);
   if (other && !replace) {
@@ -155,29 +133,22 @@ async function putKey(
   if (known?.state === 'revoked' && !other) return;
   if (other) {
     await tx.query(
-      'delete from registry.signing_key where namespace = $1 and registry_name = $2 and record_id = $3',
-      [namespace, registryName, key.recordId],
+      sql`delete from registry.signing_key where ${isOf(subscriber)} and record_id = ${key.recordId}`,
     );
   }
-  await tx.query(
-    `insert into registry.signing_key as k
-       (namespace, registry_name, record_id, public_key, state, valid_from, valid_until, ttl_seconds)
-     values ($1, $2, $3, $4, coalesce($5, 'live'), $6, $7, coalesce($8::integer, $9::integer))
-     on conflict (namespace, registry_name, record_id) do update
-       set state = coalesce($5, k.state), valid_from = coalesce($6, k.valid_from),
-           valid_until = coalesce($7, k.valid_until), ttl_seconds = coalesce($8::integer, k.ttl_seconds)`,
-    [
-      ...[namespace, registryName, key.recordId, key.publicKey, key.state],
-      ...[key.validFrom, key.validUntil, key.ttlSeconds, defaultTtlSeconds],
-    ],
-  );
+  await tx.query(sql`insert into registry.signing_key as k
+      (namespace, registry_name, record_id, public_key, state, valid_from, valid_until, ttl_seconds)
+    values (${namespace}, ${registryName}, ${key.recordId}, ${key.publicKey}, coalesce(${key.state}, 'live'), ${key.validFrom},
+      ${key.validUntil}, coalesce(${key.ttlSeconds}::integer, ${defaultTtlSeconds}::integer))
+    on conflict (namespace, registry_name, record_id) do update
+      set state = coalesce(${key.state}, k.state), valid_from = coalesce(${key.validFrom}, k.valid_from),
+          valid_until = coalesce(${key.validUntil}, k.valid_until), ttl_seconds = coalesce(${key.ttlSeconds}::integer, k.ttl_seconds)`);
 }
 
 async function insertMembership(tx: Queryable, subscriber: Subscriber, networkId: string): Promise<void> {
-  await tx.query(
-    'insert into registry.membership (namespace, registry_name, network_id) values ($1, $2, $3) on conflict do nothing',
-    [subscriber.namespace, subscriber.registryName, networkId],
-  );
+  const { namespace, registryName } = subscriber;
+  const row = newRow({ namespace, registryName, networkId });
+  await tx.query(sql`insert into registry.membership ${row} on conflict do nothing`);
 }
 
 /** Refuses a participant that is not there. At commit, its versions are written under the same lock. */
@@ -187,13 +158,17 @@ function changeParticipant<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return database.transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      'select from registry.participant where namespace = $1 and registry_name = $2 for no key update',
-      [subscriber.namespace, subscriber.registryName],
+    const locked = await tx.count(
+      sql`select from registry.participant where ${isOf(subscriber)} for no key update`,
     );
-    if (rowCount === 0) throw unknown(subscriber);
+    if (locked === 0) throw unknown(subscriber);
     return work(tx);
   });
+}
+
+/** Whether a row belongs to the participant. */
+export function isOf({ namespace, registryName }: Subscriber): Sql {
+  return sql`namespace = ${namespace} and registry_name = ${registryName}`;
 }
 
 function unknown({ namespace, registryName }: Subscriber, recordId?: string): RegistrationRefused {

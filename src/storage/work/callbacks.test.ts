@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { claimDue } from '../../../tests/support/database/claim-due.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../database.ts';
 import { listCallbacks, replayCallbacks } from './callback-list.ts';
@@ -14,7 +15,7 @@ import {
   recordGivenUp,
   recordRetry,
 } from './callbacks.ts';
-import { type Claim, claimDue, LeaseLost } from './due-work.ts';
+import { type Claim, LeaseLost } from './due-work.ts';
 import { type RequestKey, rememberRequest } from './request-memory.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');

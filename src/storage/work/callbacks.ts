@@ -2,56 +2,48 @@ import type { BodyForm } from '../../rules/strict-form.ts';
 import type { Parts } from '../../rules/strict-parts.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { deleteInBatches } from '../delete-in-batches.ts';
+import { newRow, sql } from '../sql.ts';
 import { type Claim, settle } from './due-work.ts';
 import { appendHistory } from './history.ts';
-import { dueIn, markSettled, type Settlement } from './leases.ts';
+import { dueIn, markSettled } from './leases.ts';
 import { isParked } from './parked.ts';
 import { closeRequest } from './request-memory.ts';
 
 // Callbacks on their way: the bytes as they were promised, sent until the receiver has them, refuses them, or it
 // has taken too long. Where a receiver wants them in strict form, that is made of these bytes each time. A callback that is settled, whichever way, closes the request that it answers.
 
-/** The table of due work; hints on a channel of the same name tell of new rows in it. */
 export const callbackTable = 'work.callback';
 
 const purgeBatch = 5_000;
 
 export interface NewCallback {
-  /** The role that signs and sends it. */
   role: string;
   action: string;
   messageId: string;
-  /** The identity that it goes to. */
   recipient: string;
   destination: string;
   body: Buffer;
   /** The signature of the request that it answers, verbatim. */
   requestSignature: string;
-  /** The remembered request, when there is one. */
   requestId?: number;
-  /** For how long it is tried. */
   giveUpAfterMs: number;
-  /** Of the span that caused it, where it is traced. */
   traceparent?: string | null;
   /** Resources in an answer that was cut, and whose body cannot say so. */
   truncated?: number;
 }
 
-/** The row of a claimed callback. */
 export interface DueCallback {
   id: number;
   action: string;
   message_id: string;
   recipient: string;
   destination: string;
-  /** The origin of the destination. */
   receiver: string;
   body: Buffer;
   request_signature: string;
   request_id: number | null;
   created_at: Date;
   give_up_at: Date;
-  /** What the last attempt met. */
   last_status: number | null;
   last_error: string | null;
   form: BodyForm | null;
@@ -62,20 +54,12 @@ export interface DueCallback {
 }
 
 /** Queues a callback, due at once, in the transaction that makes its promise true; returns its id. */
-export async function queueCallback(tx: Transaction, callback: NewCallback): Promise<number> {
-  const { role, action, messageId, destination, body, requestSignature, requestId, giveUpAfterMs } = callback;
-  const { traceparent, recipient } = callback;
-  const { rows } = await tx.query<{ id: number }>(
-    `insert into work.callback
-       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at, traceparent, recipient)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, now(), ${dueIn('$9')}, now(), $10, $11) returning id`,
-    [
-      ...[role, action, messageId, destination, receiverOf(destination), body],
-      ...[requestSignature, requestId ?? null, giveUpAfterMs, traceparent, recipient],
-    ],
-  );
+export function queueCallback(tx: Transaction, { giveUpAfterMs, ...callback }: NewCallback) {
+  const now = sql`now()`;
+  const times = { createdAt: now, giveUpAt: dueIn(giveUpAfterMs), dueAt: now };
+  const row = newRow({ ...callback, receiver: receiverOf(callback.destination), ...times });
   tx.hint(callbackTable);
-  return rows[0]?.id ?? 0;
+  return tx.value<number>(sql`insert into work.callback ${row} returning id`);
 }
 
 export function receiverOf(destination: string): string {
@@ -95,31 +79,22 @@ export interface Delivered {
 
 /** Marks callbacks as delivered and drops their bytes, by one statement, because nearly all end so. Returns for each whether its lease was still held: otherwise nothing is written. */
 export async function recordDelivered(queryable: Queryable, delivered: readonly Delivered[]) {
-  const { rows } = await queryable.query<{ id: number }>(
-    `with settled as (
+  const ids = await queryable.column<number>(
+    sql`with settled as (
        update work.callback as callback
        set state = 'delivered', settled_at = at, last_status = status, last_error = remark, form = delivered.form, body = '', due_at = null,
-         history = ${appendHistory('callback.history', 'delivered.history')}, lease_token = null, leased_until = null
-       from unnest($1::bigint[], $2::uuid[], $3::timestamptz[], $4::integer[], $5::text[], $6::text[], $7::text[])
-         as delivered (id, token, at, status, form, remark, history)
+         history = ${appendHistory(sql`callback.history`, sql`delivered.history`)}, lease_token = null, leased_until = null
+       from jsonb_to_recordset(${JSON.stringify(delivered.map(({ claim: { id, token }, ...rest }) => ({ id, token, ...rest })))})
+         as delivered (id bigint, token uuid, at timestamptz, status integer, form text, remark text, history text)
        where callback.id = delivered.id and callback.lease_token = delivered.token
        returning callback.id, callback.request_id
      ), closed as (
        update work.request set open = false where id in (select request_id from settled)
      )
      select id from settled`,
-    [
-      delivered.map(({ claim }) => claim.id),
-      delivered.map(({ claim }) => claim.token),
-      delivered.map(({ at }) => at),
-      delivered.map(({ status }) => status),
-      delivered.map(({ form }) => form),
-      delivered.map(({ remark }) => remark ?? null),
-      delivered.map(({ history }) => history ?? null),
-    ],
     { prepared: true },
   );
-  const written = new Set(rows.map(({ id }) => id));
+  const written = new Set(ids);
   return delivered.map(({ claim }) => {
     const isWritten = written.has(claim.id);
     if (isWritten) markSettled(claim, { forGood: true });
@@ -134,7 +109,8 @@ export async function recordGivenUp(
   state: 'refused' | 'parked',
   { at, ...failed }: FailedSend & { at: Date },
 ): Promise<void> {
-  await giveBack(tx, claim, failed, { dueInMs: null, set: { state, settled_at: at } });
+  const set = { state, settled_at: at, ...columnsOf(failed) };
+  await settle(tx, callbackTable, claim, { dueInMs: null, set });
   if (claim.row.request_id !== null) await closeRequest(tx, claim.row.request_id);
 }
 
@@ -143,26 +119,16 @@ export async function recordRetry(
   claim: Claim<DueCallback>,
   { dueInMs, ...failed }: FailedSend & { dueInMs: number },
 ): Promise<void> {
-  await giveBack(tx, claim, failed, { dueInMs });
+  await settle(tx, callbackTable, claim, { dueInMs, set: columnsOf(failed) });
 }
 
-async function giveBack(
-  tx: Transaction,
-  claim: Claim<DueCallback>,
-  { status, error, form, parts, history }: FailedSend,
-  { dueInMs, set }: Settlement,
-): Promise<void> {
-  const met = { last_status: status ?? null, last_error: error, form };
+function columnsOf({ status, error, form, parts, history }: FailedSend) {
   const left = parts ? JSON.stringify(parts) : null;
-  await settle(tx, callbackTable, claim, { dueInMs, set: { ...set, ...met, parts: left } });
-  if (history === undefined) return;
-  await tx.query(`update work.callback set history = ${appendHistory('history', '$2')} where id = $1`, [
-    ...[claim.id, history],
-  ]);
+  const all = history === undefined ? sql`history` : appendHistory(sql`history`, history);
+  return { last_status: status, last_error: error, form, parts: left, history: all };
 }
 
-/** What an attempt met that has not delivered everything. */
-export interface FailedSend {
+interface FailedSend {
   status?: number;
   error: string;
   form: BodyForm | null;
@@ -177,36 +143,26 @@ export interface CallbackShare {
   bytes: number;
 }
 
-/** The callers to whom a role owes more callbacks than this. */
 export function listCallersOwedMore(
   queryable: Queryable,
   role: string,
   { rows: most, bytes }: CallbackShare,
 ) {
-  return queryable.column<string>(
-    `select identity from work.callback as owed join work.request on request.id = owed.request_id
-     where owed.role = $1 and owed.due_at is not null
-     group by identity having count(*) > $2 or sum(octet_length(owed.body)) > $3`,
-    [role, most, bytes],
-  );
+  return queryable.column<string>(sql`
+    select identity from work.callback as owed join work.request on request.id = owed.request_id
+    where owed.role = ${role} and owed.due_at is not null
+    group by identity having count(*) > ${most} or sum(octet_length(owed.body)) > ${bytes}`);
 }
 
 /** Removes, of each receiver, the oldest of its refused and parked callbacks that are beyond the share. Returns how many those were. */
-export async function purgeUndelivered(
-  queryable: Queryable,
-  { rows, bytes }: CallbackShare,
-): Promise<number> {
-  const { rowCount } = await queryable.query(
-    `delete from work.callback where id in (
-       select id from (
-         select id, row_number() over newest as position, sum(octet_length(body)) over newest as bytes
-         from work.callback where ${isParked.callback}
-         window newest as (partition by role, receiver order by id desc)
-       ) as kept where position > $1 or bytes > $2
-     )`,
-    [rows, bytes],
-  );
-  return rowCount;
+export function purgeUndelivered(queryable: Queryable, { rows, bytes }: CallbackShare) {
+  return queryable.count(sql`delete from work.callback where id in (
+      select id from (
+        select id, row_number() over newest as position, sum(octet_length(body)) over newest as bytes
+        from work.callback where ${isParked.callback}
+        window newest as (partition by role, receiver order by id desc)
+      ) as kept where position > ${rows} or bytes > ${bytes}
+    )`);
 }
 
 /** Removes callbacks that were settled before a time; returns how many. It looks at the oldest rows alone, so that no index on `settled_at` is needed, which every callback would have to pay for. */
@@ -219,10 +175,11 @@ export async function purgeCallbacks(
   for (const state of states) {
     total += await deleteInBatches(
       database,
-      `delete from work.callback where settled_at < $2 and state = $1 and id = any (array(
-         select id from work.callback where state = $1 order by id limit $3
+      (
+        limit,
+      ) => sql`delete from work.callback where settled_at < ${settledBefore} and state = ${state} and id = any (array(
+         select id from work.callback where state = ${state} order by id limit ${limit}
        ))`,
-      [state, settledBefore],
       purgeBatch,
     );
   }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { claimDue } from '../../../tests/support/database/claim-due.ts';
 import { type Job, jobTable, useJobs } from '../../../tests/support/database/jobs.ts';
 import { until, watchFor } from '../../../tests/support/time.ts';
 import type { GroupChoice } from './claim-due.ts';
-import { claimDue, LeaseLost } from './due-work.ts';
+import { LeaseLost } from './due-work.ts';
 import { renew } from './leases.ts';
 
 const jobs = useJobs();

@@ -1,15 +1,14 @@
 import pg from 'pg';
 import type { Database, Queryable, Transaction } from '../database.ts';
-import { Parameters } from '../parameters.ts';
+import { raw, type Sql, sql } from '../sql.ts';
 import { waitForLock } from '../wait-for-lock.ts';
-import { type Claim, leaseMs, matching, tableName } from './leases.ts';
+import { type Claim, dueIn, leaseMs, matching, tableName } from './leases.ts';
 
 // Claims of due rows (see leases.ts), also with a limit on how many rows of one group may be in work at a time.
 
 export interface ClaimOptions {
   limit: number;
   leaseMs?: number;
-  /** Only rows that have these values. */
   where?: Record<string, unknown>;
   /** The columns of `row`; all when omitted. */
   columns?: readonly string[];
@@ -23,27 +22,8 @@ export interface ClaimOptions {
 
 export type GroupChoice = { only: readonly string[] } | { except: readonly string[] };
 
-/** Takes due rows, the longest due first, so that nobody else gets them until their leases end. */
-export async function claimDue<Row extends object = Record<string, unknown>>(
-  database: Database,
-  table: string,
-  options: ClaimOptions,
-): Promise<Claim<Row>[]> {
-  return (await takeDue<Row>(database, table, options)).claims;
-}
-
-export interface Taken<Row> {
-  claims: Claim<Row>[];
-  /** Rows may be due that were not taken: there were more than asked for, or their groups had no slot. */
-  left: boolean;
-}
-
-/** The same, and tells whether that was all. */
-export async function takeDue<Row extends object>(
-  database: Database,
-  table: string,
-  options: ClaimOptions,
-): Promise<Taken<Row>> {
+/** Takes due rows, the longest due first, so that nobody else gets them until their leases end. `left`: rows may be due that were not taken, because there were more than asked for, or their groups had no slot. */
+export async function takeDue<Row extends object>(database: Database, table: string, options: ClaimOptions) {
   const { perGroup, limit } = options;
   if (perGroup === undefined) {
     const claims = await claim<Row>(database, table, options, longestDue);
@@ -78,106 +58,92 @@ async function claim<Row extends object>(
   queryable: Queryable,
   table: string,
   options: ClaimOptions,
-  dueIds: (name: string, options: ClaimOptions, parameters: Parameters) => string,
+  dueIds: (name: Sql, options: ClaimOptions) => Sql,
 ): Promise<Claim<Row>[]> {
-  const parameters = new Parameters();
   const name = tableName(table);
-  const lease = `now() + ${parameters.add(options.leaseMs ?? leaseMs)} * interval '1 millisecond'`;
+  const lease = dueIn(options.leaseMs ?? leaseMs);
   const { rows } = await queryable.query<Claimed>(
-    `with due as materialized (${dueIds(name, options, parameters)})
+    sql`with due as materialized (${dueIds(name, options)})
      update ${name} as work
      set lease_token = gen_random_uuid(), leased_until = ${lease}, due_at = ${lease}, attempts = work.attempts + 1
      from due where work.id = due.id
      returning work.id as "work id", work.lease_token as "work token", work.attempts as "work attempts", now() as "work at", ${columnList(options.columns)}`,
-    parameters.values,
     { prepared: true },
   );
   return rows.map(toClaim<Row>);
 }
 
-const isDue = 'due_at <= now() and (leased_until is null or leased_until <= now())';
+const isDue = sql`due_at <= now() and (leased_until is null or leased_until <= now())`;
 
-function longestDue(name: string, { limit, where }: ClaimOptions, parameters: Parameters): string {
-  return `select id from ${name} where ${isDue} ${matching(where, parameters)}
-          order by due_at limit ${parameters.add(limit)} for update skip locked`;
+function longestDue(name: Sql, { limit, where }: ClaimOptions): Sql {
+  return sql`select id from ${name} where ${isDue} ${matching(where)}
+          order by due_at limit ${limit} for update skip locked`;
 }
 
-function longestDueWithSlot(name: string, options: ClaimOptions, parameters: Parameters): string {
-  const { limit, perGroup } = grouped(options);
-  const group = pg.escapeIdentifier(perGroup.column);
-  const match = matchingGroups(options, parameters);
-  return `with busy as (${busyGroups(name, group, match, leaving(options, parameters))}), seen as (
+function longestDueWithSlot(name: Sql, options: ClaimOptions): Sql {
+  const { limit, perGroup, group } = grouped(options);
+  const match = matchingGroups(options);
+  return sql`with busy as (${busyGroups(name, group, match, leaving(options))}), seen as (
             select id, due_at, ${group} as value from ${name} where ${isDue} ${match}
-            order by due_at limit ${parameters.add(limit * rowsSeenPerSlot)}
+            order by due_at limit ${limit * rowsSeenPerSlot}
           ), slotted as (
             select id, due_at, coalesce(busy.rows, 0) + row_number() over (partition by value order by due_at, id) as slot
             from seen left join busy using (value)
           )
           select id from ${name} where id in (
-            select id from slotted where slot <= ${parameters.add(perGroup.limit)} order by due_at limit ${parameters.add(limit)}
+            select id from slotted where slot <= ${perGroup.limit} order by due_at limit ${limit}
           ) and ${isDue} for update skip locked`;
 }
 
 /** Walks from group to group by the index, however many rows of each are waiting. */
-function longestDueOfEachGroup(name: string, options: ClaimOptions, parameters: Parameters): string {
-  const { limit, perGroup } = grouped(options);
-  const group = pg.escapeIdentifier(perGroup.column);
-  const match = matchingGroups(options, parameters);
-  return `with recursive groups (value) as (
+function longestDueOfEachGroup(name: Sql, options: ClaimOptions): Sql {
+  const { limit, perGroup, group } = grouped(options);
+  const match = matchingGroups(options);
+  return sql`with recursive groups (value) as (
             (select ${group} from ${name} where due_at is not null ${match} order by ${group} limit 1)
             union all
             select (select ${group} from ${name} where due_at is not null ${match} and ${group} > value order by ${group} limit 1)
             from groups where value is not null
-          ), busy as (${busyGroups(name, group, match, leaving(options, parameters))}), free as (
+          ), busy as (${busyGroups(name, group, match, leaving(options))}), free as (
             select waiting.id from groups left join busy using (value) cross join lateral (
               select id, due_at from ${name} where ${group} = value and ${isDue} ${match}
-              order by due_at limit greatest(0, ${parameters.add(perGroup.limit)} - coalesce(busy.rows, 0))
+              order by due_at limit greatest(0, ${perGroup.limit} - coalesce(busy.rows, 0))
             ) as waiting
-            order by waiting.due_at limit ${parameters.add(limit)}
+            order by waiting.due_at limit ${limit}
           )
           select id from ${name} where id in (select id from free) and ${isDue} for update skip locked`;
 }
 
-function busyGroups(name: string, group: string, match: string, leaving: string): string {
-  return `select ${group} as value, count(*) as rows from ${name} where leased_until > now() ${match} ${leaving} group by ${group}`;
+function busyGroups(name: Sql, group: Sql, match: Sql, leaving: Sql): Sql {
+  return sql`select ${group} as value, count(*) as rows from ${name} where leased_until > now() ${match} ${leaving} group by ${group}`;
 }
 
-function leaving({ leavers = [] }: ClaimOptions, parameters: Parameters): string {
-  return leavers.length === 0 ? '' : `and lease_token <> all (${parameters.add(leavers)}::uuid[])`;
+function leaving({ leavers = [] }: ClaimOptions): Sql {
+  return leavers.length === 0 ? sql`` : sql`and lease_token <> all (${leavers}::uuid[])`;
 }
 
 function grouped({ limit, perGroup }: ClaimOptions) {
   if (perGroup === undefined) throw new Error('there is no limit per group');
-  return { limit, perGroup };
+  return { limit, perGroup, group: raw(pg.escapeIdentifier(perGroup.column)) };
 }
 
-function matchingGroups({ where, perGroup, groups }: ClaimOptions, parameters: Parameters): string {
-  const match = matching(where, parameters);
+function matchingGroups({ where, perGroup, groups }: ClaimOptions): Sql {
+  const match = matching(where);
   if (perGroup === undefined || groups === undefined) return match;
-  const group = pg.escapeIdentifier(perGroup.column);
-  if ('only' in groups) return `${match} and ${group} = any (${parameters.add(groups.only)})`;
-  return groups.except.length === 0
-    ? match
-    : `${match} and ${group} <> all (${parameters.add(groups.except)})`;
+  const group = raw(pg.escapeIdentifier(perGroup.column));
+  if ('only' in groups) return sql`${match} and ${group} = any (${groups.only})`;
+  return groups.except.length === 0 ? match : sql`${match} and ${group} <> all (${groups.except})`;
 }
 
-async function countDue(
-  database: Database,
-  table: string,
-  options: ClaimOptions,
-  atMost: number,
-): Promise<number> {
-  const parameters = new Parameters();
-  const { rowCount } = await database.query(
-    `select from ${tableName(table)} where ${isDue} ${matchingGroups(options, parameters)} limit ${parameters.add(atMost)}`,
-    parameters.values,
+async function countDue(database: Database, table: string, options: ClaimOptions, atMost: number) {
+  return database.count(
+    sql`select from ${tableName(table)} where ${isDue} ${matchingGroups(options)} limit ${atMost}`,
     { prepared: true },
   );
-  return rowCount;
 }
 
-function columnList(columns: readonly string[] | undefined): string {
-  return columns?.map((column) => `work.${pg.escapeIdentifier(column)}`).join(', ') ?? 'work.*';
+function columnList(columns: readonly string[] | undefined): Sql {
+  return raw(columns?.map((column) => `work.${pg.escapeIdentifier(column)}`).join(', ') ?? 'work.*');
 }
 
 /** The lease stands beside the row under names that no column has. */

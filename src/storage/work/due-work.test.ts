@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { claimDue } from '../../../tests/support/database/claim-due.ts';
 import {
   counting,
   insertLeased,
@@ -11,7 +12,7 @@ import {
 } from '../../../tests/support/database/jobs.ts';
 import { patienceMs } from '../../../tests/support/patience.ts';
 import { takeTime, watchFor } from '../../../tests/support/time.ts';
-import { type Claim, claimDue, LeaseLost } from './due-work.ts';
+import { type Claim, LeaseLost } from './due-work.ts';
 
 const jobs = useJobs();
 

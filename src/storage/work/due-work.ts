@@ -19,7 +19,6 @@ import {
 import { pullForward } from './pull-forward.ts';
 import { createWorkSlots } from './slots.ts';
 
-export { claimDue } from './claim-due.ts';
 export { LeaseLost } from './lease-lost.ts';
 export { type Claim, type Lease, type Settlement, settle } from './leases.ts';
 
@@ -42,15 +41,12 @@ const pullForwardEveryMs = 5_000;
 export interface WorkLoopOptions<Row extends object>
   extends Pick<ClaimOptions, 'where' | 'columns' | 'perGroup'> {
   database: Database;
-  /** Hints on a channel of this name wake the loop. */
   table: string;
   /** How long a hint waits for others, so that one claim serves all. */
   gatherMs?: number;
-  /** Rows processed here at the same time. */
   concurrency: number;
   /** Additional rows whose handlers merely wait. */
   aside?: number;
-  /** Asked before each claim. */
   groups?: () => GroupChoice;
   /** Does the work of a row and settles it. The signal aborts when the lease is lost or the process ends. After an error, the row is due again after a pause. */
   handle(claim: Claim<Row>, signal: AbortSignal, slot: Slot): Promise<void>;
@@ -93,7 +89,6 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   // Other processes may hold rows for the usual time.
   const longestLeaseMs = Math.max(leaseMs, defaultLeaseMs);
   const held = new Map<string, Held<Row>>();
-  /** Tokens of rows whose handlers merely wait. */
   const waiting = new Set<string>();
   const slots = createWorkSlots(options.perGroup?.limit ?? concurrency);
   const alarm = createAlarm();
@@ -104,7 +99,6 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   let left = false;
   /** A slot was freed during a poll, which may not have seen it. */
   let freed = false;
-  /** A hint came a moment ago. */
   let hinted: NodeJS.Timeout | undefined;
   let pullForwardAt = 0;
 
@@ -143,7 +137,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     try {
       if (askedAt >= pullForwardAt) {
         const longestWaitMs = Math.max(options.longestWaitMs ?? 0, maxPauseMs);
-        await pullForward(database, table, { where, longestWaitMs, longestLeaseMs });
+        await pullForward(database, table, where, { longestWaitMs, longestLeaseMs });
         pullForwardAt = askedAt + pullForwardEveryMs;
       }
       // Asked first, so that a row that becomes due in between is claimed; and not at all while all slots get filled.

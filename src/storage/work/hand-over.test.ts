@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { claimDue } from '../../../tests/support/database/claim-due.ts';
 import {
   counting,
   insertLeased,
@@ -9,7 +10,7 @@ import {
 } from '../../../tests/support/database/jobs.ts';
 import { gate } from '../../../tests/support/gate.ts';
 import { takeTime, watchFor } from '../../../tests/support/time.ts';
-import { type Claim, claimDue, type StartedLoop, settle } from './due-work.ts';
+import { type Claim, type StartedLoop, settle } from './due-work.ts';
 
 const jobs = useJobs();
 

@@ -1,7 +1,8 @@
+import { raw, type Sql, sql } from '../sql.ts';
+
 // The history of a delivery: its last requests, each with its answer, beside the row of the callback or push. A delivery that succeeded at once has none: its row has the time and
 // the status, and nearly all deliveries are of that kind.
 
-/** One request and what came back. */
 export interface Exchange {
   at: Date;
   durationMs: number;
@@ -14,16 +15,15 @@ export interface Exchange {
   request: string;
 }
 
-/** An exchange as it is read back. */
 export type PastExchange = Omit<Exchange, 'at'> & { at: string };
 
 /** Of each delivery. A dead receiver may have thousands of deliveries. */
 const maxExchanges = 10;
 
 /** The SQL of a history with later exchanges at its end; as it was where these are null. */
-export function appendHistory(history: string, later: string): string {
-  return `case when ${later}::jsonb is null then ${history}
-    else jsonb_path_query_array(coalesce(${history}, '[]') || ${later}::jsonb, '$[last - ${maxExchanges - 1} to last]') end`;
+export function appendHistory(history: Sql, later: string | Sql): Sql {
+  return sql`case when ${later}::jsonb is null then ${history}
+    else jsonb_path_query_array(coalesce(${history}, '[]') || ${later}::jsonb, '$[last - ${raw(maxExchanges - 1)} to last]') end`;
 }
 
 /** What is added to the history; undefined where the first request succeeded. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Queryable } from '../database.ts';
-import { Parameters } from '../parameters.ts';
+import { assign, join, raw, type Sql, sql } from '../sql.ts';
 import { LeaseLost } from './lease-lost.ts';
 
 // Rows of due work and the leases on them. Every such table has
@@ -47,23 +47,16 @@ export async function settle(
   claim: Claim<unknown>,
   { dueInMs, set = {} }: Settlement,
 ): Promise<void> {
-  const parameters = new Parameters();
-  const members = Object.entries(set).map(
-    ([column, value]) => `${pg.escapeIdentifier(column)} = ${parameters.add(value)}, `,
-  );
-  const { rowCount } = await queryable.query(
-    `update ${tableName(table)}
-     set ${members.join('')} due_at = ${dueAfter(dueIn(parameters.add(dueInMs)))}, lease_token = null, leased_until = null
-     where id = ${parameters.add(claim.id)} and lease_token = ${parameters.add(claim.token)}`,
-    parameters.values,
-  );
-  if (rowCount === 0) throw new LeaseLost(table, claim.id);
+  const settledRows = await queryable.count(sql`update ${tableName(table)}
+    set ${assign({ ...set, due_at: dueAfter(dueIn(dueInMs)), lease_token: null, leased_until: null })}
+    where id = ${claim.id} and lease_token = ${claim.token}`);
+  if (settledRows === 0) throw new LeaseLost(table, claim.id);
   markSettled(claim);
 }
 
-/** SQL for the time this many milliseconds from now; null if they are null. */
-export function dueIn(ms: string): string {
-  return `now() + ${ms}::float8 * interval '1 millisecond'`;
+/** The time this many milliseconds from now, a value or a column; null if they are null. */
+export function dueIn(ms: number | null | Sql): Sql {
+  return sql`now() + ${ms}::float8 * interval '1 millisecond'`;
 }
 
 const settled = new WeakMap<Claim<unknown>, { forGood: boolean }>();
@@ -82,8 +75,8 @@ export function isSettledForGood(claim: Claim<unknown>): boolean {
 }
 
 /** The due time that a row gets with the end of its lease: `least` passes over nulls. */
-export function dueAfter(due: string): string {
-  return `case when due_at is distinct from leased_until then least(due_at, ${due}) else ${due} end`;
+export function dueAfter(due: Sql): Sql {
+  return sql`case when due_at is distinct from leased_until then least(due_at, ${due}) else ${due} end`;
 }
 
 /** Gives rows back unfinished, due after the delay. Leases that are not held any more are passed over. */
@@ -94,14 +87,15 @@ export async function release(
   { delayMs, countAttempt }: { delayMs: number; countAttempt: boolean },
 ): Promise<void> {
   if (claims.length === 0) return;
-  await queryable.query(
-    `update ${tableName(table)} as work
-     set due_at = ${dueAfter(dueIn('$3'))}, lease_token = null, leased_until = null,
-         attempts = attempts - $4
-     from unnest($1::bigint[], $2::uuid[]) as held (id, token)
-     where work.id = held.id and work.lease_token = held.token`,
-    [claims.map(({ id }) => id), claims.map(({ token }) => token), delayMs, countAttempt ? 0 : 1],
-  );
+  await queryable.query(sql`update ${tableName(table)} as work
+    set due_at = ${dueAfter(dueIn(delayMs))}, lease_token = null, leased_until = null, attempts = attempts - ${countAttempt ? 0 : 1}
+    from ${heldBy(claims)} where work.id = held.id and work.lease_token = held.token`);
+}
+
+/** Leases as rows of `held (id, token)`. */
+export function heldBy(claims: readonly Pick<Claim, 'id' | 'token'>[]): Sql {
+  const tokens = claims.map(({ token }) => token);
+  return sql`unnest(${claims.map(({ id }) => id)}::bigint[], ${tokens}::uuid[]) as held (id, token)`;
 }
 
 /** Prolongs leases; returns the tokens of those that were. A row that its own handler is just writing is left alone. */
@@ -112,39 +106,32 @@ export async function renew(
   durationMs: number,
 ): Promise<Set<string>> {
   const name = tableName(table);
-  const { rows } = await queryable.query<{ token: string }>(
-    `with kept as materialized (
-       select work.id from ${name} as work
-       join unnest($1::bigint[], $2::uuid[]) as held (id, token) on work.id = held.id and work.lease_token = held.token
-       for no key update of work skip locked
-     )
-     update ${name} as work
-     set leased_until = now() + $3 * interval '1 millisecond',
-         due_at = case when due_at = leased_until then now() + $3 * interval '1 millisecond' else due_at end
-     from kept where work.id = kept.id
-     returning work.lease_token as token`,
-    [claims.map(({ id }) => id), claims.map(({ token }) => token), durationMs],
-  );
-  return new Set(rows.map(({ token }) => token));
+  const end = dueIn(durationMs);
+  const kept = await queryable.column<string>(sql`with kept as materialized (
+      select work.id from ${name} as work join ${heldBy(claims)} on work.id = held.id and work.lease_token = held.token
+      for no key update of work skip locked
+    )
+    update ${name} as work set leased_until = ${end}, due_at = case when due_at = leased_until then ${end} else due_at end
+    from kept where work.id = kept.id returning work.lease_token`);
+  return new Set(kept);
 }
 
 /** Milliseconds until the next row that is not due yet becomes due; null when there is none. */
 export function msUntilNextDue(queryable: Queryable, table: string, where?: Record<string, unknown>) {
-  const parameters = new Parameters();
   return queryable.value<number | null>(
-    `select (extract(epoch from min(due_at) - now()) * 1000)::float8
-     from ${tableName(table)} where due_at > now() ${matching(where, parameters)}`,
-    parameters.values,
+    sql`select (extract(epoch from min(due_at) - now()) * 1000)::float8
+     from ${tableName(table)} where due_at > now() ${matching(where)}`,
     { prepared: true },
   );
 }
 
-export function matching(where: Record<string, unknown> | undefined, parameters: Parameters): string {
-  return Object.entries(where ?? {})
-    .map(([column, value]) => `and ${pg.escapeIdentifier(column)} = ${parameters.add(value)}`)
-    .join(' ');
+export function matching(where: Record<string, unknown> = {}): Sql {
+  return join(
+    Object.entries(where).map(([column, value]) => sql`and ${raw(pg.escapeIdentifier(column))} = ${value}`),
+    ' ',
+  );
 }
 
-export function tableName(table: string): string {
-  return table.split('.').map(pg.escapeIdentifier).join('.');
+export function tableName(table: string): Sql {
+  return raw(table.split('.').map(pg.escapeIdentifier).join('.'));
 }

@@ -1,5 +1,7 @@
-/** SQL: the deliveries that are not tried again by themselves, as partial indexes have them. */
+import { sql } from '../sql.ts';
+
+/** The deliveries that are not tried again by themselves, as partial indexes have them. */
 export const isParked = {
-  callback: "state in ('refused', 'parked')",
-  push: "state in ('parked', 'no endpoint')",
+  callback: sql`state in ('refused', 'parked')`,
+  push: sql`state in ('parked', 'no endpoint')`,
 };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { claimDue } from '../../../tests/support/database/claim-due.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import { patienceMs } from '../../../tests/support/patience.ts';
 import { until } from '../../../tests/support/time.ts';
@@ -8,7 +9,7 @@ import type { Database } from '../database.ts';
 import { type Freshness, Stale, serverText } from '../freshness.ts';
 import { listCallbacks } from './callback-list.ts';
 import { callbackTable, type DueCallback, recordDelivered } from './callbacks.ts';
-import { type Claim, claimDue, type Lease } from './due-work.ts';
+import type { Claim, Lease } from './due-work.ts';
 import { createPromiseStore, type NewPromise, type StorePromise } from './promises.ts';
 import { findRemembered, type RequestKey } from './request-memory.ts';
 

@@ -2,6 +2,7 @@ import { AlreadyRemembered } from '../../protocol/errors.ts';
 import { createBatch } from '../batch.ts';
 import type { Database } from '../database.ts';
 import { type Freshness, freshCondition, Stale } from '../freshness.ts';
+import { sql } from '../sql.ts';
 import { DatabaseUnavailable } from '../unavailable.ts';
 import { callbackTable, type DueCallback, type NewCallback, receiverOf } from './callbacks.ts';
 import type { Claim, Lease } from './due-work.ts';
@@ -28,7 +29,6 @@ export interface StorePromise {
 
 /** Larger callbacks are stored by themselves: nobody waits for the bytes of others, and no statement has more than a few megabytes. */
 const maxSharedBytes = 256 * 1024;
-/** There is a statement for each number of rows. */
 const maxTogether = 8;
 /** After this many, the table is analysed: a statement that was planned on a nearly empty table reads all callbacks to count those of a receiver. */
 const analyzeAfter = 500;
@@ -78,7 +78,6 @@ async function storeEach(database: Database, rows: readonly Row[]): Promise<Prom
 
 type Stored = Claim<DueCallback> | undefined;
 
-/** As a claim would have found it. */
 function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Stored {
   const found = inserted.find(({ message_id }) => message_id === key.messageId);
   if (found === undefined) throw new Error('nothing is told of a promise');
@@ -98,7 +97,6 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
 interface Inserted {
   message_id: string;
   holds: boolean;
-  /** Null where it was not stored. */
   id: number | null;
   request_id: number;
   token: string | null;
@@ -167,7 +165,7 @@ function statementFor(count: number): string {
       insert into work.callback
         (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
          due_at, lease_token, leased_until, attempts, traceparent, truncated, recipient)
-      select role, callback, message_id, destination, receiver, body, request_signature, request_id, now(), ${dueIn('give_up_after_ms')},
+      select role, callback, message_id, destination, receiver, body, request_signature, request_id, now(), ${dueIn(sql`give_up_after_ms`).text},
         coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token), traceparent, truncated, identity
       from given join remembered using (message_id) left join lease using (position)
       returning id, message_id, request_id, lease_token as token, give_up_at

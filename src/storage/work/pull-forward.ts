@@ -1,33 +1,24 @@
 import type { Queryable } from '../database.ts';
-import { Parameters } from '../parameters.ts';
-import { matching, tableName } from './leases.ts';
+import { sql } from '../sql.ts';
+import { dueIn, matching, tableName } from './leases.ts';
 
 // What a jump of the database's clock leaves behind. While the clock is ahead, rows are made due, and leased, by it; when it is set back, they would
 // wait for as long as the jump was. How long a kind of work waits at most is known: a row that is due further ahead is due at once. A lease that
 // lasts longer than any can is cut to the usual length, which a living holder prolongs, and a dead one loses.
 
-export interface PulledWork {
-  where: Record<string, unknown> | undefined;
-  /** No row waits longer than this. */
-  longestWaitMs: number;
-  /** No lease lasts longer than this. */
-  longestLeaseMs: number;
-}
-
 /** Wants an index on due_at and one on leased_until. */
 export async function pullForward(
   queryable: Queryable,
   table: string,
-  { where, longestWaitMs, longestLeaseMs }: PulledWork,
+  where: Record<string, unknown> | undefined,
+  { longestWaitMs, longestLeaseMs }: { longestWaitMs: number; longestLeaseMs: number },
 ): Promise<void> {
   const name = tableName(table);
-  const parameters = new Parameters();
-  const waitsEnd = `now() + ${parameters.add(longestWaitMs)} * interval '1 millisecond'`;
-  const leasesEnd = `now() + ${parameters.add(longestLeaseMs)} * interval '1 millisecond'`;
-  const match = matching(where, parameters);
+  const [waitsEnd, leasesEnd] = [dueIn(longestWaitMs), dueIn(longestLeaseMs)];
+  const match = matching(where);
   // Those that somebody is just writing are looked at the next time.
   await queryable.query(
-    `with far as materialized (
+    sql`with far as materialized (
        select id from (
          (select id from ${name} where leased_until > ${leasesEnd} ${match})
          union
@@ -40,7 +31,6 @@ export async function pullForward(
      set leased_until = case when leased_until > ${leasesEnd} then ${leasesEnd} else leased_until end,
        due_at = case when due_at = leased_until then least(due_at, ${leasesEnd}) when due_at > ${waitsEnd} then now() else due_at end
      from held where work.id = held.id`,
-    parameters.values,
     { prepared: true },
   );
 }

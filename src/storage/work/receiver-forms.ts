@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { sql } from '../sql.ts';
 
 // Which forms receivers take other than the usual ones, for all processes. See delivery/receiver-forms.ts.
 
@@ -6,33 +7,23 @@ import type { Queryable } from '../database.ts';
 export type UnusualForm = 'plain' | 'strict';
 
 export async function findForms(queryable: Queryable, receiver: string, now: Date) {
-  const { rows } = await queryable.query<{ form: UnusualForm }>(
-    'select form from work.receiver_form where receiver = $1 and until > $2',
-    [receiver, now],
+  const forms = await queryable.column<UnusualForm>(
+    sql`select form from work.receiver_form where receiver = ${receiver} and until > ${now}`,
     { prepared: true },
   );
-  return new Set(rows.map(({ form }) => form));
+  return new Set(forms);
 }
 
-export async function rememberForm(
-  queryable: Queryable,
-  receiver: string,
-  form: UnusualForm,
-  until: Date,
-): Promise<void> {
-  await queryable.query(
-    `insert into work.receiver_form (receiver, form, until) values ($1, $2, $3)
-     on conflict (receiver, form) do update set until = excluded.until`,
-    [receiver, form, until],
-  );
+export async function rememberForm(queryable: Queryable, receiver: string, form: UnusualForm, until: Date) {
+  await queryable.query(sql`
+    insert into work.receiver_form (receiver, form, until) values (${receiver}, ${form}, ${until})
+    on conflict (receiver, form) do update set until = excluded.until`);
 }
 
 export async function forgetForm(queryable: Queryable, receiver: string, form: UnusualForm): Promise<void> {
-  await queryable.query('delete from work.receiver_form where receiver = $1 and form = $2', [receiver, form]);
+  await queryable.query(sql`delete from work.receiver_form where receiver = ${receiver} and form = ${form}`);
 }
 
-/** Removes what is remembered of receivers for longer than it holds; returns how many rows those were. */
 export async function purgeForms(queryable: Queryable, now: Date): Promise<number> {
-  const { rowCount } = await queryable.query('delete from work.receiver_form where until <= $1', [now]);
-  return rowCount;
+  return queryable.count(sql`delete from work.receiver_form where until <= ${now}`);
 }

@@ -2,13 +2,14 @@ import { hash } from 'node:crypto';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import { deleteBefore } from '../delete-in-batches.ts';
+import { newRow, sql } from '../sql.ts';
 
 // Accepted requests and what they were answered, remembered at least until their signature expires and while their work is open: the same request
 // again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
 
 const purgeBatch = 5_000;
 /** How much the clocks of a service's processes may differ: a request that one considers expired, another may accept. */
-const clockMargin = "interval '1 minute'";
+const clockMargin = sql`interval '1 minute'`;
 
 /** What makes two requests the same; their bodies are told apart by the digest. */
 export interface RequestKey {
@@ -20,7 +21,7 @@ export interface RequestKey {
   messageId: string;
 }
 
-export interface RememberedRequest {
+interface RememberedRequest {
   digest: string;
   status: number;
   body: string;
@@ -37,19 +38,16 @@ export async function findRemembered(
   const found = await queryable.first<
     Omit<RememberedRequest, 'truncated'> & { prolong: boolean; truncated: number | null }
   >(
-    `select digest, status, body, digest = $2 and expires < $3 as prolong,
+    sql`select digest, status, body, digest = ${digest} and expires < ${expires} as prolong,
        (select max(truncated) from work.callback where request_id = request.id) as truncated
-     from work.request where key = $1`,
-    [hashOf(key), digest, expires],
+     from work.request where key = ${hashOf(key)}`,
     { prepared: true },
   );
   if (found === undefined) return undefined;
   const { prolong, truncated, ...remembered } = found;
   if (prolong) {
-    await queryable.query('update work.request set expires = greatest(expires, $2) where key = $1', [
-      hashOf(key),
-      expires,
-    ]);
+    await queryable.query(sql`update work.request set expires = greatest(expires, ${expires})
+      where key = ${hashOf(key)}`);
   }
   return truncated === null ? remembered : { ...remembered, truncated };
 }
@@ -62,14 +60,9 @@ export async function rememberRequest(queryable: Queryable, key: RequestKey, req
 }
 
 function insertRequest(queryable: Queryable, key: RequestKey, request: NewRequest) {
-  const { role, identity, method, url, action, messageId } = key;
-  const { digest, status, body, expires, open } = request;
+  const row = newRow({ key: hashOf(key), ...key, ...request });
   return queryable.value<number | undefined>(
-    `insert into work.request
-       (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-     on conflict (key) do nothing returning id`,
-    [hashOf(key), role, identity, method, url, action, messageId, digest, status, body, expires, open],
+    sql`insert into work.request ${row} on conflict (key) do nothing returning id`,
     { prepared: true },
   );
 }
@@ -82,24 +75,20 @@ export async function noteServed(queryable: Queryable, key: RequestKey, expires:
 /** The methods of the other requests without body that the same signature has served here, until it expires. */
 export function findOtherUses(queryable: Queryable, key: RequestKey): Promise<string[]> {
   const { role, identity, method, url, messageId } = key;
-  return queryable.column<string>(
-    `select distinct method from work.request
-     where message_id = $1 and method <> 'POST' and role = $2 and identity = $3 and (method, url) <> ($4, $5)`,
-    [messageId, role, identity, method, url],
-  );
+  return queryable.column<string>(sql`select distinct method from work.request
+    where message_id = ${messageId} and method <> 'POST' and role = ${role} and identity = ${identity} and (method, url) <> (${method}, ${url})`);
 }
 
 export type NewRequest = RememberedRequest & { expires: Date; open: boolean };
 
 /** The work of a request is done: from now on its expiry alone keeps it. */
 export async function closeRequest(tx: Transaction, id: number): Promise<void> {
-  await tx.query('update work.request set open = false where id = $1', [id]);
+  await tx.query(sql`update work.request set open = false where id = ${id}`);
 }
 
-/** Forgets what may be forgotten; returns how many requests that were. */
 export const purgeRequests = deleteBefore(
-  `delete from work.request where id in (
-       select id from work.request where expires < $1::timestamptz - ${clockMargin} and not open order by expires limit $2 for update skip locked
+  (before, limit) => sql`delete from work.request where id in (
+       select id from work.request where expires < ${before}::timestamptz - ${clockMargin} and not open order by expires limit ${limit} for update skip locked
      )`,
   purgeBatch,
 );

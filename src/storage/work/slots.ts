@@ -9,7 +9,6 @@ export function createWorkSlots(groupLimit: number) {
   const left = new Set<string>();
   const crowded = new Set<string>();
 
-  /** How many of a group are in work, and how many have left it. */
   function count(group: string): { working: number; gone: number } {
     let [working, gone] = [0, 0];
     for (const [token, its] of groups) {
@@ -21,7 +20,6 @@ export function createWorkSlots(groupLimit: number) {
   }
 
   return {
-    /** How many are taken. */
     get size() {
       return groups.size;
     },
