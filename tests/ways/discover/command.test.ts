@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { register as registerDiscoverCommand } from '../../../src/cli/discover.ts';
 import { charger, offer } from '../../support/catalogs/sample-catalogs.ts';
 import { publishCatalog } from '../../support/catalogs/small-catalogs.ts';
@@ -104,6 +105,29 @@ describe('signpost discover', () => {
     expect(out).toMatch(/Charger quay +Voltpath +850 m /);
     const byResource = await discover('--near', '20,70', '--within', '1km', '--target', locationOfResource);
     expect(byResource.out).toMatch(/Charger quay +Voltpath +996 m /);
+  });
+
+  it('asks a service without limits again without one, and measures distances itself', async () => {
+    const limits: unknown[] = [];
+    const strict = createServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray());
+      const { limit } = JSON.parse(body.toString()).message;
+      limits.push(limit);
+      const headers = new Headers(request.headers as Record<string, string>);
+      for (const name of ['connection', 'content-length', 'host', 'transfer-encoding']) headers.delete(name);
+      const answer =
+        limit === undefined
+          ? await fetch(discovery.url + request.url, { method: 'POST', headers, body })
+          : Response.json({ error: { code: 'SCH_FIELD_NOT_ALLOWED' } }, { status: 400 });
+      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    }).listen(0, '127.0.0.1');
+    await once(strict, 'listening');
+    onTestFinished(() => void strict.close());
+    const to = `http://127.0.0.1:${(strict.address() as AddressInfo).port}`;
+    const run = await discover('--near', '20,70', '--within', '900m', '--to', to);
+    expect(run).toMatchObject({ exitCode: 0, out: expect.stringContaining('Charger quay') });
+    expect(limits).toEqual([1_000, undefined]);
   });
 
   it('prints the message as JSON for a program', async () => {
