@@ -7,7 +7,7 @@ import type { Problem } from './station.ts';
 
 // Published EV chargers as DATEX II v3 EnergyInfrastructure, as JSON: a table publication that is valid by the schemas of version 3.7, and a status publication.
 // What the core of version 3.7 has no member for, but the profile of Regulation (EU) 2025/655 has (current, prices), stands in the extension of the charging point
-// under the names of the profile. docs/charging.md says what has no place.
+// under the names of the profile. docs/charging.md says what has no place. Longer than our other files: one walk from the catalog down to the connector.
 
 export interface DatexExport {
   table: JsonObject;

@@ -13,7 +13,8 @@ import { slugOf } from './template.ts';
 
 // DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, beside it or in a file apart, the status publication. An EnergyInfrastructureStation is
 // a station, each connector of each charging point a charger. Names are found with and without the prefixes of profiles (`aegi`, `egi`, `afac`, `fac`, `loc`),
-// and without regard to case, because publishers write them in several ways. docs/charging.md has the table of fields.
+// and without regard to case, because publishers write them in several ways. docs/charging.md has the table of fields. Longer than
+// our other files: one walk from the publication down to the connector.
 
 export interface DatexStations {
   /** To be read once. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { addTo } from '../group.ts';
 import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { Tariff } from './station.ts';
 import { offersOf } from './tariff-offer.ts';
@@ -32,13 +33,13 @@ export function createPacker<Key>() {
 
   function pack(): void {
     for (const [key, contents] of open)
-      push(packed, key, deflateRawSync(JSON.stringify(contents), { level: constants.Z_BEST_SPEED }));
+      addTo(packed, key, deflateRawSync(JSON.stringify(contents), { level: constants.Z_BEST_SPEED }));
     open.clear();
     count = 0;
   }
   return {
     add(key: Key, content: StationContent) {
-      push(open, key, content);
+      addTo(open, key, content);
       count += 1;
       if (count >= packedAtOnce) pack();
     },
@@ -51,12 +52,6 @@ export function createPacker<Key>() {
 
 /** Enough of each of a hundred regions to be compressed well, and so few that most of them never leave the young generation of the garbage collector. */
 const packedAtOnce = 500;
-
-function push<Key, T>(lists: Map<Key, T[]>, key: Key, item: T): void {
-  const list = lists.get(key);
-  if (list) list.push(item);
-  else lists.set(key, [item]);
-}
 
 /** @param heldBack ids of stations that are not to be published */
 export function packCatalog(

@@ -1,4 +1,15 @@
 import { checkJson, type Json } from './json.ts';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  endOfString,
+  endOfValue,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  skipSpace,
+} from './json-bytes.ts';
 
 // A JSON document with a long list, of which one item at a time is in memory: the text and the value of the whole take several times as much as its bytes.
 
@@ -34,7 +45,7 @@ export function parseJsonItems(bytes: Buffer, lists: RegExp): { document: Json; 
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) {
-      const end = endOfString(bytes, at);
+      const end = endOfString(bytes, at) - 1;
       text = bytes.toString('utf8', at + 1, end);
       at = end;
     } else if (byte === COLON) names[names.length - 1] = text;
@@ -59,36 +70,10 @@ type Span = [start: number, end: number];
 
 /** From behind the bracket that opens a list to the one that closes it. */
 function cutItems(bytes: Buffer, first: number, spans: Span[]): number {
-  let start = first;
-  let depth = 0;
-  for (let at = first; ; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at);
-    else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) depth++;
-    else if (depth > 0 && (byte === CLOSE_BRACKET || byte === CLOSE_BRACE)) depth--;
-    else if (depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) {
-      const isItem = start > first || bytes.subarray(start, at).some((one) => one > SPACE);
-      if (isItem) spans.push([start, at]);
-      if (byte === CLOSE_BRACKET) return at;
-      start = at + 1;
-    }
+  for (let start = first; ; ) {
+    const end = endOfValue(bytes, start);
+    if (skipSpace(bytes, start) < end) spans.push([start, end]);
+    if (bytes[end] === CLOSE_BRACKET) return end;
+    start = end + 1;
   }
 }
-
-/** The quote that closes a string. */
-function endOfString(bytes: Buffer, start: number): number {
-  for (let at = start + 1; ; at++) {
-    if (bytes[at] === BACKSLASH) at++;
-    else if (bytes[at] === QUOTE) return at;
-  }
-}
-
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;

@@ -1,3 +1,4 @@
+import { COLON, COMMA, endOfString, endOfValue, OPEN_BRACE, QUOTE, skipSpace } from './json-bytes.ts';
 import { maxMessageIdLength, mayBeMessageId } from './message-id.ts';
 
 /**
@@ -18,19 +19,6 @@ export const messageIdScanUrl = import.meta.url;
 /** Each UTF-16 unit may be written as an escape of six bytes. */
 const bytesPerUnit = 6;
 const maxIdBytes = maxMessageIdLength * bytesPerUnit;
-
-const TAB = 0x09;
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** Where the value of a member of the object at this place begins; undefined when there is no object, or no such member. */
 function findMember(bytes: Buffer, object: number, name: string): number | undefined {
@@ -59,45 +47,4 @@ function readString(bytes: Buffer, quote: number, maxBytes: number): string | un
   } catch {
     return undefined;
   }
-}
-
-/** The place after its closing quote, which is one with an even number of backslashes before it. */
-function endOfString(bytes: Buffer, quote: number): number {
-  for (let at = quote; ; ) {
-    at = bytes.indexOf(QUOTE, at + 1);
-    if (at === -1) return bytes.length + 1;
-    let backslashes = 0;
-    while (bytes[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
-    if (backslashes % 2 === 0) return at + 1;
-  }
-}
-
-/** The place of the comma or bracket that follows the value. */
-function endOfValue(bytes: Buffer, start: number): number {
-  let depth = 0;
-  let at = start;
-  while (at < bytes.length) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
-      at = endOfString(bytes, at);
-      continue;
-    }
-    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth += 1;
-    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      if (depth === 0) return at;
-      depth -= 1;
-    } else if (byte === COMMA && depth === 0) return at;
-    at += 1;
-  }
-  return at;
-}
-
-function skipSpace(bytes: Buffer, start: number): number {
-  let at = start;
-  while (at < bytes.length) {
-    const byte = bytes[at];
-    if (byte !== SPACE && byte !== LINE_FEED && byte !== CARRIAGE_RETURN && byte !== TAB) break;
-    at += 1;
-  }
-  return at;
 }

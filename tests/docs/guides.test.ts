@@ -48,7 +48,7 @@ describe.each(terminals)('%s', (guide, ...later) => {
       const missing = await workplace.findMissing(step);
       if (missing !== undefined) context.skip(`needs ${missing}`);
       const fault = async () => findDifference(await workplace.take(step), step.prints.map(workplace.here));
-      if (step.isRepeated) await until(async () => (await fault()) === undefined, 'it to print this');
+      if (step.isRepeated) await expect.poll(fault, { timeout: 50_000, interval: 500 }).toBeUndefined();
       else expect(await fault()).toBeUndefined();
     });
   }

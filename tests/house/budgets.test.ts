@@ -17,7 +17,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/http': { lines: 4600, names: 185 },
   'src/import': { lines: 3450, names: 116 },
   'src/mcp': { lines: 1160, names: 43 },
-  'src/protocol': { lines: 5200, names: 366 },
+  'src/protocol': { lines: 5190, names: 376 },
   'src/publisher': { lines: 3880, names: 171 },
   'src/registry': { lines: 1430, names: 48 },
   'src/rules': { lines: 9000, names: 472 },

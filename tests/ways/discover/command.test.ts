@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { register as registerDiscoverCommand } from '../../../src/cli/discover.ts';
 import { charger, offer } from '../../support/catalogs/sample-catalogs.ts';
 import { publishCatalog } from '../../support/catalogs/small-catalogs.ts';
@@ -104,6 +105,21 @@ describe('signpost discover', () => {
     expect(out).toMatch(/Charger quay +Voltpath +850 m /);
     const byResource = await discover('--near', '20,70', '--within', '1km', '--target', locationOfResource);
     expect(byResource.out).toMatch(/Charger quay +Voltpath +996 m /);
+  });
+
+  it('asks a service that refuses a limit again without one', async () => {
+    const limits: unknown[] = [];
+    const strict = createServer(async (request, response) => {
+      const { limit } = JSON.parse(Buffer.concat(await request.toArray()).toString()).message;
+      limits.push(limit);
+      response.writeHead(limit === undefined ? 503 : 400).end();
+    }).listen(0, '127.0.0.1');
+    await once(strict, 'listening');
+    onTestFinished(() => void strict.close());
+    const to = `http://127.0.0.1:${(strict.address() as AddressInfo).port}`;
+    const run = await discover('--near', '20,70', '--to', to);
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('503') });
+    expect(limits).toEqual([1_000, undefined]);
   });
 
   it('prints the message as JSON for a program', async () => {
