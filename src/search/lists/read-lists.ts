@@ -168,21 +168,18 @@ export function unmarked(keys: Keys): Run {
   return { keys, marks: new Uint8Array(keys.length) };
 }
 
-/** Of the keys, those that stand in one of the runs beside a mark that passes. */
+/** Of the keys, those that stand in one of the runs beside a mark that passes. A run is short: to walk along it takes less time than to search in it. */
 export function selectIn(runs: readonly Run[], keys: Keys, passes?: (mark: number) => boolean): Keys {
   const isFound = new Uint8Array(keys.length);
-  for (const run of runs)
-    for (let at = 0, index = lowerBound(keys, run.keys[0] ?? 0); index < keys.length; ) {
+  for (const { keys: own, marks } of runs) {
+    const last = own.at(-1) ?? Number.NEGATIVE_INFINITY;
+    for (let at = 0, index = lowerBound(keys, own[0] ?? 0); index < keys.length; index++) {
       const key = keys[index] as number;
-      if ((run.keys[at] as number) < key) at = gallop(run.keys, key, at);
-      if (at >= run.keys.length) break;
-      const other = run.keys[at] as number;
-      if (other > key) index = gallop(keys, other, index);
-      else {
-        if (passes === undefined || passes(run.marks[at] as number)) isFound[index] = 1;
-        at++;
-      }
-      if (at >= run.keys.length) break;
+      if (key > last) break;
+      while ((own[at] as number) < key) at++;
+      for (; own[at] === key; at++)
+        if (passes === undefined || passes(marks[at] as number)) isFound[index] = 1;
     }
+  }
   return keys.filter((_, index) => isFound[index] === 1);
 }

@@ -90,16 +90,23 @@ export async function nextLeft<T>(
   return undefined;
 }
 
-/** Those of a set that pass a check, which keeps their order. Where few pass, more are read at a time. */
+/** Those of a set that pass a check, which keeps their order. After the first part, as many are read as will give the rest if as many of them pass. */
 export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): DocSet {
   return {
     estimate: set.estimate,
-    next(limit) {
-      let atOnce = limit / growth;
-      return nextLeft(() => {
-        atOnce = Math.min(atOnce * growth, Math.max(limit, mostAtOnce));
-        return set.next(atOnce);
-      }, check);
+    async next(limit) {
+      const passed: Keys[] = [];
+      let [read, count] = [0, 0];
+      while (count < limit) {
+        const wanted = (limit - count) * (read / Math.max(count, 1));
+        const keys = await set.next(Math.max(limit, Math.min(wanted, mostAtOnce)));
+        if (keys === undefined) break;
+        const found = await check(keys);
+        passed.push(found);
+        read += keys.length;
+        count += found.length;
+      }
+      return count > 0 ? concatenate(passed) : undefined;
     },
     among: async (keys) => {
       const found = await set.among(keys);
@@ -108,7 +115,6 @@ export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): Do
   };
 }
 
-const growth = 2;
 /** Keys: some milliseconds of work. */
 const mostAtOnce = 20_000;
 
