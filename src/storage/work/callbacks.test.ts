@@ -100,6 +100,21 @@ describe('the result of an attempt', () => {
     expect(await openRequests()).toBe(1);
   });
 
+  it('is written without reading all callbacks, also by a plan from when there were few', async () => {
+    await queue();
+    await database.query(`insert into work.callback (role, action, message_id, destination, receiver, body, request_signature, give_up_at, state)
+      select role, action, message_id || i, destination, receiver, body, request_signature, give_up_at, 'delivered'
+      from work.callback, generate_series(1, 500) as i`);
+    await database.query('analyze work.callback');
+    const claim = await claimOne();
+    const scans = await database.transaction(async (tx) => {
+      const before = await tx.value<number>(countScans);
+      await recordDelivered(tx, [{ claim, at: now, status: 200, form: 'full' }]);
+      return (await tx.value<number>(countScans)) - before;
+    });
+    expect(scans).toBe(0);
+  });
+
   it('is not written by one who lost the lease', async () => {
     await queue();
     const slow = await claimOne();
@@ -196,6 +211,9 @@ describe('an operator', () => {
     expect(await owedMore(1, 2 * body.length)).toEqual([]);
   });
 });
+
+/** Of all callbacks, by this connection. */
+const countScans = "select seq_scan from pg_stat_xact_user_tables where relid = 'work.callback'::regclass";
 
 const answer = { digest: 'd', status: 200, body: '{}', expires: tomorrow, open: true };
 

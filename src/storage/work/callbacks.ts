@@ -77,15 +77,22 @@ export interface Delivered {
   history?: string;
 }
 
-/** Marks callbacks as delivered and drops their bytes, by one statement, because nearly all end so. Returns for each whether its lease was still held: otherwise nothing is written. */
+/** Marks callbacks as delivered and drops their bytes, by one statement, because nearly all end so. Returns for each whether its lease was still held: otherwise nothing is written. By arrays, whose length PostgreSQL knows: of JSON it expects a hundred rows, and a plan for these, made while there are few callbacks, would go on to read all of them. */
 export async function recordDelivered(queryable: Queryable, delivered: readonly Delivered[]) {
   const ids = await queryable.column<number>(
     sql`with settled as (
        update work.callback as callback
        set state = 'delivered', settled_at = at, last_status = status, last_error = remark, form = delivered.form, body = '', due_at = null,
          history = ${appendHistory(sql`callback.history`, sql`delivered.history`)}, lease_token = null, leased_until = null
-       from jsonb_to_recordset(${JSON.stringify(delivered.map(({ claim: { id, token }, ...rest }) => ({ id, token, ...rest })))})
-         as delivered (id bigint, token uuid, at timestamptz, status integer, form text, remark text, history text)
+       from unnest(
+         ${delivered.map(({ claim }) => claim.id)}::bigint[],
+         ${delivered.map(({ claim }) => claim.token)}::uuid[],
+         ${delivered.map(({ at }) => at)}::timestamptz[],
+         ${delivered.map(({ status }) => status)}::integer[],
+         ${delivered.map(({ form }) => form)}::text[],
+         ${delivered.map(({ remark }) => remark)}::text[],
+         ${delivered.map(({ history }) => history)}::text[]
+       ) as delivered (id, token, at, status, form, remark, history)
        where callback.id = delivered.id and callback.lease_token = delivered.token
        returning callback.id, callback.request_id
      ), closed as (
