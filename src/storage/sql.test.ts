@@ -39,4 +39,8 @@ describe('a statement', () => {
       values: [1, undefined],
     });
   });
+
+  it('has the name of a column as a name, whatever it is', () => {
+    expect(assign({ 'a" = 1; --': 2 }).text).toBe('"a"" = 1; --" = $1');
+  });
 });

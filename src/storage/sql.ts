@@ -1,3 +1,5 @@
+import pg from 'pg';
+
 // Statements as template literals. A value in the template becomes a parameter of the statement, and text comes in only as `sql` itself or by `raw`: so
 // no value is ever read as SQL, and nobody counts `$1`, `$2`.
 
@@ -63,5 +65,5 @@ export function assign(row: object): Sql {
 }
 
 function columnOf(name: string): Sql {
-  return raw(`"${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`);
+  return raw(pg.escapeIdentifier(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)));
 }

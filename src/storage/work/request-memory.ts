@@ -79,7 +79,7 @@ export function findOtherUses(queryable: Queryable, key: RequestKey): Promise<st
     where message_id = ${messageId} and method <> 'POST' and role = ${role} and identity = ${identity} and (method, url) <> (${method}, ${url})`);
 }
 
-export type NewRequest = RememberedRequest & { expires: Date; open: boolean };
+export type NewRequest = Omit<RememberedRequest, 'truncated'> & { expires: Date; open: boolean };
 
 /** The work of a request is done: from now on its expiry alone keeps it. */
 export async function closeRequest(tx: Transaction, id: number): Promise<void> {
