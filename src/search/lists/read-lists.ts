@@ -65,14 +65,13 @@ function decodeDirectory(list: number, bytes: Buffer, shared: Keys): Directory {
   const length = bytes.length / entryBytes;
   const [first, last, id] = [new Float64Array(length), new Float64Array(length), new Float64Array(length)];
   const counts = new Int16Array(length);
-  let count = shared.length;
   for (let index = 0, at = 0; index < length; index++, at += entryBytes) {
     first[index] = view.getFloat64(at);
     last[index] = view.getFloat64(at + 8);
     id[index] = readInteger(view, at + 16);
     counts[index] = view.getInt16(at + 24);
-    count += view.getInt16(at + 24);
   }
+  const count = counts.reduce((sum, each) => sum + each, shared.length);
   return { list, first, last, id, counts, shared, count };
 }
 

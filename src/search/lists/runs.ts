@@ -38,12 +38,7 @@ function groupByList(entries: Iterable<Entry>): Map<number, Entry[]> {
 }
 
 /** The columns of the primary key. */
-export interface RunKey {
-  list: number;
-  first: number;
-  last: number;
-  id: number;
-}
+export type RunKey = Record<'list' | 'first' | 'last' | 'id', number>;
 
 export interface StoredRun extends RunKey {
   count: number;
