@@ -13,7 +13,7 @@ const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFI
 
 /** How much each cache may hold, by its name. Typed arrays count against the memory of the machine, objects against the heap. */
 const limits = {
-  /** Bytes of directories: a list of a million postings has some three thousand runs, half a megabyte. */
+  /** Bytes of directories: a list of a million postings has some three thousand runs, 80 kB. */
   lists: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Bytes of runs: a column of a million numbers takes 16 MB, a word that all of a million resources have 9 MB. */
   runs: Math.min(512 * 2 ** 20, memoryBytes / 8),
@@ -23,9 +23,8 @@ const limits = {
   words: Math.ceil(100_000 * Math.min(1, heapBytes / 2 ** 32)),
 };
 
-/** Bytes: what an entry of a cache takes beside its content, and a run in a directory. */
+/** Bytes: what an entry of a cache takes beside its content. */
 const entryBytes = 300;
-const runEntryBytes = 120;
 
 export type CacheName = keyof typeof limits;
 export const cacheNames = Object.keys(limits) as CacheName[];
@@ -36,22 +35,17 @@ export interface Run {
   marks: Uint8Array | Float64Array;
 }
 
-/** Which runs a list has, in the order of their first keys (lists/read-lists.ts). */
+/** Which runs a list has, in the order of their first keys (lists/read-lists.ts): a column for each member of a row, as thousands of them are walked along. */
 export interface Directory {
   list: number;
-  runs: readonly DirectoryEntry[];
+  first: Float64Array;
+  last: Float64Array;
+  id: Float64Array;
+  /** Entries of each run. */
+  counts: Int16Array;
   /** What stands in shared runs. */
   shared: Float64Array;
   /** Entries in all. */
-  count: number;
-}
-
-/** A row of the table of runs without its bytes. */
-export interface DirectoryEntry {
-  list: number;
-  first: number;
-  last: number;
-  id: number;
   count: number;
 }
 
@@ -69,9 +63,8 @@ export function createCaches({ percent = 100, used = cacheNames as readonly Cach
     /** The generation of the index that is in use; undefined: to be read (generations/in-use.ts). */
     inUse: undefined as { index: string; version: number } | undefined,
     /** Directories by the lists' numbers. */
-    lists: new LruCache<number, Directory>(
-      limitOf('lists'),
-      ({ runs, shared }) => entryBytes + runs.length * runEntryBytes + shared.byteLength,
+    lists: new LruCache<number, Directory>(limitOf('lists'), ({ first, last, id, counts, shared }) =>
+      [first, last, id, counts, shared].reduce((sum, { byteLength }) => sum + byteLength, entryBytes),
     ),
     /** Decoded runs by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
     runs: new LruCache<number, Run>(

@@ -1,7 +1,8 @@
-import type { Directory, DirectoryEntry, IndexReader, Run } from '../cache/caches.ts';
+import type { Directory, IndexReader, Run } from '../cache/caches.ts';
 import { type DocSet, nextLeft } from '../set/doc-set.ts';
 import { dropRepeats, type Keys, lowerBound } from '../set/sorted.ts';
-import { loadRuns, openLists, readNear, selectIn, unmarked } from './read-lists.ts';
+import { loadRuns, openLists, readNear, runAt, selectIn, unmarked } from './read-lists.ts';
+import type { RunKey } from './runs.ts';
 
 /** The documents of a list: of a posting list all of them, of a column those whose value passes. */
 export function listSet(
@@ -40,8 +41,8 @@ export function streamRuns(reader: IndexReader, opened: Directory) {
   let done = 0;
   return async (limit: number): Promise<Run | undefined> => {
     while (position < Number.POSITIVE_INFINITY) {
-      while ((directory.runs[done]?.last ?? Number.POSITIVE_INFINITY) < position) done++;
-      const { runs, end } = findNext(directory.runs, done, position, limit);
+      while ((directory.last[done] ?? Number.POSITIVE_INFINITY) < position) done++;
+      const { runs, end } = findNext(directory, done, position, limit);
       const loaded = await loadRuns(reader, runs);
       if (loaded === undefined) {
         directory = (await openLists(reader, [directory.list])).get(directory.list) ?? directory;
@@ -57,17 +58,17 @@ export function streamRuns(reader: IndexReader, opened: Directory) {
 }
 
 /** The next runs with about so many entries, and up to where these are all that there are. */
-function findNext(runs: readonly DirectoryEntry[], start: number, position: number, limit: number) {
-  const found: DirectoryEntry[] = [];
+function findNext(directory: Directory, start: number, position: number, limit: number) {
+  const runs: RunKey[] = [];
   let count = 0;
-  for (let index = start; index < runs.length; index++) {
-    const run = runs[index] as DirectoryEntry;
-    if (run.last < position) continue;
-    if (count >= limit && run.first > position) return { runs: found, end: run.first };
-    found.push(run);
-    count += run.count;
+  for (let index = start; index < directory.first.length; index++) {
+    const first = directory.first[index] as number;
+    if ((directory.last[index] as number) < position) continue;
+    if (count >= limit && first > position) return { runs, end: first };
+    runs.push(runAt(directory, index));
+    count += directory.counts[index] as number;
   }
-  return { runs: found, end: Number.POSITIVE_INFINITY };
+  return { runs, end: Number.POSITIVE_INFINITY };
 }
 
 /** The entries of runs, and of shared ones, from one key up to, but without, another. Entries with the same key are in the order of marks. */

@@ -1,12 +1,5 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import {
-  type Directory,
-  type DirectoryEntry,
-  type IndexReader,
-  isCached,
-  type Run,
-  readForCache,
-} from '../cache/caches.ts';
+import { type Directory, type IndexReader, isCached, type Run, readForCache } from '../cache/caches.ts';
 import { firstNumbers, headOf } from '../keys.ts';
 import { gallop, type Keys, keysOf, lowerBound, noKeys } from '../set/sorted.ts';
 import { decodeRun } from './codec.ts';
@@ -69,15 +62,22 @@ async function readDirectories(reader: IndexReader, lists: readonly number[]): P
 
 function decodeDirectory(list: number, bytes: Buffer, shared: Keys): Directory {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const runs = Array.from({ length: bytes.length / entryBytes }, (_, index): DirectoryEntry => {
-    const at = index * entryBytes;
-    return {
-      ...{ list, first: view.getFloat64(at), last: view.getFloat64(at + 8), id: readInteger(view, at + 16) },
-      count: view.getInt16(at + 24),
-    };
-  });
-  const count = runs.reduce((sum, run) => sum + run.count, shared.length);
-  return { list, runs, shared, count };
+  const length = bytes.length / entryBytes;
+  const [first, last, id] = [new Float64Array(length), new Float64Array(length), new Float64Array(length)];
+  const counts = new Int16Array(length);
+  for (let index = 0, at = 0; index < length; index++, at += entryBytes) {
+    first[index] = view.getFloat64(at);
+    last[index] = view.getFloat64(at + 8);
+    id[index] = readInteger(view, at + 16);
+    counts[index] = view.getInt16(at + 24);
+  }
+  const count = counts.reduce((sum, each) => sum + each, shared.length);
+  return { list, first, last, id, counts, shared, count };
+}
+
+/** A run of a directory. */
+export function runAt({ list, first, last, id }: Directory, index: number): RunKey {
+  return { list, first: first[index] as number, last: last[index] as number, id: id[index] as number };
 }
 
 /** The entries of one list among those of a shared one. */
@@ -106,7 +106,7 @@ function readInteger(view: DataView, at: number): number {
 }
 
 /** Runs in the order of their entries in directories; undefined where one of them has gone since: it was compacted, and the directories are forgotten. */
-export async function loadRuns(reader: IndexReader, wanted: readonly DirectoryEntry[]) {
+export async function loadRuns(reader: IndexReader, wanted: readonly RunKey[]) {
   const { runs: cache, lists } = reader.caches;
   const found = wanted.map(({ id }) => cache.find(id));
   const missing = wanted.filter((_, index) => found[index] === undefined);
@@ -138,7 +138,7 @@ async function readRuns(reader: IndexReader, runs: readonly RunKey[]): Promise<M
 export async function readNear(reader: IndexReader, lists: readonly number[], keys: Keys, heads = noKeys) {
   for (;;) {
     const directories = await openLists(reader, lists);
-    const wanted = [...directories.values()].flatMap(({ runs }) => findNear(runs, keys, heads));
+    const wanted = [...directories.values()].flatMap((directory) => findNear(directory, keys, heads));
     const runs = await loadRuns(reader, wanted);
     if (runs === undefined) continue;
     const near = new Map<number, Run[]>(
@@ -149,17 +149,18 @@ export async function readNear(reader: IndexReader, lists: readonly number[], ke
   }
 }
 
-/** Runs, which are in the order of their first keys, and keys are walked along together: of six thousand runs, that takes a tenth of a millisecond. */
-function findNear(runs: readonly DirectoryEntry[], keys: Keys, heads: Keys): DirectoryEntry[] {
-  const near: DirectoryEntry[] = [];
+/** Runs, which are in the order of their first keys, and keys are walked along together. */
+function findNear(directory: Directory, keys: Keys, heads: Keys): RunKey[] {
+  const near: RunKey[] = [];
   let [at, catalog] = [0, 0];
-  for (const run of runs) {
-    const head = headOf(run.first);
-    if ((keys[at] as number) < run.first) at = gallop(keys, run.first, at);
+  for (let index = 0; index < directory.first.length; index++) {
+    const [first, last] = [directory.first[index] as number, directory.last[index] as number];
+    const head = headOf(first);
+    if ((keys[at] as number) < first) at = gallop(keys, first, at);
     if ((heads[catalog] as number) < head) catalog = gallop(heads, head, catalog);
     if (at >= keys.length && catalog >= heads.length) break;
-    if ((keys[at] as number) <= run.last || (heads[catalog] as number) + firstNumbers.offer <= run.last)
-      near.push(run);
+    if ((keys[at] as number) <= last || (heads[catalog] as number) + firstNumbers.offer <= last)
+      near.push(runAt(directory, index));
   }
   return near;
 }

@@ -7,7 +7,6 @@ import {
   smallintArray,
 } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
-import type { DirectoryEntry } from '../cache/caches.ts';
 import type { KeyRange } from '../keys.ts';
 import { inBatches } from '../set/sorted.ts';
 import { decodeRun, encodeRun } from './codec.ts';
@@ -39,9 +38,10 @@ function groupByList(entries: Iterable<Entry>): Map<number, Entry[]> {
 }
 
 /** The columns of the primary key. */
-export type RunKey = Pick<DirectoryEntry, 'list' | 'first' | 'last' | 'id'>;
+export type RunKey = Record<'list' | 'first' | 'last' | 'id', number>;
 
-export interface StoredRun extends DirectoryEntry {
+export interface StoredRun extends RunKey {
+  count: number;
   bytes: Uint8Array;
 }
 
