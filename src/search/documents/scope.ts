@@ -109,7 +109,9 @@ interface CatalogRow {
 }
 
 async function readEntries(reader: IndexReader, which: string, parameter: number | Buffer) {
-  const { found: entries, mayKeep } = await readForCache(reader, async () => {
+  // The states of catalogs are those of no generation of the index.
+  const { caches } = reader;
+  const { found: entries, mayKeep } = await readForCache({ caches }, async () => {
     const rows = await reader.rows<CatalogRow>(
       `select key, ${stateText} as state, count, last from (select * from discovery.catalog where ${which}) as catalog
        cross join lateral (
@@ -127,6 +129,6 @@ async function readEntries(reader: IndexReader, which: string, parameter: number
       { state, resources: last === count && count <= maxCounted ? count : undefined },
     ]);
   });
-  if (mayKeep) for (const [key, entry] of entries) reader.caches.catalogs.keep(key, entry);
+  if (mayKeep) for (const [key, entry] of entries) caches.catalogs.keep(key, entry);
   return { found: new Map(entries), mayKeep };
 }
