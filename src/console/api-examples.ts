@@ -14,7 +14,6 @@ const signature =
 
 export const consoleExamples: Readonly<Record<string, PlainExamples>> = {
   'POST /api/session': say('Log in', { token: 'the-operator-token-of-this-machine' }),
-  'POST /api/explain': say('How a search is evaluated', { context: { networkId }, message: discover }),
   'POST /api/find': say('Fast chargers within 5 km', { networkId, message: discover }),
   'POST /api/find/why': say('Why a charger is not among them', {
     networkId,
@@ -55,7 +54,6 @@ export const consoleExamples: Readonly<Record<string, PlainExamples>> = {
   'GET /api/subscriptions': at(inList),
   'GET /api/masters': at(inList),
   'GET /api/nodes': at({ ...inList, state: 'failing' }),
-  'GET /api/crawl/catalogs': at({ node: owner }),
   'GET /api/crawl/log': at({ node: owner, limit: 20 }),
   'GET /tiles/:name': at({ name: 'streets.pmtiles' }),
 };

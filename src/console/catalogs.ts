@@ -1,52 +1,74 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { PlainOperation } from '../http/openapi.ts';
+import type { FastifyInstance } from 'fastify';
 import { CatalogType } from '../protocol/catalog.ts';
-import { parseQuery } from '../protocol/envelope.ts';
 import { identityOf } from '../protocol/identity.ts';
-import { titled } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
 import { countRemoved, listChangedDocuments, listVersions } from '../storage/catalog/catalog-list.ts';
 import { findCatalog } from '../storage/catalog/catalogs.ts';
-import { readCatalog } from '../storage/catalog/reader.ts';
-import { listIndexedCatalogs, readIndexedDocument } from '../storage/console/indexed-catalogs.ts';
+import { listIndexedCatalogs } from '../storage/console/indexed-catalogs.ts';
 import { listExtensions } from '../storage/console/masters.ts';
+import { type DocumentsOf, type ReadDocument, readDocuments } from '../storage/console/subjects.ts';
 import { CatalogDetails, CatalogDifference, CatalogSource, CatalogSummary } from './answers/network.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError, notFound } from './errors.ts';
-import { CursorKey, ListQuery, listOf, parseListQuery, type Unsent, withoutNulls } from './list.ts';
+import { addList, CursorKey, listOf, withoutNulls } from './list.ts';
 import { indexedItem, listAllCatalogs, publishedItem } from './list-catalogs.ts';
+import { addRoute, type Unsent } from './route.ts';
 
 /** A larger catalog is shown without its documents. */
-const maxDocumentBytes = 2 * 1024 * 1024;
-const maxDocuments = 2_000;
+const shownBounds = { maxDocuments: 20_000, maxBytes: 2 * 1024 * 1024 };
 const maxVersions = 100;
+const maxCopies = 10;
 const maxChanges = 200;
 
 export function addCatalogRoutes(server: FastifyInstance, context: ConsoleContext): void {
-  const { REGISTRY_NAME } = context.config;
+  const identify = (owner: string) => identityOf(owner, context.config.REGISTRY_NAME);
 
-  server.get('/api/catalogs', { config: { operation: listOperation } }, async ({ query }) => {
-    const { network: networkId, q: text, owner, ...asked } = parseListQuery(CatalogsQuery, query, Cursor);
-    const identity = owner === undefined ? undefined : identityOf(owner, REGISTRY_NAME);
-    return listAllCatalogs(context.database, { ...asked, networkId, text, owner: identity });
+  addList(server, '/api/catalogs', {
+    summary: 'List catalogs: those of the catalog service, then those of the index.',
+    description:
+      'For a part of a name, a page looks at 100,000 catalogs. If there are more, the page may be short, or empty, and have a `next` that goes on behind them.',
+    tag,
+    filter: {
+      network: Type.Optional(Type.String({ maxLength: 512 })),
+      type: Type.Optional(CatalogType),
+      owner: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+      q: Type.Optional(
+        Type.String({ maxLength: 200, description: 'A part of its id, its name or its owner, in any case.' }),
+      ),
+      source: Type.Optional(CatalogSource),
+    },
+    cursor: Type.Object({ in: Type.Enum(['service', 'index']), key: CursorKey }),
+    answer: listOf('Catalogs', CatalogSummary),
+    read({ network: networkId, q: text, owner, ...asked }) {
+      const identity = owner === undefined ? undefined : identify(owner);
+      return listAllCatalogs(context.database, { ...asked, networkId, text, owner: identity });
+    },
   });
 
-  const nameIn = ({ params }: FastifyRequest): Named => {
-    const { owner, id } = params as Named;
-    return { owner: identityOf(owner, REGISTRY_NAME), id };
-  };
+  addRoute(server, 'GET /api/catalogs/:owner/:id', {
+    summary: 'Show a catalog with its document and its versions.',
+    tag,
+    query: Type.Object({ source: Type.Optional(CatalogSource) }),
+    answer: CatalogDetails,
+    answers: { 404: 'There is no such catalog.' },
+    handle: ({ params: { owner, id }, query }) => show(context, { owner: identify(owner), id, ...query }),
+  });
 
-  server.get('/api/catalogs/:owner/:id', { config: { operation: showOperation } }, async (request) =>
-    show(context, { ...nameIn(request), ...parseQuery(ShowQuery, request.query) }),
-  );
-
-  server.get(
-    '/api/catalogs/:owner/:id/difference',
-    { config: { operation: differenceOperation } },
-    async (request) =>
-      compare(context, { ...nameIn(request), ...parseQuery(DifferenceQuery, request.query) }),
-  );
+  addRoute(server, 'GET /api/catalogs/:owner/:id/difference', {
+    summary: 'Tell which documents of a catalog changed between two versions.',
+    description: 'Earlier documents are not kept: what changed is shown as it is now.',
+    tag,
+    query: Type.Object({
+      from: Type.Integer({ minimum: 0 }),
+      to: Type.Optional(Type.Integer({ minimum: 1, description: 'The current one, unless given.' })),
+    }),
+    answer: CatalogDifference,
+    answers: { 404: 'The catalog service has no such catalog.' },
+    handle: ({ params: { owner, id }, query }) => compare(context, { owner: identify(owner), id, ...query }),
+  });
 }
+
+const tag = 'Catalogs';
 
 interface Named {
   owner: string;
@@ -68,26 +90,19 @@ async function show(
       versions: versions.map(({ version, at, publisher: by, kind: status, messageId }) =>
         withoutNulls({ version, at, by, status, messageId }),
       ),
-      ...(await readPublished(context, published.key)),
+      ...(await readDocument(context, 'stored', published.key)),
     };
   }
   const copies = await listIndexedCatalogs(database, { owner, id, limit: maxCopies });
   const copy = copies.find((one) => source === undefined || one.source === source);
   if (!copy) throw notFound(`There is no catalog ${id} of ${owner}.`);
-  const { head, resources, offers } = await readIndexedDocument(database, copy.key, maxDocuments);
-  const isWhole = resources.length < maxDocuments && offers.length < maxDocuments;
-  const text = `${head.slice(0, head.lastIndexOf('}'))},"resources":[${resources}],"offers":[${offers}]}`;
   return {
     ...indexedItem(copy),
     resourceDirectives: copy.source === 'crawl' ? await listExtensions(database, { node: owner, id }) : [],
     versions: copy.version === null ? [] : [{ version: copy.version, at: copy.updatedAt, by: copy.owner }],
-    ...(isWhole && text.length <= maxDocumentBytes ? { document: JSON.parse(text) } : headOnly(head)),
+    ...(await readDocument(context, 'indexed', copy.key)),
   };
 }
-
-const maxCopies = 10;
-
-type ShownDocument = Pick<CatalogDetails, 'document' | 'documentTruncated'>;
 
 async function findPublished({ database }: ConsoleContext, { owner, id }: Named) {
   const found = await findCatalog(database, id);
@@ -96,24 +111,16 @@ async function findPublished({ database }: ConsoleContext, { owner, id }: Named)
   return { ...found, name: descriptor?.name ?? null, schemaTypes: Object.keys(found.schemaUses) };
 }
 
-function readPublished({ database }: ConsoleContext, key: number): Promise<ShownDocument> {
-  return database.transaction(
-    async (snapshot) => {
-      let text = '';
-      for await (const piece of readCatalog(snapshot, key)) {
-        text += piece;
-        if (text.length <= maxDocumentBytes) continue;
-        const head = await snapshot.value<string>('select head from catalog.catalog where key = $1', [key]);
-        return headOnly(head ?? '{}');
-      }
-      return { document: JSON.parse(text) };
-    },
-    { isolation: 'repeatable read' },
-  );
-}
-
-function headOnly(head: string): ShownDocument {
-  return { document: JSON.parse(head), documentTruncated: true };
+async function readDocument(
+  { database }: ConsoleContext,
+  of: DocumentsOf,
+  key: number,
+): Promise<Pick<CatalogDetails, 'document' | 'documentTruncated'>> {
+  const { head, lists } = await readDocuments(database, of, key, shownBounds);
+  if (!lists) return { document: JSON.parse(head), documentTruncated: true };
+  const parse = (list: readonly ReadDocument[]) => list.map(({ document }) => JSON.parse(document));
+  const { resources, offers } = lists;
+  return { document: { ...JSON.parse(head), resources: parse(resources), offers: parse(offers) } };
 }
 
 async function compare(
@@ -148,51 +155,3 @@ async function compare(
     note: 'Earlier documents are not kept: these are the ones that changed last in these versions, as they are now. Of removed ones, only the number is known.',
   };
 }
-
-const CatalogsQuery = Type.Object({
-  ...ListQuery.properties,
-  network: Type.Optional(Type.String({ maxLength: 512 })),
-  type: Type.Optional(CatalogType),
-  owner: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-  q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'A part of its id, its name or its owner, in any case.' }),
-  ),
-  source: Type.Optional(CatalogSource),
-});
-const Cursor = Type.Object({ in: Type.Enum(['service', 'index']), key: CursorKey });
-const ShowQuery = Type.Object({ source: Type.Optional(CatalogSource) });
-const DifferenceQuery = Type.Object({
-  from: Type.Integer({ minimum: 0 }),
-  to: Type.Optional(Type.Integer({ minimum: 1, description: 'The current one, unless given.' })),
-});
-
-const tag = 'Catalogs';
-
-const listOperation: PlainOperation = {
-  summary: 'List catalogs: those of the catalog service, then those of the index.',
-  description:
-    'For a part of a name, a page looks at 100,000 catalogs. Where it found less than a page among them and there are more, `lookedAt` says so, and `next` goes on behind them.',
-  tag,
-  query: CatalogsQuery,
-  answer: titled('Catalogs', {
-    ...listOf('', CatalogSummary).properties,
-    lookedAt: Type.Optional(
-      Type.Integer({ description: 'Catalogs that the page looked at, while there are more of them.' }),
-    ),
-  }),
-};
-const showOperation: PlainOperation = {
-  summary: 'Show a catalog with its document and its versions.',
-  tag,
-  query: ShowQuery,
-  answer: CatalogDetails,
-  answers: { 404: 'There is no such catalog.' },
-};
-const differenceOperation: PlainOperation = {
-  summary: 'Tell which documents of a catalog changed between two versions.',
-  description: 'Earlier documents are not kept: what changed is shown as it is now.',
-  tag,
-  query: DifferenceQuery,
-  answer: CatalogDifference,
-  answers: { 404: 'The catalog service has no such catalog.' },
-};

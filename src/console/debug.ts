@@ -1,7 +1,5 @@
-import type { KeyObject } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
-import type { PlainOperation } from '../http/openapi.ts';
 import { signedLimits } from '../http/signed-limits.ts';
 import {
   debugSignature,
@@ -16,19 +14,37 @@ import { parsePublicKey } from '../protocol/keys.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import { DateTime, titled } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
-import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { SignatureAnswer } from './answers/debug.ts';
 import type { ConsoleContext } from './context.ts';
+import { addRoute } from './route.ts';
 
 export function addDebugRoutes(server: FastifyInstance, context: ConsoleContext): void {
-  prepareValidator(DebugRequest);
-  const options = { bodyLimit: maxRequestBytes, config: { operation, access: 'read' as const } };
-  server.post('/api/debug/signature', options, async ({ body }): Promise<SignatureAnswer> => {
-    const { header, body: text, now, requestAuthorization } = validator(DebugRequest)(body);
-    const at = now === undefined ? context.now() : new Date(now);
-    const question = { header, body: text, requestAuthorization, now: at };
-    return diagnoseSignature(context.outside.freshRegistry(), context.config, question);
+  addRoute(server, 'POST /api/debug/signature', {
+    summary: 'Tell why a signature holds, or the one thing that differs.',
+    body: titled('DebugSignatureRequest', {
+      header: Type.String({
+        minLength: 1,
+        maxLength: maxHeaderLength,
+        description: 'The value of Authorization (or Signature), the header, or all headers of a request.',
+      }),
+      body: Type.String({
+        maxLength: maxBodyLength,
+        description: 'Exactly as it was sent; empty for GET and DELETE.',
+      }),
+      now: Type.Optional(DateTime),
+      requestAuthorization: Type.Optional(
+        Type.String({ maxLength: maxHeaderLength, description: 'Of the request that this answers.' }),
+      ),
+    }),
+    answer: SignatureAnswer,
+    access: 'read',
+    bodyLimit: maxRequestBytes,
+    handle: ({ body: { header, body, now, requestAuthorization } }) =>
+      diagnoseSignature(context.outside.freshRegistry(), context.config, {
+        ...{ header, body, requestAuthorization },
+        now: now === undefined ? context.now() : new Date(now),
+      }),
   });
 }
 
@@ -81,36 +97,11 @@ async function findKeys(
   }
 }
 
-function nameKey({
-  recordId,
-  subscriberId,
-  signingPublicKey = '',
-}: ParticipantRecord): { name: string; publicKey: KeyObject }[] {
+function nameKey(record: ParticipantRecord): KnownKeys['others'] {
+  const { recordId, subscriberId, signingPublicKey = '' } = record;
   try {
     return [{ name: `the key ${recordId} of ${subscriberId}`, publicKey: parsePublicKey(signingPublicKey) }];
   } catch {
     return [];
   }
 }
-
-const DebugRequest = titled('DebugSignatureRequest', {
-  header: Type.String({
-    minLength: 1,
-    maxLength: maxHeaderLength,
-    description: 'The value of Authorization (or Signature), the header, or all headers of a request.',
-  }),
-  body: Type.String({
-    maxLength: maxBodyLength,
-    description: 'Exactly as it was sent; empty for GET and DELETE.',
-  }),
-  now: Type.Optional(DateTime),
-  requestAuthorization: Type.Optional(
-    Type.String({ maxLength: maxHeaderLength, description: 'Of the request that this answers.' }),
-  ),
-});
-
-const operation: PlainOperation = {
-  summary: 'Tell why a signature holds, or the one thing that differs.',
-  body: DebugRequest,
-  answer: SignatureAnswer,
-};

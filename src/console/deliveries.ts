@@ -58,11 +58,6 @@ type DeliveryPosition = StatePosition & { state: DeliveryState };
 
 type StatePosition = { callback: number } | { subscriber: string; catalogKey: number };
 
-interface DeliveryPage {
-  items: Delivery[];
-  next?: DeliveryPosition;
-}
-
 interface DeliveryFilter {
   receiver?: string;
   state?: DeliveryState;
@@ -74,7 +69,7 @@ interface DeliveryFilter {
 export async function listDeliveries(
   queryable: Queryable,
   { after, ...filter }: DeliveryFilter,
-): Promise<DeliveryPage> {
+): Promise<{ items: Delivery[]; next?: DeliveryPosition }> {
   const states = filter.state ? [filter.state] : deliveryStates;
   const items: Delivery[] = [];
   for (const state of states.slice(after ? Math.max(states.indexOf(after.state), 0) : 0)) {

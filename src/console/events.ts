@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { PlainOperation } from '../http/openapi.ts';
 import { sourceOf } from '../http/source.ts';
 import type { Logger } from '../logger.ts';
 import { type Markers, readMarkers } from '../storage/console/markers.ts';
 import type { Database } from '../storage/database.ts';
 import { ConsoleError } from './errors.ts';
 import { sealIn } from './operator-token.ts';
+import { addRoute } from './route.ts';
 
 // GET /api/events: server-sent events that say what kind of thing has changed; the page reads anew what it shows of it. The database is polled once a second
 // for all listeners together, and only while there are some: what other processes write is seen, too.
@@ -34,9 +34,17 @@ const maxStreamsPerReader = 10;
 const maxWaitingBytes = 64 * 1024;
 
 export function addEventRoute(server: FastifyInstance, { events }: { events: ConsoleEvents }): void {
-  server.get('/api/events', { config: { operation, stays: true } }, async (request, reply) => {
-    events.add(reply.raw, readerOf(request));
-    return reply.hijack();
+  addRoute(server, 'GET /api/events', {
+    summary: 'Be told what changes (server-sent events).',
+    description:
+      'Events named `change`, with data as {"topic": "catalog", "at": "2026-01-01T00:00:00.000Z"}. Topics: catalog, delivery, crawl, publish, subscription, health, operator, inbox.',
+    tag: 'Operator',
+    answers: { 429: 'This reader listens too often already.', 503: 'Too many listen already.' },
+    stays: true,
+    async handle(_asked, request, reply) {
+      events.add(reply.raw, readerOf(request));
+      return reply.hijack();
+    },
   });
 }
 
@@ -58,14 +66,6 @@ interface EventTools {
   logger: Logger;
   now(): Date;
 }
-
-const operation: PlainOperation = {
-  summary: 'Be told what changes (server-sent events).',
-  description:
-    'Events named `change`, with data as {"topic": "catalog", "at": "2026-01-01T00:00:00.000Z"}. Topics: catalog, delivery, crawl, publish, subscription, health, operator, inbox.',
-  tag: 'Operator',
-  answers: { 429: 'This reader listens too often already.', 503: 'Too many listen already.' },
-};
 
 export function createEvents({ database, logger, now }: EventTools): ConsoleEvents {
   const streams = new Map<ServerResponse, Reader>();

@@ -1,26 +1,27 @@
 import type { FastifyInstance } from 'fastify';
-import type { PlainOperation } from '../http/openapi.ts';
-import { LruCache } from '../lru-cache.ts';
-import { parseQuery } from '../protocol/envelope.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json.ts';
 import { NetworkId } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
+import { createLookupCache } from '../registry/lookup-cache.ts';
 import type { DocumentSample } from '../search/port.ts';
 import { type Field, FieldsAnswer } from './answers/find.ts';
-import { cacheBriefly } from './cache-briefly.ts';
 import type { ConsoleContext } from './context.ts';
 import { describeFields, sentenceCase, splitWords } from './describe-fields.ts';
+import { addRoute } from './route.ts';
 
-export function addFieldRoutes(server: FastifyInstance, { search }: ConsoleContext): void {
+export function addFieldRoutes(server: FastifyInstance, { search, now }: ConsoleContext): void {
   // Every visitor of the page asks, and the answer hardly changes.
-  const kept = new LruCache<string, () => Promise<FieldsAnswer>>(maxNetworksKept);
-  server.get('/api/schemas/fields', { config: { operation } }, async ({ query }) => {
-    const { network: networkId } = parseQuery(FieldsQuery, query);
-    const read =
-      kept.find(networkId ?? '') ??
-      cacheBriefly(() => search.sample({ networkId }).then(buildAnswer), keptMs);
-    kept.keep(networkId ?? '', read);
-    return read();
+  const kept = createLookupCache<FieldsAnswer>({ maxEntries: maxNetworksKept, keepMs: () => keptMs, now });
+  addRoute(server, 'GET /api/schemas/fields', {
+    summary: 'List the fields that a search can be narrowed by, with the values that occur.',
+    description:
+      'Read from a bounded sample of the documents in the index; the numbers of values are those of the sample.',
+    query: Type.Object({ network: Type.Optional(NetworkId) }),
+    answer: FieldsAnswer,
+    async handle({ query: { network: networkId } }) {
+      const read = async () => buildAnswer(await search.sample({ networkId }));
+      return (await kept.find(networkId ?? '', read)) ?? read();
+    },
   });
 }
 
@@ -76,13 +77,3 @@ function typeOf({ resourceAttributes }: JsonObject): string | undefined {
   const { '@context': context, '@type': type } = resourceAttributes;
   return typeof context === 'string' && typeof type === 'string' ? `${context}#${type}` : undefined;
 }
-
-const FieldsQuery = Type.Object({ network: Type.Optional(NetworkId) });
-
-const operation: PlainOperation = {
-  summary: 'List the fields that a search can be narrowed by, with the values that occur.',
-  description:
-    'Read from a bounded sample of the documents in the index; the numbers of values are those of the sample.',
-  query: FieldsQuery,
-  answer: FieldsAnswer,
-};

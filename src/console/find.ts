@@ -1,27 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { PlainOperation } from '../http/openapi.ts';
 import { actions } from '../protocol/actions.ts';
 import { checkDiscoverMessage, DiscoverMessage } from '../protocol/discover-messages.ts';
-import { protocolVersion } from '../protocol/endpoints.ts';
+import { fillIn } from '../protocol/fill-in.ts';
 import { NetworkId } from '../protocol/shapes.ts';
 import { type Static, Type } from '../protocol/type.ts';
-import { prepareValidator, validator } from '../protocol/validate.ts';
-import { exactTotal } from '../rules/discover/page-answer.ts';
+import { beyondTheLast, exactTotal } from '../rules/discover/page-answer.ts';
 import { createDeadline, type NearMiss, type Question } from '../search/port.ts';
 import { type NearMiss as DescribedMiss, FindAnswer } from './answers/find.ts';
 import type { ConsoleContext } from './context.ts';
-
-export function addFindRoute(server: FastifyInstance, context: ConsoleContext): void {
-  prepareValidator(FindRequest);
-  server.post('/api/find', { config: { operation, access: 'read' } }, async (request, reply) => {
-    const asked = validator(FindRequest)(request.body);
-    // The catalogs are rendered already.
-    const { catalogs, ...others } = await find(context, asked);
-    reply.type('application/json');
-    return `{"catalogs":${catalogs},${JSON.stringify(others).slice(1)}`;
-  });
-}
+import { addRoute } from './route.ts';
 
 export const findMembers = {
   networkId: Type.Optional(NetworkId),
@@ -30,6 +17,23 @@ export const findMembers = {
 };
 const FindRequest = Type.Object(findMembers, { title: 'FindRequest' });
 type FindRequest = Static<typeof FindRequest>;
+
+export function addFindRoute(server: FastifyInstance, context: ConsoleContext): void {
+  addRoute(server, 'POST /api/find', {
+    summary: 'Find resources as the discovery service does, and tell how they were found.',
+    description: 'Evaluated on the index of the discovery service. Nothing is sent or stored.',
+    body: FindRequest,
+    answer: FindAnswer,
+    answers: { 400: 'The intent is wrong, with the code and path that discover would answer.' },
+    access: 'read',
+    async handle({ body }, _request, reply) {
+      // The catalogs are rendered already.
+      const { catalogs, ...others } = await find(context, body);
+      reply.type('application/json');
+      return `{"catalogs":${catalogs},${JSON.stringify(others).slice(1)}`;
+    },
+  });
+}
 
 export function questionOf({ message, networkId, schemaContext }: FindRequest): Question {
   return { message, scope: { ...(networkId && { networkId }), ...(schemaContext && { schemaContext }) } };
@@ -48,7 +52,11 @@ async function find(
   const { answer, trace } = await search.search(question, { deadline });
   const ms = Math.round((performance.now() - startedAt) * 100) / 100;
   const misses =
-    answer.total === 0 ? await search.findNearMisses({ ...question, deadline, trace }) : beyondLast(answer);
+    answer.total === 0
+      ? await search.findNearMisses({ ...question, deadline, trace })
+      : answer.resourceCount === 0
+        ? [beyondTheLast(answer.total)]
+        : [];
   const elsewhere = answer.total === 0 && misses.length === 0 ? await findElsewhere(context, question) : [];
   const { catalogs, resourceCount, total, pagination, ranking, leftOut } = answer;
   return {
@@ -57,18 +65,12 @@ async function find(
     ...{ pagination, ranking, leftOut },
     nearMisses: [...misses.map(describeMiss), ...elsewhere],
     explain: { steps: trace.steps.filter(({ step }) => step !== 'near miss'), ms },
-    request: buildRequest(context, asked),
+    request: buildRequest(context, question),
   };
 }
 
 function describeMiss({ code, says, path, close }: NearMiss): DescribedMiss {
   return { code, message: says, path, suggestion: close?.[0] };
-}
-
-function beyondLast({ resourceCount, total }: { resourceCount: number; total: number }): NearMiss[] {
-  if (resourceCount > 0) return [];
-  const says = `The offset is beyond the last of ${total} that match.`;
-  return [{ code: 'offset-beyond-last', says, path: '$.message.offset' }];
 }
 
 /** A consumer is not told of other networks; the operator is. */
@@ -85,29 +87,8 @@ async function findElsewhere(
 }
 
 /** The body of a discover that asks the same, as the consumer of the settings would send it. */
-function buildRequest({ config, now }: ConsoleContext, asked: FindRequest): FindAnswer['request'] {
-  const { message, networkId, schemaContext } = asked;
-  const { id, url } = config.identities.consumer;
-  return {
-    context: {
-      version: protocolVersion,
-      action: actions.discover.name,
-      messageId: randomUUID(),
-      transactionId: randomUUID(),
-      timestamp: now().toISOString(),
-      bapId: id,
-      bapUri: url ?? `${config.consoleUrl}/inbox`,
-      ...(networkId && { networkId }),
-      ...(schemaContext && { schemaContext }),
-    },
-    message,
-  };
+function buildRequest({ config, now }: ConsoleContext, question: Question): FindAnswer['request'] {
+  const { message, scope: context } = question;
+  const { id, url: uri = `${config.consoleUrl}/inbox` } = config.identities.consumer;
+  return fillIn({ context, message }, { action: actions.discover, id, uri, now: now() });
 }
-
-const operation: PlainOperation = {
-  summary: 'Find resources as the discovery service does, and tell how they were found.',
-  description: 'Evaluated on the index of the discovery service. Nothing is sent or stored.',
-  body: FindRequest,
-  answer: FindAnswer,
-  answers: { 400: 'The intent is wrong, with the code and path that discover would answer.' },
-};

@@ -9,7 +9,6 @@ import { signedLimits } from '../http/signed-limits.ts';
 import { sourceOf } from '../http/source.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { OnDiscoverCallback } from '../protocol/discover-messages.ts';
-import { parseQuery } from '../protocol/envelope.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { isJsonObject } from '../protocol/json.ts';
@@ -31,6 +30,7 @@ import { actorOf } from './audit.ts';
 import { audited } from './audited.ts';
 import type { ConsoleContext } from './context.ts';
 import { createInboxItems, maxItems, maxUnverifiedBytes, redactHeaders } from './inbox-items.ts';
+import { addRoute } from './route.ts';
 
 // The inbox: an address for callbacks to the consumer of the settings. It shows each message that arrives and whether its signature holds, and
 // answers as a consumer does, with ACK or 401. Messages are kept in the memory of this process alone.
@@ -67,15 +67,23 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
     );
   });
 
-  server.get('/api/inbox', { config: { operation: listOperation } }, async ({ query }) => {
-    const { limit = maxItems } = parseQuery(InboxQuery, query);
-    return { items: items.list(limit), total: items.count() };
+  addRoute(server, 'GET /api/inbox', {
+    summary: 'List the messages in the inbox of this process, the latest first.',
+    query: Type.Object({
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxItems, default: maxItems })),
+    }),
+    answer: Type.Object({ items: Type.Array(InboxItem), total: Type.Integer() }),
+    handle: async ({ query: { limit = maxItems } }) => ({ items: items.list(limit), total: items.count() }),
   });
-  server.delete('/api/inbox', { config: { operation: clearOperation } }, async (request, reply) => {
-    const cleared = { action: 'inbox.clear', target: 'inbox' };
-    await audited(context, actorOf(request), cleared, async () => items.clear());
-    context.events.tell('inbox');
-    return reply.code(204).send();
+  addRoute(server, 'DELETE /api/inbox', {
+    summary: 'Empty the inbox.',
+    answers: { 204: 'It is empty.' },
+    async handle(_asked, request, reply) {
+      const cleared = { action: 'inbox.clear', target: 'inbox' };
+      await audited(context, actorOf(request), cleared, async () => items.clear());
+      context.events.tell('inbox');
+      return reply.code(204).send();
+    },
   });
 }
 
@@ -160,10 +168,6 @@ function describe(
   };
 }
 
-const InboxQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxItems, default: maxItems })),
-});
-
 const receiveOperation: PlainOperation = {
   summary: 'Take a callback to the consumer: it is shown in the inbox.',
   description: 'Signed like every callback. A message with a bad signature is shown too, and refused.',
@@ -174,14 +178,3 @@ const receiveOperation: PlainOperation = {
     429: 'Too many from this address; Retry-After says when to come again.',
   },
 };
-
-const listOperation: PlainOperation = {
-  summary: 'List the messages in the inbox of this process, the latest first.',
-  query: InboxQuery,
-  answer: Type.Object({
-    items: Type.Array(InboxItem),
-    total: Type.Integer(),
-  }),
-};
-
-const clearOperation: PlainOperation = { summary: 'Empty the inbox.', answers: { 204: 'It is empty.' } };

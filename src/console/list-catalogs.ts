@@ -9,8 +9,10 @@ import {
 } from '../storage/console/indexed-catalogs.ts';
 import type { Queryable } from '../storage/database.ts';
 import { findEndOfLook } from '../storage/look-for-text.ts';
+import type { Sql } from '../storage/sql.ts';
 import type { CatalogSummary as ShownCatalog } from './answers/network.ts';
-import { type Page, renderCursor, type Unsent, withoutNulls } from './list.ts';
+import { type Page, renderCursor, withoutNulls } from './list.ts';
+import type { Unsent } from './route.ts';
 
 // Catalogs of the catalog service, then those of the discovery index, which came by push, pull or crawl. The same one may be in both.
 
@@ -24,77 +26,58 @@ interface AskedCatalogs {
   text?: string;
   source?: 'service' | IndexSource;
   limit: number;
-  after?: CatalogPosition;
+  after?: { in: 'service' | 'index'; key: number };
   lookAt?: number;
 }
 
-interface CatalogPosition {
-  in: 'service' | 'index';
-  key: number;
-}
-
-export interface CatalogPage extends Page<ShownCatalog> {
-  lookedAt?: number;
-}
-
-export async function listAllCatalogs(queryable: Queryable, asked: AskedCatalogs): Promise<CatalogPage> {
+export async function listAllCatalogs(
+  queryable: Queryable,
+  asked: AskedCatalogs,
+): Promise<Page<ShownCatalog>> {
   const { source, after } = asked;
   const isPublishedNext = source !== undefined ? source === 'service' : after?.in !== 'index';
   if (!isPublishedNext) return listIndex(queryable, asked);
   const page = await listPublished(queryable, asked);
   if (source === 'service' || page.next !== undefined) return page;
   const room = asked.limit - page.items.length;
-  const { items, ...rest } = await listIndex(queryable, { ...asked, limit: room, after: undefined });
-  return { items: [...page.items, ...items], ...rest };
+  const { items, next } = await listIndex(queryable, { ...asked, limit: room, after: undefined });
+  return { items: [...page.items, ...items], next };
 }
 
-async function listPublished(queryable: Queryable, asked: AskedCatalogs): Promise<CatalogPage> {
+async function listPublished(queryable: Queryable, asked: AskedCatalogs): Promise<Page<ShownCatalog>> {
   const wanted = { ...asked, after: asked.after?.key, lookAt: asked.lookAt ?? maxLookedAt };
   const found = await listCatalogs(queryable, wanted);
-  return buildPage(found, publishedItem, wanted, 'service', () =>
-    findEndOfLook(queryable, matchingCatalogs(wanted), wanted.lookAt),
-  );
+  const next = await findNext(queryable, 'service', found, wanted, matchingCatalogs(wanted));
+  return { items: found.map(publishedItem), next };
 }
 
-async function listIndex(queryable: Queryable, asked: AskedCatalogs): Promise<CatalogPage> {
+async function listIndex(queryable: Queryable, asked: AskedCatalogs): Promise<Page<ShownCatalog>> {
   const source = asked.source === 'service' ? undefined : asked.source;
   const wanted = { ...asked, source, after: asked.after?.key, lookAt: asked.lookAt ?? maxLookedAt };
   const found = await listIndexedCatalogs(queryable, wanted);
-  return buildPage(found, indexedItem, wanted, 'index', () =>
-    findEndOfLook(queryable, matchingIndexed(wanted), wanted.lookAt),
-  );
+  const next = await findNext(queryable, 'index', found, wanted, matchingIndexed(wanted));
+  return { items: found.map(indexedItem), next };
 }
 
-async function buildPage<T extends { key: number }>(
-  found: readonly T[],
-  itemOf: (one: T) => Unsent<ShownCatalog>,
+/** The next page begins after the last catalog of a full page, or after the last one that was looked at. */
+async function findNext(
+  queryable: Queryable,
+  place: 'service' | 'index',
+  found: readonly { key: number }[],
   { limit, text, lookAt }: { limit: number; text?: string; lookAt: number },
-  place: CatalogPosition['in'],
-  findEnd: () => Promise<number | undefined>,
-): Promise<CatalogPage> {
-  const items = found.map(itemOf);
-  if (found.length === limit) return { items, next: renderCursor({ in: place, key: found.at(-1)?.key }) };
-  const key = text === undefined ? undefined : await findEnd();
-  return key === undefined ? { items } : { items, next: renderCursor({ in: place, key }), lookedAt: lookAt };
+  matching: Sql,
+): Promise<string | undefined> {
+  const last = found.length === limit ? found.at(-1)?.key : undefined;
+  const key = last ?? (text === undefined ? undefined : await findEndOfLook(queryable, matching, lookAt));
+  return key === undefined ? undefined : renderCursor({ in: place, key });
 }
 
 export function publishedItem(catalog: CatalogSummary): Unsent<ShownCatalog> {
   const { id: catalogId, name, owner, type, visibleTo: networks, version, updatedAt } = catalog;
-  const schemaTypes = typesAmong(catalog.schemaTypes);
   return withoutNulls({
-    ...{
-      catalogId,
-      name,
-      owner,
-      source: 'service' as const,
-      networks,
-      type,
-      schemaTypes,
-      version,
-      updatedAt,
-    },
+    ...{ catalogId, name, owner, source: 'service' as const, networks, type, version, updatedAt },
     ...{ resources: catalog.resourceCount, offers: catalog.offerCount },
-    state: catalog.isActive ? 'active' : 'inactive',
+    ...{ schemaTypes: typesAmong(catalog.schemaTypes), state: catalog.isActive ? 'active' : 'inactive' },
   });
 }
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
-import { parseQuery } from '../protocol/envelope.ts';
 import { faultAt } from '../protocol/fault.ts';
-import { type Static, type TObject, type TSchema, Type } from '../protocol/type.ts';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
+import { addRoute, type Unsent } from './route.ts';
 
 // Lists are paged by keyset: a cursor holds the sort key of the last item, and the next page begins after it, whatever has been added or removed
 // meanwhile. However long a list is, a page costs the same.
@@ -11,7 +11,7 @@ import { validator } from '../protocol/validate.ts';
 const defaultLimit = 50;
 const maxLimit = 200;
 
-export const ListQuery = Type.Object({
+const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
   after: Type.Optional(
     Type.String({ maxLength: 4_096, description: '`next` of the page before: the list goes on after it.' }),
@@ -25,42 +25,33 @@ export const CursorKey = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INT
 /** Milliseconds since 1970, as far as a Date goes. */
 export const CursorTime = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
 
-type AskedList<S extends TSchema, C extends TSchema> = Omit<Static<S>, 'limit' | 'after'> & {
+interface ListRoute<F extends TProperties, C extends TSchema, A extends TSchema>
+  extends Pick<PlainOperation, 'summary' | 'description' | 'tag'> {
+  /** Members of the query beside `limit` and `after`. */
+  filter?: F;
+  cursor: C;
+  answer: A;
+  read(asked: AskedList<F, C>): Promise<Unsent<Static<A>>>;
+}
+
+type AskedList<F extends TProperties, C extends TSchema> = Static<TObject<F>> & {
   limit: number;
   after?: Static<C>;
 };
 
-export function parseListQuery<S extends typeof ListQuery, C extends TSchema>(
-  schema: S,
-  query: unknown,
-  cursor: C,
-): AskedList<S, C> {
-  const {
-    limit = defaultLimit,
-    after,
-    ...filter
-  } = parseQuery(schema as TObject, query) as { limit?: number; after?: string };
-  const position = after === undefined ? undefined : readCursor(after, cursor);
-  return { ...filter, limit, ...(position !== undefined && { after: position }) } as never;
-}
-
-export function addList<S extends typeof ListQuery, C extends TSchema, T extends TSchema>(
+export function addList<C extends TSchema, A extends TSchema, F extends TProperties = Record<never, never>>(
   server: FastifyInstance,
-  path: string,
-  { query: schema = ListQuery as S, cursor, read, ...about }: ListRoute<S, C, T>,
+  path: `/${string}`,
+  { filter, cursor, read, ...about }: ListRoute<F, C, A>,
 ): void {
-  const operation: PlainOperation = { ...about, query: schema };
-  server.get(path, { config: { operation } }, async ({ query }) =>
-    read(parseListQuery(schema, query, cursor)),
-  );
-}
-
-interface ListRoute<S extends typeof ListQuery, C extends TSchema, T extends TSchema>
-  extends Pick<PlainOperation, 'summary' | 'description' | 'tag'> {
-  query?: S;
-  cursor: C;
-  answer: ReturnType<typeof listOf<T>>;
-  read(asked: AskedList<S, C>): Promise<Page<Static<T>>>;
+  const query: TObject = Type.Object({ ...ListQuery.properties, ...filter });
+  addRoute(server, `GET ${path}`, {
+    ...{ ...about, query: query as typeof ListQuery },
+    async handle({ query: { limit = defaultLimit, after: text, ...chosen } }) {
+      const after = text === undefined ? undefined : readCursor(text, cursor);
+      return read({ ...chosen, limit, after } as AskedList<F, C>);
+    },
+  });
 }
 
 export function pageOf<T extends object>(
@@ -93,15 +84,6 @@ export function withoutNulls<T extends object>(item: T): WithoutNulls<T> {
 type WithoutNulls<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as null extends T[K] ? K : never]?: Exclude<T[K], null>;
 };
-
-/** An answer as a handler returns it: JSON makes texts of dates. */
-export type Unsent<T> = T extends string
-  ? string extends T
-    ? T | Date
-    : T
-  : T extends object
-    ? { [K in keyof T]: Unsent<T[K]> }
-    : T;
 
 export interface Page<T> {
   items: Unsent<T>[];

@@ -3,9 +3,9 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
-import type { PlainOperation } from '../http/openapi.ts';
 import { type OpenedFile, openFile, sendFile } from '../http/send-file.ts';
 import { notFound } from './errors.ts';
+import { addRoute } from './route.ts';
 
 /** GET /tiles/…: the PMTiles file of MAP_TILES, in the byte ranges that the map asks for. */
 export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Pick<Config, 'MAP_TILES'>): void {
@@ -13,12 +13,17 @@ export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Pick<
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new Error(`MAP_TILES names no file: ${resolve(file)}`);
   const name = basename(file);
-  server.get('/tiles/:name', { config: { operation, access: 'open' } }, async (request, reply) => {
-    const { name: wanted } = request.params as { name: string };
-    const opened = wanted === name ? await openTiles(file) : undefined;
-    if (!opened) throw notFound('There are no such tiles.');
-    const form = { contentType: 'application/octet-stream', isVersioned: false, now: new Date() };
-    return sendFile(opened, form, request, reply);
+  addRoute(server, 'GET /tiles/:name', {
+    summary: 'Fetch a part of the map (MAP_TILES).',
+    tag: 'Page',
+    answers: { 206: 'The range that was asked for.', 404: 'There are no such tiles.' },
+    access: 'open',
+    async handle({ params }, request, reply) {
+      const opened = params.name === name ? await openTiles(file) : undefined;
+      if (!opened) throw notFound('There are no such tiles.');
+      const form = { contentType: 'application/octet-stream', isVersioned: false, now: new Date() };
+      return sendFile(opened, form, request, reply);
+    },
   });
 }
 
@@ -31,9 +36,3 @@ async function openTiles(file: string): Promise<OpenedFile | undefined> {
 export function tilesUrl({ MAP_TILES: file }: Pick<Config, 'MAP_TILES'>): string | undefined {
   return file === undefined ? undefined : `/tiles/${encodeURIComponent(basename(file))}`;
 }
-
-const operation: PlainOperation = {
-  summary: 'Fetch a part of the map (MAP_TILES).',
-  tag: 'Page',
-  answers: { 206: 'The range that was asked for.', 404: 'There are no such tiles.' },
-};

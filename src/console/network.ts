@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { PlainOperation } from '../http/openapi.ts';
 import { Type } from '../protocol/type.ts';
 import { listCrawledMasters, listPublishedMasters, type MasterCatalog } from '../storage/console/masters.ts';
 import { listAllFeeds, listAllSubscriptions, listParticipants } from '../storage/console/network.ts';
@@ -10,30 +9,33 @@ import {
   addList,
   CursorKey,
   CursorText,
-  ListQuery,
   listOf,
   nextCursor,
-  type Page,
   pageOf,
   renderCursor,
-  type Unsent,
   withoutNulls,
 } from './list.ts';
+import { addRoute, type Unsent } from './route.ts';
 
 export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
-  server.get(
-    '/api/overview',
-    { config: { operation: overviewOperation } },
-    async (): Promise<Unsent<Overview>> => {
+  addRoute(server, 'GET /api/overview', {
+    summary: 'Count what there is.',
+    description:
+      'Waiting and parked deliveries are counted up to 10,000 of each kind, other rows up to 100,000. Of more than 10,000 resources, an estimate is told.',
+    tag,
+    answer: Overview,
+    async handle() {
       const { deliveries, ...rest } = await readOverview(database);
       return { ...rest, deliveries: withoutNulls(deliveries) };
     },
-  );
+  });
 
   addList(server, '/api/participants', {
     summary: 'List the participants of the own registry with their keys.',
     tag,
-    query: ParticipantsQuery,
+    filter: {
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'A part of its name or address.' })),
+    },
     cursor: Type.Object({ namespace: CursorText, registryName: CursorText }),
     answer: listOf('Participants', Participant),
     async read({ limit, after, q: text }) {
@@ -60,13 +62,12 @@ export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleC
     },
   });
 
-  server.get(
-    '/api/feeds',
-    { config: { operation: feedsOperation } },
-    async (): Promise<Page<Feed>> => ({
-      items: (await listAllFeeds(database)).map(withoutNulls),
-    }),
-  );
+  addRoute(server, 'GET /api/feeds', {
+    summary: 'List the catalog services that the discovery service follows.',
+    tag,
+    answer: listOf('Feeds', Feed),
+    handle: async () => ({ items: (await listAllFeeds(database)).map(withoutNulls) }),
+  });
 
   addList(server, '/api/masters', {
     summary: 'List MASTER catalogs, and which catalogs extend them.',
@@ -96,21 +97,4 @@ function masterItem(source: 'service' | 'crawl', { key: _, ...master }: MasterCa
   return withoutNulls({ source, ...master });
 }
 
-const ParticipantsQuery = Type.Object({
-  ...ListQuery.properties,
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'A part of its name or address.' })),
-});
 const tag = 'Network';
-
-const overviewOperation: PlainOperation = {
-  summary: 'Count what there is.',
-  description:
-    'Waiting and parked deliveries are counted up to 10,000 of each kind, other rows up to 100,000. Of more than 10,000 resources, an estimate is told.',
-  tag,
-  answer: Overview,
-};
-const feedsOperation: PlainOperation = {
-  summary: 'List the catalog services that the discovery service follows.',
-  tag,
-  answer: listOf('Feeds', Feed),
-};

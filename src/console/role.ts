@@ -11,7 +11,6 @@ import { addDeliveryRoutes } from './delivery-routes.ts';
 import { describeRefusals } from './describe-refusals.ts';
 import { ConsoleError, consoleErrorBody } from './errors.ts';
 import { addEventRoute, createEvents } from './events.ts';
-import { addExplainRoute } from './explain.ts';
 import { addFieldRoutes } from './fields.ts';
 import { addFindRoute } from './find.ts';
 import { attemptLimits, type GuardOptions, guardConsole, warnIfReachable } from './guard.ts';
@@ -67,7 +66,6 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
   server.addHook('onRequest', async ({ url }) => refuseUnstorable(url));
   addSessionRoutes(server, context, guard);
   addAuditRoutes(server, context);
-  addExplainRoute(server, context);
   addCrawlRoutes(server, context);
   addFieldRoutes(server, context);
   addFindRoute(server, context);

@@ -2,11 +2,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isThisMachine } from '../http/local-only.ts';
-import type { PlainOperation } from '../http/openapi.ts';
 import { programVersion } from '../program-version.ts';
 import { titled } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
-import { validator } from '../protocol/validate.ts';
 import { findSigningKey, listKeyFiles, seedFile } from '../registry/key-files.ts';
 import { writeAudit } from '../storage/console/audit.ts';
 import { listKnownNetworks } from '../storage/console/overview.ts';
@@ -16,49 +14,67 @@ import type { ConsoleContext } from './context.ts';
 import { type GuardOptions, verifyToken } from './guard.ts';
 import { tilesUrl } from './map-tiles.ts';
 import { endedCookie } from './operator-token.ts';
+import { addRoute } from './route.ts';
 
 export function addSessionRoutes(
   server: FastifyInstance,
   context: ConsoleContext,
   guard: GuardOptions,
 ): void {
-  server.get('/api/session', { config: { operation: showOperation, access: 'open' } }, (request) => {
-    const { operator } = request;
-    const needsToken = !isThisMachine(guard.host);
-    // Elsewhere than on a loopback address, who has no token learns only that one is asked for.
-    if (needsToken && !operator) return { needsToken };
-    const { name, role } = operator ?? {};
-    return describe(context, { ...(operator && { operator: { name, role } }), needsToken });
+  addRoute(server, 'GET /api/session', {
+    summary: 'Tell who one is to the console, and what this process is and can do.',
+    tag,
+    answer: Session,
+    access: 'open',
+    async handle(_asked, { operator }) {
+      const needsToken = !isThisMachine(guard.host);
+      // Elsewhere than on a loopback address, who has no token learns only that one is asked for.
+      if (needsToken && !operator) return { needsToken };
+      const named = operator && { operator: { name: operator.name, role: operator.role } };
+      return { ...named, needsToken, ...(await describe(context)) };
+    },
   });
 
-  server.post(
-    '/api/session',
-    { config: { operation: openOperation, access: 'open' }, bodyLimit: maxTokenBytes },
-    async (request, reply) => {
-      const { token } = validator(OpenRequest)(request.body);
+  addRoute(server, 'POST /api/session', {
+    summary: 'Exchange the token of an operator for a session cookie, which is good for a week.',
+    description:
+      'With the cookie, requests that may change something carry the header `x-signpost: console`. Programs send `Authorization: Bearer …` instead, and need no session.',
+    tag,
+    body: titled('OpenSession', {
+      token: Type.String({ minLength: 1, maxLength: 1_024, description: 'The token of an operator.' }),
+    }),
+    answers: {
+      204: 'Set-Cookie has the session.',
+      401: 'No operator has this token.',
+      429: 'Too many wrong ones came from this address.',
+    },
+    access: 'open',
+    bodyLimit: maxTokenBytes,
+    async handle({ body: { token } }, request, reply) {
       const operator = await verifyToken(token, request, guard);
       await writeAudit(context.database, {
         ...actorOf({ ip: request.ip, operator }),
         ...{ action: 'session.open', target: 'console', outcome: 'done' },
       });
-      const cookie = guard.operators.openSession(operator, {
-        now: context.now(),
-        isSecure: isSecure(request),
-      });
-      return reply.code(204).header('set-cookie', cookie).send();
+      const options = { now: context.now(), isSecure: isSecure(request) };
+      return reply.code(204).header('set-cookie', guard.operators.openSession(operator, options)).send();
     },
-  );
+  });
 
-  server.delete(
-    '/api/session',
-    { config: { operation: endOperation, access: 'open' } },
-    async (request, reply) => {
-      const cookie = endedCookie({ isSecure: isSecure(request) });
-      return reply.code(204).header('set-cookie', cookie).send();
-    },
-  );
+  addRoute(server, 'DELETE /api/session', {
+    summary: 'Have the browser forget its session.',
+    tag,
+    answers: { 204: 'Forgotten.' },
+    access: 'open',
+    handle: async (_asked, request, reply) =>
+      reply
+        .code(204)
+        .header('set-cookie', endedCookie({ isSecure: isSecure(request) }))
+        .send(),
+  });
 }
 
+const tag = 'Operator';
 const maxTokenBytes = 4_096;
 
 /** Whether the browser speaks TLS, to us or to a proxy before us. */
@@ -66,7 +82,7 @@ function isSecure({ headers: { origin } }: FastifyRequest): boolean {
   return origin?.startsWith('https:') ?? false;
 }
 
-async function describe({ config, database }: ConsoleContext, sender: object) {
+async function describe({ config, database }: ConsoleContext) {
   const { networks, isCrawling } = await listKnownNetworks(database);
   const configured = [
     config.DEFAULT_NETWORK_ID,
@@ -74,7 +90,6 @@ async function describe({ config, database }: ConsoleContext, sender: object) {
     ...config.DISCOVERY_SUBSCRIPTIONS.flatMap(({ networkIds = [] }) => networkIds),
   ];
   return {
-    ...sender,
     version: programVersion(),
     roles: config.roles,
     networks: [...new Set([...configured, ...networks])],
@@ -116,30 +131,3 @@ function listPublishers({ DATA_DIR, identities }: ConsoleContext['config']): str
   const owners = listKeyFiles(DATA_DIR, [publisher.id, ...services]).map(({ id }) => id);
   return [...new Set([publisher.id, ...owners.filter((id) => !services.includes(id))])];
 }
-
-const OpenRequest = titled('OpenSession', {
-  token: Type.String({ minLength: 1, maxLength: 1_024, description: 'The token of an operator.' }),
-});
-
-const showOperation: PlainOperation = {
-  summary: 'Tell who one is to the console, and what this process is and can do.',
-  tag: 'Operator',
-  answer: Session,
-};
-const openOperation: PlainOperation = {
-  summary: 'Exchange the token of an operator for a session cookie, which is good for a week.',
-  description:
-    'With the cookie, requests that may change something carry the header `x-signpost: console`. Programs send `Authorization: Bearer …` instead, and need no session.',
-  tag: 'Operator',
-  body: OpenRequest,
-  answers: {
-    204: 'Set-Cookie has the session.',
-    401: 'No operator has this token.',
-    429: 'Too many wrong ones came from this address.',
-  },
-};
-const endOperation: PlainOperation = {
-  summary: 'Have the browser forget its session.',
-  tag: 'Operator',
-  answers: { 204: 'Forgotten.' },
-};

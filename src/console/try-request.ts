@@ -1,17 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { DocsPage } from '../http/docs-page.ts';
-import type { PlainOperation } from '../http/openapi.ts';
 import { type Endpoint, endpoints } from '../protocol/endpoints.ts';
 import { actionExamples } from '../protocol/example-messages.ts';
 import { fillIn } from '../protocol/fill-in.ts';
 import { type JsonObject, parseJson } from '../protocol/json.ts';
 import { closed, oneOfTexts } from '../protocol/shapes.ts';
 import { type Static, Type } from '../protocol/type.ts';
-import { prepareValidator, validator } from '../protocol/validate.ts';
 import { actorOf } from './audit.ts';
 import { audited } from './audited.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError, notFound } from './errors.ts';
+import { addRoute } from './route.ts';
 import { explainFailure, openSender } from './signer.ts';
 
 // "Try it out" on the API page of the demo network: the console fills in ids and time, signs the request with a key of the demo, sends it to the
@@ -23,24 +22,39 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 const withinMs = 15_000;
 
 export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): void {
-  const { config, outside } = context;
-  server.get<{ Params: { role: string } }>(
-    '/api/openapi/:role',
-    { config: { operation: documentOperation } },
-    async ({ params }) => {
-      const url = findDocument(context, params.role);
+  addRoute(server, 'GET /api/openapi/:role', {
+    summary: 'The OpenAPI document of another role of this process.',
+    answers: { 404: 'No such role runs in this process.' },
+    examples: { parameters: { role: 'catalog' } },
+    async handle({ params }) {
       const limits = { timeoutMs: withinMs, maxBytes: maxAnswerBytes, operatorConfigured: true };
-      const asked = outside.client.request(url, limits).catch((error) => explainFailure(error, 'service'));
-      return parseJson((await asked).body);
+      const { body } = await context.outside.client
+        .request(findDocument(context, params.role), limits)
+        .catch((error) => explainFailure(error, 'service'));
+      return parseJson(body);
     },
-  );
-  if (!config.demo) return;
-  prepareValidator(TryRequest);
-  server.post(
-    '/api/try',
-    { bodyLimit: maxBodyBytes, config: { operation, access: 'publish' } },
-    async (request) => {
-      const asked = validator(TryRequest)(request.body);
+  });
+  if (!context.config.demo) return;
+  addRoute(server, 'POST /api/try', {
+    summary: 'Sign a request with a key of the demo network, and send it.',
+    description: 'Only in `signpost up`. Callbacks to a participant without an address come to the inbox.',
+    body: TryRequest,
+    answer: TryAnswer,
+    answers: { 404: 'There is no such signed operation.', 409: 'There is no such key on this machine.' },
+    examples: {
+      bodies: Object.fromEntries(
+        Object.entries(actionExamples.discover.bodies).map(([name, { summary, value }]) => [
+          name,
+          {
+            summary,
+            value: { role: 'discovery', method: 'POST', path: endpoints.discover.path, body: value },
+          },
+        ]),
+      ),
+    },
+    access: 'publish',
+    bodyLimit: maxBodyBytes,
+    async handle({ body: asked }, request) {
       const endpoint = findEndpoint(asked);
       const as = asked.as ?? chooseSigner(context, endpoint);
       const target = `${asked.method} ${asked.path} as ${as}`;
@@ -48,7 +62,7 @@ export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): 
         sendAs(context, as, endpoint, asked),
       );
     },
-  );
+  });
 }
 
 /** What /docs of the console shows: its own API, and those of the services of this process, to try in the demo. It opens on the catalog service. */
@@ -75,11 +89,12 @@ async function sendAs(
   const now = context.now();
   const filled =
     method === 'POST' && fillIn((body ?? {}) as JsonObject, { action: endpoint, id: as, uri, now });
+  const text = filled ? JSON.stringify(filled) : undefined;
   let authorization = '';
   const url = `${context.config.identities[role].url}${path}`;
   const answer = await send({
     ...{ method, url, maxAnswerBytes, signal: AbortSignal.timeout(withinMs) },
-    ...(filled && { body: Buffer.from(JSON.stringify(filled)) }),
+    ...(text !== undefined && { body: Buffer.from(text) }),
     beforeSending: async (header) => {
       authorization = header;
     },
@@ -87,18 +102,13 @@ async function sendAs(
   return {
     sent: {
       ...{ method, path, authorization, ...(filled && { body: filled }) },
-      curl: renderCurl({ method, url, authorization, ...(filled && { body: JSON.stringify(filled) }) }),
+      curl: renderCurl(method, url, authorization, text),
     },
     answer: { status: answer.status, signer: answer.signer ?? null, body: parseJson(answer.body) },
   };
 }
 
-function renderCurl({
-  method,
-  url,
-  authorization,
-  body,
-}: Record<'method' | 'url' | 'authorization', string> & { body?: string }): string {
+function renderCurl(method: string, url: string, authorization: string, body?: string): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const content =
     body === undefined ? [] : ['-H', quote('content-type: application/json'), '-d', quote(body)];
@@ -164,25 +174,3 @@ const TryAnswer = Type.Object({
   }),
 });
 type TryAnswer = Static<typeof TryAnswer>;
-
-const operation: PlainOperation = {
-  summary: 'Sign a request with a key of the demo network, and send it.',
-  description: 'Only in `signpost up`. Callbacks to a participant without an address come to the inbox.',
-  body: TryRequest,
-  answer: TryAnswer,
-  answers: { 404: 'There is no such signed operation.', 409: 'There is no such key on this machine.' },
-  examples: {
-    bodies: Object.fromEntries(
-      Object.entries(actionExamples.discover.bodies).map(([name, { summary, value }]) => [
-        name,
-        { summary, value: { role: 'discovery', method: 'POST', path: endpoints.discover.path, body: value } },
-      ]),
-    ),
-  },
-};
-
-const documentOperation: PlainOperation = {
-  summary: 'The OpenAPI document of another role of this process.',
-  answers: { 404: 'No such role runs in this process.' },
-  examples: { parameters: { role: 'catalog' } },
-};

@@ -1,29 +1,37 @@
 import type { FastifyInstance } from 'fastify';
-import type { PlainOperation } from '../http/openapi.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { closed, Id, titled } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
-import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { Why } from '../search/port.ts';
 import { WhyAnswer } from './answers/find.ts';
 import type { ConsoleContext } from './context.ts';
 import { findMembers, questionOf } from './find.ts';
+import { addRoute } from './route.ts';
 
 export function addWhyRoute(server: FastifyInstance, { search, config }: ConsoleContext): void {
-  prepareValidator(WhyRequest);
-  server.post(
-    '/api/find/why',
-    { config: { operation, access: 'read' } },
-    async (request): Promise<WhyAnswer> => {
-      const asked = validator(WhyRequest)(request.body);
-      const { id, catalogId, owner } = asked.resource;
-      const why = await search.why(questionOf(asked), {
+  addRoute(server, 'POST /api/find/why', {
+    summary: 'Tell why a resource is, or is not, in the answer to an intent.',
+    description:
+      'Makes each check of a search on this resource alone; all of them, also after one that fails.',
+    body: titled('WhyRequest', {
+      ...findMembers,
+      resource: closed({
+        id: Id,
+        catalogId: Type.Optional(Id),
+        owner: Type.Optional(Type.String({ description: 'SubscriberId of the node that publishes it.' })),
+      }),
+    }),
+    answer: WhyAnswer,
+    access: 'read',
+    async handle({ body }) {
+      const { id, catalogId, owner } = body.resource;
+      const why = await search.why(questionOf(body), {
         ...{ id, catalogId },
         ...(owner !== undefined && { owner: identityOf(owner, config.REGISTRY_NAME) }),
       });
       return { found: why.checks.every(({ ok }) => ok), ...why, ...conclude(why) };
     },
-  );
+  });
 }
 
 type CheckName = Why['checks'][number]['check'];
@@ -45,19 +53,3 @@ function conclude({ checks, rank }: Why): { conclusion: string; nextStep?: strin
   if (!failed) return { conclusion: `It is found, as number ${rank}.` };
   return { conclusion: `It is not found: ${failed.detail}`, nextStep: nextSteps[failed.check] };
 }
-
-const WhyRequest = titled('WhyRequest', {
-  ...findMembers,
-  resource: closed({
-    id: Id,
-    catalogId: Type.Optional(Id),
-    owner: Type.Optional(Type.String({ description: 'SubscriberId of the node that publishes it.' })),
-  }),
-});
-
-const operation: PlainOperation = {
-  summary: 'Tell why a resource is, or is not, in the answer to an intent.',
-  description: 'Makes each check of a search on this resource alone; all of them, also after one that fails.',
-  body: WhyRequest,
-  answer: WhyAnswer,
-};

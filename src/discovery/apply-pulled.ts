@@ -51,7 +51,8 @@ export async function applyPulled(
   signal: AbortSignal,
 ): Promise<PageOutcome> {
   const outcome: PageOutcome = { catalogs: 0, written: 0, removed: 0, skipped: 0 };
-  const logProgress = createProgressLog(context, page, outcome);
+  const { logger, now } = context;
+  let loggedAt = now().getTime();
   const group = new Map<string, ReceivedCatalog>();
   let documents = 0;
   const underWay = new Map<Promise<void>, ReadonlySet<string>>();
@@ -79,7 +80,10 @@ export async function applyPulled(
   try {
     for await (const part of parts) {
       signal.throwIfAborted();
-      logProgress();
+      if (now().getTime() - loggedAt >= progressEveryMs) {
+        loggedAt = now().getTime();
+        logger.info({ service: page.service, networkId: page.networkId, ...outcome }, 'pulling');
+      }
       if ('invalidId' in part) {
         await noteInvalid(context, page, part.invalidId);
         continue;
@@ -102,19 +106,6 @@ export async function applyPulled(
     await Promise.allSettled(underWay.keys());
   }
   return outcome;
-}
-
-function createProgressLog(
-  { logger, now }: DiscoveryContext,
-  { service, networkId }: PulledPage,
-  outcome: PageOutcome,
-): () => void {
-  let loggedAt = now().getTime();
-  return () => {
-    if (now().getTime() - loggedAt < progressEveryMs) return;
-    loggedAt = now().getTime();
-    logger.info({ service, networkId, ...outcome }, 'pulling');
-  };
 }
 
 function applyWhole(

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { type AnswerToQuestion, exchangeSigned, type Question } from '../delivery/exchange.ts';
 import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Action } from '../protocol/actions.ts';
-import type { Context } from '../protocol/context.ts';
-import { protocolVersion } from '../protocol/endpoints.ts';
+import { fillIn } from '../protocol/fill-in.ts';
 import { isJsonObject, parseJson } from '../protocol/json.ts';
 import type { Static, TSchema } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
@@ -43,8 +41,10 @@ export async function askService(
   question: ServiceQuestion,
 ): Promise<AnswerToQuestion> {
   const { action, catalogUrl, message, query, signal } = question;
-  const { self, client, registry, logger, now } = context;
-  const envelope = message && { context: contextFor(context, action), message };
+  const { self, hosting, client, registry, logger, now } = context;
+  const { subscriberId: id } = self;
+  const from = { action, id, uri: hosting.url, now: now() };
+  const envelope = message && fillIn({ context: { bapId: id }, message }, from);
   const body = envelope ? Buffer.from(JSON.stringify(envelope)) : Buffer.alloc(0);
   const asked: Question = {
     method: action.method,
@@ -80,18 +80,6 @@ export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion
       cause: error,
     });
   }
-}
-
-function contextFor({ self, hosting, now }: DiscoveryContext, action: Action): Context {
-  return {
-    version: protocolVersion,
-    action: action.name,
-    messageId: randomUUID(),
-    transactionId: randomUUID(),
-    timestamp: now().toISOString(),
-    bapId: self.subscriberId,
-    bapUri: hosting.url,
-  };
 }
 
 /** The error of a NACK in words; only small bodies are one. */

@@ -9,12 +9,11 @@ import { actions } from '../protocol/actions.ts';
 import { callbackContext } from '../protocol/context.ts';
 import { nothingMatches, truncatedHeaders } from '../protocol/discover-messages.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import type { AnswerPage } from '../rules/discover/page-answer.ts';
+import { type AnswerPage, beyondTheLast } from '../rules/discover/page-answer.ts';
 import {
   createDeadline,
   type Deadline,
   type Found,
-  type NearMiss,
   type SearchOptions,
   withinDeadline,
 } from '../search/port.ts';
@@ -54,13 +53,8 @@ export function addDiscoverRoute(
   const { DISCOVER_CONCURRENCY: size, WORKERS } = context.config;
   const turns = createTurns({ size, maxWaiting: Math.ceil(maxWaiting / WORKERS) });
   const largeTurns = createTurns(largePage.turns);
-  const own = {
-    ...context,
-    turns,
-    largeTurns,
-    costs: service.costs,
-    observe: observeDiscovers(context.metrics),
-  };
+  const observe = observeDiscovers(context.metrics);
+  const own = { ...context, turns, largeTurns, costs: service.costs, observe };
   const handler = (request: Discover) => discover(own, request);
   signedRoute(server, service, actions.discover, handler, { writesLast: true, hasOwnTurns: true });
 }
@@ -181,11 +175,6 @@ async function tellNothing(
   const answer = { status: 202, body: JSON.stringify(ack(scope.messageId, nothing)) };
   await rememberAnswer(database, request, answer, { open: false });
   return answer;
-}
-
-function beyondTheLast(total: number): NearMiss {
-  const says = `The offset is beyond the last of ${total} that match.`;
-  return { code: 'offset-beyond-last', says, path: '$.message.offset' };
 }
 
 /** Documents leave as they are stored: their texts are put together, not rendered again. */

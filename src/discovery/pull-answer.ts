@@ -87,13 +87,8 @@ async function findMasters(
   let limit = mastersPerPage;
   for (let page = 0, offset = 0; page < maxMasterPages; page += 1) {
     const message = { filters, limit, offset };
-    const answer = await askService(context, {
-      action: actions.search,
-      catalogUrl,
-      message,
-      maxAnswerBytes,
-      signal,
-    }).catch((error) => {
+    const question = { action: actions.search, catalogUrl, message, maxAnswerBytes, signal };
+    const answer = await askService(context, question).catch((error) => {
       if (error instanceof FetchFailure && error.kind === 'too-large') return undefined;
       throw error;
     });

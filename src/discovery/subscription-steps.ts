@@ -120,14 +120,10 @@ async function isSubscribed(
   { catalog_url: catalogUrl, subscription_id: subscriptionId }: Feed,
   signal: AbortSignal,
 ): Promise<boolean | undefined> {
+  const action = actions.listSubscriptions;
   const query = { subscriptionId: subscriptionId ?? '' };
   try {
-    const answer = await askService(context, {
-      action: actions.listSubscriptions,
-      catalogUrl,
-      query,
-      signal,
-    });
+    const answer = await askService(context, { action, catalogUrl, query, signal });
     const { subscriptions } = readAnswer(answer, Listed).message;
     const own = subscriptions.find((one) => one.subscriptionId === subscriptionId);
     return own !== undefined && (own.status ?? active) === active;

@@ -9,8 +9,15 @@ interface Filling {
   now: Date;
 }
 
+interface Filled {
+  context: JsonObject & Record<'messageId' | 'transactionId', string>;
+}
+
 /** The document with a context for this sending, by the identity that signs it. A callback keeps the messageId of its request; the transaction goes on if the file names one. */
-export function fillIn(document: JsonObject, { action, id, uri, now }: Filling): JsonObject {
+export function fillIn<D extends { context?: unknown }>(
+  document: D,
+  { action, id, uri, now }: Filling,
+): D & Filled {
   const given = isJsonObject(document.context) ? document.context : {};
   const side = sideOf(action, given);
   return {
@@ -24,7 +31,7 @@ export function fillIn(document: JsonObject, { action, id, uri, now }: Filling):
       timestamp: now.toISOString(),
       ...(side && { [`${side}Id`]: id, [`${side}Uri`]: uri }),
     },
-  };
+  } as D & Filled;
 }
 
 /** Which pair of context members names the caller. Where the action needs none, one that stands there must still be ours. */

@@ -90,15 +90,14 @@ describe('the page, where it is built', () => {
 });
 
 describe('the page, where it is not built', () => {
-  it('is a page with links', async () => {
+  it('is not found, with the command that builds it', async () => {
     const { server, url } = await serve(join(directory, 'nowhere'));
     try {
       const response = await fetch(url);
-      expect([response.status, response.headers.get('content-type')]).toEqual([
-        200,
-        'text/html; charset=utf-8',
-      ]);
-      expect(await response.text()).toContain('<a href="/openapi.json">');
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({
+        error: { hint: expect.stringContaining('npm run build') },
+      });
     } finally {
       await server.close();
     }

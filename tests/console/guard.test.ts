@@ -43,9 +43,9 @@ async function send(
 
 const page = ['GET', '/'] as const;
 const session = ['GET', '/api/session'] as const;
-const read = ['GET', '/api/crawl'] as const;
+const read = ['GET', '/api/nodes'] as const;
 /** Reads, with a body. */
-const question = ['POST', '/api/explain'] as const;
+const question = ['POST', '/api/find'] as const;
 /** Whoever may change something learns that there is no such route. */
 const change = ['POST', '/api/nothing/of/this/name'] as const;
 

@@ -118,10 +118,10 @@ describe('GET /api/catalogs', () => {
     expect((await desk.get('/api/catalogs?q=catalog_0&source=service')).items).toEqual([]);
   });
 
-  it('looks at so many catalogs for a part of a name, says so, and goes on behind them', async () => {
+  it('looks at so many catalogs for a part of a name, and goes on behind them', async () => {
     const { database } = network;
     const found: object[] = [];
-    const lookedAt: (number | undefined)[] = [];
+    let pages = 0;
     for (
       let after: { in: 'service'; key: number } | undefined, next: string | undefined = '';
       next !== undefined;
@@ -129,11 +129,11 @@ describe('GET /api/catalogs', () => {
       const asked = { text: 'number 99999', source: 'service' as const, limit, lookAt: 40_000, after };
       const page = await listAllCatalogs(database, asked);
       found.push(...page.items);
-      lookedAt.push(page.lookedAt);
+      pages += 1;
       next = page.next;
       after = next === undefined ? undefined : JSON.parse(Buffer.from(next, 'base64url').toString());
     }
-    expect([idsOf(found), lookedAt]).toEqual([['catalog-099999'], [40_000, 40_000, undefined]]);
+    expect([idsOf(found), pages]).toEqual([['catalog-099999'], 3]);
   });
 
   it('keeps to network, type and source', async () => {

@@ -21,7 +21,14 @@ export function App() {
   const { page } = route.value;
   const main = useRef<HTMLElement>(null);
   const Page = pages[page];
-  useTitle(page, main);
+  const isFirst = useRef(true);
+  // A change of page is told to screen readers by the title and by the focus, which goes to the new page.
+  useEffect(() => {
+    document.title = `${page[0]?.toUpperCase()}${page.slice(1)} · Signpost`;
+    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
+    scrollTo(0, 0);
+  }, [page]);
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -37,15 +44,4 @@ export function App() {
       <Toasts />
     </>
   );
-}
-
-/** A change of page is told to screen readers by the title and by the focus, which goes to the new page. */
-function useTitle(page: PageName, main: { current: HTMLElement | null }): void {
-  const first = useRef(true);
-  useEffect(() => {
-    document.title = `${page[0]?.toUpperCase()}${page.slice(1)} · Signpost`;
-    if (!first.current) main.current?.focus({ preventScroll: true });
-    first.current = false;
-    scrollTo(0, 0);
-  }, [page, main]);
 }

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { pathWith, type Query } from './api/client.ts';
 
 /** Hash routes, `#/find?text=charger`: a link reproduces what is seen, and the server need not know of pages. */
 export const pageNames = ['find', 'inspect', 'publish', 'debug', 'network', 'health'] as const;
@@ -9,29 +10,22 @@ export interface Route {
   params: URLSearchParams;
 }
 
-export type Params = Record<string, string | number | undefined>;
-
 export const route = signal<Route>(readHash());
 
 addEventListener('hashchange', () => {
   route.value = readHash();
 });
 
-export function hrefTo(page: PageName, params: Params = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) {
-    if (value !== undefined && value !== '') search.set(name, String(value));
-  }
-  const query = search.toString();
-  return `#/${page}${query === '' ? '' : `?${query}`}`;
+export function hrefTo(page: PageName, params: Query = {}): string {
+  return pathWith(`#/${page}`, params);
 }
 
-export function navigate(page: PageName, params: Params = {}): void {
+export function navigate(page: PageName, params: Query = {}): void {
   location.hash = hrefTo(page, params);
 }
 
 /** Changes the address without another entry in the history: while somebody types or draws. */
-export function replaceParams(page: PageName, params: Params): void {
+export function replaceParams(page: PageName, params: Query): void {
   const href = hrefTo(page, params);
   if (href === location.hash) return;
   history.replaceState(null, '', href);

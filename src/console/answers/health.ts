@@ -1,6 +1,7 @@
 import { titled } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 import { troubleKinds } from '../../rules/troubles.ts';
+import { NearMiss } from './find.ts';
 
 const Time = Type.String({ format: 'date-time' });
 
@@ -69,9 +70,7 @@ export const EmptySearch = Type.Object({
   firstAt: Time,
   networkId: Type.Optional(Type.String()),
   intent: Type.Object({}),
-  nearMisses: Type.Array(
-    Type.Object({ code: Type.String(), message: Type.String(), path: Type.Optional(Type.String()) }),
-  ),
+  nearMisses: Type.Array(NearMiss),
   times: Type.Integer(),
 });
 export type EmptySearch = Static<typeof EmptySearch>;

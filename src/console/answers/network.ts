@@ -2,6 +2,7 @@ import { CatalogType } from '../../protocol/catalog.ts';
 import { ResourceDirective } from '../../protocol/publish-messages.ts';
 import { titled } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
+import { Change } from './inspect.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const Names = Type.Array(Type.String());
@@ -255,14 +256,7 @@ export const CatalogDetails = titled('CatalogDetails', {
 export type CatalogDetails = Static<typeof CatalogDetails>;
 
 export const CatalogDifference = titled('CatalogDifference', {
-  changes: Type.Array(
-    Type.Object({
-      path: Type.String(),
-      kind: Type.Enum(['added', 'changed']),
-      after: Type.Unknown(),
-      version: Type.Integer(),
-    }),
-  ),
+  changes: Type.Array(Type.Object({ ...Change.properties, version: Type.Integer() })),
   truncated: Type.Boolean(),
   removed: Type.Integer({ description: 'How many documents were removed.' }),
   note: Type.String(),

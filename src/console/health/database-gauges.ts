@@ -4,7 +4,6 @@ import {
   type DeliveryBacklog,
   deliveryKinds,
   deliveryStates,
-  type IndexMeasure,
   measureDeliveries,
   measureIndex,
 } from '../../storage/console/backlog.ts';
@@ -29,7 +28,12 @@ export function addDatabaseGauges({ database, metrics, logger }: Tools): void {
     measuredAt = performance.now();
     forget();
     tellDeliveries(deliveries, { counts, ages });
-    if (index) tellIndex(index, { size, bytes, lag, failing });
+    if (!index) return;
+    for (const kind of ['catalog', 'resource', 'offer'] as const) size.set({ kind }, index[`${kind}s`]);
+    bytes.set(index.bytes);
+    lag.set({ stage: 'publish' }, Math.max(0, index.publishLag));
+    lag.set({ stage: 'push' }, Math.max(0, index.pushLag));
+    failing.set(index.failingCatalogs);
   });
   const collect = () =>
     refresh((error) => {
@@ -112,21 +116,4 @@ function tellDeliveries(
       counts.set(rest, Math.max(0, total - told));
       ages.set(rest, Math.max(0, receivers[namedReceivers]?.seconds ?? 0));
     }
-}
-
-interface IndexGauges {
-  size: Gauge<'kind'>;
-  bytes: Gauge<never>;
-  lag: Gauge<'stage'>;
-  failing: Gauge<never>;
-}
-
-function tellIndex(index: IndexMeasure, { size, bytes, lag, failing }: IndexGauges): void {
-  size.set({ kind: 'catalog' }, index.catalogs);
-  size.set({ kind: 'resource' }, index.resources);
-  size.set({ kind: 'offer' }, index.offers);
-  bytes.set(index.bytes);
-  lag.set({ stage: 'publish' }, Math.max(0, index.publishLag));
-  lag.set({ stage: 'push' }, Math.max(0, index.pushLag));
-  failing.set(index.failingCatalogs);
 }

@@ -1,7 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { readTroubles } from '../../delivery/troubles.ts';
-import type { PlainOperation } from '../../http/openapi.ts';
-import { parseQuery } from '../../protocol/envelope.ts';
 import { Type } from '../../protocol/type.ts';
 import { duplicatesHint, spellDuplicates } from '../../rules/duplicates.ts';
 import { readDuplicates } from '../../storage/console/duplicates.ts';
@@ -10,68 +8,67 @@ import { listProcesses, readMinutes } from '../../storage/console/minutes.ts';
 import { readOverview } from '../../storage/console/overview.ts';
 import { Duplicate, EmptySearch, Health, Series, seriesNames, Trouble } from '../answers/health.ts';
 import type { ConsoleContext } from '../context.ts';
-import { addList, CursorTime, listOf, nextCursor, type Page, withoutNulls } from '../list.ts';
+import { addList, CursorTime, listOf, nextCursor, withoutNulls } from '../list.ts';
+import { addRoute } from '../route.ts';
 import { buildSeries } from './series.ts';
 import { findReasons, goals } from './verdict.ts';
 
 export function addHealthRoutes(server: FastifyInstance, { database, now }: ConsoleContext): void {
   const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000);
 
-  server.get('/api/health', { config: { operation: healthOperation } }, async (): Promise<Health> => {
-    const [troubles, { deliveries }, numbers, processes] = await Promise.all([
-      readTroubles(database, now()),
-      readOverview(database),
-      readMinutes(database, minutesAgo(judgedMinutes)),
-      listProcesses(database, minutesAgo(aliveMinutes)),
-    ]);
-    const reasons = findReasons(troubles, deliveries.parked, buildSeries(numbers, now()));
-    return {
-      healthy: reasons.length === 0,
-      reasons,
-      processes: processes.map((one) => ({ ...one, roles: [...one.roles] })),
-    };
+  addRoute(server, 'GET /api/health', {
+    summary: 'Say whether all is well, and if not, why; and which processes run.',
+    tag,
+    answer: Health,
+    async handle() {
+      const [troubles, { deliveries }, numbers, processes] = await Promise.all([
+        readTroubles(database, now()),
+        readOverview(database),
+        readMinutes(database, minutesAgo(judgedMinutes)),
+        listProcesses(database, minutesAgo(aliveMinutes)),
+      ]);
+      const reasons = findReasons(troubles, deliveries.parked, buildSeries(numbers, now()));
+      return {
+        healthy: reasons.length === 0,
+        reasons,
+        processes: processes.map((one) => ({ ...one, roles: [...one.roles] })),
+      };
+    },
   });
 
-  server.get(
-    '/api/health/troubles',
-    { config: { operation: troublesOperation } },
-    async (): Promise<Page<Trouble>> => ({
-      items: await readTroubles(database, now()),
+  addRoute(server, 'GET /api/health/troubles', {
+    summary: 'List failures that last, each with what to do next.',
+    description:
+      'A key of a running role that the registry does not have; a subscription that a catalog service refuses; a feed that is not in step. The same list is in the body of `/ready`, in `signpost status` and in `signpost check`.',
+    tag,
+    answer: listOf('Troubles', Trouble),
+    handle: async () => ({ items: await readTroubles(database, now()) }),
+  });
+
+  const duplicates = keepFresh(() => listDuplicates(database), now);
+  addRoute(server, 'GET /api/health/duplicates', {
+    summary: 'List pairs of nodes that publish the same chargers.',
+    description:
+      'They publish the same EVSE id, or the same operator within 30 m. Searches find both, because signed data is never merged. At most 100 pairs by EVSE ids; of operators that several nodes name, up to 50,000 chargers are compared by place. A list that is older than a minute is read again, for the next request.',
+    tag,
+    answer: listOf('Duplicates', Duplicate),
+    handle: async () => ({ items: await duplicates() }),
+  });
+
+  addRoute(server, 'GET /api/health/series', {
+    summary: 'Tell how all processes did, minute by minute.',
+    description:
+      'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; of the delay of the event loop, the highest counts. Kept for HEALTH_DAYS (7).',
+    tag,
+    query: Type.Object({
+      hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168, default: defaultHours })),
     }),
-  );
-
-  let known: { readAt: number; items: Duplicate[] } | undefined;
-  let reading: Promise<void> | undefined;
-  const readAgain = () =>
-    listDuplicates(database)
-      .then((items) => {
-        known = { readAt: now().getTime(), items };
-      })
-      .finally(() => {
-        reading = undefined;
-      });
-  server.get(
-    '/api/health/duplicates',
-    { config: { operation: duplicatesOperation } },
-    async (): Promise<Page<Duplicate>> => {
-      const isOld = known === undefined || now().getTime() - known.readAt > duplicatesMs;
-      if (isOld) reading ??= readAgain();
-      // Only the first list is waited for. A later one is read while the one before is shown; if that fails, the next request reads it again.
-      if (known === undefined) await reading;
-      else reading?.catch(() => {});
-      return { items: known?.items ?? [] };
-    },
-  );
-
-  server.get(
-    '/api/health/series',
-    { config: { operation: seriesOperation } },
-    async ({ query }): Promise<Series> => {
-      const { hours = defaultHours } = parseQuery(SeriesQuery, query);
+    answer: Series,
+    async handle({ query: { hours = defaultHours } }) {
       const numbers = await readMinutes(database, minutesAgo(hours * 60));
       return { names: [...seriesNames], goals, rows: buildSeries(numbers, now()) };
     },
-  );
+  });
 
   addList(server, '/api/health/empty-searches', {
     summary: 'List searches that found nothing, the latest first.',
@@ -95,6 +92,24 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
   });
 }
 
+/** Only the first list is waited for. A later one is read while the one before is shown; if that fails, the next request reads it again. */
+function keepFresh(read: () => Promise<Duplicate[]>, now: () => Date): () => Promise<Duplicate[]> {
+  let known: { readAt: number; items: Duplicate[] } | undefined;
+  let reading: Promise<Duplicate[]> | undefined;
+  const readAgain = async () => {
+    const items = await read().finally(() => (reading = undefined));
+    known = { readAt: now().getTime(), items };
+    return items;
+  };
+  return async () => {
+    if (known && now().getTime() - known.readAt <= duplicatesMs) return known.items;
+    reading ??= readAgain();
+    if (!known) return reading;
+    reading.catch(() => {});
+    return known.items;
+  };
+}
+
 async function listDuplicates(database: ConsoleContext['database']): Promise<Duplicate[]> {
   const found = await readDuplicates(database);
   return found.map((one) => ({ nodes: one.nodes, what: spellDuplicates(one), next: duplicatesHint }));
@@ -107,35 +122,4 @@ const judgedMinutes = 5;
 /** A process writes every 15 s, under the minute that has begun. */
 const aliveMinutes = 2;
 const defaultHours = 24;
-const SeriesQuery = Type.Object({
-  hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168, default: defaultHours })),
-});
 const tag = 'Health';
-
-const healthOperation: PlainOperation = {
-  summary: 'Say whether all is well, and if not, why; and which processes run.',
-  tag,
-  answer: Health,
-};
-const troublesOperation: PlainOperation = {
-  summary: 'List failures that last, each with what to do next.',
-  description:
-    'A key of a running role that the registry does not have; a subscription that a catalog service refuses; a feed that is not in step. The same list is in the body of `/ready`, in `signpost status` and in `signpost check`.',
-  tag,
-  answer: listOf('Troubles', Trouble),
-};
-const duplicatesOperation: PlainOperation = {
-  summary: 'List pairs of nodes that publish the same chargers.',
-  description:
-    'They publish the same EVSE id, or the same operator within 30 m. Searches find both, because signed data is never merged. At most 100 pairs by EVSE ids; of operators that several nodes name, up to 50,000 chargers are compared by place. A list that is older than a minute is read again, for the next request.',
-  tag,
-  answer: listOf('Duplicates', Duplicate),
-};
-const seriesOperation: PlainOperation = {
-  summary: 'Tell how all processes did, minute by minute.',
-  description:
-    'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; of the delay of the event loop, the highest counts. Kept for HEALTH_DAYS (7).',
-  tag,
-  query: SeriesQuery,
-  answer: Series,
-};

@@ -5,12 +5,12 @@ import type { Json } from '../../protocol/json.ts';
 import { type ComparedCatalog, compareCatalogs } from '../../rules/compare-catalogs.ts';
 import type { CatalogContent } from '../../rules/self-hosted/content.ts';
 import {
-  type CatalogDocuments,
+  type DocumentsOf,
   findKnownCatalogs,
   type KnownCatalog,
   listCopies,
-  readIndexedDocuments,
-  readStoredDocuments,
+  type ReadDocument,
+  readDocuments,
 } from '../../storage/console/subjects.ts';
 import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
 import type { Difference } from '../answers/inspect.ts';
@@ -31,8 +31,7 @@ export async function compareWithLive(
   const { database, config } = context;
   const owner = identityOf(node, config.REGISTRY_NAME);
   const [known] = await findKnownCatalogs(database, { catalogId, owner, limit: 1 });
-  const held = known?.indexed && (await readIndexedDocuments(database, known.indexed.key, bounds));
-  const indexed = held ? parseDocuments(held) : nothing;
+  const indexed = await readKnown(context, 'indexed', known?.indexed);
   const live = await (known?.stored ? readStored(context, known) : readFiles(context, { owner, catalogId }));
   const { changes, truncated } = compareCatalogs(indexed, live.catalog, {
     maxChanges,
@@ -51,13 +50,12 @@ interface Live {
   inheriting: ReadonlySet<string>;
 }
 
-async function readStored({ database, config }: ConsoleContext, known: KnownCatalog): Promise<Live> {
-  const documents = await readStoredDocuments(database, known, bounds);
-  const copies = await listCopies(database, known);
+async function readStored(context: ConsoleContext, known: KnownCatalog): Promise<Live> {
+  const copies = await listCopies(context.database, known);
   return {
-    catalog: documents ? parseDocuments(documents) : nothing,
+    catalog: await readKnown(context, 'stored', known.stored),
     version: known.stored?.version ?? null,
-    indexedVersion: findOwnCopy(config, copies)?.version ?? null,
+    indexedVersion: findOwnCopy(context.config, copies)?.version ?? null,
     inheriting: new Set(),
   };
 }
@@ -67,7 +65,7 @@ async function readFiles(
   { owner, catalogId }: { owner: string; catalogId: string },
 ): Promise<Live> {
   const { reader, signal } = openTools(context);
-  const [crawled] = await listCrawledCatalogs(context.database, owner, { catalogIds: [catalogId] });
+  const [crawled] = await listCrawledCatalogs(context.database, owner, [catalogId]);
   const indexedVersion = crawled?.version ?? null;
   try {
     const content = await readLive(reader, { identity: owner, catalogId, signal });
@@ -97,12 +95,17 @@ function ofContent({ members, resources, offers }: CatalogContent): ComparedCata
   };
 }
 
-function parseDocuments(documents: CatalogDocuments | 'too large'): ComparedCatalog {
-  if (documents === 'too large') throw tooLarge();
-  const { head, resources, offers } = documents;
-  const byId = (list: CatalogDocuments['resources']) =>
+async function readKnown(
+  { database }: ConsoleContext,
+  of: DocumentsOf,
+  catalog: { key: number } | null | undefined,
+): Promise<ComparedCatalog> {
+  if (!catalog) return nothing;
+  const { head, lists } = await readDocuments(database, of, catalog.key, bounds);
+  if (!lists) throw tooLarge();
+  const byId = (list: readonly ReadDocument[]) =>
     new Map(list.map(({ id, document }): [string, Json] => [id, JSON.parse(document)]));
-  return { members: JSON.parse(head), resources: byId(resources), offers: byId(offers) };
+  return { members: JSON.parse(head), resources: byId(lists.resources), offers: byId(lists.offers) };
 }
 
 /** Half of a catalog beside the whole of it would show differences that there are not. */

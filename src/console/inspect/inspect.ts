@@ -114,7 +114,7 @@ async function inspectFiles(
     ...findings.flatMap((finding) => finding.catalogId ?? []),
     ...known.filter(({ isCrawled }) => isCrawled).map((one) => one.catalogId),
   ]);
-  const crawled = await listCrawledCatalogs(database, node, { catalogIds: [...walked] });
+  const crawled = await listCrawledCatalogs(database, node, [...walked]);
   const versions = new Map(
     findings.flatMap((finding) =>
       finding.kind === 'holds' && finding.catalogId && finding.version !== undefined

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { PlainOperation } from '../../http/openapi.ts';
-import { parseQuery } from '../../protocol/envelope.ts';
 import { Id, NetworkId } from '../../protocol/shapes.ts';
-import { Type } from '../../protocol/type.ts';
+import { type Static, Type } from '../../protocol/type.ts';
 import { Difference, Inspection } from '../answers/inspect.ts';
 import type { ConsoleContext } from '../context.ts';
+import { addRoute } from '../route.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { compareWithLive } from './difference.ts';
 import { inspect } from './inspect.ts';
@@ -12,19 +11,44 @@ import { renderCsv } from './issues.ts';
 
 export function addInspectRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const inTurn = createSemaphore(inspectionTurns);
-  const ask = async (query: unknown) => {
-    const { q, node, network } = parseQuery(InspectQuery, query);
-    return inTurn(() => inspect(context, { text: q.trim(), node, network }));
-  };
-  server.get('/api/inspect', { config: { operation } }, ({ query }) => ask(query));
-  server.get('/api/inspect/issues.csv', { config: { operation: csvOperation } }, async ({ query }, reply) => {
-    const { issues } = await ask(query);
-    reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="issues.csv"');
-    return renderCsv(issues);
+  const ask = ({ q, node, network }: Static<typeof InspectQuery>) =>
+    inTurn(() => inspect(context, { text: q.trim(), node, network }));
+
+  addRoute(server, 'GET /api/inspect', {
+    summary: 'Tell why a node, a catalog or a resource is, or is not, to be found.',
+    description:
+      'Walks the chain from the registry to the index, now, as a crawler does that has never seen the node; for what was published through a catalog service, from the registry over publish and push.',
+    query: InspectQuery,
+    answer: Inspection,
+    answers: { 413: tooLarge, 503: `${tooMany} Or the registry cannot be asked.`, 504: tooSlow },
+    handle: ({ query }) => ask(query),
   });
-  server.get('/api/inspect/difference', { config: { operation: differenceOperation } }, async ({ query }) => {
-    const named = parseQuery(DifferenceQuery, query);
-    return inTurn(() => compareWithLive(context, named));
+
+  addRoute(server, 'GET /api/inspect/issues.csv', {
+    summary: 'The issues of an inspection as CSV.',
+    query: InspectQuery,
+    answers: { 413: tooLarge, 503: tooMany },
+    async handle({ query }, _request, reply) {
+      const { issues } = await ask(query);
+      reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="issues.csv"');
+      return renderCsv(issues);
+    },
+  });
+
+  addRoute(server, 'GET /api/inspect/difference', {
+    summary: 'Compare what is indexed of a catalog with what is live.',
+    query: Type.Object({ node: Node, catalogId: Id }),
+    answer: Difference,
+    answers: {
+      404: 'There is no such catalog.',
+      409: 'Its files cannot be read or do not verify; the hint says where to look.',
+      413: 'The catalog is too large to be compared.',
+      503: tooMany,
+      504: tooSlow,
+    },
+    handle: ({ query }) => inTurn(() => compareWithLive(context, query)),
   });
 }
 
@@ -45,40 +69,7 @@ const InspectQuery = Type.Object({
   node: Type.Optional(Node),
   network: Type.Optional(NetworkId),
 });
-const DifferenceQuery = Type.Object({ node: Node, catalogId: Id });
 
 const tooLarge = 'The files of the node have more bytes than an inspection reads.';
 const tooMany = 'Too many inspections are under way; Retry-After says when to come again.';
 const tooSlow = 'The node does not answer in time.';
-
-const operation: PlainOperation = {
-  summary: 'Tell why a node, a catalog or a resource is, or is not, to be found.',
-  description:
-    'Walks the chain from the registry to the index, now, as a crawler does that has never seen the node; for what was published through a catalog service, from the registry over publish and push.',
-  query: InspectQuery,
-  answer: Inspection,
-  answers: {
-    413: tooLarge,
-    503: `${tooMany} Or the registry cannot be asked.`,
-    504: tooSlow,
-  },
-};
-
-const csvOperation: PlainOperation = {
-  summary: 'The issues of an inspection as CSV.',
-  query: InspectQuery,
-  answers: { 413: tooLarge, 503: tooMany },
-};
-
-const differenceOperation: PlainOperation = {
-  summary: 'Compare what is indexed of a catalog with what is live.',
-  query: DifferenceQuery,
-  answer: Difference,
-  answers: {
-    404: 'There is no such catalog.',
-    409: 'Its files cannot be read or do not verify; the hint says where to look.',
-    413: 'The catalog is too large to be compared.',
-    503: tooMany,
-    504: tooSlow,
-  },
-};

@@ -118,15 +118,11 @@ function linkPush(catalogId: string, version: number | undefined, copy: PushedCo
       ...{ ...about, code: state === 'parked' ? 'parked' : 'no-endpoint' },
       hint: 'See the deliveries to it, and replay them once it answers again.',
     });
-  if (state === 'skipped')
-    return link(
-      'push',
-      'broken',
-      `${discovery} does not get version ${version}: an operator skipped the push.`,
-      {
-        ...{ ...about, code: 'skipped', hint: 'Publish the catalog again: its next change is pushed whole.' },
-      },
-    );
+  if (state === 'skipped') {
+    const detail = `${discovery} does not get version ${version}: an operator skipped the push.`;
+    const hint = 'Publish the catalog again: its next change is pushed whole.';
+    return link('push', 'broken', detail, { ...about, code: 'skipped', hint });
+  }
   return link('push', 'warning', `${discovery} is being told: ${lastError ?? state}.`, about);
 }
 

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import type { PlainOperation } from '../../http/openapi.ts';
 import { oneOfTexts } from '../../protocol/shapes.ts';
 import { Type } from '../../protocol/type.ts';
-import { prepareValidator, validator } from '../../protocol/validate.ts';
 import { CheckAnswer, ProgressAnswer, PublishAnswer } from '../answers/publish.ts';
 import { actorOf } from '../audit.ts';
 import { audited } from '../audited.ts';
 import type { ConsoleContext } from '../context.ts';
+import { addRoute } from '../route.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { checkText } from './check.ts';
 import { readPasted } from './input.ts';
@@ -16,33 +15,46 @@ import { publishFiles } from './trigger.ts';
 
 /** Publish: check a text, publish it through the service or as signed files, and watch what becomes of it. */
 export function addPublishRoutes(server: FastifyInstance, context: ConsoleContext): void {
-  for (const schema of [CheckRequest, PublishTextRequest]) prepareValidator(schema);
-  const bodyLimit = maxTextBytes;
   const inTurn = createSemaphore(checkTurns);
-  server.post(
-    '/api/publish/check',
-    { bodyLimit: maxCheckedBytes, config: { operation: checkOperation, access: 'read' } },
-    async ({ body }) => {
-      const { text, as } = validator(CheckRequest)(body);
-      return inTurn(() => checkText(context, text, as));
-    },
-  );
-  server.post('/api/publish', { bodyLimit, config: { operation, access: 'publish' } }, async (request) => {
-    const { text, way, as } = validator(PublishTextRequest)(request.body);
-    const { message = null } = readPasted(text);
-    const { publisher } = context.config.identities;
-    const target = `${way} as ${as ?? publisher.id}`;
-    return audited(context, actorOf(request), { action: 'publish', target }, async () => {
-      if (way === 'service') return { way, ...(await publishThroughService(context, message, as)) };
-      const answer = await publishFiles(context, message);
-      return { way, messageId: nameFiles(answer, context.now()), results: answer.results };
-    });
+
+  addRoute(server, 'POST /api/publish/check', {
+    summary: 'Check a text as the catalog service would, with the line and column of each fault.',
+    description: 'Nothing is sent or stored.',
+    body: Type.Object({ text: Text, as: As }, { title: 'PublishCheckRequest' }),
+    answer: CheckAnswer,
+    answers: { 503: 'Too many checks are under way; Retry-After says when to come again.' },
+    access: 'read',
+    bodyLimit: maxCheckedBytes,
+    handle: ({ body: { text, as } }) => inTurn(() => checkText(context, text, as)),
   });
-  server.get<{ Params: { messageId: string } }>(
-    '/api/publish/:messageId',
-    { config: { operation: progressOperation } },
-    ({ params }) => readProgress(context, params.messageId),
-  );
+
+  addRoute(server, 'POST /api/publish', {
+    summary:
+      'Publish a text, signed by a provider of this machine: through the catalog service, or as signed files.',
+    body: Type.Object(
+      { text: Text, way: oneOfTexts(['service', 'files']), as: As },
+      { title: 'PublishTextRequest' },
+    ),
+    answer: PublishAnswer,
+    answers: { 409: 'This machine has no key or no publisher for it; the hint names the command.' },
+    access: 'publish',
+    bodyLimit: maxTextBytes,
+    async handle({ body: { text, way, as } }, request) {
+      const { message = null } = readPasted(text);
+      const target = `${way} as ${as ?? context.config.identities.publisher.id}`;
+      return audited(context, actorOf(request), { action: 'publish', target }, async () => {
+        if (way === 'service') return { way, ...(await publishThroughService(context, message, as)) };
+        const answer = await publishFiles(context, message);
+        return { way, messageId: nameFiles(answer, context.now()), results: answer.results };
+      });
+    },
+  });
+
+  addRoute(server, 'GET /api/publish/:messageId', {
+    summary: 'Tell how far a publish has come.',
+    answer: ProgressAnswer,
+    handle: ({ params }) => readProgress(context, params.messageId),
+  });
 }
 
 const maxTextBytes = 16 * 1024 * 1024;
@@ -62,30 +74,3 @@ const As = Type.Optional(
     description: 'SubscriberId of a provider whose key this machine has (PUBLISHER_ID).',
   }),
 );
-const CheckRequest = Type.Object({ text: Text, as: As }, { title: 'PublishCheckRequest' });
-const PublishTextRequest = Type.Object(
-  { text: Text, way: oneOfTexts(['service', 'files']), as: As },
-  { title: 'PublishTextRequest' },
-);
-
-const checkOperation: PlainOperation = {
-  summary: 'Check a text as the catalog service would, with the line and column of each fault.',
-  description: 'Nothing is sent or stored.',
-  body: CheckRequest,
-  answer: CheckAnswer,
-
-  answers: { 503: 'Too many checks are under way; Retry-After says when to come again.' },
-};
-
-const operation: PlainOperation = {
-  summary:
-    'Publish a text, signed by a provider of this machine: through the catalog service, or as signed files.',
-  body: PublishTextRequest,
-  answer: PublishAnswer,
-  answers: { 409: 'This machine has no key or no publisher for it; the hint names the command.' },
-};
-
-const progressOperation: PlainOperation = {
-  summary: 'Tell how far a publish has come.',
-  answer: ProgressAnswer,
-};

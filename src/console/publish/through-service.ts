@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { actions } from '../../protocol/actions.ts';
 import { bodyDigest } from '../../protocol/digest.ts';
-import { protocolVersion } from '../../protocol/endpoints.ts';
+import { fillIn } from '../../protocol/fill-in.ts';
 import type { Json } from '../../protocol/json.ts';
 import { readNackBytes } from '../../protocol/nack.ts';
 import { joinPath } from '../../rules/base-address.ts';
@@ -22,16 +21,9 @@ export async function publishThroughService(
 ): Promise<{ messageId: string; transactionId: string }> {
   const { config, now } = context;
   const { registeredUrl, uri, send } = await openSender(context, as, 'catalog service');
-  const [messageId, transactionId] = [randomUUID(), randomUUID()];
-  const body = Buffer.from(
-    JSON.stringify({
-      context: {
-        ...{ version: protocolVersion, action: actions.publish.name, messageId, transactionId },
-        ...{ timestamp: now().toISOString(), bppId: as, bppUri: uri },
-      },
-      message,
-    }),
-  );
+  const request = fillIn({ context: {}, message }, { action: actions.publish, id: as, uri, now: now() });
+  const { messageId, transactionId } = request.context;
+  const body = Buffer.from(JSON.stringify(request));
   const url = joinPath(config.identities.catalog.url, actions.publish.path);
   const isOurPublisher = as === config.identities.publisher.id && registeredUrl !== undefined;
   const answer = await send({

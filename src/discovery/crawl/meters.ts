@@ -2,15 +2,13 @@ import type { IndexRow } from '../../storage/crawl/indexes.ts';
 import type { Fetcher } from './fetch.ts';
 import { CrawlFault } from './reasons.ts';
 
+type Metered = Pick<IndexRow, 'node_id' | 'node' | 'fetched_today'>;
+
 /** Counts what comes of each node, and stops when one has had enough for the day. */
 export function createMeters(fetcher: Fetcher, dailyBytes: number) {
   const counts = new Map<number, { bytes: number }>();
   return {
-    of({
-      node_id: id,
-      node,
-      fetched_today: before,
-    }: Pick<IndexRow, 'node_id' | 'node' | 'fetched_today'>): Fetcher {
+    of({ node_id: id, node, fetched_today: before }: Metered): Fetcher {
       const count = counts.get(id) ?? { bytes: 0 };
       counts.set(id, count);
       return {

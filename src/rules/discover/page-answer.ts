@@ -12,6 +12,11 @@ const contextBytes = 64 * 1024;
 export const maxAnswerBytes = maxCallbackBytes - contextBytes;
 /** `pagination.total` is exact up to here; above, it is how many were counted. */
 export const exactTotal = 1_000;
+/** The near miss of a page behind the last one. */
+export function beyondTheLast(total: number) {
+  const says = `The offset is beyond the last of ${total} that match.`;
+  return { code: 'offset-beyond-last' as const, says, path: '$.message.offset' };
+}
 /** Documents that are read before it is known how large they are. */
 const firstRead = 100;
 

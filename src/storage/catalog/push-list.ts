@@ -88,7 +88,7 @@ export async function skipPush(database: Database, id: number): Promise<boolean>
   );
 }
 
-interface PushReceiver extends CallbackReceiver {
+export interface PushReceiver extends CallbackReceiver {
   lastAt: Date | null;
   isTroubled: boolean;
 }

@@ -79,12 +79,3 @@ export function matchingIndexed({ owner, id, type, networkId, source, after }: I
   if (after !== undefined) conditions.push(sql`key > ${after}`);
   return sql`discovery.catalog where ${join(conditions, ' and ')}`;
 }
-
-/** The head, resources and offers of a catalog as texts of JSON, as long as they fit. */
-export async function readIndexedDocument(queryable: Queryable, key: number, maxDocuments: number) {
-  const documentsOf = (kind: Sql) => sql`array(select document::text from discovery.${kind}
-      where key > ${key}::bigint << 26 and key < (${key}::bigint + 1) << 26 order by key limit ${maxDocuments})`;
-  const found = await queryable.first<{ head: string; resources: string[]; offers: string[] }>(sql`
-    select head, ${documentsOf(sql`resource`)} as resources, ${documentsOf(sql`offer`)} as offers from discovery.catalog where key = ${key}`);
-  return found ?? { head: '{}', resources: [], offers: [] };
-}

@@ -13,6 +13,7 @@ export interface KnownCatalog {
 }
 
 export interface StoredCatalog {
+  key: number;
   version: number;
   type: 'REGULAR' | 'MASTER';
   isActive: boolean;
@@ -50,7 +51,7 @@ export function findKnownCatalogs(
          or node = ${owner}) order by catalog_id limit ${limit})
     )
     select named.id as "catalogId", named.owner,
-      (select jsonb_build_object('version', version, 'type', type, 'isActive', is_active, 'visibleTo', visible_to,
+      (select jsonb_build_object('key', key, 'version', version, 'type', type, 'isActive', is_active, 'visibleTo', visible_to,
          'resources', resource_count, 'offers', offer_count, 'updatedAt', updated_at)
        from catalog.catalog as stored where stored.id = named.id and stored.owner = named.owner) as stored,
       (select jsonb_build_object('key', key, 'source', source, 'type', type, 'isActive', is_active, 'isServed', served,
@@ -116,55 +117,46 @@ export function listLoggedIssues(
     group by code, message, catalog_id order by max(at) desc, code = 'gap', max(id) desc limit ${limit}`);
 }
 
-/** The documents of a catalog as texts, by their ids. */
-export interface CatalogDocuments {
-  head: string;
-  resources: { id: string; document: string }[];
-  offers: { id: string; document: string }[];
+/** The catalog service stores a catalog; the discovery service has it in its index. */
+export type DocumentsOf = 'stored' | 'indexed';
+
+/** As JSON text. */
+export interface ReadDocument {
+  id: string;
+  document: string;
 }
 
-/** Of resources, and of offers. */
-interface DocumentBounds {
-  maxDocuments: number;
-  maxBytes: number;
-}
-
-/** As the discovery service holds them; `too large` where they exceed the bounds. */
-export async function readIndexedDocuments(queryable: Queryable, catalogKey: number, bounds: DocumentBounds) {
-  const head = await queryable.value<string | undefined>(sql`select head::text from discovery.catalog
-    where key = ${catalogKey}`);
-  const listOf = (kind: Sql) => sql`select id, document::text as document from discovery.${kind}
-    where key > ${catalogKey}::bigint << 26 and key < (${catalogKey}::bigint + 1) << 26`;
-  if (head === undefined) return undefined;
-  return readLists(queryable, { head, resources: listOf(sql`resource`), offers: listOf(sql`offer`) }, bounds);
-}
-
-/** As they leave the own catalog service; `too large` where they exceed the bounds. */
-export async function readStoredDocuments(
+/** A catalog by its key in the catalog service or in the index: its members as JSON text, and its documents unless resources or offers exceed the bounds. */
+export async function readDocuments(
   queryable: Queryable,
-  { catalogId, owner }: { catalogId: string; owner: string },
-  bounds: DocumentBounds,
-): Promise<CatalogDocuments | 'too large' | undefined> {
-  const stored = await queryable.first<{ key: number; head: string }>(sql`select key, head::text as head
-    from catalog.catalog where id = ${catalogId} and owner = ${owner}`);
-  if (stored === undefined) return undefined;
-  const { key, head } = stored;
-  const resources = sql`select id, coalesce(assembled, own)::text as document from catalog.resource where catalog_key = ${key}`;
-  const offers = sql`select id, own::text as document from catalog.offer where catalog_key = ${key}`;
-  return readLists(queryable, { head, resources, offers }, bounds);
-}
-
-async function readLists(
-  queryable: Queryable,
-  { head, resources, offers }: { head: string; resources: Sql; offers: Sql },
-  { maxDocuments, maxBytes }: DocumentBounds,
-): Promise<CatalogDocuments | 'too large'> {
+  of: DocumentsOf,
+  key: number,
+  { maxDocuments, maxBytes }: { maxDocuments: number; maxBytes: number },
+): Promise<{ head: string; lists?: Record<'resources' | 'offers', ReadDocument[]> }> {
+  const { head, resources, offers } = statements[of](key);
+  const found = (await queryable.value<string | undefined>(head)) ?? '{}';
   for (const list of [resources, offers]) {
     const { documents, bytes } = await queryable.one<{ documents: number; bytes: number }>(sql`
       select count(*) as documents, coalesce(sum(octet_length(document)), 0)::float8 as bytes
       from (${list} limit ${maxDocuments + 1}) as first`);
-    if (documents > maxDocuments || bytes > maxBytes) return 'too large';
+    if (documents > maxDocuments || bytes > maxBytes) return { head: found };
   }
-  const read = (list: Sql) => queryable.rows<{ id: string; document: string }>(list);
-  return { head, resources: await read(resources), offers: await read(offers) };
+  const read = (list: Sql) => queryable.rows<ReadDocument>(list);
+  return { head: found, lists: { resources: await read(resources), offers: await read(offers) } };
 }
+
+const statements: Record<DocumentsOf, (key: number) => Record<'head' | 'resources' | 'offers', Sql>> = {
+  stored: (key) => ({
+    head: sql`select head::text from catalog.catalog where key = ${key}`,
+    resources: sql`select id, coalesce(assembled, own)::text as document from catalog.resource where catalog_key = ${key} order by id`,
+    offers: sql`select id, own::text as document from catalog.offer where catalog_key = ${key} order by id`,
+  }),
+  indexed(key) {
+    const listOf = (kind: Sql) => sql`select id, document::text as document from discovery.${kind}
+      where key > ${key}::bigint << 26 and key < (${key}::bigint + 1) << 26 order by key`;
+    return {
+      head: sql`select head::text from discovery.catalog where key = ${key}`,
+      ...{ resources: listOf(sql`resource`), offers: listOf(sql`offer`) },
+    };
+  },
+};

@@ -222,25 +222,14 @@ export async function isCrawled(queryable: Queryable, node: string): Promise<boo
   );
 }
 
-interface CrawledFilter {
-  catalogIds?: readonly string[];
-  limit?: number;
-  after?: string;
-}
-
-/** In the order of their ids. */
-export function listCrawledCatalogs(
-  queryable: Queryable,
-  node: string,
-  { catalogIds, limit, after }: CrawledFilter = {},
-) {
+/** In the order of their ids: all of a node, or some. */
+export function listCrawledCatalogs(queryable: Queryable, node: string, catalogIds?: readonly string[]) {
   return queryable.rows<CatalogStatus>(sql`
     select catalog_id as "catalogId", case when is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
       version, entry_version as "entryVersion", applied_entry_version as "appliedEntryVersion", resources,
       waiting_for as "waitingFor", failures, last_code as "lastCode", due_at as "nextAt"
     from discovery.crawl_target as target
-    where node = ${node} and (${catalogIds}::text[] is null or catalog_id = any(${catalogIds})) and (${after}::text is null or catalog_id > ${after})
-    order by catalog_id limit ${limit}`);
+    where node = ${node} and (${catalogIds}::text[] is null or catalog_id = any(${catalogIds})) order by catalog_id`);
 }
 
 /** Whether the discovery service has no due or running work: it has subscribed, pulled, and read every known node. */

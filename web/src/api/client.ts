@@ -1,28 +1,18 @@
 import { signIn } from './session.ts';
 
-/** A refusal of the operator's API, or status 0 where the API does not answer. */
+/** Why the operator's API refused something, or does not answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  readonly status: number;
   readonly code: string;
   readonly hint?: string;
   readonly path?: string;
 
-  constructor({ status, code, message, hint, path }: Refusal) {
+  constructor(code: string, message: string, { hint, path }: { hint?: string; path?: string } = {}) {
     super(message);
-    this.status = status;
     this.code = code;
     this.hint = hint;
     this.path = path;
   }
-}
-
-interface Refusal {
-  status: number;
-  code: string;
-  message: string;
-  hint?: string;
-  path?: string;
 }
 
 export type Query = Record<string, string | number | undefined>;
@@ -77,23 +67,15 @@ async function send(method: Method, path: string, { body, signal }: CallOptions)
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError({
-      status: 0,
-      code: 'UNREACHABLE',
-      message: 'The console does not answer.',
+    throw new ApiError('UNREACHABLE', 'The console does not answer.', {
       hint: 'Is the process still running? The page tries again when it is back.',
     });
   }
 }
 
 async function readRefusal(answer: Response): Promise<ApiError> {
-  const parsed: unknown = await answer.json().catch(() => undefined);
-  const error = (parsed as { error?: Partial<Refusal> } | undefined)?.error ?? {};
-  return new ApiError({
-    status: answer.status,
-    code: error.code ?? `HTTP ${answer.status}`,
-    message: error.message ?? `The console answered with status ${answer.status}.`,
-    hint: error.hint,
-    path: error.path,
-  });
+  const { status } = answer;
+  const { error } = (await answer.json().catch(() => ({}))) as { error?: Partial<ApiError> };
+  const message = error?.message ?? `The console answered with status ${status}.`;
+  return new ApiError(error?.code ?? `HTTP ${status}`, message, error);
 }

@@ -3,16 +3,11 @@ import { isOperator, loadSession, sessionFailed } from './session.ts';
 
 const topics = ['catalog', 'delivery', 'crawl', 'inbox', 'health', 'publish', 'subscription'] as const;
 export type Topic = (typeof topics)[number];
-export interface Change {
-  topic: Topic;
-  id?: string;
-  at?: string;
-}
 
 /** Whether server-sent events arrive. The header shows it, because a page without events looks like a page without changes. `polling`: the console refuses another listener, so the page polls. */
 export const live = signal<'connecting' | 'live' | 'polling' | 'lost'>('connecting');
 
-type Listener = (change: Change) => void;
+type Listener = (topic: Topic) => void;
 const listeners = new Set<Listener>();
 
 export function onChange(listener: Listener): () => void {
@@ -46,7 +41,7 @@ function connect(): void {
     if (opened.readyState === EventSource.CLOSED) void connectLater();
     else live.value = 'lost';
   };
-  opened.addEventListener('change', ({ data }) => tell(JSON.parse(data) as Change));
+  opened.addEventListener('change', ({ data }) => tell(JSON.parse(data).topic));
 }
 
 function stop(): void {
@@ -66,9 +61,9 @@ const retryMs = 15_000;
 
 /** What changed while nothing was heard is not known. */
 function readAnew(): void {
-  for (const topic of topics) tell({ topic });
+  for (const topic of topics) tell(topic);
 }
 
-function tell(change: Change): void {
-  for (const listener of listeners) listener(change);
+function tell(topic: Topic): void {
+  for (const listener of listeners) listener(topic);
 }

@@ -61,7 +61,7 @@ function useReloadOn(topics: readonly Topic[], reload: () => void): void {
   useEffect(() => {
     if (wanted === '') return;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const stop = onChange(({ topic }) => {
+    const stop = onChange((topic) => {
       if (timer !== undefined || !wanted.split(',').includes(topic)) return;
       timer = setTimeout(() => {
         timer = undefined;
@@ -90,6 +90,5 @@ export function waitForPause(signal: AbortSignal, pauseMs = 250): Promise<void> 
 
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new ApiError({ status: 0, code: 'UNEXPECTED', message });
+  return new ApiError('UNEXPECTED', error instanceof Error ? error.message : String(error));
 }

@@ -7,7 +7,6 @@ import { type Loaded, useLoad } from './load.ts';
 export interface Listed<T> {
   items: T[];
   next?: string;
-  total?: number;
 }
 
 export interface Paged<T> extends Loaded<Listed<T>> {
@@ -20,11 +19,7 @@ export function usePaged<T>(path: string, query: Query = {}, topics: readonly To
   const key = pathWith(path, query);
   const shown = useRef({ key, pages: 1 });
   if (shown.current.key !== key) shown.current = { key, pages: 1 };
-  const loaded = useLoad(
-    key,
-    (signal) => readPages<T>(path, query, { pages: shown.current.pages, signal }),
-    topics,
-  );
+  const loaded = useLoad(key, (signal) => readPages<T>(path, query, shown.current.pages, signal), topics);
   if (loaded.data?.next === undefined) return loaded;
   const more = () => {
     shown.current.pages += 1;
@@ -36,14 +31,14 @@ export function usePaged<T>(path: string, query: Query = {}, topics: readonly To
 async function readPages<T>(
   path: string,
   query: Query,
-  { pages, signal }: { pages: number; signal: AbortSignal },
+  pages: number,
+  signal: AbortSignal,
 ): Promise<Listed<T>> {
   const all: Listed<T> = { items: [] };
   for (let page = 0; page < pages; page += 1) {
-    const { items, next, total } = await get<Listed<T>>(path, { ...query, after: all.next }, signal);
+    const { items, next } = await get<Listed<T>>(path, { ...query, after: all.next }, signal);
     all.items.push(...items);
     all.next = next;
-    all.total = total ?? all.total;
     if (next === undefined) break;
   }
   return all;

@@ -122,14 +122,12 @@ function dragOn(map: L.Map, sketch: Sketch): () => void {
   };
   const move = (event: PointerEvent) => isDown && sketch.preview(map.mouseEventToLatLng(event));
   const up = () => isDown && sketch.finish();
-  container.addEventListener('pointerdown', down);
-  container.addEventListener('pointermove', move);
-  container.addEventListener('pointerup', up);
-  return () => {
-    container.removeEventListener('pointerdown', down);
-    container.removeEventListener('pointermove', move);
-    container.removeEventListener('pointerup', up);
-  };
+  const stop = new AbortController();
+  const { signal } = stop;
+  container.addEventListener('pointerdown', down, { signal });
+  container.addEventListener('pointermove', move, { signal });
+  container.addEventListener('pointerup', up, { signal });
+  return () => stop.abort();
 }
 
 function clickOn(map: L.Map, sketch: Sketch): () => void {

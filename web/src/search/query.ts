@@ -1,3 +1,4 @@
+import type { Query } from '../api/client.ts';
 import type { Area } from '../map/area.ts';
 
 /** The fields of the search form. The address holds all of them, so that a link repeats the search. */
@@ -32,12 +33,7 @@ export function readQuery(params: URLSearchParams): FindQuery {
   };
 }
 
-export function toParams({
-  conditions,
-  area,
-  offset,
-  ...texts
-}: FindQuery): Record<string, string | number | undefined> {
+export function toParams({ conditions, area, offset, ...texts }: FindQuery): Query {
   return {
     ...texts,
     where: conditions.length > 0 ? JSON.stringify(conditions.map(toTuple)) : undefined,

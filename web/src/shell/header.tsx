@@ -90,20 +90,10 @@ function ThemeSwitch() {
 
 function OperatorButton() {
   const operator = session.value?.operator;
-  if (operator)
-    return (
-      <button
-        type="button"
-        class="quiet"
-        title={`Signed in as ${operator.name}, role ${operator.role}`}
-        onClick={() => void signOut()}
-      >
-        Sign out
-      </button>
-    );
+  const title = operator && `Signed in as ${operator.name}, role ${operator.role}`;
   return (
-    <button type="button" class="quiet" onClick={() => void signIn()}>
-      Sign in
+    <button type="button" class="quiet" title={title} onClick={() => void (operator ? signOut() : signIn())}>
+      {operator ? 'Sign out' : 'Sign in'}
     </button>
   );
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { sendToken, tokenWanted } from '../api/session.ts';
+import { onSubmit } from '../ui/on-submit.ts';
 
 /** Appears when something is to be changed: reading needs no token on the machine itself. */
 export function SignInDialog() {
@@ -20,8 +21,7 @@ function TokenForm({ done }: { done(signedIn: boolean): void }) {
   const [token, setToken] = useState('');
   const [fault, setFault] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     setBusy(true);
     const reason = await sendToken(token.trim());
     setBusy(false);
@@ -29,7 +29,7 @@ function TokenForm({ done }: { done(signedIn: boolean): void }) {
     if (reason === undefined) done(true);
   };
   return (
-    <form class="stack" onSubmit={(event) => void submit(event)}>
+    <form class="stack" onSubmit={onSubmit(submit)}>
       <h2 id="sign-in-title">Sign in as the operator</h2>
       <p class="soft">
         Changes need a token: your own (<code>signpost operators create</code>), or the operator token in the

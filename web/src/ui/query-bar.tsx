@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { onSubmit } from './on-submit.ts';
 
 /** One field and one button. The typed text takes effect on submit. */
 export function QueryBar(props: {
@@ -15,10 +16,8 @@ export function QueryBar(props: {
     <form
       class="bar-form"
       role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        props.submit(text.trim());
-      }}
+      aria-label={props.button}
+      onSubmit={onSubmit(() => props.submit(text.trim()))}
     >
       <input
         type="search"

@@ -46,16 +46,10 @@ export function Problem({ error, retry }: { error: ApiError; retry?(): void }) {
   );
 }
 
+type ShowProps<T> = { of: Loaded<T>; what: string; children(data: T): ComponentChildren };
+
 /** Renders loaded data, or its loading or error state. Data of an earlier load stays visible under an error. */
-export function Show<T>({
-  of,
-  what,
-  children,
-}: {
-  of: Loaded<T>;
-  what: string;
-  children(data: T): ComponentChildren;
-}) {
+export function Show<T>({ of, what, children }: ShowProps<T>) {
   return (
     <>
       {of.error && <Problem error={of.error} retry={of.reload} />}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Paged } from '../api/paged.ts';
-import { Show } from './states.tsx';
+import { Empty, Show } from './states.tsx';
 import { spellCount } from './time.tsx';
 import './table.css';
 
@@ -52,23 +52,24 @@ export function Table<Row>({ caption, columns, rows, keyOf, isChosen }: TablePro
 
 interface PagedProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   list: Paged<Row>;
-  empty: ComponentChildren;
+  /** What an empty list says, and what to do about it. */
+  empty: string;
+  hint?: ComponentChildren;
 }
 
 /** A paged list with its states: loading, failed, empty, and more to come. A page of a filtered list may be empty while there are more pages. */
-export function PagedTable<Row>({ list, empty, ...table }: PagedProps<Row>) {
+export function PagedTable<Row>({ list, empty, hint, ...table }: PagedProps<Row>) {
   return (
     <Show of={list} what={table.caption}>
-      {({ items, total }) =>
+      {({ items }) =>
         items.length === 0 && !list.more ? (
-          empty
+          <Empty title={empty}>{hint}</Empty>
         ) : (
           <>
             {items.length > 0 && <Table {...table} rows={items} />}
             {list.more && (
               <p class="table-end soft small">
                 {items.length > 0 ? spellCount(items.length) : 'None among the first ones'}
-                {total !== undefined && ` of ${spellCount(total)}`}
                 <button type="button" onClick={list.more} disabled={list.loading}>
                   {items.length > 0 ? 'Show more' : 'Look further'}
                 </button>

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { SignatureAnswer } from '../../../../src/console/answers/debug.ts';
-import { type ApiError, post } from '../../api/client.ts';
-import { asApiError } from '../../api/load.ts';
+import { post } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
-import { Empty, Loading, Problem } from '../../ui/states.tsx';
+import { onSubmit } from '../../ui/on-submit.ts';
+import { Empty, Show } from '../../ui/states.tsx';
 import { SignatureReport } from './signature-report.tsx';
 
 export interface SignatureQuestion {
@@ -13,27 +14,17 @@ export interface SignatureQuestion {
   requestAuthorization?: string;
 }
 
-export function SignatureForm({
-  question,
-  change,
-}: {
+interface FormProps {
   question: SignatureQuestion;
   change(question: SignatureQuestion): void;
-}) {
-  const [answer, setAnswer] = useState<SignatureAnswer>();
-  const [error, setError] = useState<ApiError>();
-  const [busy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
-      setAnswer(await post<SignatureAnswer>('/api/debug/signature', question));
-    } catch (thrown) {
-      setError(asApiError(thrown));
-    }
-    setBusy(false);
-  };
+}
+
+export function SignatureForm({ question, change }: FormProps) {
+  const [asked, setAsked] = useState<SignatureQuestion>();
+  const answer = useLoad(asked && JSON.stringify(asked), (signal) =>
+    post<SignatureAnswer>('/api/debug/signature', asked, signal),
+  );
+  const submit = () => (asked === question ? answer.reload() : setAsked(question));
   const field = (name: keyof SignatureQuestion) => ({
     value: question[name] ?? '',
     spellcheck: false,
@@ -42,7 +33,7 @@ export function SignatureForm({
   });
   return (
     <div class="debug">
-      <form class="panel stack" onSubmit={(event) => void submit(event)}>
+      <form class="panel stack" onSubmit={onSubmit(submit)}>
         <label class="field">
           <span>Authorization header, or all headers</span>
           <textarea
@@ -70,25 +61,22 @@ export function SignatureForm({
           </div>
         </details>
         <div>
-          <button type="submit" class="primary" disabled={busy || question.header.trim() === ''}>
+          <button type="submit" class="primary" disabled={answer.loading || question.header.trim() === ''}>
             Check the signature
           </button>
         </div>
       </form>
       <section class="stack" aria-label="Result" aria-live="polite">
-        {error && <Problem error={error} />}
-        {busy && !answer && <Loading what="result" />}
-        {answer ? (
-          <SignatureReport answer={answer} />
+        {asked ? (
+          <Show of={answer} what="result">
+            {(data) => <SignatureReport answer={data} />}
+          </Show>
         ) : (
-          !busy &&
-          !error && (
-            <Empty title="Nothing is checked yet.">
-              The header is parsed, the body digested, the key looked up in the registry and the signature
-              verified, in the order in which a receiver does it. Nothing is kept. To begin with a real
-              message, take one from the <a href={hrefTo('debug', { tab: 'inbox' })}>inbox</a>.
-            </Empty>
-          )
+          <Empty title="Nothing is checked yet.">
+            The header is parsed, the body digested, the key looked up in the registry and the signature
+            verified, in the order in which a receiver does it. Nothing is kept. To begin with a real message,
+            take one from the <a href={hrefTo('debug', { tab: 'inbox' })}>inbox</a>.
+          </Empty>
         )}
       </section>
     </div>

@@ -1,5 +1,6 @@
 import type { ExplainStep, FindAnswer } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
+import { Facts } from '../../ui/facts.tsx';
 import { Show } from '../../ui/states.tsx';
 import { spellCount, spellMs } from '../../ui/time.tsx';
 
@@ -41,16 +42,11 @@ function Step({ step: { step, ms, ...details }, whole }: { step: ExplainStep; wh
       <span class="share" aria-hidden="true">
         <span style={{ width: `${share}%` }} />
       </span>
-      <dl class="facts small">
-        {Object.entries(details).map(([name, value]) => (
-          <div key={name} class="contents">
-            <dt>{spellName(name)}</dt>
-            <dd>
-              <Detail value={value} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <div class="small">
+        <Facts
+          facts={Object.entries(details).map(([name, value]) => [spellName(name), <Detail value={value} />])}
+        />
+      </div>
     </li>
   );
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { hrefTo } from '../../router.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { type Found, spellPrice } from './results.ts';
@@ -32,28 +33,17 @@ export function ResultDetails({ found }: { found: Found }) {
       <h3>Origin</h3>
       <Facts
         facts={[
-          [
-            'Owner',
-            catalog.bppId ? (
-              <a href={hrefTo('inspect', { q: catalog.bppId })}>{catalog.bppId}</a>
-            ) : (
-              'not said'
-            ),
-          ],
-          [
-            'Catalog',
-            <a href={hrefTo('inspect', { q: catalog.id })}>{catalog.descriptor.name ?? catalog.id}</a>,
-          ],
-          [
-            'Resource',
-            <a href={hrefTo('inspect', { q: resource.id })}>
-              <code>{resource.id}</code>
-            </a>,
-          ],
+          ['Owner', catalog.bppId ? linkTo(catalog.bppId) : 'not said'],
+          ['Catalog', linkTo(catalog.id, catalog.descriptor.name)],
+          ['Resource', linkTo(resource.id, <code>{resource.id}</code>)],
         ]}
       />
     </div>
   );
+}
+
+function linkTo(id: string, name: ComponentChildren = id) {
+  return <a href={hrefTo('inspect', { q: id })}>{name}</a>;
 }
 
 function spellValidity({ startDate, endDate, startTime, endTime }: Record<string, string>): string {

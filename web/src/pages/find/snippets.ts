@@ -30,14 +30,11 @@ export const snippets: Record<SnippetName, (parts: Parts) => string> = {
 };
 
 /** The consumer of this network; examples stand for what this process does not have. */
-export function findSender({
-  identities,
-  registryUrl,
-}: Partial<Pick<Session, 'identities' | 'registryUrl'>> = {}): Sender {
-  const { consumer, discovery } = identities ?? {};
+export function findSender(session: Partial<Pick<Session, 'identities' | 'registryUrl'>> = {}): Sender {
+  const { consumer, discovery } = session.identities ?? {};
   return {
     url: discovery?.url ?? 'https://discovery.example.org',
-    registryUrl: registryUrl ?? 'https://registry.example.org/dedi',
+    registryUrl: session.registryUrl ?? 'https://registry.example.org/dedi',
     id: consumer?.id ?? 'consumer.example.org',
     keyId: consumer?.keyId ?? 'key-1',
     keyFile: consumer?.keyFile ?? 'consumer.seed',

@@ -5,6 +5,7 @@ import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import type { FindBody } from '../../search/intent.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { QueryBar } from '../../ui/query-bar.tsx';
 import { Show } from '../../ui/states.tsx';
 
 const titles: Record<string, string> = {
@@ -20,34 +21,19 @@ const titles: Record<string, string> = {
 };
 
 export function WhyNotTab({ body }: { body: FindBody }) {
-  const [id, setId] = useState('');
   const [asked, setAsked] = useState('');
   const key = asked === '' ? undefined : `${asked} ${JSON.stringify(body)}`;
   const question = { ...body, resource: { id: asked } };
   const answer = useLoad(key, (signal) => post<WhyAnswer>('/api/find/why', question, signal), ['catalog']);
   return (
     <div class="stack">
-      <form
-        class="bar-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setAsked(id.trim());
-        }}
-      >
-        <label class="hidden" for="why-id">
-          Id of the resource
-        </label>
-        <input
-          id="why-id"
-          value={id}
-          placeholder="Id of the resource you miss"
-          spellcheck={false}
-          onInput={(event) => setId(event.currentTarget.value)}
-        />
-        <button type="submit" class="primary" disabled={id.trim() === ''}>
-          Ask why
-        </button>
-      </form>
+      <QueryBar
+        label="Id of the resource"
+        placeholder="Id of the resource you miss"
+        button="Ask why"
+        value={asked}
+        submit={setAsked}
+      />
       {asked === '' ? (
         <p class="soft small">
           Name a resource that should be among the results of this search: each check is told for it, in the

@@ -3,7 +3,6 @@ import { usePaged } from '../../api/paged.ts';
 import { hrefTo } from '../../router.ts';
 import { type DiscoverMessage, readIntent, type SpatialEntry } from '../../search/intent.ts';
 import { toParams } from '../../search/query.ts';
-import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount, spellMeters } from '../../ui/time.tsx';
 
@@ -17,7 +16,7 @@ export function EmptySearches() {
         caption="searches that found nothing"
         columns={columns}
         keyOf={({ at, intent }) => `${at} ${JSON.stringify(intent)}`}
-        empty={<Empty title="No search without a result." />}
+        empty="No search without a result."
       />
     </section>
   );

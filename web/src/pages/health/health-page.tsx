@@ -104,13 +104,8 @@ function fittingSpan(rows: Series['rows']): number {
 }
 
 /** The last figures in words: a chart on a canvas says nothing to a screen reader. */
-function Latest({
-  chart: { lines, spell },
-  series: { names, rows, goals },
-}: {
-  chart: ChartOptions;
-  series: Series;
-}) {
+function Latest({ chart: { lines, spell }, series }: { chart: ChartOptions; series: Series }) {
+  const { names, rows, goals } = series;
   const last = rows.at(-1);
   return (
     <dl class="latest">

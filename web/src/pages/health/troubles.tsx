@@ -43,15 +43,13 @@ export function Troubles() {
   );
 }
 
-function TroubleList<T extends { what: string; next: string }>({
-  title,
-  items,
-  head,
-}: {
+interface ListProps<T> {
   title: string;
   items: readonly T[];
   head(item: T): ComponentChildren;
-}) {
+}
+
+function TroubleList<T extends { what: string; next: string }>({ title, items, head }: ListProps<T>) {
   if (items.length === 0) return null;
   return (
     <section class="panel stack troubles" aria-label={title}>

@@ -4,17 +4,14 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { chainOf, explainVerdict } from './verdict.ts';
 
-export function CatalogTable({
-  catalogs,
-  chain,
-  chosen,
-  choose,
-}: {
+interface CatalogsProps {
   catalogs: readonly InspectedCatalog[];
   chain: readonly ChainLink[];
   chosen?: string;
   choose(catalogId: string): void;
-}) {
+}
+
+export function CatalogTable({ catalogs, chain, chosen, choose }: CatalogsProps) {
   const columns: readonly Column<InspectedCatalog>[] = [
     {
       label: 'Catalog',

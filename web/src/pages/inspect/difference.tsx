@@ -5,13 +5,8 @@ import { Changes } from '../../ui/changes.tsx';
 import { Show } from '../../ui/states.tsx';
 
 /** The indexed catalog beside its signed files, or beside the document of the catalog service. The files are fetched for it, so only on demand. */
-export function DifferencePanel({
-  node,
-  catalog: { catalogId, source, liveVersion },
-}: {
-  node: string;
-  catalog: InspectedCatalog;
-}) {
+export function DifferencePanel({ node, catalog }: { node: string; catalog: InspectedCatalog }) {
+  const { catalogId, source, liveVersion } = catalog;
   const [asked, setAsked] = useState<string>();
   const path = asked === catalogId ? '/api/inspect/difference' : undefined;
   const answer = useGet<Difference>(path, { node, catalogId }, ['crawl', 'catalog']);
@@ -46,6 +41,6 @@ export function DifferencePanel({
   );
 }
 
-function spellVersion(version: number | string | null | undefined): string {
-  return version === undefined || version === null ? '–' : `version ${version}`;
+function spellVersion(version: number | null): string {
+  return version === null ? '–' : `version ${version}`;
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { CatalogSummary, CrawledNode } from '../../../../src/console/answers/network.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
@@ -22,40 +23,40 @@ export function Suggestions() {
           </Empty>
         ) : (
           <div class="suggestions">
-            <section class="panel stack" aria-labelledby="nodes-title">
-              <h2 id="nodes-title">Nodes</h2>
-              <ul class="stack">
-                {nodes.map(({ node, state, failing }) => (
-                  <li key={node} class="spread">
-                    <NodeLink node={node} />
-                    <Badge tone={failing > 0 ? 'bad' : toneOf(state)}>
-                      {failing > 0 ? `${failing} failing` : state}
-                    </Badge>
-                  </li>
-                ))}
-              </ul>
-              <p>
-                <a href={hrefTo('network', { tab: 'nodes' })}>All nodes</a>
-              </p>
-            </section>
-            <section class="panel stack" aria-labelledby="catalogs-title">
-              <h2 id="catalogs-title">Catalogs</h2>
-              <ul class="stack">
-                {catalogs.map(({ catalogId, name, owner }) => (
-                  <li key={`${owner} ${catalogId}`} class="spread">
-                    <a href={hrefTo('inspect', { q: catalogId })}>{name ?? catalogId}</a>
-                    <span class="soft small">{owner}</span>
-                  </li>
-                ))}
-              </ul>
-              <p>
-                <a href={hrefTo('network', { tab: 'catalogs' })}>All catalogs</a>
-              </p>
-            </section>
+            <Section title="Nodes" tab="nodes">
+              {nodes.map(({ node, state, failing }) => (
+                <li key={node} class="spread">
+                  <NodeLink node={node} />
+                  <Badge tone={failing > 0 ? 'bad' : toneOf(state)}>
+                    {failing > 0 ? `${failing} failing` : state}
+                  </Badge>
+                </li>
+              ))}
+            </Section>
+            <Section title="Catalogs" tab="catalogs">
+              {catalogs.map(({ catalogId, name, owner }) => (
+                <li key={`${owner} ${catalogId}`} class="spread">
+                  <a href={hrefTo('inspect', { q: catalogId })}>{name ?? catalogId}</a>
+                  <span class="soft small">{owner}</span>
+                </li>
+              ))}
+            </Section>
           </div>
         )
       }
     </Show>
+  );
+}
+
+function Section({ title, tab, children }: { title: string; tab: string; children: ComponentChildren }) {
+  return (
+    <section class="panel stack" aria-label={title}>
+      <h2>{title}</h2>
+      <ul class="stack">{children}</ul>
+      <p>
+        <a href={hrefTo('network', { tab })}>All {tab}</a>
+      </p>
+    </section>
   );
 }
 

@@ -4,11 +4,9 @@ export function chainOf(chain: readonly ChainLink[], catalogId: string | undefin
   return chain.filter((link) => link.catalogId === undefined || link.catalogId === catalogId);
 }
 
-export function titleVerdict({
-  verdict,
-  kind,
-  catalogs,
-}: Pick<Inspection, 'verdict' | 'kind' | 'catalogs'>): string {
+type Judged = Pick<Inspection, 'verdict' | 'kind' | 'catalogs'>;
+
+export function titleVerdict({ verdict, kind, catalogs }: Judged): string {
   const found = catalogs.filter((one) => one.verdict !== 'not').length;
   if (kind === 'node' && found < catalogs.length)
     return `${found} of ${catalogs.length} catalogs discoverable`;

@@ -1,7 +1,6 @@
 import type { AuditLine } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
@@ -13,11 +12,8 @@ export function AuditTab() {
       caption="actions"
       columns={columns}
       keyOf={({ id }) => String(id)}
-      empty={
-        <Empty title="Nobody has changed anything.">
-          Replays, skips, crawls and publishes from here are listed.
-        </Empty>
-      }
+      empty="Nobody has changed anything."
+      hint="Replays, skips, crawls and publishes from here are listed."
     />
   );
 }

@@ -29,12 +29,10 @@ export function CatalogPanel({ owner, catalogId, source }: Record<'owner' | 'cat
             <About catalog={data} />
             <Extending directives={data.resourceDirectives} />
             <Versions path={path} catalogId={catalogId} versions={data.versions} />
-            {data.document !== undefined && (
-              <details>
-                <summary>Document</summary>
-                <Code label="the catalog as JSON" text={JSON.stringify(data.document, null, 2)} />
-              </details>
-            )}
+            <details>
+              <summary>Document</summary>
+              <Code label="the catalog as JSON" text={JSON.stringify(data.document, null, 2)} />
+            </details>
           </>
         )}
       </Show>
@@ -104,6 +102,8 @@ const extendingColumns: readonly Column<Directive>[] = [
   },
 ];
 
+type VersionsProps = { path: string; catalogId: string; versions: readonly CatalogVersion[] };
+
 function Versions({ path, catalogId, versions }: VersionsProps) {
   const [pair, setPair] = useState<{ from: number; to: number }>();
   if (versions.length === 0)
@@ -143,12 +143,6 @@ function Versions({ path, catalogId, versions }: VersionsProps) {
       {pair && <Comparison path={path} {...pair} />}
     </section>
   );
-}
-
-interface VersionsProps {
-  path: string;
-  catalogId: string;
-  versions: readonly CatalogVersion[];
 }
 
 function Comparison({ path, from, to }: { path: string; from: number; to: number }) {

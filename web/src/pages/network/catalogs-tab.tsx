@@ -6,7 +6,7 @@ import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { NodeLink } from '../../ui/node-link.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { onSubmit } from '../../ui/on-submit.ts';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 import { CatalogPanel } from './catalog-panel.tsx';
@@ -46,13 +46,7 @@ export function CatalogsTab() {
   if (catalogId !== '') return <CatalogPanel owner={owner} catalogId={catalogId} source={param('copy')} />;
   return (
     <div class="stack">
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          choose({});
-        }}
-      >
+      <form class="filters" onSubmit={onSubmit(() => choose({}))}>
         <label>
           <span>Id, name or owner</span>
           <input value={q} spellcheck={false} onInput={(event) => setQ(event.currentTarget.value)} />
@@ -77,7 +71,8 @@ export function CatalogsTab() {
         caption="catalogs"
         columns={columns}
         keyOf={({ owner: of, catalogId: id, source: by }) => `${by} ${of} ${id}`}
-        empty={<Empty title="No catalog.">Publish one, or choose other filters.</Empty>}
+        empty="No catalog."
+        hint="Publish one, or choose other filters."
       />
     </div>
   );

@@ -2,7 +2,6 @@ import type { LogLine } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo, param } from '../../router.ts';
 import { NodeLink } from '../../ui/node-link.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 
@@ -21,7 +20,7 @@ export function CrawlLogTab() {
         caption="crawl log"
         columns={columns}
         keyOf={({ id }) => String(id)}
-        empty={<Empty title="The crawler has nothing to complain about." />}
+        empty="The crawler has nothing to complain about."
       />
     </div>
   );

@@ -5,7 +5,6 @@ import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { Identity } from '../../ui/identity.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
@@ -78,9 +77,8 @@ function Receivers() {
         caption="receivers"
         columns={receiverColumns}
         keyOf={({ receiver, kind }) => `${kind} ${receiver}`}
-        empty={
-          <Empty title="Nothing waits.">Callbacks and pushes appear here as soon as there are any.</Empty>
-        }
+        empty="Nothing waits."
+        hint="Callbacks and pushes appear here as soon as there are any."
       />
     </div>
   );
@@ -101,7 +99,7 @@ const states = ['open', 'parked', 'delivered'];
 function DeliveriesOf({ receiver }: { receiver: string }) {
   const state = param('state');
   const list = usePaged<Delivery>('/api/deliveries', { receiver, state }, ['delivery']);
-  const act = (id: string, verb: 'replay' | 'skip') =>
+  const act: Act = (id, verb) =>
     attempt(async () => {
       await post(`/api/deliveries/${id}/${verb}`);
       list.reload();
@@ -129,15 +127,15 @@ function DeliveriesOf({ receiver }: { receiver: string }) {
         caption="deliveries"
         columns={deliveryColumns(act)}
         keyOf={({ id }) => id}
-        empty={<Empty title="No such delivery." />}
+        empty="No such delivery."
       />
     </div>
   );
 }
 
-function deliveryColumns(
-  act: (id: string, verb: 'replay' | 'skip') => Promise<boolean>,
-): readonly Column<Delivery>[] {
+type Act = (id: string, verb: 'replay' | 'skip') => Promise<boolean>;
+
+function deliveryColumns(act: Act): readonly Column<Delivery>[] {
   return [
     {
       label: 'Delivery',

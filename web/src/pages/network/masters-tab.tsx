@@ -2,7 +2,6 @@ import type { Master } from '../../../../src/console/answers/network.ts';
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo } from '../../router.ts';
 import { NodeLink } from '../../ui/node-link.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { spellCount } from '../../ui/time.tsx';
 
@@ -14,7 +13,7 @@ export function MastersTab() {
       caption="master catalogs"
       columns={columns}
       keyOf={({ owner, catalogId }) => `${owner} ${catalogId}`}
-      empty={<Empty title="No master catalog." />}
+      empty="No master catalog."
     />
   );
 }

@@ -6,7 +6,6 @@ import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { crawlNow } from '../../ui/crawl-now.ts';
 import { NodeLink } from '../../ui/node-link.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 
@@ -28,7 +27,8 @@ export function NodesTab() {
         caption="nodes"
         columns={columns}
         keyOf={({ node }) => node}
-        empty={state === '' ? <NobodyCrawled /> : <Empty title={`No node is in the state “${state}”.`} />}
+        empty={state === '' ? 'No node is crawled.' : `No node is in the state “${state}”.`}
+        hint={state === '' && whomToCrawl}
       />
     </div>
   );
@@ -44,13 +44,7 @@ const states = [
   'not asked for',
 ];
 
-function NobodyCrawled() {
-  return (
-    <Empty title="No node is crawled.">
-      DISCOVERY_NETWORKS or DISCOVERY_NODES says which nodes the discovery service crawls.
-    </Empty>
-  );
-}
+const whomToCrawl = 'DISCOVERY_NETWORKS or DISCOVERY_NODES says which nodes the discovery service crawls.';
 
 const columns: readonly Column<CrawledNode>[] = [
   { label: 'Node', cell: ({ node }) => <NodeLink node={node} /> },

@@ -4,7 +4,7 @@ import { usePaged } from '../../api/paged.ts';
 import { navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { NodeLink } from '../../ui/node-link.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { onSubmit } from '../../ui/on-submit.ts';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
@@ -15,10 +15,7 @@ export function ParticipantsTab() {
     <div class="stack">
       <form
         class="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          navigate('network', { tab: 'participants', find: q.trim() });
-        }}
+        onSubmit={onSubmit(() => navigate('network', { tab: 'participants', find: q.trim() }))}
       >
         <label>
           <span>Id</span>
@@ -31,21 +28,15 @@ export function ParticipantsTab() {
         caption="participants"
         columns={columns}
         keyOf={({ identity }) => identity}
-        empty={
-          <Empty title="No participant.">
-            The registry of this process has none; where REGISTRY_URL names another, ask that one.
-          </Empty>
-        }
+        empty="No participant."
+        hint="The registry of this process has none; where REGISTRY_URL names another, ask that one."
       />
     </div>
   );
 }
 
 const columns: readonly Column<Participant>[] = [
-  {
-    label: 'Participant',
-    cell: ({ identity }) => <NodeLink node={identity} />,
-  },
+  { label: 'Participant', cell: ({ identity }) => <NodeLink node={identity} /> },
   { label: 'Type', kind: 'short', cell: ({ type }) => type },
   { label: 'Address', cell: ({ url }) => url },
   { label: 'Networks', cell: ({ networks }) => networks.join(', ') },

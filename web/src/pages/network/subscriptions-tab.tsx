@@ -3,7 +3,6 @@ import { usePaged } from '../../api/paged.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Identity } from '../../ui/identity.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
@@ -18,7 +17,7 @@ export function SubscriptionsTab() {
         caption="subscriptions"
         columns={subscriptionColumns}
         keyOf={({ id }) => id}
-        empty={<Empty title="No discovery service has subscribed." />}
+        empty="No discovery service has subscribed."
       />
       <h2>Catalog services that are followed from here</h2>
       <PagedTable
@@ -26,11 +25,8 @@ export function SubscriptionsTab() {
         caption="feeds"
         columns={feedColumns}
         keyOf={({ catalogUrl, networkId }) => `${catalogUrl} ${networkId}`}
-        empty={
-          <Empty title="No catalog service is followed.">
-            DISCOVERY_SUBSCRIPTIONS names those to follow.
-          </Empty>
-        }
+        empty="No catalog service is followed."
+        hint="DISCOVERY_SUBSCRIPTIONS names those to follow."
       />
     </div>
   );

@@ -3,20 +3,16 @@ import type { Fault } from '../../../../src/console/answers/publish.ts';
 import { tell } from '../../ui/toasts.tsx';
 import { makeExample } from './example.ts';
 
-/** A text area with the numbers of its lines; a line with a fault has a mark and its message. */
-export function Editor({
-  text,
-  change,
-  faults,
-  warnings,
-  goTo,
-}: {
+interface EditorProps {
   text: string;
   change(text: string): void;
   faults: readonly Fault[];
   warnings: readonly Fault[];
   goTo?: { line: number; column?: number };
-}) {
+}
+
+/** A text area with the numbers of its lines; a line with a fault has a mark and its message. */
+export function Editor({ text, change, faults, warnings, goTo }: EditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [scrolled, setScrolled] = useState(0);
   const [over, setOver] = useState(false);

@@ -5,17 +5,9 @@ import { spellCount } from '../../ui/time.tsx';
 
 type GoTo = (place: { line: number; column?: number }) => void;
 
-export function Faults({
-  isBlank,
-  loading,
-  checked,
-  goTo,
-}: {
-  isBlank: boolean;
-  loading: boolean;
-  checked?: CheckAnswer;
-  goTo: GoTo;
-}) {
+type FaultsProps = { isBlank: boolean; loading: boolean; checked?: CheckAnswer; goTo: GoTo };
+
+export function Faults({ isBlank, loading, checked, goTo }: FaultsProps) {
   return (
     <div id="faults" class="stack" role="status">
       {isBlank && <p class="soft">Nothing to check yet.</p>}

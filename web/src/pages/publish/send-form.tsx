@@ -2,20 +2,16 @@ import type { Feed } from '../../../../src/console/answers/network.ts';
 import { useGet } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Code } from '../../ui/code.tsx';
+import { onSubmit } from '../../ui/on-submit.ts';
 import { Loading } from '../../ui/states.tsx';
 
-export type Way = 'service' | 'files';
+const ways = [
+  { name: 'service', label: 'Through the catalog service', role: 'catalog' },
+  { name: 'files', label: 'As signed files', role: 'publisher' },
+] as const;
+export type Way = (typeof ways)[number]['name'];
 
-/** This process publishes in the ways that its roles allow; for the other way the page gives the command. */
-export function SendForm({
-  ready,
-  busy,
-  chosen,
-  choose,
-  as,
-  chooseAs,
-  send,
-}: {
+interface SendProps {
   ready: boolean;
   busy: boolean;
   chosen?: Way;
@@ -23,32 +19,25 @@ export function SendForm({
   as?: string;
   chooseAs(id: string): void;
   send(way: Way): void;
-}) {
+}
+
+/** This process publishes in the ways that its roles allow; for the other way the page gives the command. */
+export function SendForm({ ready, busy, chosen, choose, as, chooseAs, send }: SendProps) {
   const { can, identities, publishers = [] } = session.value ?? {};
   const way = chosen ?? (can?.publishToService === false && can.publishFiles ? 'files' : 'service');
   const possible = way === 'service' ? can?.publishToService : can?.publishFiles;
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!busy) send(way);
-      }}
-    >
+    <form class="stack" onSubmit={onSubmit(() => !busy && send(way))}>
       <fieldset class="ways">
         <legend class="hidden">Way of publishing</legend>
-        <label class="choice">
-          <input type="radio" name="way" checked={way === 'service'} onChange={() => choose('service')} />
-          <span>
-            Through the catalog service <span class="soft small">{identities?.catalog?.id}</span>
-          </span>
-        </label>
-        <label class="choice">
-          <input type="radio" name="way" checked={way === 'files'} onChange={() => choose('files')} />
-          <span>
-            As signed files <span class="soft small">{identities?.publisher?.id}</span>
-          </span>
-        </label>
+        {ways.map(({ name, label, role }) => (
+          <label key={name} class="choice">
+            <input type="radio" name="way" checked={way === name} onChange={() => choose(name)} />
+            <span>
+              {label} <span class="soft small">{identities?.[role]?.id}</span>
+            </span>
+          </label>
+        ))}
       </fieldset>
       {way === 'service' && possible !== false && publishers.length > 1 && (
         <label>

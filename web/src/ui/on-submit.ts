@@ -1,0 +1,7 @@
+/** For a form that the page handles itself. */
+export function onSubmit(work: () => unknown): (event: Event) => void {
+  return (event) => {
+    event.preventDefault();
+    work();
+  };
+}
