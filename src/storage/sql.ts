@@ -1,5 +1,3 @@
-import pg from 'pg';
-
 // Statements as template literals. A value in the template becomes a parameter of the statement, and text comes in only as `sql` itself or by `raw`: so
 // no value is ever read as SQL, and nobody counts `$1`, `$2`.
 
@@ -65,5 +63,7 @@ export function assign(row: object): Sql {
 }
 
 function columnOf(name: string): Sql {
-  return raw(pg.escapeIdentifier(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)));
+  // Not by pg: commands that need no database do not load it.
+  const column = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return raw(`"${column.replaceAll('"', '""')}"`);
 }

@@ -20,7 +20,12 @@ it('the states of catalogs are loaded once, also where everything has changed an
   await database.query('insert into discovery.change (everything) values (true)');
   let statements = 0;
   const watched: SearchingProcess = Object.create(database, {
-    rows: { value: (...args: Parameters<typeof database.rows>) => (++statements, database.rows(...args)) },
+    rows: {
+      value(...args: Parameters<typeof database.rows>) {
+        statements++;
+        return database.rows(...args);
+      },
+    },
   });
   await loadCatalogs(watched, AbortSignal.timeout(2_000));
   // What has changed, and all catalogs.
