@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { type Config, readConfig } from '../../config.ts';
 import { catalogChecks } from '../../conform/catalog-checks.ts';
 import { type CatalogSceneOptions, createCatalogScene, withdrawAll } from '../../conform/catalog-scene.ts';
@@ -33,7 +32,6 @@ import {
   countVerdicts,
   renderCheck,
   renderHead,
-  renderJunit,
   renderVerdict,
   toJson,
 } from './report.ts';
@@ -51,7 +49,6 @@ export interface ConformOptions extends AskOptions {
   clauses?: 'nfh-014';
   only?: string[];
   crawlWait: number;
-  junit?: string;
   json?: boolean;
 }
 
@@ -81,7 +78,6 @@ export async function conform(url: string, options: ConformOptions, context: Com
     }
     if (options.json) context.print(JSON.stringify(toJson(report), null, 2));
     else context.print(renderVerdict(report));
-    if (options.junit !== undefined) writeReport(options.junit, renderJunit(report));
     const { failed, passed } = countVerdicts(report.checks);
     if (signal.aborted) context.setExitCode(interruptedExitCode);
     else if (failed > 0 || passed === 0) context.setExitCode(1);
@@ -237,13 +233,5 @@ async function download(client: GuardedClient, url: string): Promise<Buffer> {
   } catch (error) {
     if (error instanceof FetchFailure) throw new CheckFailed(`${url} could not be fetched: ${error.message}`);
     throw error;
-  }
-}
-
-function writeReport(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    throw new CommandError(`The report cannot be written: ${reasonOf(error)}`, error);
   }
 }

@@ -70,11 +70,11 @@ export async function verifyPlace(place: string, check: PlaceCheck): Promise<str
   try {
     const isUrl = /^https?:\/\//.test(place) && URL.canParse(place);
     const source = isUrl ? httpSource(place, config, client) : await directorySource(place);
-    if (keys) return await verifySource(source, givenKeys(keys, new Date()), check);
+    if (keys) return await verifySource(source, givenKeys(keys), check);
     return await withRegistry(config, (registry) => verifySource(source, registry, check));
   } catch (error) {
-    const keyHelp = "or give the keys: --key recordId=publicKey, or a file with the registry's answer.";
-    return explainRegistry(error, config, ` for keys. Start it, set REGISTRY_URL, ${keyHelp}`);
+    const advice = ' for keys. Start it, set REGISTRY_URL, or give the keys: --key recordId=publicKey.';
+    return explainRegistry(error, config, advice);
   } finally {
     await client.close();
   }
