@@ -10,10 +10,9 @@ import { checksOfClauses, judgeClauses } from '../../conform/nfh-014.ts';
 import { createSender } from '../../conform/sender.ts';
 import { treeChecks } from '../../conform/tree-checks.ts';
 import { createTreeScene } from '../../conform/tree-scene.ts';
-import { askRegistry } from '../../discovery/crawl/reader.ts';
-import { findClaimedNode } from '../../discovery/inspect/verify-node.ts';
+import { readAsCrawler } from '../../discovery/inspect/read-as-crawler.ts';
+import { describeNode } from '../../discovery/inspect/verify-node.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
-import { identityOf } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import { createChainReader, explainRegistry } from '../chain-reader.ts';
 import { type CommandContext, CommandError, reasonOf } from '../command.ts';
@@ -154,13 +153,13 @@ async function checkTree(parts: Parts, report: ConformReport): Promise<void> {
     // If two schemas have one address, the later counts: local schemas add to the bundled ones and replace none.
     const isBundled = ({ name }: SchemaSource) => Number(name === 'bundled');
     const schemas = (await readSchemaSources(config)).sort((a, b) => isBundled(a) - isBundled(b));
-    const reader = await createChainReader(spec, { fetcher: source.fetcher, registry }, schemas);
-    const claimed = options.node ?? (await findClaimedNode({ source, reader, signal }));
-    const identity = identityOf(claimed ?? new URL(url).hostname, REGISTRY_NAME);
-    const [record] = await askRegistry(() => registry.findSubscriber(identity));
-    const node = { identity, recordSubscriberId: record?.subscriberId, registryName: REGISTRY_NAME };
-    const check = { source, reader, node, now: new Date(), signal };
-    await run(treeChecks, createTreeScene(check, isPlainHttp), parts, report);
+    const { fetcher } = source;
+    const chain = await createChainReader(spec, { fetcher, registry }, schemas);
+    const reader = readAsCrawler(chain, signal);
+    const node = await describeNode({ source, reader }, options.node, new URL(url).hostname);
+    const check = { source, reader, node, now: new Date() };
+    const files = { fetcher, maxBytes: chain.limits.maxIndexBytes, signal };
+    await run(treeChecks, createTreeScene(check, files, isPlainHttp), parts, report);
   } catch (error) {
     explainRegistry(error, config, ' for keys. Start it, or set REGISTRY_URL.');
   } finally {
