@@ -1,6 +1,6 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts';
-import { batchesOf } from '../batches.ts';
+import { batchesOf } from '../../rules/inherited-bytes.ts';
 import { CommandError } from '../command.ts';
 
 // What a file to publish may hold: a request with a message, one catalog, or several of them.

@@ -5,7 +5,7 @@ import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 import type { PublishedCatalog } from '../../publisher/build.ts';
 import type { PublishedTree } from '../../publisher/published.ts';
-import { batchesOf } from '../batches.ts';
+import { batchesOf } from '../../rules/inherited-bytes.ts';
 import type { CommandContext } from '../command.ts';
 import { keepOperatorsWork, readPublished, renderKept, startKept } from '../import/published.ts';
 import { publishHere } from '../publish/self.ts';

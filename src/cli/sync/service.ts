@@ -7,7 +7,7 @@ import type { Catalog, Offer, Resource } from '../../protocol/catalog.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
 import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { SearchAnswer } from '../../protocol/search-messages.ts';
-import { batchesOf } from '../batches.ts';
+import { batchesOf } from '../../rules/inherited-bytes.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { type PublishToOptions, publishTo } from '../publish/to.ts';
 import { sendMessage } from '../send/exchange.ts';
