@@ -53,9 +53,9 @@ const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${he
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
   writeFileSync(join(root, 'docs/images/house.svg'), drawHouse(readArrows()));
 
-/** The client package is right above delivery, its highest import, and the page above the console. */
+/** The client package is right above discovery, its highest import, and the page above the console. */
 export function floorOf(room) {
-  if (room === 'packages/client') return floorOf('delivery') + 1;
+  if (room === 'packages/client') return floorOf('discovery') + 1;
   if (room === 'web') return floorOf('console') + 1;
   return layers.findIndex((layer) => layer.includes(room));
 }

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vite';
 import { validatorsOfClient } from '../../build/compiled-validators.ts';
 
-/** Bundles the client with those files of src/protocol and src/rules that it uses into one module for Node. */
+/** Bundles the client with those files of src that it uses into one module for Node. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [validatorsOfClient()],

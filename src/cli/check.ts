@@ -16,7 +16,7 @@ export const register: Register = (program, context) =>
     )
     .option(
       '--key <key>',
-      "recordId=publicKey, or a file with the registry's answer, to verify the files with; otherwise the registry is asked",
+      'recordId=publicKey, to verify the files with; otherwise the registry is asked',
       collectTexts,
     )
     .option('--no-index', 'skip the comparison of index and documents, which reads the whole index')

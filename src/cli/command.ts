@@ -18,8 +18,6 @@ export interface CommandContext {
   readStdin(): Promise<Buffer>;
   /** Asks the person at the terminal for a yes; undefined where there is no terminal, and so nobody to ask. */
   confirm(question: string): Promise<boolean | undefined>;
-  /** Calls each time that the person at the terminal presses Enter, until what it returns is called; undefined where there is no terminal. */
-  whenEnter(act: () => void): (() => void) | undefined;
   /** For results that are an answer and no failure, such as a NACK. */
   setExitCode(code: number): void;
 }

@@ -59,7 +59,6 @@ export const register: Register = (program, context) =>
     )
     .option('--listen <address>', 'where to wait for them: host:port', parseListen)
     .option('--uri <url>', 'public base address of --listen', parseUrl)
-    .option('--junit <file>', 'also write a JUnit report')
     .option('--json', 'print the report as JSON')
     .addHelpText('after', help)
     .action(async (url: string, options: ConformOptions) =>
@@ -83,6 +82,6 @@ Exit codes: 0 no check failed; 1 a check failed, or nothing could be checked.
 Examples:
   $ signpost conform http://127.0.0.1:4002 --as facilitator.signpost.test --other provider.signpost.test
   $ signpost conform https://discovery.example.org --role discovery --as bap.example.com --key bap.seed --text charger
-  $ signpost conform https://provider.example.org --role tree --junit report.xml
+  $ signpost conform https://provider.example.org --role tree
   $ signpost conform https://provider.example.org --role tree --clauses nfh-014
   $ signpost conform https://catalog.example.org --json | jq '.checks[] | select(.verdict == "failed")'`;

@@ -9,19 +9,13 @@ import type { ImportOptions } from './import/run.ts';
 export function registerImportCommand(program: Command, context: CommandContext): void {
   const group = program.command('import').addHelpText('after', help);
 
-  withOptions(group.command('csv').description('a CSV list, read by a mapping'))
-    .argument('<mapping>', `YAML or JSON file, or a bundled one: ${listBundledMappings().join(', ')}`)
-    .argument('<file>', 'CSV file; - reads standard input')
-    .action(async (mapping: string, file: string, options: ImportOptions) =>
-      (await load()).importList({ kind: 'csv', mapping, file }, options, context),
-    );
-
-  withOptions(group.command('geojson').description('GeoJSON features, their properties read by a mapping'))
-    .argument('<mapping>', `YAML or JSON file, or a bundled one: ${listBundledMappings().join(', ')}`)
-    .argument('<file>', 'GeoJSON file; - reads standard input')
-    .action(async (mapping: string, file: string, options: ImportOptions) =>
-      (await load()).importList({ kind: 'geojson', mapping, file }, options, context),
-    );
+  for (const [kind, about, format] of mapped)
+    withOptions(group.command(kind).description(about))
+      .argument('<mapping>', `YAML or JSON file, or a bundled one: ${listBundledMappings().join(', ')}`)
+      .argument('<file>', `${format} file; - reads standard input`)
+      .action(async (mapping: string, file: string, options: ImportOptions) =>
+        (await load()).importList({ kind, mapping, file }, options, context),
+      );
 
   withOptions(group.command('ocpi').description('OCPI 2.2.1 and 2.3.0 locations'))
     .argument('<file>', "JSON file: one location, an array, or an endpoint's answer; - reads standard input")
@@ -50,6 +44,11 @@ export function registerImportCommand(program: Command, context: CommandContext)
       (await import('./import/explain.ts')).explainFile(file, options, context),
     );
 }
+
+const mapped = [
+  ['csv', 'a CSV list, read by a mapping', 'CSV'],
+  ['geojson', 'GeoJSON features, their properties read by a mapping', 'GeoJSON'],
+] as const;
 
 /** Readers of files and validators, which help does without. */
 const load = () => import('./import/run.ts');

@@ -27,7 +27,6 @@ const context: CommandContext = {
   note: (text) => write(process.stderr, text),
   readStdin: () => buffer(process.stdin),
   confirm: async (question) => (process.stdin.isTTY && process.stderr.isTTY ? ask(question) : undefined),
-  whenEnter: (act) => (process.stdin.isTTY && process.stdout.isTTY ? listenForEnter(act) : undefined),
   setExitCode: (code) => {
     process.exitCode = code;
   },
@@ -63,16 +62,6 @@ async function ask(question: string): Promise<boolean> {
   } finally {
     terminal.close();
   }
-}
-
-/** A terminal gives its input line by line: whatever comes ends with Enter. */
-function listenForEnter(act: () => void): () => void {
-  const onLine = () => act();
-  process.stdin.on('data', onLine);
-  return () => {
-    process.stdin.off('data', onLine);
-    process.stdin.pause();
-  };
 }
 
 function renderUnexpected(error: unknown): string {

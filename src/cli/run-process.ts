@@ -28,7 +28,6 @@ export async function runProcess<T extends { close(): Promise<void> }>(
   const running = await startUntil(stop.signal, config, { logger, prepare: options.prepare });
   if (running) {
     let beside: T | undefined;
-    let end: (() => void) | undefined;
     try {
       beside = await options.alongside?.(running, logger).catch((error) => {
         throw explainStart(error, config);
@@ -37,11 +36,10 @@ export async function runProcess<T extends { close(): Promise<void> }>(
       if (options.json) context.print(renderStarted(running));
       else {
         printAddresses(context, running, config, options);
-        end = options.started?.();
+        options.started?.();
       }
       if (!stop.signal.aborted) await once(stop.signal, 'abort');
     } finally {
-      end?.();
       await beside?.close();
       await running.close().catch((error) => {
         throw new CommandError(`Not ended as it should: ${lineOf(error)}`, error);
@@ -58,8 +56,8 @@ interface RunOptions<T extends { close(): Promise<void> }> {
   alongside?: (running: Process, logger: Logger) => Promise<T | undefined>;
   /** What is waited for before anything is printed, so that the log of the start does not push it away. */
   settle?: (running: Process, signal: AbortSignal, beside: T | undefined) => Promise<void>;
-  /** Called once everything is printed. What it returns is called in the end. */
-  started?: () => (() => void) | undefined;
+  /** Called once the addresses are printed. */
+  started?: () => void;
   json?: boolean;
   showPublic?: boolean;
 }

@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { perUnits } from '../import/station.ts';
 import {
   collectNetworks,
+  numberOf,
   parseKeyId,
   parseListen,
   parseSeconds,
@@ -85,11 +86,7 @@ function withOptions(command: Command): Command {
     .option('--json', 'print the plan as JSON');
 }
 
-function parseNumber(text: string): number {
-  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isFinite(number)) return number;
-  throw new InvalidArgumentError('It is a number, such as 7.');
-}
+const parseNumber = numberOf(/^\d+(\.\d+)?$/, 'It is a number, such as 7.');
 
 const help = `
 Publishes the differences between a source and what was published of it, which DATA_DIR/sync remembers. Pauses and offers that

@@ -202,8 +202,8 @@ describe('signpost verify of a directory', () => {
     expect((await verify(tree, [tree.root, '--key', `key-1=${'A'.repeat(43)}=`])).notes).toContain(
       'point of small order',
     );
-    expect((await verify(tree, [tree.root, '--key', 'nowhere.json'])).notes).toContain(
-      'nowhere.json is neither',
+    expect((await verify(tree, [tree.root, '--key', 'key.json'])).notes).toContain(
+      '--key key.json is no recordId=publicKey',
     );
   });
 });

@@ -6,11 +6,7 @@ export const register: Register = (program, context) =>
   program
     .command('verify')
     .argument('[path-or-url]', 'directory of the published files, address of a node, or address of an index')
-    .option(
-      '--key <key>',
-      "recordId=publicKey, or a file with the registry's answer; may be repeated",
-      collectTexts,
-    )
+    .option('--key <key>', 'recordId=publicKey; may be repeated', collectTexts)
     .option(
       '--node <subscriber>',
       'whose they must be; otherwise whoever they say they are of',

@@ -20,7 +20,8 @@ const states = 'Self-hosted spec: States and transitions';
 
 /** @param reads beside manifest and index, the file that the service must have read before it can have gone wrong */
 const seen =
-  (wanted: 'found' | 'gone' | 'never', stage: number, resource: string, reads?: string) =>
+  (wanted: 'found' | 'gone' | 'never') =>
+  (stage: number, resource: string, reads?: string) =>
   async (scene: CrawledScene) => {
     const crawl = started(scene);
     // A service that indexes nothing at all would pass most of these.
@@ -35,12 +36,14 @@ const seen =
       );
   };
 
+const [found, gone, never] = [seen('found'), seen('gone'), seen('never')];
+
 /** Catalogs of the first stage that must not be indexed: by the name of the check and when, the clause. */
 const unindexed = (rows: Record<string, string>, reads?: (name: string) => string) =>
   Object.entries(rows).flatMap(([key, text]) => {
     const [name = '', when = ''] = key.split(': ');
     return on(text, {
-      [`crawl-${name}: nothing of a catalog ${when}`]: seen('never', 1, name, reads?.(name)),
+      [`crawl-${name}: nothing of a catalog ${when}`]: never(1, name, reads?.(name)),
     });
   });
 
@@ -70,85 +73,67 @@ export const crawlChecks = [
   ),
   ...unindexed({ 'paused: whose entry is not active': `${states}, paused` }),
   ...on('Self-hosted spec: Endpoints, optionally gzip compressed', {
-    'crawl-gzip: a catalog whose file is gzipped': seen('found', 1, 'gzipped', gzippedName('gzipped')),
+    'crawl-gzip: a catalog whose file is gzipped': found(1, 'gzipped', gzippedName('gzipped')),
   }),
   ...on('Self-hosted spec: Catalog file, baseline and change file', {
-    'crawl-change-applied: a resource that a change file adds': seen(
-      'found',
-      2,
-      'sound-2',
-      changeName('sound'),
-    ),
-    'crawl-change-removes: no longer a resource that a change file removes': seen(
-      'gone',
+    'crawl-change-applied: a resource that a change file adds': found(2, 'sound-2', changeName('sound')),
+    'crawl-change-removes: no longer a resource that a change file removes': gone(
       2,
       'removed',
       changeName('sound'),
     ),
   }),
   ...on(`${authentication}, 3`, {
-    'crawl-change-digest: nothing of a change file that does not have the digest of its entry': seen(
-      'never',
+    'crawl-change-digest: nothing of a change file that does not have the digest of its entry': never(
       2,
       'change-digest-2',
       changeName('change-digest'),
     ),
   }),
   ...on(`${authentication}, 1`, {
-    'crawl-change-signed: nothing of a change file that was changed after signing': seen(
-      'never',
+    'crawl-change-signed: nothing of a change file that was changed after signing': never(
       2,
       'change-signed-2',
       changeName('change-signed'),
     ),
   }),
   ...on(`${errors}, entryVersion lower than the stored cursor`, {
-    'crawl-entry-rollback: nothing of an entry whose entryVersion has regressed': seen(
-      'never',
+    'crawl-entry-rollback: nothing of an entry whose entryVersion has regressed': never(
       2,
       'entry-rollback-2',
     ),
   }),
   ...on(`${errors}, a content version lower than the stored cursor`, {
-    'crawl-content-rollback: nothing of a baseline whose version has regressed': seen(
-      'never',
+    'crawl-content-rollback: nothing of a baseline whose version has regressed': never(
       2,
       'content-rollback-2',
     ),
   }),
   ...on(`${errors}, a previously indexed catalogId is absent`, {
-    'crawl-absent-kept: a catalog that is in the index no more, and was not retired': seen(
-      'found',
-      2,
-      'absent',
-    ),
+    'crawl-absent-kept: a catalog that is in the index no more, and was not retired': found(2, 'absent'),
   }),
   ...on(`${states}, retired`, {
-    'crawl-retired: no longer a catalog whose entry has retiredAt': seen('gone', 2, 'retired'),
-    'crawl-shared-kept: a resource of a retired catalog that another catalog has too': seen(
-      'found',
-      2,
-      'shared',
-    ),
+    'crawl-retired: no longer a catalog whose entry has retiredAt': gone(2, 'retired'),
+    'crawl-shared-kept: a resource of a retired catalog that another catalog has too': found(2, 'shared'),
   }),
   ...on(`${states}, active`, {
-    'crawl-resumed: a catalog whose entry is active again': seen('found', 3, 'paused'),
+    'crawl-resumed: a catalog whose entry is active again': found(3, 'paused'),
   }),
   ...on(`${states}, one-way: never unset`, {
     'crawl-retired-for-ever: nothing of a catalog that was retired, though its entry comes back without retiredAt':
-      seen('never', 3, 'retired-2'),
+      never(3, 'retired-2'),
   }),
   ...on(`${order}, 3`, {
     'crawl-record-digest: nothing of an index that is listed by a Subscriber record without the digest of the manifest':
-      seen('never', 4, 'record-digest'),
+      never(4, 'record-digest'),
   }),
   ...on(`${authentication}, 2`, {
     'crawl-record-signed: nothing of an index that is listed by a Subscriber record that was changed after signing':
-      seen('never', 5, 'record-signature'),
+      never(5, 'record-signature'),
   }),
   ...on(`${order}, 2`, {
     'crawl-manifest-signed: nothing of an index that is listed by way of a manifest that was changed after signing':
-      seen('never', 6, 'manifest-signature'),
+      never(6, 'manifest-signature'),
   }),
 ];
 

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { labelSha256, sha256Digest } from '../protocol/digest.ts';
+import { manifestPaths } from '../protocol/endpoints.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { signDocument } from '../protocol/signed-document.ts';
 import {
   buildManifest,
   buildSubscriberRecord,
   isRecordPath,
-  manifestPaths,
   type NodeDescription,
 } from '../publisher/manifest.ts';
 import { urlOf } from '../publisher/paths.ts';

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { signTimes } from '../delivery/bodiless-signature.ts';
 import { FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
 import type { Action } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
-import { protocolVersion } from '../protocol/endpoints.ts';
-import { type Json, parseIfJson } from '../protocol/json.ts';
+import { fillIn } from '../protocol/fill-in.ts';
+import { type Json, type JsonObject, parseIfJson } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { CheckFailed } from './check.ts';
@@ -67,7 +66,8 @@ export function createSender({ client, target, key, uri }: SenderOptions): Sende
     answers,
     async send(action, sending = {}) {
       const { now = new Date(), query } = sending;
-      const context = { ...contextOf(action, key.subscriberId, uri, now), ...sending.context };
+      const filled = fillIn({}, { action, id: key.subscriberId, uri, now });
+      const context: Record<string, unknown> = { ...(filled.context as JsonObject), ...sending.context };
       const isPost = action.method === 'POST';
       const body =
         sending.raw ?? Buffer.from(isPost ? JSON.stringify({ context, message: sending.message }) : '');
@@ -95,17 +95,6 @@ export function createSender({ client, target, key, uri }: SenderOptions): Sende
       answers.push(answer);
       return answer;
     },
-  };
-}
-
-function contextOf(action: Action, id: string, uri: string, now: Date) {
-  return {
-    version: protocolVersion,
-    action: action.name,
-    messageId: randomUUID() as string | undefined,
-    transactionId: randomUUID(),
-    timestamp: now.toISOString(),
-    ...(action.caller && { [`${action.caller}Id`]: id, [`${action.caller}Uri`]: uri }),
   };
 }
 

@@ -114,11 +114,10 @@ async function expectConditional(scene: TreeScene, wanted: Document): Promise<vo
   expectThat(again.kind === 'unchanged', `${url} was served whole again`);
 }
 
-async function fetchAgain({ check }: TreeScene, url: string, condition?: FetchOptions['condition']) {
-  const { fetcher, limits } = check.reader;
-  const options = { maxBytes: limits.maxIndexBytes, signal: check.signal, ...(condition && { condition }) };
+async function fetchAgain({ files }: TreeScene, url: string, condition?: FetchOptions['condition']) {
+  const { fetcher, ...options } = files;
   try {
-    return await fetcher.fetch(url, options);
+    return await fetcher.fetch(url, { ...options, ...(condition && { condition }) });
   } catch (error) {
     if (isReadingFault(error)) throw new CheckFailed(error.message);
     throw error;

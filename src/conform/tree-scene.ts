@@ -1,4 +1,4 @@
-import { fetchDocument } from '../discovery/crawl/reader.ts';
+import type { Fetcher, FetchOptions } from '../discovery/crawl/fetch.ts';
 import { complaint, type Finding } from '../discovery/inspect/findings.ts';
 import type { NodeCheck } from '../discovery/inspect/verify-node.ts';
 import { verifyTree } from '../discovery/inspect/verify-tree.ts';
@@ -9,24 +9,25 @@ import { CheckSkipped, memoize } from './check.ts';
 
 export type TreeScene = ReturnType<typeof createTreeScene>;
 
-/** @param isPlainHttp the address that was given has the scheme http, as trees in development do */
-export function createTreeScene(check: NodeCheck, isPlainHttp: boolean) {
-  const { reader, signal } = check;
+interface Files extends FetchOptions {
+  fetcher: Fetcher;
+}
 
+/** @param isPlainHttp the address that was given has the scheme http, as trees in development do */
+export function createTreeScene(check: NodeCheck, files: Files, isPlainHttp: boolean) {
   async function readAgain(url: string): Promise<JsonObject | undefined> {
-    const options = { maxBytes: reader.limits.maxIndexBytes, signal };
-    const answer = await fetchDocument(reader, 'index', url, options).catch(() => undefined);
-    return answer?.kind === 'opened' ? answer.opened.document : undefined;
+    const file = await check.reader.open('index', url).catch(() => undefined);
+    return file?.opened.document;
   }
 
   const findings = memoize(async () => {
     const found: Finding[] = [];
-    for await (const finding of verifyTree(check, () => undefined)) found.push(finding, ...unsigned(finding));
+    for await (const finding of verifyTree(check)) found.push(finding, ...unsigned(finding));
     return found;
   });
 
   return {
-    ...{ check, isPlainHttp, findings, readAgain },
+    ...{ files, isPlainHttp, findings, readAgain },
     /** Every index that was read, as it was served then. */
     indexes: memoize(async () => {
       const isIndex = ({ document, kind }: Finding) => document === 'index' && kind === 'holds';

@@ -38,3 +38,6 @@ export const endpoints = {
 
 /** Messages to a participant: the answers to its requests, and catalogs that it subscribed to. */
 export const receivedActions = ['onPublish', 'onPull', 'onDiscover', 'push'] as const;
+
+/** Where a host has its manifest, below its root (self-hosted spec: Endpoints); both are the same. */
+export const manifestPaths = ['.well-known/dedi.index.json', '.well-known/dedi.json'] as const;

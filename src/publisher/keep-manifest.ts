@@ -1,12 +1,12 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { manifestPaths } from '../protocol/endpoints.ts';
 import type { ManifestKey } from '../protocol/signed-files.ts';
 import { findIndexNames, indexUrl, listFiles } from './indexes.ts';
 import {
   buildManifest,
   buildSubscriberRecord,
   isRecordPath,
-  manifestPaths,
   type NodeDescription,
   type NodeDetails,
   recordPath,

@@ -16,9 +16,6 @@ import { urlOf } from './paths.ts';
 // a reader who has the older manifest still finds what that one names. The latest record has one address for ever, its `source_url`: whoever
 // holds a copy comes back there for a fresher one.
 
-/** Where readers look for the manifest; both are the same. */
-export const manifestPaths = ['.well-known/dedi.index.json', '.well-known/dedi.json'] as const;
-
 export const recordPath = 'subscriber.json';
 
 export interface NodeDetails {

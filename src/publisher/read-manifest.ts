@@ -1,11 +1,12 @@
 import { basename, join } from 'node:path';
+import { manifestPaths } from '../protocol/endpoints.ts';
 import { parseJson } from '../protocol/json.ts';
 import {
   type ManifestOutline,
   parseManifest,
   parseSubscriberRecords,
 } from '../protocol/read-signed-files.ts';
-import { isRecordPath, manifestPaths } from './manifest.ts';
+import { isRecordPath } from './manifest.ts';
 import { indexNameOf } from './paths.ts';
 import { readFile } from './read-file.ts';
 

@@ -102,12 +102,16 @@ export class TooMuchHere extends Error {
 /** Assembled at a time. Until it is written, a template of many small members takes up to a hundred times its bytes of memory. */
 export const bytesAtOnce = 1024 * 1024;
 
-/** Parts of a list, each with as much inherited as is assembled at a time; one resource alone may inherit more. */
-export function* batchesOf<T>(items: readonly T[], bytesOf: (item: T) => number): Generator<T[]> {
+/** Parts of a list, each within the limit: by default, with as much inherited as is assembled at a time. One item alone may have more. */
+export function* batchesOf<T>(
+  items: Iterable<T>,
+  bytesOf: (item: T) => number,
+  limit = bytesAtOnce,
+): Generator<T[]> {
   let [batch, bytes]: [T[], number] = [[], 0];
   for (const item of items) {
     const more = bytesOf(item);
-    if (batch.length > 0 && bytes + more > bytesAtOnce) {
+    if (batch.length > 0 && bytes + more > limit) {
       yield batch;
       [batch, bytes] = [[], 0];
     }

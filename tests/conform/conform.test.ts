@@ -156,28 +156,18 @@ describe('signpost conform', () => {
     expect(passed).toEqual(['pull-own-only']);
   });
 
-  it('tells what was checked, expected and got, and by which clause; and writes the same for JUnit', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'signpost-conform-'));
-    const file = join(directory, 'report.xml');
-    try {
-      const fault = treeFaults.find(({ check }) => check === 'baseline-digest');
-      scene.provider.spoil(fault?.spoil(scene.provider));
-      const { exitCode, out } = await scene.conform(scene.provider.url, '--junit', file);
-      scene.provider.spoil();
-      expect(exitCode).toBe(1);
-      expect(out).toContain(`${scene.provider.url}, checked as a published tree`);
-      expect(out).toMatch(/^ok {4}manifest-served {2,}a JSON document at /m);
-      expect(out).toMatch(
-        /^FAULT baseline-digest {2,}Self-hosted spec: Authentication, 3\n {6}expected {2}bytes with the digest .*\n {6}actual {4}baseline .* does not have the digest/m,
-      );
-      expect(out).toMatch(/^\d+ checks: \d+ passed, 1 failed/m);
-      const xml = readFileSync(file, 'utf8');
-      expect(xml).toContain(`tests="${treeChecks.length}" failures="1" errors="0"`);
-      expect(xml).toContain('<testcase classname="conform.tree" name="baseline-digest"');
-      expect(xml).toMatch(/<failure message="baseline [^"<]*" type="Self-hosted spec: Authentication, 3">/);
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
+  it('tells what was checked, expected and got, and by which clause', async () => {
+    const fault = treeFaults.find(({ check }) => check === 'baseline-digest');
+    scene.provider.spoil(fault?.spoil(scene.provider));
+    const { exitCode, out } = await scene.conform(scene.provider.url);
+    scene.provider.spoil();
+    expect(exitCode).toBe(1);
+    expect(out).toContain(`${scene.provider.url}, checked as a published tree`);
+    expect(out).toMatch(/^ok {4}manifest-served {2,}a JSON document at /m);
+    expect(out).toMatch(
+      /^FAULT baseline-digest {2,}Self-hosted spec: Authentication, 3\n {6}expected {2}bytes with the digest .*\n {6}actual {4}baseline .* does not have the digest/m,
+    );
+    expect(out).toMatch(new RegExp(`^${treeChecks.length} checks: \\d+ passed, 1 failed`, 'm'));
   });
 
   it('passes the tree of our publisher against the clauses of NFH-014, and names the clause that a fault breaks', async () => {

@@ -201,10 +201,11 @@ describe('the architecture', () => {
   });
 });
 
-/** What the client package may use of the server's source: what is said, what is trusted of published files, what a hit says, which addresses are public, whose callback counts, and two pure helpers. */
+/** What the client package may use of the server's source: what is said, what is trusted of published files and how they are verified link by link, what a hit says, which addresses are public, whose callback counts, and two pure helpers. */
 const sourcesOfClient = [
   /^src\/protocol\//,
   /^src\/rules\/self-hosted\//,
+  /^src\/discovery\/(?:crawl\/(?:places|reasons)|inspect\/(?:findings|tree-directory|tree-reader|verify-node|verify-tree))\.ts$/,
   /^src\/rules\/(?:hit|ranked|same-value)\.ts$/,
   /^src\/delivery\/(?:await-callback|retry-policy|bodiless-signature)\.ts$/,
   /^src\/http\/public-addresses\.ts$/,

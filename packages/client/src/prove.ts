@@ -1,4 +1,5 @@
-import { identityOf, splitIdentity } from '../../../src/protocol/identity.ts';
+import { manifestPlaces } from '../../../src/discovery/crawl/places.ts';
+import { identityOf } from '../../../src/protocol/identity.ts';
 import { isJsonObject } from '../../../src/protocol/json.ts';
 import type { ParticipantRecord } from '../../../src/protocol/registry-record.ts';
 import type { Hit } from '../../../src/rules/hit.ts';
@@ -6,7 +7,7 @@ import { isSameValue } from '../../../src/rules/same-value.ts';
 import type { CatalogContent } from '../../../src/rules/self-hosted/content.ts';
 import { asSignpostError } from './errors.ts';
 import { defaultRegistryName } from './registry.ts';
-import type { VerifyTreeOptions } from './tree-report.ts';
+import type { TreeFault, VerifyTreeOptions } from './tree-report.ts';
 import { openRegistry, type WalkedTree, walkTree } from './verify-tree.ts';
 
 // The proof of a hit: what a discovery service says, compared with the files that the provider has signed itself (self-hosted spec: Authentication). It
@@ -98,10 +99,11 @@ async function readFiles(
       problem: { status: 'unprovable', reason: 'The registry does not know the node that publishes it.' },
     };
   const walks: WalkedTree[] = [];
-  for (const place of findPlaces(identity, records)) {
+  const addresses = records.map(({ url }) => url);
+  for (const place of manifestPlaces(identity, addresses)) {
     walks.push(await walkTree(place, { ...options, node }, catalogId));
     // Only where a place answers that there is no manifest, the next one is asked: any other failure may pass.
-    if (!walks.at(-1)?.hasNoManifest) break;
+    if (!walks.at(-1)?.report.faults.some(isNoManifest)) break;
   }
   const walked = walks.find(({ files }) => files.length > 0);
   if (!walked) return { problem: explainAbsence(records, walks) };
@@ -113,24 +115,21 @@ async function readFiles(
       ? { problem: { status: 'differs', reason: 'The provider has retired this catalog.' }, walked }
       : { walked };
   return {
-    problem: { status: fault.code === 'unreachable' ? 'unreachable' : 'broken', reason: fault.message },
+    problem: { status: isAbsence(fault) ? 'unreachable' : 'broken', reason: fault.message },
     walked,
   };
 }
 
-/** The origins where the manifest of a node may be: that of its address in the registry, and its namespace. */
-function findPlaces(identity: string, records: readonly ParticipantRecord[]): string[] {
-  const addresses = [...records.map(({ url }) => url), `https://${splitIdentity(identity).namespace}`];
-  const origins = addresses.flatMap((url) => (url && URL.canParse(url) ? [new URL(url).origin] : []));
-  return [...new Set(origins)];
-}
+/** The host answers, and has no manifest. */
+const isNoManifest = ({ code }: TreeFault) => code === 'manifest-missing';
+const isAbsence = ({ code }: TreeFault) => code === 'unreachable' || code === 'file-missing';
 
 /** A node that signs no files has no manifest, or no host at all. A host that the registry names, and that does not answer, may have one. */
 function explainAbsence(records: readonly ParticipantRecord[], walks: readonly WalkedTree[]): Problem {
   const hasHost = records.some(
     ({ url, catalogIndexUrls }) => url !== undefined || catalogIndexUrls.length > 0,
   );
-  const unread = walks.find(({ hasNoManifest }) => !hasNoManifest)?.report.faults[0];
+  const unread = walks.flatMap(({ report }) => report.faults).find((fault) => !isNoManifest(fault));
   return hasHost && unread ? { status: 'unreachable', reason: unread.message } : noFiles;
 }
 

@@ -1,24 +1,25 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { manifestUrlsAt } from '../../../src/discovery/crawl/places.ts';
+import { openDirectory } from '../../../src/discovery/inspect/tree-directory.ts';
+import type { TreeSource as VerifiedSource } from '../../../src/discovery/inspect/verify-node.ts';
 import type { ServedFile } from '../../../src/rules/self-hosted/open-document.ts';
 import type { FetchFile } from './fetch-public.ts';
 import { readBytes } from './read-bytes.ts';
 
 // Where published files are read from: the host that serves them, or a directory, before it is uploaded.
 
-export interface TreeSource {
+export interface TreeSource extends VerifiedSource {
   /** Undefined where there is no such file; throws where that could not be found out. */
   read(url: string): Promise<ServedFile | undefined>;
-  manifestUrls: string[];
-  /** The host that serves it; unknown for a directory. */
-  host?: string;
 }
 
-const manifestPaths = ['.well-known/dedi.index.json', '.well-known/dedi.json'];
 const maxFileBytes = 64 * 1024 * 1024;
 const fetchTimeoutMs = 30_000;
 
-export function openSource(place: string | URL, ask: FetchFile, signal?: AbortSignal): TreeSource {
+export async function openSource(
+  place: string | URL,
+  ask: FetchFile,
+  signal?: AbortSignal,
+): Promise<TreeSource> {
   const text = String(place);
   return /^https?:\/\//.test(text) ? httpSource(new URL(text), ask, signal) : directorySource(text);
 }
@@ -26,7 +27,8 @@ export function openSource(place: string | URL, ask: FetchFile, signal?: AbortSi
 function httpSource({ origin, host }: URL, ask: FetchFile, signal?: AbortSignal): TreeSource {
   return {
     host,
-    manifestUrls: manifestPaths.map((path) => `${origin}/${path}`),
+    manifestUrls: manifestUrlsAt(origin),
+    indexUrls: [],
     async read(url) {
       const timeout = AbortSignal.timeout(fetchTimeoutMs);
       const response = await ask(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
@@ -38,26 +40,13 @@ function httpSource({ origin, host }: URL, ask: FetchFile, signal?: AbortSignal)
   };
 }
 
-function directorySource(path: string): TreeSource {
-  const root = resolve(path);
+async function directorySource(path: string): Promise<TreeSource> {
+  const { read, ...urls } = await openDirectory(path);
   return {
-    // Any base address will do: files are found by the end of their path.
-    manifestUrls: manifestPaths.map((name) => `file:///${name}`),
+    ...urls,
     async read(url) {
-      const file = await findFile(root, url);
-      return file === undefined ? undefined : { url, wire: await readFile(file) };
+      const wire = await read(url);
+      return wire && { url, wire };
     },
   };
-}
-
-/** Which part of the path is the base address of the tree is not known: the longest end of it that is there is taken. */
-async function findFile(root: string, url: string): Promise<string | undefined> {
-  const segments = new URL(url).pathname.split('/').slice(1).map(decodeURIComponent);
-  for (const index of segments.keys()) {
-    const file = join(root, ...segments.slice(index));
-    if (relative(root, file).startsWith('..')) continue;
-    const found = await stat(file).catch(() => undefined);
-    if (found?.isFile()) return file;
-  }
-  return undefined;
 }

@@ -1,7 +1,7 @@
 import type { Role } from '../../conform/check.ts';
 import { FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { type Action, actions } from '../../protocol/actions.ts';
-import { manifestPaths } from '../../publisher/manifest.ts';
+import { manifestPaths } from '../../protocol/endpoints.ts';
 import { CommandError } from '../command.ts';
 import { roleNames } from './report.ts';
 

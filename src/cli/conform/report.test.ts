@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../conform/check.ts';
 import { plain } from '../colour.ts';
-import { type ConformReport, renderCheck, renderJunit, renderVerdict, toJson } from './report.ts';
+import { type ConformReport, renderCheck, renderVerdict, toJson } from './report.ts';
 
 const passed: CheckResult = {
   ...{
@@ -47,21 +47,5 @@ describe('the report of signpost conform', () => {
     });
     expect(toJson(report(passed, failed))).toMatchObject({ isConforming: false });
     expect(toJson(report(skipped))).toMatchObject({ isConforming: false });
-  });
-
-  it('is XML for JUnit, whatever a node has answered', () => {
-    expect(renderJunit(report(passed, failed, skipped))).toBe(`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites>
-  <testsuite name="signpost conform https://catalog.example.org/?a&amp;b" tests="3" failures="1" errors="0" skipped="1" time="0.036" timestamp="2026-03-01T12:00:00Z">
-    <testcase classname="conform.catalog" name="ttl-expired" time="0.012"/>
-    <testcase classname="conform.catalog" name="body-signed" time="0.012">
-      <failure message="200 {&quot;a&quot;: &quot;&lt;b&gt; &amp; \ufffd&quot;}&#10;more" type="Catalog spec: Errors">Catalog spec: Errors&#10;expected: 400&#10;actual: 200 {&quot;a&quot;: &quot;&lt;b&gt; &amp; \ufffd&quot;}&#10;more</failure>
-    </testcase>
-    <testcase classname="conform.catalog" name="push-comes" time="0.012">
-      <skipped message="no address"/>
-    </testcase>
-  </testsuite>
-</testsuites>
-`);
   });
 });

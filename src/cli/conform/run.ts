@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { type Config, readConfig } from '../../config.ts';
 import { catalogChecks } from '../../conform/catalog-checks.ts';
 import { type CatalogSceneOptions, createCatalogScene, withdrawAll } from '../../conform/catalog-scene.ts';
@@ -11,10 +10,9 @@ import { checksOfClauses, judgeClauses } from '../../conform/nfh-014.ts';
 import { createSender } from '../../conform/sender.ts';
 import { treeChecks } from '../../conform/tree-checks.ts';
 import { createTreeScene } from '../../conform/tree-scene.ts';
-import { askRegistry } from '../../discovery/crawl/reader.ts';
-import { findClaimedNode } from '../../discovery/inspect/verify-node.ts';
+import { readAsCrawler } from '../../discovery/inspect/read-as-crawler.ts';
+import { describeNode } from '../../discovery/inspect/verify-node.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
-import { identityOf } from '../../protocol/identity.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import { createChainReader, explainRegistry } from '../chain-reader.ts';
 import { type CommandContext, CommandError, reasonOf } from '../command.ts';
@@ -33,7 +31,6 @@ import {
   countVerdicts,
   renderCheck,
   renderHead,
-  renderJunit,
   renderVerdict,
   toJson,
 } from './report.ts';
@@ -51,7 +48,6 @@ export interface ConformOptions extends AskOptions {
   clauses?: 'nfh-014';
   only?: string[];
   crawlWait: number;
-  junit?: string;
   json?: boolean;
 }
 
@@ -81,7 +77,6 @@ export async function conform(url: string, options: ConformOptions, context: Com
     }
     if (options.json) context.print(JSON.stringify(toJson(report), null, 2));
     else context.print(renderVerdict(report));
-    if (options.junit !== undefined) writeReport(options.junit, renderJunit(report));
     const { failed, passed } = countVerdicts(report.checks);
     if (signal.aborted) context.setExitCode(interruptedExitCode);
     else if (failed > 0 || passed === 0) context.setExitCode(1);
@@ -158,13 +153,13 @@ async function checkTree(parts: Parts, report: ConformReport): Promise<void> {
     // If two schemas have one address, the later counts: local schemas add to the bundled ones and replace none.
     const isBundled = ({ name }: SchemaSource) => Number(name === 'bundled');
     const schemas = (await readSchemaSources(config)).sort((a, b) => isBundled(a) - isBundled(b));
-    const reader = await createChainReader(spec, { fetcher: source.fetcher, registry }, schemas);
-    const claimed = options.node ?? (await findClaimedNode({ source, reader, signal }));
-    const identity = identityOf(claimed ?? new URL(url).hostname, REGISTRY_NAME);
-    const [record] = await askRegistry(() => registry.findSubscriber(identity));
-    const node = { identity, recordSubscriberId: record?.subscriberId, registryName: REGISTRY_NAME };
-    const check = { source, reader, node, now: new Date(), signal };
-    await run(treeChecks, createTreeScene(check, isPlainHttp), parts, report);
+    const { fetcher } = source;
+    const chain = await createChainReader(spec, { fetcher, registry }, schemas);
+    const reader = readAsCrawler(chain, signal);
+    const node = await describeNode({ source, reader }, options.node, new URL(url).hostname);
+    const check = { source, reader, node, now: new Date() };
+    const files = { fetcher, maxBytes: chain.limits.maxIndexBytes, signal };
+    await run(treeChecks, createTreeScene(check, files, isPlainHttp), parts, report);
   } catch (error) {
     explainRegistry(error, config, ' for keys. Start it, or set REGISTRY_URL.');
   } finally {
@@ -237,13 +232,5 @@ async function download(client: GuardedClient, url: string): Promise<Buffer> {
   } catch (error) {
     if (error instanceof FetchFailure) throw new CheckFailed(`${url} could not be fetched: ${error.message}`);
     throw error;
-  }
-}
-
-function writeReport(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    throw new CommandError(`The report cannot be written: ${reasonOf(error)}`, error);
   }
 }

@@ -4,7 +4,7 @@ import type { Mapping } from '../../import/mapping.ts';
 import { objectsOf } from '../../import/ocpi.ts';
 import { ocpiFields } from '../../import/ocpi-fields.ts';
 import { isJsonObject, type Json } from '../../protocol/json.ts';
-import { type CommandContext, CommandError, renderTable } from '../command.ts';
+import { type CommandContext, CommandError, reasonOf, renderTable } from '../command.ts';
 import { parseJsonInput, readInput } from '../read-input.ts';
 import { listBundledMappings } from './bundled.ts';
 import { readCsv } from './csv.ts';
@@ -117,10 +117,7 @@ function explainOcpi(document: Json, file: string): Explained[] {
     });
     return explainObjects(objects, ocpiFields, (path) => path.replace(/^evses\.tariffs/, 'tariffs'));
   } catch (error) {
-    throw new CommandError(
-      `${file} cannot be explained: ${error instanceof Error ? error.message : error}.`,
-      error,
-    );
+    throw new CommandError(`${file} cannot be explained: ${reasonOf(error)}.`, error);
   }
 }
 

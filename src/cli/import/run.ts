@@ -12,9 +12,10 @@ import { isLoss, type PerUnit } from '../../import/station.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
 import { createAttributeChecker } from '../../rules/typed-attributes.ts';
-import { type CommandContext, CommandError, counted } from '../command.ts';
+import { type CommandContext, CommandError, counted, reasonOf } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { readSchemaSources } from '../schema/sources.ts';
+import { messageOf } from '../sync/submission.ts';
 import { previewAll, renderPreviews } from './preview.ts';
 import { keepOperatorsWork, readPublished, renderKept, startKept } from './published.ts';
 import { renderReport, renderSummary } from './report.ts';
@@ -104,7 +105,11 @@ async function finish(
       wholes.push(keepOperatorsWork(unpack(), await published.find(id), config.WIRE_PROFILE, kept));
   });
   for (const line of renderKept(kept)) context.note(line);
-  const message = buildPublishMessage(wholes, network);
+  // Each catalog is the whole of it (FULL), so that what a list no longer has goes away with the next publish.
+  const message = messageOf(
+    wholes.map((catalog) => ({ catalog, updateMode: 'FULL' })),
+    network,
+  );
   if (dryRun) {
     const previews = await previewAll(message, published, config.WIRE_PROFILE);
     if (json) context.print(JSON.stringify(previews, null, 2));
@@ -139,17 +144,6 @@ export async function reportCollected(
 
 // The result of an import: one publish body, a catalog a line. However large it is, it is never one text in memory.
 
-/** Each catalog is the whole of it (FULL), so that what a list no longer has goes away with the next publish. */
-function buildPublishMessage(catalogs: Catalog[], networks: string[] = []): PublishMessage {
-  const publishDirectives = catalogs.map(({ id: catalogId }) => ({
-    catalogId,
-    catalogType: 'REGULAR' as const,
-    updateMode: 'FULL' as const,
-    ...(networks.length > 0 && { visibleTo: networks }),
-  }));
-  return { catalogs, publishDirectives };
-}
-
 function* renderPublishBody({ catalogs, publishDirectives = [] }: PublishMessage): Generator<string> {
   yield '{"context":{"action":"catalog/publish"},"message":{"catalogs":[';
   yield* renderItems(catalogs);
@@ -171,8 +165,7 @@ async function writeLines(file: string, lines: Iterable<string>): Promise<void> 
     await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true });
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`${file} cannot be written: ${reason}.`, error);
+    throw new CommandError(`${file} cannot be written: ${reasonOf(error)}.`, error);
   }
 }
 

@@ -6,7 +6,7 @@ import { objectsOf, ocpiLists, stationsOfOcpi } from '../../import/ocpi.ts';
 import type { PerUnit, Problem, Station } from '../../import/station.ts';
 import type { Json } from '../../protocol/json.ts';
 import { type JsonItems, parseJsonItems } from '../../protocol/json-items.ts';
-import { type CommandContext, CommandError } from '../command.ts';
+import { type CommandContext, CommandError, reasonOf } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { explainJson, parseJsonInput, readInput } from '../read-input.ts';
 import { readCsv } from './csv.ts';
@@ -87,10 +87,7 @@ function explaining<T>(read: () => T, source: string): T {
   try {
     return read();
   } catch (error) {
-    throw new CommandError(
-      `${source} cannot be imported: ${error instanceof Error ? error.message : error}.`,
-      error,
-    );
+    throw new CommandError(`${source} cannot be imported: ${reasonOf(error)}.`, error);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Config } from '../../config.ts';
-import { readIndex } from '../../discovery/crawl/read-index.ts';
-import type { Reader } from '../../discovery/crawl/reader.ts';
 import { crawlHints, isReadingFault } from '../../discovery/crawl/reasons.ts';
 import type { Complaint } from '../../discovery/inspect/findings.ts';
+import { readAsCrawler } from '../../discovery/inspect/read-as-crawler.ts';
+import type { TreeReader } from '../../discovery/inspect/tree-reader.ts';
 import { verifyCatalog } from '../../discovery/inspect/verify-catalog.ts';
 import { type TreeSource, verifyNode } from '../../discovery/inspect/verify-node.ts';
 import { identityOf } from '../../protocol/identity.ts';
@@ -36,8 +36,8 @@ export async function checkPublic(
   const found = await withProgress(context, `verifying what ${url} shows`, () =>
     withRegistry(config, async (registry, client) => {
       const source = httpSource(url, config, client, [config.catalogBaseUrl]);
-      const reader = await createChainReader(config, { fetcher: source.fetcher, registry });
-      return findProblem(reader, source, node, results, signal);
+      const chain = await createChainReader(config, { fetcher: source.fetcher, registry });
+      return findProblem(readAsCrawler(chain, signal), source, node, results);
     }).catch((error: unknown) => problemOf(error, signal)),
   );
   if (found) {
@@ -59,13 +59,12 @@ interface Problem {
 
 /** The first thing that a reader would stumble over. */
 async function findProblem(
-  reader: Reader,
+  reader: TreeReader,
   source: TreeSource,
   node: HostingNode,
   results: readonly TriggerResult[],
-  signal: AbortSignal,
 ): Promise<Problem | undefined> {
-  const walk = verifyNode({ source, reader, node, now: new Date(), signal });
+  const walk = verifyNode({ source, reader, node, now: new Date() });
   let step = await walk.next();
   for (; !step.done; step = await walk.next())
     if (step.value.kind === 'fault') return problemWith(step.value);
@@ -73,9 +72,8 @@ async function findProblem(
   const { node: verified, indexUrls } = step.value;
   const entries = new Map<string, TrustedEntry>();
   for (const url of indexUrls) {
-    const reading = await readIndex(reader, verified, url, { signal });
-    if (reading.kind === 'unchanged') continue;
-    for (const trusted of reading.entries) entries.set(trusted.entry.catalogId, trusted);
+    const index = await reader.readIndex(verified, url);
+    for (const trusted of index.entries) entries.set(trusted.entry.catalogId, trusted);
   }
   for (const result of results) {
     const difference = findDifference(result, entries.get(result.catalogId));
@@ -84,7 +82,7 @@ async function findProblem(
   for (const { catalogId } of results.slice(0, maxCatalogs)) {
     const trusted = entries.get(catalogId);
     if (trusted === undefined) continue;
-    const findings = await verifyCatalog({ reader, node: verified, isExact: false, signal }, trusted);
+    const findings = await verifyCatalog({ reader, node: verified, isExact: false }, trusted);
     for (const finding of findings) if (finding.kind === 'fault') return problemWith(finding);
   }
   return undefined;

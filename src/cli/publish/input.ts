@@ -1,5 +1,6 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts';
+import { batchesOf } from '../../rules/inherited-bytes.ts';
 import { CommandError } from '../command.ts';
 
 // What a file to publish may hold: a request with a message, one catalog, or several of them.
@@ -23,18 +24,9 @@ export function splitRequest(request: JsonObject, maxBytes: number): JsonObject[
   const directiveOf = directivesById(publishDirectives);
   const isMaster = (catalog: Json) => directiveOf.get(idOf(catalog))?.catalogType === 'MASTER';
   const mastersFirst = [...catalogs.filter(isMaster), ...catalogs.filter((one) => !isMaster(one))];
-  const groups: Json[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const catalog of mastersFirst) {
-    const own = Buffer.byteLength(JSON.stringify([catalog, directiveOf.get(idOf(catalog)) ?? 0]));
-    bytes += own;
-    if (bytes <= maxBytes) groups.at(-1)?.push(catalog);
-    else {
-      groups.push([catalog]);
-      bytes = own;
-    }
-  }
-  return groups.map((group) => {
+  const sizeOf = (catalog: Json) =>
+    Buffer.byteLength(JSON.stringify([catalog, directiveOf.get(idOf(catalog)) ?? 0]));
+  return [...batchesOf(mastersFirst, sizeOf, maxBytes)].map((group) => {
     const directives = group.flatMap((catalog) => directiveOf.get(idOf(catalog)) ?? []);
     const message: JsonObject = { ...others, catalogs: group };
     if (directives.length > 0) message.publishDirectives = directives;

@@ -1,23 +1,15 @@
 import { endpoints } from '../../protocol/endpoints.ts';
-import type { JsonObject } from '../../protocol/json.ts';
 import type { OnPublishMessage } from '../../protocol/publish-messages.ts';
-import type { CommandContext } from '../command.ts';
-import { type AskOptions, ask } from '../send/ask.ts';
+import { type AskOptions, ask, type Terminal } from '../send/ask.ts';
 
 export interface PublishToOptions extends AskOptions {
   to: string;
 }
 
 /** Publishes to a catalog service, signed, and waits for its on_publish; undefined when that did not come. */
-export async function publishTo(document: JsonObject, options: PublishToOptions, context: CommandContext) {
+export async function publishTo(document: object, { to, ...options }: PublishToOptions, context: Terminal) {
   const { id: as } = context.config().identities.publisher;
-  const question = {
-    to: options.to,
-    action: endpoints.publish.name,
-    document,
-    service: 'catalog service',
-    as,
-  };
+  const question = { to, action: endpoints.publish.name, document, service: 'catalog service', as };
   const { callback } = await ask(question, options, context);
   return callback?.message as OnPublishMessage | undefined;
 }

@@ -1,11 +1,15 @@
+import { describeClockDifference, findServerClock } from '../../delivery/bodiless-signature.ts';
 import type { Callback } from '../../delivery/receive-callback.ts';
+import { isAskedService } from '../../protocol/asked-service.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import type { SigningKey } from '../../protocol/keys.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { chooseAddress } from './address.ts';
-import type { ListenAddress } from './callback.ts';
-import { exchange, waitForCallback, withRegistry } from './exchange.ts';
+import type { CallbackListener, ListenAddress } from './callback.ts';
+import { exchange, withRegistry } from './exchange.ts';
 import { openListener } from './relay.ts';
 import { isAccepted, type ReceivedAnswer, readRefusal, requireAck } from './report.ts';
-import { buildRequest, prepareDraft } from './request.ts';
+import { buildRequest, type Draft, prepareDraft, type SendableRequest } from './request.ts';
 import { resolveSigner, type SignerOptions } from './signer.ts';
 
 /** Who signs a request, and where its callback is waited for, as options name them. */
@@ -26,6 +30,9 @@ interface Question {
   advise?(code: string): string;
 }
 
+/** What a request needs of its command. */
+export type Terminal = Pick<CommandContext, 'config' | 'note'>;
+
 export class Refused extends CommandError {
   readonly status: number;
 
@@ -35,32 +42,99 @@ export class Refused extends CommandError {
   }
 }
 
-/** Sends a signed request, and waits for its callback; that is undefined where none came. */
+/** Sends a signed request, and waits for its callback; that is undefined where none came. Throws where the request is refused. */
 export async function ask(
   { to, action, document, service, as, advise = () => '' }: Question,
   options: AskOptions,
-  context: CommandContext,
-): Promise<{ answer: ReceivedAnswer; callback?: Callback }> {
-  const config = context.config();
-  const self = resolveSigner({ ...options, as: options.as ?? as }, config);
+  context: Terminal,
+): Promise<Pick<Sent, 'answer' | 'callback'>> {
+  const self = resolveSigner({ ...options, as: options.as ?? as }, context.config());
   const draft = prepareDraft({ to, method: 'POST', action, bytes: Buffer.from(JSON.stringify(document)) });
+  return sendAndWait(draft, self, options, context, (request, answer) => {
+    if (!isAccepted(answer)) {
+      const { code, reason } = readRefusal(answer.body);
+      const refusal = `The ${service} refused this, ${answer.status} ${code}: ${reason}`;
+      throw new Refused(`${refusal}${advise(code)}`, answer.status);
+    }
+    requireAck(request, answer, service);
+  });
+}
+
+interface Sent {
+  request: SendableRequest;
+  answer: ReceivedAnswer;
+  callback?: Callback;
+  /** A callback was due, and did not come. */
+  isUnanswered: boolean;
+}
+
+/**
+ * @param wait seconds; without it, no callback is waited for
+ * @param onAnswer gets the answer before the callback is waited for
+ */
+export async function sendAndWait(
+  draft: Draft,
+  self: SigningKey,
+  { wait, ...given }: { wait?: number; listen?: ListenAddress; uri?: string },
+  context: Terminal,
+  onAnswer: (request: SendableRequest, answer: ReceivedAnswer) => void,
+): Promise<Sent> {
+  const config = context.config();
   return withRegistry(config, async (registry, client) => {
-    const address = await chooseAddress(self, options, registry, config.REGISTRY_NAME);
-    const common = { draft, address, given: options, self, registry, client, config };
-    const listener = await openListener({ ...common, onRefused: context.note });
+    const address = await chooseAddress(self, given, registry, config.REGISTRY_NAME);
+    const parts = { draft, address, given, self, registry, client, config, onRefused: context.note };
+    const listener = wait === undefined ? undefined : await openListener(parts);
     try {
-      const request = buildRequest(draft, { self, uri: listener.url, now: new Date() });
-      await listener.expect(request);
-      const answer = await exchange(request, registry, client);
-      if (!isAccepted(answer)) {
-        const { code, reason } = readRefusal(answer.body);
-        const refusal = `The ${service} refused this, ${answer.status} ${code}: ${reason}`;
-        throw new Refused(`${refusal}${advise(code)}`, answer.status);
+      const build = (now: Date) => buildRequest(draft, { self, uri: listener?.url ?? address.uri, now });
+      let request = build(new Date());
+      await listener?.expect(request);
+      let answer = await exchange(request, registry, client);
+      const clock = findServerClock(draft.method, answer, new Date());
+      if (clock) {
+        const difference = describeClockDifference(clock, new Date());
+        context.note(`${draft.url} answered 401, and ${difference}: signed once more by its clock.`);
+        request = build(clock);
+        answer = await exchange(request, registry, client);
       }
-      requireAck(request, answer, service);
-      return { answer, callback: await waitForCallback(listener, request, answer, options.wait, context) };
+      onAnswer(request, answer);
+      // Nothing follows a refusal, nor a 202: that was received, and found to need no processing.
+      const isDue = isAccepted(answer) && answer.status !== 202;
+      if (!listener || wait === undefined || !isDue) return { request, answer, isUnanswered: false };
+      const callback = await waitForCallback(
+        listener,
+        findAcknowledger(request, answer, context),
+        wait,
+        context,
+      );
+      return { request, answer, callback, isUnanswered: !callback };
     } finally {
-      await listener.close();
+      await listener?.close();
     }
   });
+}
+
+async function waitForCallback(
+  { action, url, wait }: CallbackListener,
+  acknowledgedBy: string | undefined,
+  seconds: number,
+  context: Terminal,
+): Promise<Callback | undefined> {
+  context.note(`Waiting at ${url} for ${action}, up to ${seconds} s …`);
+  const { callback, refusal } = await wait(seconds, acknowledgedBy);
+  if (refusal !== undefined)
+    context.note(`No ${action} was accepted within ${seconds} s. The last one was refused: ${refusal}`);
+  else if (!callback) context.note(`No ${action} came within ${seconds} s.`);
+  return callback;
+}
+
+/** Who signed the answer, where that is a participant at the address that was asked: then nobody else can call back. */
+function findAcknowledger({ url }: SendableRequest, { signature }: ReceivedAnswer, context: Terminal) {
+  if (!signature.holds) return undefined;
+  const signer = identityOf(signature.signer, context.config().REGISTRY_NAME);
+  if (isAskedService({ url }, signer, signature)) return signer;
+  const { origin } = new URL(url);
+  context.note(
+    `The answer counts as unsigned: ${signer} has signed it, which is not at ${origin} in the registry.`,
+  );
+  return undefined;
 }

@@ -1,16 +1,13 @@
 import type { Config } from '../../config.ts';
-import type { Callback } from '../../delivery/receive-callback.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
-import { isAskedService } from '../../protocol/asked-service.ts';
-import { identityOf } from '../../protocol/identity.ts';
 import { createRegistryClient, type RegistryClient } from '../../registry/client.ts';
 import { silentLogger } from '../../silent-logger.ts';
-import { type CommandContext, CommandError } from '../command.ts';
-import type { CallbackListener } from './callback.ts';
-import { isAccepted, type ReceivedAnswer, readAnswer } from './report.ts';
-import type { SendableRequest } from './request.ts';
+import { CommandError } from '../command.ts';
+import { readAnswer } from './report.ts';
+import { buildRequest, prepareDraft, type SendableRequest } from './request.ts';
+import { resolveSigner, type SignerOptions } from './signer.ts';
 
-// One signed exchange as a command makes it: the request, its answer, and the callback where one is due.
+// One signed exchange as a command makes it: the request, and its answer.
 
 const answerTimeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
@@ -57,36 +54,18 @@ export async function exchange(request: SendableRequest, registry: RegistryClien
   }
 }
 
-/** Nothing follows a refusal, nor a 202: that was received, and found to need no processing. */
-export function isCallbackDue(listener: CallbackListener | undefined, answer: ReceivedAnswer): boolean {
-  return listener !== undefined && isAccepted(answer) && answer.status !== 202;
+interface Errand extends SignerOptions {
+  to: string;
+  action: string;
+  message: object;
+  /** The base address of the signer. */
+  uri: string;
 }
 
-export async function waitForCallback(
-  listener: CallbackListener | undefined,
-  { url }: SendableRequest,
-  answer: ReceivedAnswer,
-  seconds: number,
-  context: CommandContext,
-): Promise<Callback | undefined> {
-  if (!listener || !isCallbackDue(listener, answer)) return undefined;
-  const { action } = listener;
-  context.note(`Waiting at ${listener.url} for ${action}, up to ${seconds} s …`);
-  const { callback, refusal } = await listener.wait(seconds, findAcknowledger(url, answer, context));
-  if (refusal !== undefined)
-    context.note(`No ${action} was accepted within ${seconds} s. The last one was refused: ${refusal}`);
-  else if (!callback) context.note(`No ${action} came within ${seconds} s.`);
-  return callback;
-}
-
-/** Who signed the answer, where that is a participant at the address that was asked: then nobody else can call back. */
-function findAcknowledger(url: string, { signature }: ReceivedAnswer, context: CommandContext) {
-  if (!signature.holds) return undefined;
-  const signer = identityOf(signature.signer, context.config().REGISTRY_NAME);
-  if (isAskedService({ url }, signer, signature)) return signer;
-  const { origin } = new URL(url);
-  context.note(
-    `The answer counts as unsigned: ${signer} has signed it, which is not at ${origin} in the registry.`,
-  );
-  return undefined;
+/** Sends a message whose callback, if there is one, nobody waits for here. */
+export async function sendMessage(config: Config, { to, action, message, uri, ...signer }: Errand) {
+  const bytes = Buffer.from(JSON.stringify({ message }));
+  const draft = prepareDraft({ to, method: 'POST', action, bytes });
+  const request = buildRequest(draft, { self: resolveSigner(signer, config), uri, now: new Date() });
+  return withRegistry(config, (registry, client) => exchange(request, registry, client));
 }

@@ -5,6 +5,7 @@ import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 import type { PublishedCatalog } from '../../publisher/build.ts';
 import type { PublishedTree } from '../../publisher/published.ts';
+import { batchesOf } from '../../rules/inherited-bytes.ts';
 import type { CommandContext } from '../command.ts';
 import { keepOperatorsWork, readPublished, renderKept, startKept } from '../import/published.ts';
 import { publishHere } from '../publish/self.ts';
@@ -87,7 +88,7 @@ async function* sendHere(
         : { resources: one.resources.length, submit: async () => mergeOf(one) },
     ),
   ];
-  for (const batch of batchesOf(pending)) {
+  for (const batch of batchesOf(pending, ({ resources }) => resources, resourcesPerRequest)) {
     const submissions: CatalogSubmission[] = [];
     for (const { submit } of batch) submissions.push(await submit());
     yield (await publishHere(config, { message: messageOf(submissions, network) })).answer.results;
@@ -118,19 +119,6 @@ interface Pending {
 
 /** So many resources that a request stays far below what the publisher accepts, and takes little memory. */
 const resourcesPerRequest = 5_000;
-
-function* batchesOf(pending: readonly Pending[]): Generator<Pending[]> {
-  let batch: Pending[] = [];
-  let resources = 0;
-  for (const one of pending) {
-    batch.push(one);
-    resources += one.resources;
-    if (resources < resourcesPerRequest) continue;
-    yield batch;
-    [batch, resources] = [[], 0];
-  }
-  if (batch.length > 0) yield batch;
-}
 
 /** For ever. */
 async function retireHere(

@@ -5,15 +5,13 @@ import type { RememberedCatalog, SyncPlan } from '../../import/sync-plan.ts';
 import { isImportedOffer } from '../../import/tariff-offer.ts';
 import type { Catalog, Offer, Resource } from '../../protocol/catalog.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
-import type { JsonObject } from '../../protocol/json.ts';
 import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { SearchAnswer } from '../../protocol/search-messages.ts';
+import { batchesOf } from '../../rules/inherited-bytes.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { type PublishToOptions, publishTo } from '../publish/to.ts';
-import { exchange, withRegistry } from '../send/exchange.ts';
+import { sendMessage } from '../send/exchange.ts';
 import { isAccepted, readRefusal } from '../send/report.ts';
-import { buildRequest, prepareDraft } from '../send/request.ts';
-import { resolveSigner } from '../send/signer.ts';
 import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
 
 // A sync to a catalog service. MERGE adds and replaces resources and offers and leaves the others as they are. Only FULL takes something away, and with it all
@@ -28,9 +26,9 @@ export function openService(target: ServiceTarget, context: CommandContext) {
   const maxBytes = context.config().BODY_SIZE_LIMIT - envelopeBytes;
 
   async function* publish(submissions: Iterable<CatalogSubmission>): AsyncGenerator<PublishResult[]> {
-    for (const some of requestsOf(submissions, maxBytes)) {
-      const request = { message: messageOf(some, target.network) } as unknown as JsonObject;
-      const answer = await publishTo(request, target, context);
+    const parts = partsOf(submissions, maxBytes);
+    for (const some of batchesOf(parts, ({ bytes }) => bytes, maxBytes)) {
+      const answer = await publishTo({ message: messageOf(some, target.network) }, target, context);
       if (!answer) throw new CommandError('The on_publish of the catalog service did not come.');
       yield answer.results ?? [];
     }
@@ -80,23 +78,9 @@ function keepServed(catalog: Catalog, served: Catalog | undefined, isBack: boole
   };
 }
 
-/** Requests within the limit. A catalog that is too large for one is sent in parts: the first in its mode, the others as MERGE. */
-function* requestsOf(
-  submissions: Iterable<CatalogSubmission>,
-  maxBytes: number,
-): Generator<CatalogSubmission[]> {
-  let request: CatalogSubmission[] = [];
-  let bytes = 0;
-  for (const submission of submissions)
-    for (const part of divide(submission, maxBytes)) {
-      if (request.length > 0 && bytes + part.bytes > maxBytes) {
-        yield request;
-        [request, bytes] = [[], 0];
-      }
-      request.push(part);
-      bytes += part.bytes;
-    }
-  if (request.length > 0) yield request;
+/** A catalog that is too large for one request is sent in parts: the first in its mode, the others as MERGE. */
+function* partsOf(submissions: Iterable<CatalogSubmission>, maxBytes: number): Generator<SizedSubmission> {
+  for (const submission of submissions) yield* divide(submission, maxBytes);
 }
 
 function divide({ catalog, updateMode }: CatalogSubmission, maxBytes: number): SizedSubmission[] {
@@ -164,14 +148,13 @@ async function search(
   context: CommandContext,
 ): Promise<Catalog[]> {
   const config = context.config();
-  const self = resolveSigner({ ...options, as: options.as ?? config.identities.publisher.id }, config);
+  const { id, url: uri } = config.identities.publisher;
+  const { to, as = id, keyId, key } = options;
   const filters = { type: 'REGULAR', schemaTypes: [chargerContext] };
-  const draft = prepareDraft({
-    ...{ to: options.to, method: 'POST', action: endpoints.search.name },
-    bytes: Buffer.from(JSON.stringify({ message: { filters, ...page } })),
+  const answer = await sendMessage(config, {
+    ...{ to, as, keyId, key, uri },
+    ...{ action: endpoints.search.name, message: { filters, ...page } },
   });
-  const sent = buildRequest(draft, { self, uri: config.identities.publisher.url, now: new Date() });
-  const answer = await withRegistry(config, (registry, client) => exchange(sent, registry, client));
   if (isAccepted(answer)) return (answer.body as unknown as SearchAnswer).message.catalogs as Catalog[];
   const { code, reason } = readRefusal(answer.body);
   throw new CommandError(`The catalog service does not say what it has, ${answer.status} ${code}: ${reason}`);

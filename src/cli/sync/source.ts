@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createConfiguredClient, type GuardedClient } from '../../http/guarded-client.ts';
 import { programVersion } from '../../program-version.ts';
-import { type CommandContext, CommandError } from '../command.ts';
+import { type CommandContext, CommandError, reasonOf } from '../command.ts';
 import { type ListSource, type Reading, readList, readLocations } from '../import/sources.ts';
 import { readInput } from '../read-input.ts';
 import { createOcpiReader, OcpiFailure } from './ocpi-endpoint.ts';
@@ -106,10 +106,7 @@ const openFile: Open = async (file, before) => {
     const mark = `${mtimeMs} ${size}`;
     return mark === before ? {} : { bytes: await readFile(file), mark };
   } catch (error) {
-    throw new CommandError(
-      `${file} cannot be read: ${error instanceof Error ? error.message : error}.`,
-      error,
-    );
+    throw unreadable(file, error);
   }
 };
 
@@ -118,15 +115,16 @@ function openAddress(client: GuardedClient): Open {
     const headers: Record<string, string> = before === undefined ? {} : { 'if-none-match': before };
     const options = { headers, timeoutMs, maxBytes, operatorConfigured: true };
     const answer = await client.request(url, options).catch((error: unknown) => {
-      throw new CommandError(
-        `${url} cannot be read: ${error instanceof Error ? error.message : error}.`,
-        error,
-      );
+      throw unreadable(url, error);
     });
     if (answer.status === 304) return {};
     if (answer.status !== 200) throw new CommandError(`${url} cannot be read: it answered ${answer.status}.`);
     return { bytes: answer.body, mark: answer.headers.etag };
   };
+}
+
+function unreadable(file: string, error: unknown): CommandError {
+  return new CommandError(`${file} cannot be read: ${reasonOf(error)}.`, error);
 }
 
 const timeoutMs = 60_000;

@@ -1,9 +1,9 @@
 import type { CatalogDifference } from '../../import/sync-plan.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
-import type { PublishResult } from '../../protocol/publish-messages.ts';
+import type { PublishMessage, PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 
-// What a sync submits, whichever its target.
+// What an import or a sync submits, whichever its target.
 
 export interface CatalogSubmission {
   catalog: Catalog;
@@ -24,11 +24,11 @@ export function mergeOf(difference: CatalogDifference): CatalogSubmission {
   return { catalog, updateMode: 'MERGE' };
 }
 
-export function messageOf(submissions: readonly CatalogSubmission[], network: readonly string[] = []) {
+export function messageOf(submissions: readonly CatalogSubmission[], network: string[] = []): PublishMessage {
   return {
     catalogs: submissions.map(({ catalog }) => catalog),
     publishDirectives: submissions.map(({ catalog: { id: catalogId }, updateMode }) => ({
-      ...{ catalogId, catalogType: 'REGULAR', updateMode },
+      ...{ catalogId, catalogType: 'REGULAR' as const, updateMode },
       ...(network.length > 0 && { visibleTo: network }),
     })),
   };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CommandContext } from '../command.ts';
+import { type CommandContext, reasonOf } from '../command.ts';
 import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
 import type { RoundCounts, SyncMetrics } from './metrics.ts';
 
@@ -33,8 +33,7 @@ export async function watch(
         metrics?.failed((Date.now() - started) / 1_000);
         failures += 1;
         last = '';
-        const reason = error instanceof Error ? error.message : String(error);
-        context.note(`${new Date().toISOString()} Failed, ${failures} in a row: ${reason}`);
+        context.note(`${new Date().toISOString()} Failed, ${failures} in a row: ${reasonOf(error)}`);
       }
       const pause =
         seconds * 1_000 * Math.min(2 ** failures, longestFactor) * (1 + jitter * (Math.random() - 0.5));

@@ -8,17 +8,15 @@ import {
 } from '../../demo/network.ts';
 import { questions } from '../../demo/questions.ts';
 import type { Logger } from '../../logger.ts';
-import { type Action, actions } from '../../protocol/actions.ts';
+import { actions } from '../../protocol/actions.ts';
 import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
 import { findCatalog } from '../../storage/catalog/catalogs.ts';
 import type { Database } from '../../storage/database.ts';
 import { CommandError } from '../command.ts';
-import { listenForCallback } from '../send/callback.ts';
-import { exchange, withRegistry } from '../send/exchange.ts';
-import { isAccepted, type ReceivedAnswer, readRefusal } from '../send/report.ts';
-import { buildRequest, prepareDraft } from '../send/request.ts';
-import { resolveSigner } from '../send/signer.ts';
+import { publishTo } from '../publish/to.ts';
+import { sendMessage } from '../send/exchange.ts';
+import { isAccepted, readRefusal } from '../send/report.ts';
 
 // The participants of the demo network send signed requests once the roles run: one subscribes, three publish, and a consumer searches.
 
@@ -66,33 +64,23 @@ async function withoutPublished(database: Database, message: PublishMessage): Pr
 
 /** Waits for on_publish: a catalog that extends a master must not be sent before the master is stored. */
 async function publishToService(config: Config, { as, message }: SignedPublish): Promise<void> {
-  const { draft, self } = prepare(config, as, actions.publish, message);
-  await withRegistry(config, async (registry, client) => {
-    const address = { host: '127.0.0.1', port: 0 };
-    const listener = await listenForCallback({
-      ...{ address, draft, self, registry, config, onRefused: () => undefined },
-    });
-    try {
-      const request = buildRequest(draft, { self, uri: listener.url, now: new Date() });
-      await listener.expect(request);
-      requireAccepted(as, await exchange(request, registry, client));
-      await listener.wait(resultSeconds);
-    } finally {
-      await listener.close();
-    }
-  });
+  const { url: to } = config.identities.catalog;
+  const listen = { host: '127.0.0.1', port: 0 };
+  const terminal = { config: () => config, note: () => undefined };
+  await publishTo({ message }, { to, as, wait: resultSeconds, listen }, terminal);
 }
 
 const resultSeconds = 30;
 
 /** Idempotent: at the next start the subscription is there already. */
 async function subscribeDownDiscovery(config: Config): Promise<void> {
-  const subscription = { networkIds: [config.DEFAULT_NETWORK_ID] };
-  const { draft, self } = prepare(config, downDiscoveryId, actions.subscribe, { subscription });
-  const request = buildRequest(draft, { self, uri: downDiscoveryUrl, now: new Date() });
-  await withRegistry(config, async (registry, client) =>
-    requireAccepted(downDiscoveryId, await exchange(request, registry, client)),
-  );
+  const networkIds = [config.DEFAULT_NETWORK_ID];
+  const answer = await sendMessage(config, {
+    ...{ to: config.identities.catalog.url, as: downDiscoveryId, uri: downDiscoveryUrl },
+    ...{ action: actions.subscribe.name, message: { subscription: { networkIds } } },
+  });
+  if (isAccepted(answer)) return;
+  throw new CommandError(`${downDiscoveryId} was refused: ${readRefusal(answer.body).reason}`);
 }
 
 /** A consumer that sends a search to the discovery service every half minute. The answers arrive at the inbox of the console. */
@@ -124,22 +112,6 @@ const pauseMs = 30_000;
 
 async function search(config: Config, message: DiscoverMessage): Promise<void> {
   const { discovery, consumer } = config.identities;
-  const { draft, self } = prepare(config, consumer.id, actions.discover, message, discovery.url);
-  const request = buildRequest(draft, { self, uri: `${config.consoleUrl}/inbox`, now: new Date() });
-  await withRegistry(config, (registry, client) => exchange(request, registry, client));
-}
-
-function prepare(
-  config: Config,
-  as: string,
-  { name: action }: Action,
-  message: object,
-  to = config.identities.catalog.url,
-) {
-  const bytes = Buffer.from(JSON.stringify({ context: {}, message }));
-  return { draft: prepareDraft({ to, method: 'POST', action, bytes }), self: resolveSigner({ as }, config) };
-}
-
-function requireAccepted(as: string, answer: ReceivedAnswer): void {
-  if (!isAccepted(answer)) throw new CommandError(`${as} was refused: ${readRefusal(answer.body).reason}`);
+  const asked = { to: discovery.url, action: actions.discover.name, message };
+  await sendMessage(config, { ...asked, as: consumer.id, uri: `${config.consoleUrl}/inbox` });
 }

@@ -15,7 +15,6 @@ import { paint } from '../colour.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { runProcess } from '../run-process.ts';
 import { publishHostedCatalogs, serveSecondPublisher } from './hosted-nodes.ts';
-import { offerPage } from './open-page.ts';
 import { registerOthers, registerOwn } from './participants.ts';
 import { type Playing, playDemo, startConsumer } from './play.ts';
 
@@ -38,10 +37,7 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
       },
       alongside: (running, logger) => runDemo(config, running, logger),
       settle: (running, signal, playing) => untilAtRest(config, running, signal, playing),
-      started() {
-        context.print(renderBanner(config));
-        return offerPage(context, config);
-      },
+      started: () => context.print(renderBanner(config)),
     });
   } finally {
     await release();

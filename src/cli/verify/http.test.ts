@@ -1,7 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeTree, servedFiles, type TestTree } from '../../../tests/support/hosted/published-tree.ts';
 import {
@@ -76,15 +74,6 @@ describe('signpost verify over HTTP', () => {
       exitCode: 0,
       out: expect.stringContaining('Everything holds'),
     });
-    const file = join(tree.directory, 'record.json');
-    await writeFile(file, asJson({ message: 'ok', data: record }));
-    expect((await verify(tree, [address, '--key', file])).exitCode).toBe(0);
-    const { signing_public_key: _, ...details } = record.details;
-    await writeFile(file, asJson({ data: { records: [{ ...record, details, state: 'revoked' }] } }));
-    expect((await verifyJson(tree, [address, '--key', file])).faults[0]).toMatchObject({
-      code: 'key-unusable',
-    });
-
     const { exitCode, notes } = await verify(tree, [address], { REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
     expect(exitCode).toBe(1);
     expect(notes).toContain('cannot be asked for keys');

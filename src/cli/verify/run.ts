@@ -1,17 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config.ts';
-import { askRegistry } from '../../discovery/crawl/reader.ts';
 import type { Complaint, Finding } from '../../discovery/inspect/findings.ts';
-import { findClaimedNode, type TreeSource } from '../../discovery/inspect/verify-node.ts';
+import { readAsCrawler } from '../../discovery/inspect/read-as-crawler.ts';
+import { describeNode } from '../../discovery/inspect/verify-node.ts';
 import { verifyTree } from '../../discovery/inspect/verify-tree.ts';
 import { createConfiguredClient } from '../../http/guarded-client.ts';
-import { identityOf } from '../../protocol/identity.ts';
 import { createChainReader, explainRegistry } from '../chain-reader.ts';
 import { paintWord } from '../colour.ts';
 import { type CommandContext, counted, oneLine, printResult } from '../command.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { givenKeys, type KeySource } from './keys.ts';
-import { directorySource, httpSource } from './source.ts';
+import { directorySource, type FileSource, httpSource } from './source.ts';
 
 export interface VerifyOptions {
   key?: string[];
@@ -70,34 +69,29 @@ export async function verifyPlace(place: string, check: PlaceCheck): Promise<str
   try {
     const isUrl = /^https?:\/\//.test(place) && URL.canParse(place);
     const source = isUrl ? httpSource(place, config, client) : await directorySource(place);
-    if (keys) return await verifySource(source, givenKeys(keys, new Date()), check);
+    if (keys) return await verifySource(source, givenKeys(keys), check);
     return await withRegistry(config, (registry) => verifySource(source, registry, check));
   } catch (error) {
-    const keyHelp = "or give the keys: --key recordId=publicKey, or a file with the registry's answer.";
-    return explainRegistry(error, config, ` for keys. Start it, set REGISTRY_URL, ${keyHelp}`);
+    const advice = ' for keys. Start it, set REGISTRY_URL, or give the keys: --key recordId=publicKey.';
+    return explainRegistry(error, config, advice);
   } finally {
     await client.close();
   }
 }
 
 async function verifySource(
-  source: TreeSource,
+  source: FileSource,
   keys: KeySource,
-  { config, node: named, onIndex = () => undefined, onFinding }: PlaceCheck,
+  { config, node: named, onIndex, onFinding }: PlaceCheck,
 ): Promise<string> {
-  const reader = await createChainReader(config, { fetcher: source.fetcher, registry: keys });
-  const { signal } = new AbortController();
-  const claimed = named ?? (await findClaimedNode({ source, reader, signal }));
+  const chain = await createChainReader(config, { fetcher: source.fetcher, registry: keys });
+  const reader = readAsCrawler(chain, new AbortController().signal);
   // Where nothing can be read, going on tells which document and why.
-  const identity = identityOf(
-    claimed ?? source.host?.replace(/:\d+$/, '') ?? config.PUBLISHER_ID,
-    config.REGISTRY_NAME,
-  );
-  const [record] = await askRegistry(() => keys.findSubscriber(identity));
-  const node = { identity, recordSubscriberId: record?.subscriberId, registryName: config.REGISTRY_NAME };
-  for await (const finding of verifyTree({ source, reader, node, now: new Date(), signal }, onIndex))
+  const otherwise = source.host?.replace(/:\d+$/, '') ?? config.PUBLISHER_ID;
+  const node = await describeNode({ source, reader }, named, otherwise);
+  for await (const finding of verifyTree({ source, reader, node, now: new Date(), onIndex }))
     onFinding(finding);
-  return identity;
+  return node.identity;
 }
 
 interface VerifyReport {

@@ -1,9 +1,10 @@
 import { createBreaks } from '../../breaks.ts';
-import { type Check, checkResource } from '../../rules/check-attributes.ts';
+import type { Check } from '../../rules/check-attributes.ts';
 import { contentOf, type StoredExtension, type Template } from '../../rules/extends.ts';
 import { batchesOf, createInheritanceBudget, type InheritanceLimits } from '../../rules/inherited-bytes.ts';
 import {
   boundTemplates,
+  conforming,
   type ExtendedResource,
   type Extender,
   type ExtendingResource,
@@ -110,28 +111,12 @@ export async function* assembleBatches(
     const contents = await readTemplates(tx, inheritedTable, targetId, templates);
     const extended: ExtendedResource[] = [];
     for (const one of batch) {
-      extended.push(conforming(extendTemplate(one, contentOf(one.template, contents)), reading, checker));
+      const assembled = extendTemplate(one, contentOf(one.template, contents));
+      extended.push(conforming(assembled, fileOf(reading), checker));
       await takeBreak();
     }
     yield extended;
   }
-}
-
-/** "A file fails the domain schema check: discard; never partially apply" (self-hosted spec: Errors). */
-export function conforming(
-  extended: ExtendedResource,
-  reading: Applicable,
-  checker: Check,
-): ExtendedResource {
-  const { assembled, extension } = extended;
-  // With its geometries: one may be made of a type that is inherited and coordinates that are not.
-  const [first] = checkResource(assembled, checker, { brief: true });
-  if (first === undefined) return extended;
-  throw new TrustFault(
-    fileOf(reading),
-    'schema-violation',
-    `With what it inherits of ${extension.extends.masterResourceId}, ${assembled.id} does not conform: ${first.message}.`,
-  );
 }
 
 /** The reading with these resources in their assembled form; without those that come later. */

@@ -1,4 +1,3 @@
-import { hasCode } from '../../error-code.ts';
 import { isIdPart, splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
 import type { DigestsFile } from '../../protocol/signed-files.ts';
@@ -9,8 +8,9 @@ import { claimedRecordId, type HostingNode, keyNamesOf } from '../../rules/self-
 import { type TrustedManifest, trustManifest } from '../../rules/self-hosted/trust-node.ts';
 import type { ReadNode } from '../../storage/crawl/nodes.ts';
 import type { TargetRow } from '../../storage/crawl/targets.ts';
+import { manifestPlaces, manifestUrlsAt, requireIndexes } from './places.ts';
 import { askRegistry, fetchDocument, fetchNamed, findKeys, type OpenedFile, type Reader } from './reader.ts';
-import { type CrawlCode, CrawlFault } from './reasons.ts';
+import { CrawlFault, isNoHost } from './reasons.ts';
 
 // The first links of the chain (self-hosted spec: Discovery crawl order): the registry's record of a node says where its manifest is; the
 // manifest, signed with a key that the registry knows, names the Subscriber record by digest; the record lists the indexes.
@@ -33,16 +33,8 @@ export interface NodeRecord {
   url?: string;
 }
 
-const wellKnownPaths = ['/.well-known/dedi.index.json', '/.well-known/dedi.json'];
-
-export function manifestUrlsAt(place: string): string[] {
-  return wellKnownPaths.map((path) => place + path);
-}
-
 /** They are opened at once, and not in a thread: compressed or not, they are small. */
-const nodeFileLimits = { maxBytes: 1024 * 1024, maxInflatedBytes: 1024 * 1024 };
-/** Limit of an index address: longer ones cannot be stored. */
-const maxUrlBytes = 2_000;
+export const nodeFileLimits = { maxBytes: 1024 * 1024, maxInflatedBytes: 1024 * 1024 };
 
 export async function findNodeRecord(
   reader: Reader,
@@ -53,19 +45,10 @@ export async function findNodeRecord(
     throw new TrustFault('manifest', 'node-unknown', `The registry has no usable record of ${identity}.`);
   }
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
-  const [base, ...more] = manifestPlaces(identity, configuredUrl ?? url);
+  const [base, ...more] = manifestPlaces(identity, [configuredUrl ?? url]);
   if (base === undefined)
     throw new CrawlFault('bad-url', `${identity} has no url in the registry, and its namespace is no host.`);
   return { records, places: [base, ...more], url };
-}
-
-/** The origins where the manifest of a node may be: that of its address, if it has one, and its namespace. */
-export function manifestPlaces(identity: string, address: string | undefined): string[] {
-  const bases = [address, `https://${splitIdentity(identity).namespace}`];
-  const origins = bases.flatMap((base) =>
-    base !== undefined && URL.canParse(base) ? [new URL(base).origin] : [],
-  );
-  return [...new Set(origins)];
 }
 
 export async function readNode(reader: Reader, question: NodeQuestion, found: NodeRecord): Promise<ReadNode> {
@@ -131,11 +114,6 @@ async function fetchManifest(
     if (isNoHost(error)) return { answer, place: base };
     throw error;
   }
-}
-
-/** A namespace need not be the name of a host: where it is none, nothing is there. */
-export function isNoHost(error: unknown): boolean {
-  return error instanceof CrawlFault && hasCode(error.cause, 'ENOTFOUND');
 }
 
 async function fetchManifestAt(
@@ -208,22 +186,6 @@ function refuseOlder({ updated_at: updatedAt }: DigestsFile, { identity, digests
   const message = `The digests document of ${identity} is of ${updatedAt}, older than one that was read before.`;
   if (digestsAt !== undefined && at < digestsAt) throw new CrawlFault('rollback', message);
   return at;
-}
-
-/** The only pointer that a crawler has: without it, a node silently never appears. Returns the indexes that are read. */
-export function requireIndexes(
-  { limits }: Pick<Reader, 'limits'>,
-  identity: string,
-  urls: readonly string[],
-): readonly string[] {
-  const refusal = (code: CrawlCode, listed: string) =>
-    new CrawlFault(code, `The record of ${identity} lists ${listed}.`);
-  if (urls.length === 0) throw refusal('no-index-urls', 'no catalog index');
-  if (urls.length > limits.maxIndexes)
-    throw refusal('too-many-indexes', `${urls.length} indexes; ${limits.maxIndexes} are read`);
-  if (urls.some((url) => Buffer.byteLength(url) > maxUrlBytes))
-    throw refusal('bad-url', `an index at an address of more than ${maxUrlBytes} bytes`);
-  return urls;
 }
 
 function earlier(...texts: (string | undefined)[]): Date | undefined {

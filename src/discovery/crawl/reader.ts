@@ -15,7 +15,7 @@ import {
 import type { HostingNode, KeyAnswer } from '../../rules/self-hosted/signer.ts';
 import type { IndexLimits } from '../../rules/self-hosted/trust-index.ts';
 import type { Fetched, Fetcher, FetchOptions } from './fetch.ts';
-import { CrawlFault } from './reasons.ts';
+import { CrawlFault, fileMissing } from './reasons.ts';
 import type { Share } from './room.ts';
 import { type Aside, asideBytes, type FindKeys } from './verify-aside.ts';
 
@@ -89,7 +89,7 @@ export async function fetchNamed(
 ): Promise<OpenedFile> {
   const answer = await fetchDocument(reader, document, url, options);
   if (answer.kind === 'opened') return answer;
-  throw notThere(document, url);
+  throw fileMissing(document, url);
 }
 
 /** The same, as it is served. */
@@ -101,13 +101,7 @@ export async function fetchServed(
 ): Promise<ServedFile> {
   const fetched = await fetcher.fetch(url, { ...options, share });
   if (fetched.kind === 'file') return fetched.file;
-  throw notThere(document, url);
-}
-
-function notThere(document: HostedDocument, url: string): CrawlFault {
-  return new CrawlFault('file-missing', `The ${document} is not there: ${url} has nothing to offer.`, {
-    url,
-  });
+  throw fileMissing(document, url);
 }
 
 /** Opens what was fetched when there is room for it. What becomes more than it claims gets as much as the largest may have. */

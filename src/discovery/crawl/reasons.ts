@@ -1,4 +1,10 @@
-import { TrustFault, type TrustFaultCode, trustHints } from '../../rules/self-hosted/faults.ts';
+import { hasCode } from '../../error-code.ts';
+import {
+  type HostedDocument,
+  TrustFault,
+  type TrustFaultCode,
+  trustHints,
+} from '../../rules/self-hosted/faults.ts';
 import { DatabaseUnavailable } from '../../storage/unavailable.ts';
 import { LeaseLost } from '../../storage/work/lease-lost.ts';
 
@@ -81,6 +87,18 @@ export function asReadingFault(error: unknown, signal: AbortSignal): ReadingFaul
   if (isReadingFault(error)) return error;
   if (signal.aborted || endsWork(error)) throw error;
   return new CrawlFault('internal-error', 'Something went wrong here.', { cause: error });
+}
+
+/** For a file that must be there, because a document names it. */
+export function fileMissing(document: HostedDocument, url: string): CrawlFault {
+  return new CrawlFault('file-missing', `The ${document} is not there: ${url} has nothing to offer.`, {
+    url,
+  });
+}
+
+/** A namespace need not be the name of a host: where it is none, nothing is there. */
+export function isNoHost(error: unknown): boolean {
+  return error instanceof CrawlFault && hasCode(error.cause, 'ENOTFOUND');
 }
 
 /** The lease or the database is lost: nothing more can be done at the host. */

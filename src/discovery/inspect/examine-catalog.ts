@@ -5,11 +5,10 @@ import type { Template } from '../../rules/extends.ts';
 import { createInheritanceBudget } from '../../rules/inherited-bytes.ts';
 import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
 import type { CatalogContent } from '../../rules/self-hosted/content.ts';
-import { boundTemplates, extendTemplate } from '../../rules/self-hosted/extend.ts';
+import { boundTemplates, conforming, extendTemplate } from '../../rules/self-hosted/extend.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import { isValidAt } from '../../rules/time-period.ts';
-import { conforming } from '../crawl/assemble.ts';
 import { type ContentReading, readContent } from '../crawl/read-content.ts';
 import type { Examination, ExaminedNode } from './examine-node.ts';
 import { type About, complaint, type Finding, fault, holds } from './findings.ts';
@@ -105,7 +104,7 @@ async function examineMasters(
   }
   for (const one of extending) {
     const content = found.get(one.template.id);
-    if (content) conforming(extendTemplate(one, content), reading, reader.checker());
+    if (content) conforming(extendTemplate(one, content), 'baseline', reader.checker());
   }
   return warnings;
 }

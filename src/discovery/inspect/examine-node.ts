@@ -2,9 +2,10 @@ import { identityOf } from '../../protocol/identity.ts';
 import { type ParticipantRecord, unusableReason } from '../../protocol/registry-record.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
-import { manifestPlaces, manifestUrlsAt } from '../crawl/read-node.ts';
+import { manifestPlaces, manifestUrlsAt } from '../crawl/places.ts';
 import { askRegistry, type Reader } from '../crawl/reader.ts';
 import { type About, complaint, type Finding, holds, warning } from './findings.ts';
+import { readAsCrawler } from './read-as-crawler.ts';
 import { type VerifiedNode, verifyNode } from './verify-node.ts';
 
 // A crawler's way to the indexes of a node (self-hosted spec: Discovery crawl order, 1 to 3): registry → manifest → Subscriber record → indexes.
@@ -36,7 +37,7 @@ export async function* examineNode(
   yield* examineMembership(exam, identity, records, networkMemberships);
 
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
-  const [origin, namespace] = manifestPlaces(identity, url);
+  const [origin, namespace] = manifestPlaces(identity, [url]);
   if (origin === undefined) {
     const message = `${identity} has no url in the registry, and its namespace is no host.`;
     yield complaint('fault', { document: 'registry' }, 'bad-url', message);
@@ -50,12 +51,13 @@ export async function* examineNode(
   const { registryName } = reader;
   const node = { identity, recordSubscriberId: records[0]?.subscriberId, registryName };
   const source = {
-    ...{ fetcher: reader.fetcher, host: new URL(origin).host, indexUrls: [] },
+    ...{ host: new URL(origin).host, indexUrls: [] },
     manifestUrls: manifestUrlsAt(origin),
     otherManifestUrls: namespace === undefined ? undefined : manifestUrlsAt(namespace),
   };
   const standIn = reader.requireManifest ? undefined : listedIn(records);
-  const verified = yield* verifyNode({ source, reader, node, now, signal, standIn });
+  const chain = readAsCrawler(reader, signal);
+  const verified = yield* verifyNode({ source, reader: chain, node, now, standIn });
   if (verified === undefined) return undefined;
   yield* examineListing(records, verified.indexUrls);
   return { ...verified, networkMemberships };

@@ -1,22 +1,24 @@
 import { counted } from '../../counted.ts';
-import type { BaselineReference, ChangeReference } from '../../protocol/signed-files.ts';
+import type { BaselineReference, ChangeReference, IndexEntry } from '../../protocol/signed-files.ts';
 import { assembleCatalog, describeGap } from '../../rules/self-hosted/assemble.ts';
+import type { CatalogContent } from '../../rules/self-hosted/content.ts';
 import type { OpenedDocument } from '../../rules/self-hosted/open-document.ts';
 import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
 import { type FileReader, trustBaseline, trustChange } from '../../rules/self-hosted/trust-files.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { fetchNamed, findKeys, type Reader } from '../crawl/reader.ts';
 import { CrawlFault } from '../crawl/reasons.ts';
 import { type Finding, fault, holds, warning } from './findings.ts';
+import { openNamed, type TreeReader } from './tree-reader.ts';
 
 // One catalog (self-hosted spec: Discovery crawl order, 5; Versioning): every file that its entry lists, and whether they lead to the announced version.
 
 export interface CatalogCheck {
-  reader: Reader;
+  reader: TreeReader;
   node: HostingNode;
   /** What arrives is what is stored: no host has compressed it on the way. */
   isExact: boolean;
-  signal: AbortSignal;
+  /** Gets every catalog that holds; a retired one has no content. */
+  onCatalog?(entry: IndexEntry, content?: CatalogContent): void;
 }
 
 export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry): Promise<Finding[]> {
@@ -34,10 +36,13 @@ export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry):
     if (file) changeFiles.set(reference, file);
   }
   try {
-    if (retiredAt !== undefined) findings.push(holds(about, `retired at ${retiredAt}`));
-    else if (baselineFile && changeFiles.size === changes.length) {
+    if (retiredAt !== undefined) {
+      check.onCatalog?.(entry);
+      findings.push(holds(about, `retired at ${retiredAt}`));
+    } else if (baselineFile && changeFiles.size === changes.length) {
       const content = assembleCatalog(entry, baselineFile, changeFiles);
       if (!content) throw new CrawlFault('gap', describeGap(entry));
+      check.onCatalog?.(entry, content);
       const { version, resources, offers } = content;
       const size = `${counted(resources.size, 'resource')}, ${counted(offers.size, 'offer')}`;
       findings.push(holds(about, `leads to version ${version}: ${size}`, version));
@@ -50,7 +55,7 @@ export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry):
 
 /** Reads one file of the catalog and takes down what was found; undefined where it cannot be trusted. */
 function createFileReader(check: CatalogCheck, entry: TrustedEntry, findings: Finding[]) {
-  const { reader, node, isExact, signal } = check;
+  const { reader, node, isExact } = check;
   const { catalogId } = entry.entry;
   return async <T>(
     document: 'baseline' | 'change',
@@ -59,9 +64,8 @@ function createFileReader(check: CatalogCheck, entry: TrustedEntry, findings: Fi
   ): Promise<T | undefined> => {
     const about = { document, catalogId, url };
     try {
-      const maxBytes = reader.limits.maxFileBytes;
-      const { opened, bytes } = await fetchNamed(reader, document, url, { maxBytes, digest, signal });
-      const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
+      const { opened, bytes } = await openNamed(reader, document, url, digest);
+      const keys = await reader.findKeys(node, [claimedRecordId(opened.document)]);
       const { file, signedBy } = trust(opened, { node, entry, keys, checker: reader.checker() });
       findings.push(holds(about, `version ${version}, ${bytes} bytes, signed with ${signedBy}`));
       if (isExact && size !== undefined && size !== bytes)

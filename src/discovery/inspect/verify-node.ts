@@ -1,16 +1,17 @@
+import { identityOf } from '../../protocol/identity.ts';
 import { claimedFileUrls, claimedHostOf, claimedNodeOf } from '../../rules/self-hosted/claims.ts';
+import type { OpenedDocument } from '../../rules/self-hosted/open-document.ts';
+import { readSubscriberRecord } from '../../rules/self-hosted/read-record.ts';
 import { claimedRecordId, type HostingNode, keyNamesOf } from '../../rules/self-hosted/signer.ts';
 import { type TrustedManifest, trustManifest } from '../../rules/self-hosted/trust-node.ts';
-import type { Fetcher } from '../crawl/fetch.ts';
-import { isNoHost, readRecord, requireIndexes } from '../crawl/read-node.ts';
-import { askRegistry, fetchDocument, findKeys, type OpenedFile, type Reader } from '../crawl/reader.ts';
-import { CrawlFault } from '../crawl/reasons.ts';
+import { requireIndexes } from '../crawl/places.ts';
+import { CrawlFault, isNoHost } from '../crawl/reasons.ts';
 import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
+import { openNamed, type TreeReader } from './tree-reader.ts';
 
 // The first links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, and the Subscriber record that it names by digest.
 
 export interface TreeSource {
-  fetcher: Fetcher;
   manifestUrls: readonly string[];
   /** Where it may be if it is at none of these. */
   otherManifestUrls?: readonly string[];
@@ -23,15 +24,12 @@ export interface TreeSource {
 
 export interface NodeCheck {
   source: TreeSource;
-  reader: Reader;
+  reader: TreeReader;
   node: HostingNode;
   now: Date;
-  signal: AbortSignal;
   /** The indexes of the registry's own record, where a reader does with them if there is no manifest (REQUIRE_MANIFEST=false). */
   standIn?: readonly string[];
 }
-
-const maxNodeFileBytes = 1024 * 1024;
 
 /** What is known of a node once its manifest and its record hold. */
 export interface VerifiedNode {
@@ -67,22 +65,22 @@ async function* verifyManifest(
       yield warning(about, 'manifest-missing', told);
       return 'missing';
     }
-    about.url = first.opened.url;
-    const { document } = first.opened;
-    const records = await askRegistry(() => reader.registry.findSubscriber(check.node.identity));
+    about.url = first.url;
+    const { document } = first;
+    const records = await reader.findSubscriber(check.node.identity);
     const node = { ...check.node, keyNames: keyNamesOf(document, records) };
-    const keys = await findKeys(reader, node, [claimedRecordId(document)]);
-    const host = source.host === undefined ? claimedHostOf(document) : new URL(first.opened.url).host;
-    const manifest = trustManifest(first.opened, { node, host, keys });
+    const keys = await reader.findKeys(node, [claimedRecordId(document)]);
+    const host = source.host === undefined ? claimedHostOf(document) : new URL(first.url).host;
+    const manifest = trustManifest(first, { node, host, keys });
     const { next_update: nextUpdate } = manifest.manifest;
     yield holds(
       { ...about, key: manifest.signedBy },
       `signed with ${manifest.signedBy}, next update ${nextUpdate}`,
     );
     yield* staleness(about, nextUpdate, now);
-    for (const { opened } of copies) {
-      if (JSON.stringify(opened.document) !== JSON.stringify(document))
-        yield warning(about, 'copies-differ', `The manifest at ${opened.url} is another one.`);
+    for (const copy of copies) {
+      if (JSON.stringify(copy.document) !== JSON.stringify(document))
+        yield warning(about, 'copies-differ', `The manifest at ${copy.url} is another one.`);
     }
     return { manifest, node };
   } catch (error) {
@@ -109,12 +107,16 @@ function* verifyStandIn({
 }
 
 async function* verifyRecord(
-  { reader, node, now, signal }: NodeCheck,
+  { reader, node, now }: NodeCheck,
   manifest: TrustedManifest,
 ): AsyncGenerator<Finding, readonly string[] | undefined> {
   const about: About = { document: 'record' };
   try {
-    const { url, record } = await readRecord(reader, node, manifest, signal);
+    const parts = {
+      open: async (...named: Parameters<TreeReader['open']>) => (await openNamed(reader, ...named)).opened,
+      findKeys: (claimed: readonly (string | undefined)[]) => reader.findKeys(node, claimed),
+    };
+    const { url, record } = await readSubscriberRecord(parts, node, manifest);
     about.url = url;
     const signed = record.signedBy === undefined ? 'bound by its digest' : `signed with ${record.signedBy}`;
     const key = record.signedBy === undefined ? {} : { key: record.signedBy };
@@ -127,33 +129,45 @@ async function* verifyRecord(
   }
 }
 
-/** The node that the tree claims to belong to. Nothing is verified here: the signatures will have to be those of this node's keys. */
-export async function findClaimedNode(check: Omit<NodeCheck, 'node' | 'now'>): Promise<string | undefined> {
-  const { source, reader, signal } = check;
-  const [manifest] = await openManifests(check).catch(() => []);
-  const named = manifest && claimedNodeOf(manifest.opened.document);
+type ReadableTree = Pick<NodeCheck, 'source' | 'reader'>;
+
+/** The node whose tree it must be: the named one, otherwise the one that the tree claims to belong to. */
+export async function describeNode(
+  { source, reader }: ReadableTree,
+  named: string | undefined,
+  otherwise: string,
+): Promise<HostingNode> {
+  const { registryName } = reader;
+  const claimed = named ?? (await findClaimedNode({ source, reader })) ?? otherwise;
+  const identity = identityOf(claimed, registryName);
+  const [record] = await reader.findSubscriber(identity);
+  return { identity, recordSubscriberId: record?.subscriberId, registryName };
+}
+
+/** Nothing is verified here: the signatures will have to be those of this node's keys. */
+async function findClaimedNode({ source, reader }: ReadableTree): Promise<string | undefined> {
+  const [manifest] = await openManifests({ source, reader }).catch(() => []);
+  const named = manifest && claimedNodeOf(manifest.document);
   if (named !== undefined) return named;
-  const urls = manifest ? claimedFileUrls(manifest.opened.document) : [];
-  for (const url of [...urls, ...source.indexUrls]) {
-    const maxBytes = reader.limits.maxIndexBytes;
-    const answer = await fetchDocument(reader, 'record', url, { maxBytes, signal }).catch(() => undefined);
-    const name = answer?.kind === 'opened' ? claimedNodeOf(answer.opened.document) : undefined;
+  const claiming = [
+    ...claimedFileUrls(manifest?.document ?? {}).map((url) => ({ document: 'record', url }) as const),
+    ...source.indexUrls.map((url) => ({ document: 'index', url }) as const),
+  ];
+  for (const { document, url } of claiming) {
+    const file = await reader.open(document, url).catch(() => undefined);
+    const name = file && claimedNodeOf(file.opened.document);
     if (name !== undefined) return name;
   }
-  const domain = manifest?.opened.document.domain;
+  const domain = manifest?.document.domain;
   return typeof domain === 'string' ? domain : undefined;
 }
 
-async function openManifests({
-  source,
-  reader,
-  signal,
-}: Omit<NodeCheck, 'node' | 'now'>): Promise<OpenedFile[]> {
-  const open = async (urls: readonly string[]): Promise<OpenedFile[]> => {
-    const found: OpenedFile[] = [];
+async function openManifests({ source, reader }: ReadableTree): Promise<OpenedDocument[]> {
+  const open = async (urls: readonly string[]): Promise<OpenedDocument[]> => {
+    const found: OpenedDocument[] = [];
     for (const url of urls) {
-      const answer = await fetchDocument(reader, 'manifest', url, { maxBytes: maxNodeFileBytes, signal });
-      if (answer.kind === 'opened') found.push(answer);
+      const file = await reader.open('manifest', url);
+      if (file) found.push(file.opened);
     }
     return found;
   };

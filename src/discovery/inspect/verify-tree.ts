@@ -1,28 +1,31 @@
 import { counted } from '../../counted.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { readIndex } from '../crawl/read-index.ts';
 import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
-import { verifyCatalog } from './verify-catalog.ts';
+import { type CatalogCheck, verifyCatalog } from './verify-catalog.ts';
 import { type NodeCheck, verifyNode } from './verify-node.ts';
+
+interface TreeCheck extends NodeCheck, Pick<CatalogCheck, 'onCatalog'> {
+  /** Which catalogs are verified; all unless given. */
+  isAsked?(catalogId: string | undefined): boolean;
+  onIndex?(catalogs: number): void;
+}
 
 /**
  * A whole published tree, link by link in the order in which readers follow the chain (self-hosted spec: Discovery crawl order): manifest,
  * Subscriber record, indexes, entries, files. The first fault is the first broken link. What hangs on a broken link is not reached; but in a
  * directory the indexes are found without the record.
  */
-export async function* verifyTree(
-  check: NodeCheck,
-  onIndex: (catalogs: number) => void,
-): AsyncGenerator<Finding> {
-  const { source } = check;
+export async function* verifyTree(check: TreeCheck): AsyncGenerator<Finding> {
+  const { source, isAsked = () => true } = check;
   const verified = source.isIndexOnly ? undefined : yield* verifyNode(check);
   const { node, indexUrls } = verified ?? { node: check.node, indexUrls: source.indexUrls };
   yield* noteUnlisted(source.indexUrls, indexUrls);
   const indexOf = new Map<string, string>();
   const catalogCheck = { ...check, node, isExact: source.host === undefined };
   for (const url of indexUrls) {
-    const { entries = [] } = (yield* verifyIndex({ ...check, node }, url)) ?? {};
-    onIndex(entries.length);
+    const read = yield* verifyIndex({ ...check, node }, url, isAsked);
+    const entries = read?.entries.filter(({ entry }) => isAsked(entry.catalogId)) ?? [];
+    check.onIndex?.(entries.length);
     const verified = inOrder(entries, catalogsAtOnce, (entry) => verifyCatalog(catalogCheck, entry));
     for await (const findings of verified)
       for (const finding of findings) {
@@ -34,15 +37,13 @@ export async function* verifyTree(
 
 /** The entries of an index that hold, and how many that are asked for do not; undefined if the index itself does not hold. */
 export async function* verifyIndex(
-  { reader, node, now, signal }: Pick<NodeCheck, 'reader' | 'node' | 'now' | 'signal'>,
+  { reader, node, now }: Pick<NodeCheck, 'reader' | 'node' | 'now'>,
   url: string,
   isAsked: (catalogId: string | undefined) => boolean = () => true,
 ): AsyncGenerator<Finding, { entries: TrustedEntry[]; broken: number } | undefined> {
   const about: About = { document: 'index', url };
   try {
-    const reading = await readIndex(reader, node, url, { signal });
-    if (reading.kind === 'unchanged') return undefined;
-    const { index, entries, faults } = reading;
+    const { index, entries, faults } = await reader.readIndex(node, url);
     const { signedBy: key, nextUpdate } = index;
     const signed = key === undefined ? 'not signed' : `signed with ${key}`;
     const count = counted(index.entries.length, 'catalog');

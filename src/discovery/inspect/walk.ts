@@ -3,6 +3,7 @@ import { examineCatalog } from './examine-catalog.ts';
 import { type Examination, examineNode } from './examine-node.ts';
 import { complaint, type Finding, warning } from './findings.ts';
 import { createMasterSearch } from './masters.ts';
+import { readAsCrawler } from './read-as-crawler.ts';
 import { inOrder, verifyIndex } from './verify-tree.ts';
 
 /** Whom to look at: a node by its identity, or by the address that somebody gave for it; all of its catalogs, or one. */
@@ -21,11 +22,12 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
   const { identity, address, catalogId, maxCatalogs } = patient;
   const node = yield* examineNode(exam, identity, address);
   if (node === undefined) return;
+  const reader = readAsCrawler(exam.reader, exam.signal);
   const entries: TrustedEntry[] = [];
   let listed = 0;
   const isAsked = (id: string | undefined) => catalogId === undefined || id === catalogId;
   for (const url of node.indexUrls) {
-    const read = yield* verifyIndex({ ...exam, node: node.node }, url, isAsked);
+    const read = yield* verifyIndex({ reader, node: node.node, now: exam.now }, url, isAsked);
     entries.push(...(read?.entries ?? []));
     // What an index lists that does not hold, nobody knows.
     listed += read ? read.broken : 1;

@@ -1,5 +1,6 @@
 import type { Resource } from '../../protocol/catalog.ts';
 import { jsonPath } from '../../protocol/json.ts';
+import { type Check, checkResource } from '../check-attributes.ts';
 import {
   type Extension,
   type MasterResource,
@@ -9,6 +10,7 @@ import {
 } from '../extends.ts';
 import { inherit } from '../inherit.ts';
 import { describeExcess, fitTemplate, type InheritanceBudget } from '../inherited-bytes.ts';
+import { TrustFault } from './faults.ts';
 
 // Resources in a node's files that extend those of a MASTER catalog (self-hosted spec: "template values are immutable and inherited as they are"). A value that contradicts the template is no reason to refuse
 // the catalog here: the template's counts, and the difference is reported.
@@ -74,4 +76,21 @@ export interface ExtendedResource extends ExtendingResource {
 export function extendTemplate(extending: ExtendingResource, content: Resource): ExtendedResource {
   const { assembled, overridden } = inherit(extending.own, content);
   return { ...extending, assembled, overridden: overridden.map(({ segments }) => jsonPath(segments)) };
+}
+
+/** "A file fails the domain schema check: discard; never partially apply" (self-hosted spec: Errors). */
+export function conforming(
+  extended: ExtendedResource,
+  file: 'baseline' | 'change',
+  checker: Check,
+): ExtendedResource {
+  const { assembled, extension } = extended;
+  // With its geometries: one may be made of a type that is inherited and coordinates that are not.
+  const [first] = checkResource(assembled, checker, { brief: true });
+  if (first === undefined) return extended;
+  throw new TrustFault(
+    file,
+    'schema-violation',
+    `With what it inherits of ${extension.extends.masterResourceId}, ${assembled.id} does not conform: ${first.message}.`,
+  );
 }

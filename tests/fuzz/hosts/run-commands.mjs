@@ -28,7 +28,6 @@ async function run(args, env) {
     },
     readStdin: async () => Buffer.alloc(0),
     confirm: async () => undefined,
-    whenEnter: () => undefined,
     setExitCode: (code) => {
       outcome.exitCode = code;
     },

@@ -21,7 +21,7 @@ import { settingsIn } from './imported-lists.ts';
 
 type FileCase =
   | { command: 'debug signature'; message: readonly ByteMutation[]; answered?: readonly ByteMutation[] }
-  | { command: 'verify'; tree: TreeCase; key?: Changed }
+  | { command: 'verify'; tree: TreeCase }
   | { command: 'publish' | 'schema check'; sample: number; changed: Changed; again?: Changed };
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
@@ -52,7 +52,7 @@ export const commandFiles: Target<FileCase> = {
       message: byteMutations,
       answered: maybe(byteMutations),
     }),
-    fc.record({ command: fc.constant('verify' as const), tree: treeCases, key: maybe(changed) }),
+    fc.record({ command: fc.constant('verify' as const), tree: treeCases }),
     fc.record({
       command: fc.constantFrom('publish' as const, 'schema check' as const),
       sample: fc.nat(samples.length - 1),
@@ -99,7 +99,7 @@ async function debugSignature(
 
 async function verifyTree(
   scene: Scene,
-  { tree, key: keyFile }: FileCase & { command: 'verify' },
+  { tree }: FileCase & { command: 'verify' },
   folder: Folder,
 ): Promise<string> {
   const { provider } = scene.participants;
@@ -109,10 +109,7 @@ async function verifyTree(
   const { files, isTampered } = buildTree(node, tree, 'catalog-1');
   for (const [path, bytes] of files) await folder.write(`tree${path}`, bytes);
   const publicKey = publicKeyOf(provider.key.privateKey);
-  const given = keyFile
-    ? await folder.write('key.json', renderChanged(registryAnswer(provider.id, publicKey), keyFile))
-    : `key-1=${publicKey}`;
-  const args = ['verify', `${folder.path}/tree`, '--key', given, '--json'];
+  const args = ['verify', `${folder.path}/tree`, '--key', `key-1=${publicKey}`, '--json'];
   const outcome = await runCommand(scene, args, {});
   if (outcome.refusal === undefined) JSON.parse(outcome.out);
   if (outcome.exitCode !== 0) return 'exit code 1';
@@ -123,15 +120,6 @@ async function verifyTree(
 
 /** Of the others, whose signature is over their content, another spelling is as good. */
 const namedByDigest: readonly string[] = ['record', 'baseline', 'change'];
-
-function registryAnswer(id: string, publicKey: string) {
-  return {
-    data: {
-      ...{ record_id: 'key-1', record_name: 'key-1', namespace: id, registry_name: registryName },
-      ...{ state: 'live', details: { subscriber_id: id, signing_public_key: publicKey } },
-    },
-  };
-}
 
 async function publishFiles(
   scene: Scene,

@@ -38,7 +38,6 @@ export async function runCommand(
       if (confirms !== undefined) context.note(question);
       return confirms;
     },
-    whenEnter: () => undefined,
     setExitCode: (code) => {
       run.exitCode = code;
     },
@@ -69,7 +68,6 @@ export function silentContext(): CommandContext {
     note: () => undefined,
     readStdin: async () => Buffer.alloc(0),
     confirm: async () => undefined,
-    whenEnter: () => undefined,
     setExitCode: () => undefined,
   };
 }
