@@ -80,6 +80,23 @@ describe('a set of documents keeps its contract', () => {
     );
   });
 
+  it('as a check that few pass: whole numbers of keys are asked for, and no more once enough have passed', async () => {
+    const asked: number[] = [];
+    const all = arraySet(keysOf(Array.from({ length: 30_000 }, (_, index) => index)));
+    const watched: DocSet = { ...all, next: all.next };
+    watched.next = (limit) => {
+      asked.push(limit);
+      return all.next(limit);
+    };
+    const few = checkedBy(watched, async (some) => some.filter((key) => key % 7 === 0));
+    expect((await few.next(1_000))?.length).toBeGreaterThan(900);
+    expect(asked).toEqual([1_000, expect.closeTo(6_000, -2)]);
+    expect(asked.every(Number.isInteger)).toBe(true);
+    const most = checkedBy(watched, async (some) => some.subarray(1));
+    expect((await most.next(1_000))?.length).toBe(999);
+    expect(asked.length).toBe(3);
+  });
+
   it('as a list, and as a range of a column', async () => {
     const [list, column] = [wordList(1), columnList(2)];
     await fc.assert(

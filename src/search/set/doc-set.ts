@@ -90,15 +90,15 @@ export async function nextLeft<T>(
   return undefined;
 }
 
-/** Those of a set that pass a check, which keeps their order. After the first part, as many are read as will give the rest if as many of them pass. */
+/** Those of a set that pass a check, which keeps their order. Where fewer than half of what was asked for pass, as many more are read as will give the rest if as many of them pass. */
 export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): DocSet {
   return {
     estimate: set.estimate,
     async next(limit) {
       const passed: Keys[] = [];
       let [read, count] = [0, 0];
-      while (count < limit) {
-        const wanted = (limit - count) * (read / Math.max(count, 1));
+      while (count < limit / 2) {
+        const wanted = Math.ceil(((limit - count) * read) / Math.max(count, 1));
         const keys = await set.next(Math.max(limit, Math.min(wanted, mostAtOnce)));
         if (keys === undefined) break;
         const found = await check(keys);
