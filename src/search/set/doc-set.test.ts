@@ -83,10 +83,12 @@ describe('a set of documents keeps its contract', () => {
   it('as a check that few pass: whole numbers of keys are asked for, and no more once enough have passed', async () => {
     const asked: number[] = [];
     const all = arraySet(keysOf(Array.from({ length: 30_000 }, (_, index) => index)));
-    const watched: DocSet = { ...all, next: all.next };
-    watched.next = (limit) => {
-      asked.push(limit);
-      return all.next(limit);
+    const watched: DocSet = {
+      ...all,
+      next(limit) {
+        asked.push(limit);
+        return all.next(limit);
+      },
     };
     const few = checkedBy(watched, async (some) => some.filter((key) => key % 7 === 0));
     expect((await few.next(1_000))?.length).toBeGreaterThan(900);
