@@ -2,20 +2,12 @@ import type { Config } from './config.ts';
 import { repeat } from './delivery/repeat.ts';
 import type { Logger } from './logger.ts';
 import { purgeChanges } from './storage/catalog/change-log.ts';
-import { purgeDownloads } from './storage/catalog/downloads.ts';
-import { purgeParkedPushes, purgeWithdrawn } from './storage/catalog/purge-pushes.ts';
-import { purgeSubmissions } from './storage/catalog/submissions.ts';
-import { purgeAudit } from './storage/console/audit.ts';
 import { purgeEmptySearches } from './storage/console/empty-searches.ts';
-import { purgeMinutes } from './storage/console/minutes.ts';
-import { purgeLog } from './storage/crawl/log.ts';
 import type { Database } from './storage/database.ts';
 import { purgeVersions } from './storage/registry/records.ts';
+import { deleteOld, type RetainedKind } from './storage/retention.ts';
 import { purgeCallbacks } from './storage/work/callbacks.ts';
 import { claimHousekeeping } from './storage/work/housekeeping.ts';
-import { purgeForms } from './storage/work/receiver-forms.ts';
-import { purgeRequests } from './storage/work/request-memory.ts';
-import { purgeSent } from './storage/work/sent-requests.ts';
 
 // Retention: rows that only use makes are deleted after their time, in small batches, by one of the processes of a database. docs/operating.md has the whole table, with
 // what bounds the tables that are not here; tests/ways/operations/retention.test.ts knows every table. The change feed of the search index is purged by search/port.ts.
@@ -49,23 +41,22 @@ export async function purgeExpired(
   const at = now();
   const daysAgo = (days: number) => new Date(at.getTime() - days * dayMs);
   const longAgo = daysAgo(config.HISTORY_DAYS);
+  const parkedBefore = daysAgo(config.PARKED_DAYS);
+  const byAge: Record<RetainedKind, Date> = {
+    ...{ requests: at, sentRequests: at, receiverForms: at, downloads: at },
+    ...{ submissions: longAgo, withdrawnPushes: longAgo, parkedPushes: parkedBefore },
+    ...{ crawlLog: daysAgo(config.CRAWL_LOG_DAYS), audit: daysAgo(config.AUDIT_LOG_DAYS) },
+    minutes: daysAgo(config.HEALTH_DAYS),
+  };
   const steps: Record<string, () => Promise<number>> = {
-    requests: () => purgeRequests(database, at),
-    sentRequests: () => purgeSent(database, at),
-    receiverForms: () => purgeForms(database, at),
-    downloads: () => purgeDownloads(database, at),
     callbacks: () => purgeCallbacks(database, ['delivered', 'skipped'], longAgo),
-    submissions: () => purgeSubmissions(database, longAgo),
     changes: () => purgeChanges(database, longAgo),
-    withdrawnPushes: () => purgeWithdrawn(database, longAgo),
-    parkedCallbacks: () => purgeCallbacks(database, ['refused', 'parked'], daysAgo(config.PARKED_DAYS)),
-    parkedPushes: () => purgeParkedPushes(database, daysAgo(config.PARKED_DAYS)),
-    crawlLog: () => purgeLog(database, daysAgo(config.CRAWL_LOG_DAYS)),
+    parkedCallbacks: () => purgeCallbacks(database, ['refused', 'parked'], parkedBefore),
     recordVersions: () => purgeVersions(database, daysAgo(config.REGISTRY_HISTORY_DAYS)),
-    audit: () => purgeAudit(database, daysAgo(config.AUDIT_LOG_DAYS)),
-    minutes: () => purgeMinutes(database, daysAgo(config.HEALTH_DAYS)),
     emptySearches: () => purgeEmptySearches(database, daysAgo(config.EMPTY_SEARCH_DAYS)),
   };
+  for (const [kind, before] of Object.entries(byAge))
+    steps[kind] = () => deleteOld(database, kind as RetainedKind, before);
   const deleted: Record<string, number> = {};
   for (const [kind, purge] of Object.entries(steps)) {
     if (signal?.aborted) break;

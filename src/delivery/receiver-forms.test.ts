@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database/database.ts';
 import { silentLogger } from '../logger.ts';
 import type { Database } from '../storage/database.ts';
-import { purgeForms } from '../storage/work/receiver-forms.ts';
+import { deleteOld } from '../storage/retention.ts';
 import { createReceiverForms, rememberFormMs } from './receiver-forms.ts';
 
 let database: Database;
@@ -32,7 +32,7 @@ it.each(['plain', 'strict'] as const)(
     expect(await isSent(here)).toBe(true);
     at = noon + rememberFormMs + 60_000;
     expect(await isSent(here)).toBe(false);
-    expect(await purgeForms(database, new Date(at))).toBe(1);
+    expect(await deleteOld(database, 'receiverForms', new Date(at))).toBe(1);
   },
 );
 

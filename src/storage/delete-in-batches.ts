@@ -15,9 +15,3 @@ export async function deleteInBatches(
     if (deleted < batch) return total;
   }
 }
-
-/** Makes a function that deletes rows from before a time, and returns how many. */
-export function deleteBefore(statement: (before: Date, limit: number) => Sql, batch?: number) {
-  return (queryable: Queryable, before: Date) =>
-    deleteInBatches(queryable, (limit) => statement(before, limit), batch);
-}

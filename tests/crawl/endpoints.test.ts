@@ -5,7 +5,7 @@ import { CrawlLogAnswer, type CrawlLogEntry } from '../../src/protocol/crawl-mes
 import { signRequest } from '../../src/protocol/request-signature.ts';
 import { validator } from '../../src/protocol/validate.ts';
 import { hintNode, mayLookUp } from '../../src/storage/crawl/hints.ts';
-import { purgeLog } from '../../src/storage/crawl/log.ts';
+import { deleteOld } from '../../src/storage/retention.ts';
 import { crawl, settled } from '../support/hosted/crawl.ts';
 import type { Actor } from '../support/network/actor.ts';
 import { held } from '../support/network/discovery.ts';
@@ -133,7 +133,7 @@ describe('GET /crawl-log', () => {
   });
 
   it('forgets lines that are older than is kept', async () => {
-    await purgeLog(network.database, new Date(Date.now() + 1_000));
+    await deleteOld(network.database, 'crawlLog', new Date(Date.now() + 1_000));
     expect((await readLog({ nodeId: provider.id })).body.entries).toEqual([]);
   });
 

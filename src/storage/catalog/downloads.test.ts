@@ -3,7 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../database.ts';
-import { findDownload, pieceBytes, purgeDownloads, readDownload, writeDownload } from './downloads.ts';
+import { deleteOld } from '../retention.ts';
+import { findDownload, pieceBytes, readDownload, writeDownload } from './downloads.ts';
 
 let database: Database;
 
@@ -73,7 +74,7 @@ describe('a download', () => {
     await write(noise(30), new Date(now.getTime() - hour));
     const justExpired = await write(noise(1), new Date(now.getTime() - 1_000));
     const current = await write(noise(1), new Date(now.getTime() + hour));
-    expect(await purgeDownloads(database, now)).toBe(1);
+    expect(await deleteOld(database, 'downloads', now)).toBe(1);
     const { rows } = await database.query<{ id: string }>(
       'select distinct download_id as id from catalog.download_piece',
     );

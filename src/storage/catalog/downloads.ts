@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Queryable, Transaction } from '../database.ts';
-import { deleteBefore } from '../delete-in-batches.ts';
 import { assign, newRow, sql } from '../sql.ts';
 
 // Downloads live in the database, in pieces, so that any process can serve them and none holds one in memory. A download appears with the
@@ -10,9 +9,6 @@ import { assign, newRow, sql } from '../sql.ts';
 
 /** Every piece has this size, except the last: the place of a byte follows from it. */
 export const pieceBytes = 256 * 1024;
-/** Whoever began in time may finish. */
-const grace = sql`interval '15 minutes'`;
-const purgeBatch = 20;
 
 export interface Download {
   id: string;
@@ -93,10 +89,3 @@ export async function* readDownload(
     from += length;
   }
 }
-
-export const purgeDownloads = deleteBefore(
-  (before, limit) => sql`delete from catalog.download where id in (
-       select id from catalog.download where expires_at < ${before}::timestamptz - ${grace} limit ${limit} for update skip locked
-     )`,
-  purgeBatch,
-);

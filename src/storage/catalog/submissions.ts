@@ -1,5 +1,4 @@
 import type { Queryable, Transaction } from '../database.ts';
-import { deleteBefore } from '../delete-in-batches.ts';
 import { newRow, sql } from '../sql.ts';
 
 // Accepted publishes. A publisher's submissions take effect one after the other in the order of acceptance: the due work is the publisher's
@@ -144,9 +143,3 @@ export function countOpenSubmissions(queryable: Queryable) {
   return queryable.column<number>(sql`select count(*) as open from catalog.submission
     where done_at is null group by publisher`);
 }
-
-export const purgeSubmissions = deleteBefore(
-  (before, limit) => sql`delete from catalog.submission where id = any (array(
-       select id from catalog.submission where done_at < ${before} limit ${limit}
-     ))`,
-);

@@ -1,5 +1,4 @@
 import type { Queryable } from '../database.ts';
-import { deleteBefore } from '../delete-in-batches.ts';
 import { newRow, sql } from '../sql.ts';
 import { clip } from '../texts.ts';
 
@@ -43,8 +42,3 @@ export function listAudit(queryable: Queryable, { limit, before }: { limit: numb
     select id, at, actor, operator, action, target, outcome, address from console.audit
     where (${before}::bigint is null or id < ${before}) order by id desc limit ${limit}`);
 }
-
-export const purgeAudit = deleteBefore(
-  (before, limit) =>
-    sql`delete from console.audit where id in (select id from console.audit where at < ${before} order by at limit ${limit})`,
-);

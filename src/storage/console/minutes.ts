@@ -1,5 +1,4 @@
 import type { Queryable } from '../database.ts';
-import { deleteBefore } from '../delete-in-batches.ts';
 import { newRow, type Sql, sql } from '../sql.ts';
 import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
@@ -76,9 +75,3 @@ export function readMinutes(queryable: Queryable, since: Date) {
     select at, key as name, sum(value::float8) as sum, max(value::float8) as most
     from console.minute cross join jsonb_each_text(numbers) where at >= ${since} group by at, key order by at`);
 }
-
-export const purgeMinutes = deleteBefore(
-  (before, limit) => sql`delete from console.minute where (at, process) in (
-       select at, process from console.minute where at < ${before} order by at limit ${limit}
-     )`,
-);

@@ -1,5 +1,4 @@
 import type { Queryable } from '../database.ts';
-import { deleteBefore } from '../delete-in-batches.ts';
 import { type Sql, sql } from '../sql.ts';
 import { clip } from '../texts.ts';
 
@@ -85,9 +84,3 @@ export function listLog(
     where ${isAsked(filter)} and (${after?.at}::timestamptz is null or (at, id) < (${after?.at}, ${after?.id}::bigint))
     order by at desc, id desc limit ${filter.limit}`);
 }
-
-export const purgeLog = deleteBefore(
-  (before, limit) => sql`delete from discovery.crawl_log where id in (
-       select id from discovery.crawl_log where at < ${before} order by at limit ${limit} for update skip locked
-     )`,
-);

@@ -1,6 +1,6 @@
 import type { RecordState } from '../../protocol/registry-record.ts';
 import type { Queryable } from '../database.ts';
-import { deleteBefore } from '../delete-in-batches.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 import { type Sql, sql } from '../sql.ts';
 import { isOf, type Subscriber } from './participants.ts';
 
@@ -170,10 +170,13 @@ function listedAsOn(subscriber: Subscriber, asOn: Date): Sql {
  * Forgets versions of records that were followed by another one before a time, and returns how many. The oldest go first: without the one after it, a version
  * would never be found again.
  */
-export const purgeVersions = deleteBefore(
-  (before, limit) => sql`delete from registry.record_version where ctid = any (array(
+export function purgeVersions(queryable: Queryable, before: Date): Promise<number> {
+  return deleteInBatches(
+    queryable,
+    (limit) => sql`delete from registry.record_version where ctid = any (array(
      select old.ctid from registry.record_version as next join registry.record_version as old
        on (old.namespace, old.registry_name, old.record_id, old.version) = (next.namespace, next.registry_name, next.record_id, next.version - 1)
      where next.recorded_at < ${before} order by next.recorded_at limit ${limit}
    ))`,
-);
+  );
+}

@@ -23,7 +23,3 @@ export async function rememberForm(queryable: Queryable, receiver: string, form:
 export async function forgetForm(queryable: Queryable, receiver: string, form: UnusualForm): Promise<void> {
   await queryable.query(sql`delete from work.receiver_form where receiver = ${receiver} and form = ${form}`);
 }
-
-export async function purgeForms(queryable: Queryable, now: Date): Promise<number> {
-  return queryable.count(sql`delete from work.receiver_form where until <= ${now}`);
-}

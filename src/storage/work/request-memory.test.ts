@@ -2,13 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import type { Database } from '../database.ts';
-import {
-  closeRequest,
-  findRemembered,
-  purgeRequests,
-  type RequestKey,
-  rememberRequest,
-} from './request-memory.ts';
+import { deleteOld } from '../retention.ts';
+import { closeRequest, findRemembered, type RequestKey, rememberRequest } from './request-memory.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const inFiveMinutes = new Date('2026-01-01T12:05:00Z');
@@ -79,9 +74,9 @@ describe('a remembered request', () => {
 describe('forgetting', () => {
   it('waits for the expiry of the signature, by the slowest clock of the service', async () => {
     await remember({ open: false });
-    expect(await purgeRequests(database, now)).toBe(0);
-    expect(await purgeRequests(database, new Date(inFiveMinutes.getTime() + 30_000))).toBe(0);
-    expect(await purgeRequests(database, wellAfter(inFiveMinutes))).toBe(1);
+    expect(await deleteOld(database, 'requests', now)).toBe(0);
+    expect(await deleteOld(database, 'requests', new Date(inFiveMinutes.getTime() + 30_000))).toBe(0);
+    expect(await deleteOld(database, 'requests', wellAfter(inFiveMinutes))).toBe(1);
     expect(await findRemembered(database, key, same)).toBeUndefined();
   });
 
@@ -91,16 +86,16 @@ describe('forgetting', () => {
     await findRemembered(database, key, { ...same, expires: later });
     await findRemembered(database, key, same);
     await findRemembered(database, key, { digest: 'BLAKE-512=other', expires: latest });
-    expect(await purgeRequests(database, wellAfter(inFiveMinutes))).toBe(0);
-    expect(await purgeRequests(database, wellAfter(later))).toBe(1);
+    expect(await deleteOld(database, 'requests', wellAfter(inFiveMinutes))).toBe(0);
+    expect(await deleteOld(database, 'requests', wellAfter(later))).toBe(1);
   });
 
   it('waits for the end of the work, however long ago the signature expired', async () => {
     const id = await remember({ open: true });
     const nextYear = new Date('2027-01-01T00:00:00Z');
-    expect(await purgeRequests(database, nextYear)).toBe(0);
+    expect(await deleteOld(database, 'requests', nextYear)).toBe(0);
     await database.transaction((tx) => closeRequest(tx, id));
-    expect(await purgeRequests(database, nextYear)).toBe(1);
+    expect(await deleteOld(database, 'requests', nextYear)).toBe(1);
   });
 });
 

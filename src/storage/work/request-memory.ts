@@ -1,15 +1,10 @@
 import { hash } from 'node:crypto';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import { deleteBefore } from '../delete-in-batches.ts';
 import { newRow, sql } from '../sql.ts';
 
 // Accepted requests and what they were answered, remembered at least until their signature expires and while their work is open: the same request
 // again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
-
-const purgeBatch = 5_000;
-/** How much the clocks of a service's processes may differ: a request that one considers expired, another may accept. */
-const clockMargin = sql`interval '1 minute'`;
 
 /** What makes two requests the same; their bodies are told apart by the digest. */
 export interface RequestKey {
@@ -85,13 +80,6 @@ export type NewRequest = Omit<RememberedRequest, 'truncated'> & { expires: Date;
 export async function closeRequest(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql`update work.request set open = false where id = ${id}`);
 }
-
-export const purgeRequests = deleteBefore(
-  (before, limit) => sql`delete from work.request where id in (
-       select id from work.request where expires < ${before}::timestamptz - ${clockMargin} and not open order by expires limit ${limit} for update skip locked
-     )`,
-  purgeBatch,
-);
 
 /** Under which a request is remembered: an address may be longer than an index entry. */
 export function hashOf({ role, identity, method, url, action, messageId }: RequestKey): Buffer {

@@ -1,12 +1,9 @@
 import { chainValues } from '../../protocol/request-signature.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import { deleteBefore } from '../delete-in-batches.ts';
 import { newRow, sql } from '../sql.ts';
 
 // Requests that we sent and that are answered by a callback, remembered before they leave: a callback is taken by whichever process it
 // reaches, also after a restart. And the callbacks that were taken: the same one again does nothing again.
-
-const purgeBatch = 5_000;
 
 interface SentRequest {
   role: string;
@@ -51,10 +48,3 @@ export async function takeCallback(tx: Transaction, callback: TakenCallback): Pr
     (await tx.count(sql`insert into work.taken_callback ${newRow(callback)} on conflict do nothing`)) > 0
   );
 }
-
-export const purgeSent = deleteBefore(
-  (before, limit) => sql`delete from work.sent_request where (role, message_id) in (
-       select role, message_id from work.sent_request where expires < ${before} order by expires limit ${limit} for update skip locked
-     )`,
-  purgeBatch,
-);
