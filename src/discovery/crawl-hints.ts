@@ -1,14 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
-import {
-  empty,
-  invalid,
-  invalidJson,
-  lacking,
-  refusalExample,
-  unknownMember,
-} from '../http/refusal-examples.ts';
+import { invalidJson, refusalExample } from '../http/refusal-examples.ts';
 import { sourceOf } from '../http/source.ts';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { CrawlHint } from '../protocol/crawl-messages.ts';
@@ -98,10 +91,10 @@ export const operation: PlainOperation = {
   },
   refusals: [
     invalidJson('{"nodeId":'),
-    lacking('No node is named', 'nodeId'),
-    empty('The node is named by nothing', 'nodeId', ''),
-    invalid('type', 'The node is a number', 'nodeId', 7, 'must be a string, not a number'),
-    unknownMember('since', '2026-01-31'),
+    ['missing', 'No node is named', 'nodeId'],
+    ['format', 'The node is named by nothing', 'nodeId', ''],
+    ['type', 'The node is a number', 'nodeId', 7],
+    ['unknownMember', 'A member that nobody knows', 'since', '2026-01-31'],
     refusalExample(
       'unknownNode',
       'No network that is crawled has such a node',

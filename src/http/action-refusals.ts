@@ -1,63 +1,108 @@
 import type { Action, actions } from '../protocol/actions.ts';
-import { nothingMatches, spatialOperators } from '../protocol/discover-messages.ts';
+import { nothingMatches } from '../protocol/discover-messages.ts';
+import { parseEnvelope, parseQuery } from '../protocol/envelope.ts';
 import { exampleIds } from '../protocol/example-catalog.ts';
+import { type ActionExamples, actionExamples } from '../protocol/example-messages.ts';
 import {
-  bodyRefusals,
-  changed,
-  empty,
-  invalid,
-  lacking,
-  noSuch,
+  invalidJson,
   type RefusalExample,
   refusalExample,
+  refusalExamples,
   segments,
+  type WrongValue,
 } from './refusal-examples.ts';
 
 /** Examples of refusals: first those common to all actions, then those of this action. */
 export function refusalExamplesOf(id: string | undefined, action: Action): RefusalExample[] {
-  const own = ownRefusals[id as keyof typeof actions] ?? [];
-  return [...(action.body ? bodyRefusals(action) : []), ...own];
+  const key = id as keyof typeof actions;
+  const { query, bodies = {} }: Partial<ActionExamples> = actionExamples[key] ?? {};
+  const [body] = Object.values(bodies);
+  const rows = [...(action.body ? bodyRefusals(action) : []), ...(ownRefusals[key] ?? [])];
+  return refusalExamples({ ...body?.value, query }, (request) => read(request, action), rows);
 }
 
-const noDate = changed('format', 'A date is none', 'message.catalogs.0.validity', { startDate: 'soon' }, [
-  'SCH_INVALID_FORMAT',
-  'must be a date such as 2026-01-31 or a date-time such as 2026-01-31T12:00:00Z',
-  segments('message.catalogs.0.validity.startDate'),
-]);
+/** Longer after the examples than the ttl of one of them. */
+const readAt = new Date('2026-01-31T12:01:00Z');
 
-const namelessNetwork = (list: string) => empty('A network without a name', list, [''], `${list}.0`);
+function read({ query = {}, ...body }: Record<string, unknown>, action: Action): void {
+  if (action.body) parseEnvelope(body, action, readAt);
+  if (action.query) parseQuery(action.query, query);
+}
+
+type Row = WrongValue | RefusalExample;
+
+/** What every action with a body refuses. */
+function bodyRefusals({ kind, caller = 'bap', remembered }: Action): Row[] {
+  const rows: Row[] = [
+    invalidJson('{"context":'),
+    ['contextMissing', 'The context has no messageId', 'context.messageId'],
+    ['contextInvalid', 'A value of the context is wrong', 'context.timestamp', 'today'],
+    ['action', 'The action is that of another endpoint', 'context.action', 'confirm'],
+    ['version', 'An older version', 'context.version', '1.1.0'],
+  ];
+  // A callback is never too late, may have members that nobody knows, and names no caller.
+  if (kind === 'callback') return rows;
+  rows.push(
+    ['ttl', 'The ttl is over', 'context.ttl', 'PT30S'],
+    ['unknownMember', 'A member that nobody knows', 'extra', {}],
+    refusalExample(
+      'others',
+      'It is signed by another participant than the context names',
+      [
+        'AUT_UNAUTHORIZED_ACTION',
+        'The request is signed by provider.example.org/subscribers.beckn.one, which is not grocer.example.org.',
+        { path: `$.context.${caller}Id` },
+      ],
+      { at: ['context', `${caller}Id`], value: 'grocer.example.org' },
+    ),
+  );
+  if (remembered)
+    rows.push(
+      refusalExample(
+        'repeated',
+        'An earlier request had the same messageId',
+        [
+          'CTX_MESSAGE_ID_DUPLICATE',
+          'An earlier request of this caller had the same messageId and another body.',
+          { path: '$.context.messageId' },
+        ],
+        { at: ['context', 'transactionId'], value: 'another' },
+      ),
+    );
+  return rows;
+}
+
+const noDate: WrongValue = ['format', 'A date is none', 'message.catalogs.0.validity', { startDate: 'soon' }];
 
 /** publish, and push, which has the same message. */
-const publishRefusals: RefusalExample[] = [
-  lacking('A catalog has no id', 'message.catalogs.0.id'),
-  lacking(
+const publishRefusals: Row[] = [
+  ['missing', 'A catalog has no id', 'message.catalogs.0.id'],
+  [
+    'untyped',
     'Attributes do not name their schema',
     'message.catalogs.0.resources.0.resourceAttributes.@context',
-    'untyped',
-  ),
-  noSuch('There is no such type', 'message.publishDirectives.0.catalogType', 'BASIC', 'MASTER, REGULAR'),
+  ],
+  ['enum', 'There is no such type', 'message.publishDirectives.0.catalogType', 'BASIC'],
   noDate,
-  invalid(
+  [
     'directive',
     'A directive names no catalog of the request',
     'message.publishDirectives.0.catalogId',
     'voltpath-koramangala',
-    'names no catalog of this request',
-  ),
+  ],
 ];
 
 const inQuery = 'query.subscriptionId';
 const inMessage = 'message.subscriptionId';
-const limitTooSmall = invalid('limit', 'A page of nothing', 'query.limit', '0', 'must be at least 1');
-const limitTooLarge = invalid('limit', 'Too large a page', 'message.limit', 101, 'must be at most 100');
+const limitTooSmall: WrongValue = ['limit', 'A page of nothing', 'query.limit', '0'];
+const limitTooLarge: WrongValue = ['limit', 'Too large a page', 'message.limit', 101];
 const answersNothing = refusalExample('unasked', 'It answers no request', [
   'CTX_INVALID_FIELD',
   'This answers no request of ours.',
   { path: '$.context.messageId' },
 ]);
 
-const noUuid = (path: string) =>
-  changed('noUuid', 'No id of a subscription', path, 'mine', ['CTX_INVALID_FIELD', 'must be a UUID']);
+const noUuid = (path: string): WrongValue => ['noUuid', 'No id of a subscription', path, 'mine'];
 
 function subscriptionRefusals(path: string): RefusalExample[] {
   return [
@@ -80,21 +125,11 @@ function othersSubscription(path: string): RefusalExample {
   );
 }
 
-const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
+const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
   subscribe: [
-    changed('missing', 'Neither networks nor schema types', 'message.subscription.networkIds', undefined, [
-      'SCH_REQUIRED_FIELD_MISSING',
-      'must have at least one of networkIds, schemaTypes',
-      ['message', 'subscription'],
-    ]),
-    invalid(
-      'type',
-      'One network instead of a list',
-      'message.subscription.networkIds',
-      'nfh.global/beckn-nodes',
-      'must be an array, not a string',
-    ),
-    namelessNetwork('message.subscription.networkIds'),
+    ['missing', 'Neither networks nor schema types', 'message.subscription.networkIds'],
+    ['type', 'One network instead of a list', 'message.subscription.networkIds', 'nfh.global/beckn-nodes'],
+    ['format', 'A network without a name', 'message.subscription.networkIds', ['']],
     noUuid(inQuery),
     ...subscriptionRefusals(inQuery),
     refusalExample('capacity', 'Too many subscriptions', [
@@ -103,13 +138,13 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     ]),
   ],
   listSubscriptions: [
-    noSuch('There is no such status', 'query.status', 'OPEN', 'ACTIVE, INACTIVE'),
+    ['enum', 'There is no such status', 'query.status', 'OPEN'],
     limitTooSmall,
     noUuid(inQuery),
     othersSubscription(inQuery),
   ],
   unsubscribe: [
-    lacking('The subscription is not named', inQuery),
+    ['missing', 'The subscription is not named', inQuery],
     noUuid(inQuery),
     ...subscriptionRefusals(inQuery),
   ],
@@ -134,7 +169,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     ]),
   ],
   pull: [
-    lacking('The subscription is not named', inMessage),
+    ['missing', 'The subscription is not named', inMessage],
     noUuid(inMessage),
     refusalExample(
       'inactive',
@@ -142,30 +177,21 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
       ['CTX_INVALID_FIELD', 'The subscription is INACTIVE.', { path: '$.message.subscriptionId' }],
       { at: segments(inMessage), value: exampleIds.inactiveSubscription },
     ),
-    changed('incremental', 'A mode that is not enabled', 'message.mode', 'INCREMENTAL', [
-      'NET_NOT_IMPLEMENTED',
-      'INCREMENTAL is not enabled; use FULL',
-    ]),
-    noSuch('There is no such mode', 'message.mode', 'ALL', 'FULL, INCREMENTAL'),
+    ['incremental', 'A mode that is not enabled', 'message.mode', 'INCREMENTAL'],
+    ['enum', 'There is no such mode', 'message.mode', 'ALL'],
     limitTooLarge,
     ...subscriptionRefusals(inMessage),
   ],
   search: [
-    lacking('There is no message', 'message'),
-    noSuch('There is no such type', 'message.filters.type', 'ANY', 'MASTER, REGULAR'),
-    namelessNetwork('message.filters.networkIds'),
+    ['missing', 'There is no message', 'message'],
+    ['enum', 'There is no such type', 'message.filters.type', 'ANY'],
+    ['format', 'A network without a name', 'message.filters.networkIds', ['']],
     limitTooLarge,
   ],
   discover: [
-    lacking('The radius has no distance', 'message.intent.spatial.0.distanceMeters'),
-    noSuch(
-      'There is no such operator',
-      'message.intent.spatial.0.op',
-      'NEAR',
-      spatialOperators.join(', '),
-      'operator',
-    ),
-    invalid('type', 'The text is a list', 'message.intent.textSearch', [], 'must be a string, not an array'),
+    ['missing', 'The radius has no distance', 'message.intent.spatial.0.distanceMeters'],
+    ['operator', 'There is no such operator', 'message.intent.spatial.0.op', 'NEAR'],
+    ['type', 'The text is a list', 'message.intent.textSearch', []],
     refusalExample(
       'expression',
       'The filter does not begin at the root',
@@ -179,10 +205,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
         value: { type: 'jsonpath', expression: 'catalogs[*].resources[*]' },
       },
     ),
-    changed('media', 'Search by a picture', 'message.intent.mediaSearch', {}, [
-      'NET_NOT_IMPLEMENTED',
-      'is not supported',
-    ]),
+    ['media', 'Search by a picture', 'message.intent.mediaSearch', {}],
     refusalExample('slow', 'The search takes longer than DISCOVER_TIMEOUT_MS', [
       'NET_TIMEOUT',
       'The search was not finished in time.',
@@ -193,20 +216,16 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     }),
   ],
   onPublish: [
-    lacking('There are no results', 'message.results'),
-    noSuch('There is no such status', 'message.results.0.status', 'DONE', 'ACCEPTED, REJECTED, PARTIAL'),
-    invalid('type', 'A number is negative', 'message.results.0.stats.itemCount', -1, 'must be at least 0'),
+    ['missing', 'There are no results', 'message.results'],
+    ['enum', 'There is no such status', 'message.results.0.status', 'DONE'],
+    ['type', 'A number is negative', 'message.results.0.stats.itemCount', -1],
     answersNothing,
   ],
   onPull: [
-    lacking('There is no status', 'message.status'),
-    noSuch('There is no such status', 'message.status', 'DONE', 'COMPLETED, FAILED'),
-    changed('both', 'FAILED with catalogs', 'message.status', 'FAILED', [
-      'SCH_REQUIRED_FIELD_MISSING',
-      'is missing',
-      ['message', 'error'],
-    ]),
-    invalid('type', 'Catalogs are no list', 'message.catalogs', {}, 'must be an array, not an object'),
+    ['missing', 'There is no status', 'message.status'],
+    ['enum', 'There is no such status', 'message.status', 'DONE'],
+    ['both', 'FAILED with catalogs', 'message.status', 'FAILED'],
+    ['type', 'Catalogs are no list', 'message.catalogs', {}],
     noDate,
     answersNothing,
     refusalExample('stranger', 'Another service answers than was asked', [
@@ -215,14 +234,14 @@ const ownRefusals: Partial<Record<keyof typeof actions, RefusalExample[]>> = {
     ]),
   ],
   onDiscover: [
-    lacking('There are no catalogs', 'message.catalogs'),
-    invalid('empty', 'The list is empty', 'message.catalogs', [], 'must not be empty'),
+    ['missing', 'There are no catalogs', 'message.catalogs'],
+    ['empty', 'The list is empty', 'message.catalogs', []],
     noDate,
     answersNothing,
   ],
   crawlLog: [
-    lacking('The node is not named', 'query.nodeId'),
-    empty('The node is named by nothing', 'query.nodeId', ''),
+    ['missing', 'The node is not named', 'query.nodeId'],
+    ['format', 'The node is named by nothing', 'query.nodeId', ''],
     limitTooSmall,
     refusalExample(
       'others',

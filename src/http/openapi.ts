@@ -2,6 +2,7 @@ import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { type Action, actions as allActions } from '../protocol/actions.ts';
 import { type ActionExamples, actionExamples, type Example } from '../protocol/example-messages.ts';
 import type { TSchema } from '../protocol/type.ts';
+import { validator } from '../protocol/validate.ts';
 import { Components, type JsonSchema, plainJson } from './openapi-components.ts';
 import {
   type DescribedRefusal,
@@ -11,7 +12,7 @@ import {
   tooLongRefusal,
 } from './openapi-refusals.ts';
 import { signatureHeader, signatureScheme, signingGuide } from './openapi-signing.ts';
-import type { RefusalExample } from './refusal-examples.ts';
+import { type RefusalExample, refusalExamples, type WrongValue } from './refusal-examples.ts';
 
 /** The OpenAPI 3.1 document of a role, from the table of actions and their schemas; a schema with a title becomes a component. */
 export function buildOpenApi({
@@ -62,7 +63,7 @@ export interface PlainOperation {
   answer?: TSchema;
   answers?: Record<number, string>;
   /** Examples of these statuses, if the body is a NACK. */
-  refusals?: readonly RefusalExample[];
+  refusals?: readonly (WrongValue | RefusalExample)[];
   /** The body of statuses from 400 on, if it is not a NACK. */
   refusal?: TSchema;
   examples?: PlainExamples;
@@ -217,10 +218,9 @@ function operationIdOf(method: string, path: string): string {
   return [method.toLowerCase(), ...words.map((word) => word[0]?.toUpperCase() + word.slice(1))].join('');
 }
 
-function refusedResponses(
-  { answers = {}, refusals = [], refusal }: PlainOperation,
-  components: Components,
-): Record<string, Response> {
+function refusedResponses(operation: PlainOperation, components: Components): Record<string, Response> {
+  const { answers = {}, refusal } = operation;
+  const refusals = plainRefusals(operation);
   return Object.fromEntries(
     Object.entries(answers).map(([status, description]) => {
       if (refusal && Number(status) >= 400)
@@ -231,6 +231,12 @@ function refusedResponses(
       return [status, refusedResponse(described, components, { isSigned: false })];
     }),
   );
+}
+
+/** The examples of an unsigned route. */
+export function plainRefusals({ body, examples, refusals = [] }: PlainOperation): RefusalExample[] {
+  const [example] = Object.values(examples?.bodies ?? {});
+  return refusalExamples(example?.value ?? {}, (request) => body && validator(body)(request), refusals);
 }
 
 function queryParameters(

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { keepStrangersOut } from '../http/local-only.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { ClientGone, readBody, tooLarge } from '../http/read-body.ts';
-import { changedExample, refusalExample } from '../http/refusal-examples.ts';
+import { invalidJson, refusalExample } from '../http/refusal-examples.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { catalog, provider } from '../protocol/example-catalog.ts';
 import { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
@@ -93,33 +93,20 @@ export const triggerOperation: PlainOperation = {
     503: 'NET_OVERLOADED: too much is waiting to be published.',
   },
   refusals: [
+    invalidJson('{"message":'),
+    ['missing', 'A catalog has no id', 'message.catalogs.0.id'],
+    ['action', 'Another action', 'context', { action: 'discover' }],
+    ['unknownMember', 'A member that nobody knows', 'delete', []],
     refusalExample(
-      'json',
-      'The body is no JSON',
-      ['SCH_INVALID_JSON', 'the text ends where a value is expected, at line 1, column 12'],
-      {
-        at: [],
-        value: '{"message":',
-      },
+      'twice',
+      'Published and retired at once',
+      [
+        'SCH_SCHEMA_VALIDATION_FAILED',
+        'retire[0] names a catalog that this request names already',
+        { path: '$.retire[0]' },
+      ],
+      { at: ['retire'], value: [catalog.id] },
     ),
-    changedExample('missing', 'A catalog has no id', { at: ['message', 'catalogs', 0, 'id'] }, [
-      'SCH_REQUIRED_FIELD_MISSING',
-      'is missing',
-    ]),
-    changedExample('action', 'Another action', { at: ['context'], value: { action: 'discover' } }, [
-      'CTX_ACTION_MISMATCH',
-      'must be one of catalog/publish',
-      ['context', 'action'],
-    ]),
-    changedExample('unknownMember', 'A member that nobody knows', { at: ['delete'], value: [] }, [
-      'SCH_FIELD_NOT_ALLOWED',
-      'is not allowed here',
-    ]),
-    changedExample('twice', 'Published and retired at once', { at: ['retire'], value: [catalog.id] }, [
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      'names a catalog that this request names already',
-      ['retire', 0],
-    ]),
     refusalExample(
       'index',
       'The name of the index is none',

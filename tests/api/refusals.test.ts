@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenForCallback } from '../../src/cli/send/callback.ts';
 import { signTimes } from '../../src/delivery/bodiless-signature.ts';
 import { operation as crawlHints } from '../../src/discovery/crawl-hints.ts';
-import type { PlainOperation } from '../../src/http/openapi.ts';
+import { type PlainOperation, plainRefusals } from '../../src/http/openapi.ts';
 import { allRefusalExamples } from '../../src/http/openapi-refusals.ts';
 import { createRateLimits } from '../../src/http/rate-limit.ts';
 import type { RefusalExample } from '../../src/http/refusal-examples.ts';
@@ -206,7 +206,7 @@ describe('the examples of what a signed route answers for no fault of the reques
 });
 
 describe('the examples of what POST /crawl-hints refuses', () => {
-  const { refusals = [] } = crawlHints;
+  const refusals = plainRefusals(crawlHints);
 
   it.each(refusals.map((example) => [example.error.code, example.summary, example] as const))(
     'are what is answered: %s, %s',
@@ -229,7 +229,7 @@ describe('the examples of what POST /crawl-hints refuses', () => {
 });
 
 describe('the examples of what the trigger refuses', () => {
-  const { refusals = [] } = triggerOperation;
+  const refusals = plainRefusals(triggerOperation);
 
   it.each(refusals.map((example) => [example.error.code, example.summary, example] as const))(
     'are what is answered: %s, %s',
