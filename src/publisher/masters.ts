@@ -1,3 +1,4 @@
+import { addTo } from '../group.ts';
 import type { Resource } from '../protocol/catalog.ts';
 import type { FileDirective, IndexEntry, MasterDependency } from '../protocol/signed-files.ts';
 import { sharesNetwork } from '../rules/extends.ts';
@@ -25,9 +26,7 @@ export async function readOwnMasters(tree: PublisherTree, edit: TreeEdit): Promi
     const { content } = await edit.read(entry);
     if (content === undefined) continue;
     const dependency = { catalogId, version: content.version, indexUrl: indexUrl(tree, indexName) };
-    for (const [id, resource] of content.resources) {
-      masters.set(id, [...(masters.get(id) ?? []), { resource, dependency, networkIds }]);
-    }
+    for (const [id, resource] of content.resources) addTo(masters, id, { resource, dependency, networkIds });
   }
   return masters;
 }

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, gunzip } from 'node:zlib';
+import { addTo } from '../group.ts';
 import { sha256Matches } from '../protocol/digest.ts';
 import type { BaselineFile, ChangeFile, ChangeReference, IndexEntry } from '../protocol/signed-files.ts';
 import { applyChangeFiles, type CatalogContent, contentOfBaseline } from '../rules/self-hosted/content.ts';
@@ -53,10 +54,7 @@ export async function listContentFiles(tree: ReadableTree): Promise<Map<string, 
   for (const kind of ['baseline', 'change'] as const) {
     for (const name of await listFiles(tree, folders[kind])) {
       const file = findContentFile(kind, name);
-      if (!file) continue;
-      const others = byCatalog.get(file.local);
-      if (others) others.push(file);
-      else byCatalog.set(file.local, [file]);
+      if (file) addTo(byCatalog, file.local, file);
     }
   }
   return byCatalog;

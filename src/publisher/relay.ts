@@ -82,7 +82,7 @@ const AwaitedRequest = Type.Object(
   },
   { title: 'AwaitedRequest' },
 );
-type AwaitedRequest = Static<typeof AwaitedRequest>;
+export type AwaitedRequest = Static<typeof AwaitedRequest>;
 const parseAwaitedRequest = validator(AwaitedRequest);
 
 interface Awaited {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { createConfiguredClient } from '../http/guarded-client.ts';
 import { createLogger, type Logger } from '../logger.ts';
-import { type ErrorCode, ProtocolError } from '../protocol/errors.ts';
+import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 import { openConfiguredSchemas } from '../schemas/schema-store.ts';
@@ -41,7 +41,7 @@ export function startPublisherThread(
   ): Promise<T> {
     try {
       const task = { module: import.meta.url, name: work.name, input: { config, ...input } };
-      return await threads.run<T>({ ...task, transfer, deadlineMs: workMs });
+      return await threads.run<T>({ ...task, transfer, deadlineMs: workMs, errors: [ProtocolError] });
     } catch (error) {
       // Where the thread has died over its work, the lock that it held still counts as held: this process lives.
       await abandonFileLock(placesIn(config.publisherDir).lockDirectory);
@@ -62,9 +62,7 @@ export function startPublisherThread(
       if (waitingBytes + length > maxWaitingBytes) throw tooMuchAtOnce();
       waitingBytes += length;
       try {
-        const outcome = await inTurn(() => perform(publishBody, { body, indexName }, ownMemoryOf(body)));
-        if ('answer' in outcome) return outcome.answer;
-        throw new ProtocolError(outcome.refused.code, outcome.refused.message, outcome.refused);
+        return await inTurn(() => perform(publishBody, { body, indexName }, ownMemoryOf(body)));
       } finally {
         waitingBytes -= length;
       }
@@ -93,11 +91,6 @@ function tooMuchAtOnce(): ProtocolError {
   });
 }
 
-/** A refusal as plain values: the class of an error does not come through. */
-type Outcome =
-  | { answer: TriggerAnswer }
-  | { refused: { code: ErrorCode; message: string; path?: string; status: number } };
-
 interface PublishWork {
   config: Config;
   body: Uint8Array;
@@ -105,19 +98,14 @@ interface PublishWork {
 }
 
 /** Runs in the thread. */
-export async function publishBody(work: PublishWork): Promise<Outcome> {
+export async function publishBody({ config, body, indexName }: PublishWork): Promise<TriggerAnswer> {
+  const request = parseTriggerRequest(parseJson(body));
   try {
-    const request = parseTriggerRequest(parseJson(work.body));
-    return { answer: await publish(await openHere(work.config), request, work.indexName) };
+    return await publish(await openHere(config), request, indexName);
   } catch (error) {
-    if (error instanceof ProtocolError) {
-      const { code, message, path, status } = error;
-      return { refused: { code, message, path, status } };
-    }
-    // Who asks is the operator, and may know.
     const message = findTreeProblem(error);
-    if (message === undefined) throw error;
-    return { refused: { code: 'NET_INTERNAL_ERROR', message, status: 500 } };
+    // The caller is the operator, and may see it.
+    throw message === undefined ? error : new ProtocolError('NET_INTERNAL_ERROR', message, { cause: error });
   }
 }
 

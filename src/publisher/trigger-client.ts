@@ -2,6 +2,7 @@ import type { GuardedClient } from '../http/guarded-client.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
 import { type Nack, readNackBytes } from '../protocol/nack.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
+import type { AwaitedRequest } from './relay.ts';
 
 // The local trigger as the console and the commands of this machine call it: the publisher may be another process.
 
@@ -30,17 +31,10 @@ export function publishByTrigger(trigger: Trigger, { node, indexName, request, t
   return post<TriggerAnswer>(trigger, `/catalog/publish?${query}`, request, timeoutMs);
 }
 
-/** A request of the publisher whose callback is going to come to it. */
-export interface AwaitedCallback {
-  messageId: string;
-  authorization: string;
-  digest: string;
-  url: string;
-}
-
+/** Announces a request of the publisher whose callback is going to come to it. */
 export function announceCallback(
   trigger: Trigger,
-  awaited: AwaitedCallback,
+  awaited: AwaitedRequest,
   timeoutMs: number,
 ): Promise<TriggerReply<Json>> {
   return post(trigger, '/callbacks', awaited, timeoutMs);

@@ -2,12 +2,8 @@ import { FetchFailure } from '../../http/fetch-failure.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { Nack } from '../../protocol/nack.ts';
 import type { TriggerAnswer } from '../../protocol/trigger-messages.ts';
-import {
-  type AwaitedCallback,
-  announceCallback,
-  publishByTrigger,
-  type Trigger,
-} from '../../publisher/trigger-client.ts';
+import type { AwaitedRequest } from '../../publisher/relay.ts';
+import { announceCallback, publishByTrigger, type Trigger } from '../../publisher/trigger-client.ts';
 import { findTriggerToken } from '../../publisher/trigger-token.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError } from '../errors.ts';
@@ -32,7 +28,7 @@ export async function publishFiles(context: ConsoleContext, message: Json): Prom
 }
 
 /** Announces a callback to the publisher, which then accepts it. If no publisher runs, nobody listens at its address, and the failure is only logged. */
-export async function awaitCallback(context: ConsoleContext, awaited: AwaitedCallback): Promise<void> {
+export async function awaitCallback(context: ConsoleContext, awaited: AwaitedRequest): Promise<void> {
   const tell = (reason: object) => context.logger.debug(reason, 'the publisher was not told of a callback');
   try {
     const reply = await announceCallback(triggerOf(context), awaited, announceMs);
