@@ -46,15 +46,9 @@ export function startSubmissionLoop(context: CatalogContext, fresh: FreshMessage
   };
 }
 
-interface Means {
-  fresh: FreshMessages;
-  aside: Aside;
-  slot: Slot;
-}
-
 async function drainLane(
   context: CatalogContext,
-  { fresh, aside, slot }: Means,
+  { fresh, aside, slot }: { fresh: FreshMessages; aside: Aside; slot: Slot },
   claim: Claim<DueLane>,
   signal: AbortSignal,
 ): Promise<void> {

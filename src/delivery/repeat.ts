@@ -1,14 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 
-export interface Repetition {
-  what: string;
-  everyMs: number;
-  logger: Logger;
-}
-
 /** Does something at once, and again when the time has passed, until it is closed; what takes long ends at the signal. What fails is logged, and tried again the next time. */
-export function repeat({ what, everyMs, logger }: Repetition, work: (signal: AbortSignal) => Promise<void>) {
+export function repeat(
+  { what, everyMs, logger }: { what: string; everyMs: number; logger: Logger },
+  work: (signal: AbortSignal) => Promise<void>,
+) {
   const stop = new AbortController();
 
   async function run(): Promise<void> {

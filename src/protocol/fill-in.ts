@@ -2,13 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type Endpoint, protocolVersion } from './endpoints.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 
-interface Filling {
-  action: Endpoint;
-  id: string;
-  uri: string;
-  now: Date;
-}
-
 interface Filled {
   context: JsonObject & Record<'messageId' | 'transactionId', string>;
 }
@@ -16,7 +9,7 @@ interface Filled {
 /** The document with a context for this sending, by the identity that signs it. A callback keeps the messageId of its request; the transaction goes on if the file names one. */
 export function fillIn<D extends { context?: unknown }>(
   document: D,
-  { action, id, uri, now }: Filling,
+  { action, id, uri, now }: { action: Endpoint; id: string; uri: string; now: Date },
 ): D & Filled {
   const given = isJsonObject(document.context) ? document.context : {};
   const side = sideOf(action, given);

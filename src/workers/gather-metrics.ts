@@ -9,11 +9,7 @@ import type { Families, FromSupervisor } from './messages.ts';
 /** A worker that does not answer within this time counts with what it said last. */
 const answerWithinMs = 2_000;
 
-interface AskedWorker {
-  send(message: FromSupervisor): void;
-}
-
-export function createGatheredMetrics<W extends AskedWorker>(own: Metrics) {
+export function createGatheredMetrics<W extends { send(message: FromSupervisor): void }>(own: Metrics) {
   const latest = new Map<W, Families>();
   const questions = new Map<number, { open: Set<W>; done: () => void }>();
   let counted: Families = [];

@@ -12,18 +12,12 @@ export const deliveryStates = ['waiting', 'parked'] as const;
 type DeliveryKind = (typeof deliveryKinds)[number];
 export type DeliveryState = (typeof deliveryStates)[number];
 
-interface ReceiverBacklog {
-  receiver: string;
-  count: number;
-  seconds: number;
-}
-
 export interface DeliveryBacklog {
   kind: DeliveryKind;
   state: DeliveryState;
   total: number;
   /** Those that were looked at, the oldest first. */
-  receivers: ReceiverBacklog[];
+  receivers: { receiver: string; count: number; seconds: number }[];
 }
 
 /** Maximum of oldest callbacks that are read; for pushes, maximum subscribers and maximum of each. */
