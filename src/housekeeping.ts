@@ -5,9 +5,8 @@ import { purgeChanges } from './storage/catalog/change-log.ts';
 import { purgeEmptySearches } from './storage/console/empty-searches.ts';
 import type { Database } from './storage/database.ts';
 import { purgeVersions } from './storage/registry/records.ts';
-import { deleteOld, type RetainedKind } from './storage/retention.ts';
 import { purgeCallbacks } from './storage/work/callbacks.ts';
-import { claimHousekeeping } from './storage/work/housekeeping.ts';
+import { claimHousekeeping, deleteOld, type RetainedKind } from './storage/work/retention.ts';
 
 // Retention: rows that only use makes are deleted after their time, in small batches, by one of the processes of a database. docs/operating.md has the whole table, with
 // what bounds the tables that are not here; tests/ways/operations/retention.test.ts knows every table. The change feed of the search index is purged by search/port.ts.

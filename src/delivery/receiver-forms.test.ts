@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database/database.ts';
 import { silentLogger } from '../logger.ts';
 import type { Database } from '../storage/database.ts';
-import { deleteOld } from '../storage/retention.ts';
+import { deleteOld } from '../storage/work/retention.ts';
 import { createReceiverForms, rememberFormMs } from './receiver-forms.ts';
 
 let database: Database;

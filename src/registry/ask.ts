@@ -1,9 +1,9 @@
+import { createTurns, NoTurn } from '../fair-turns.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
-import { type Asker, createGate, GateClosed } from './gate.ts';
 
 // One question to the registry: a bounded GET whose outcome is an answer, "not there", or RegistryUnavailable.
 
@@ -37,18 +37,24 @@ export interface AskOptions {
 const retryAfterSeconds = 5;
 const askTimeoutMs = 5_000;
 const maxRedirects = 3;
-/** While the registry is slow, keys that somebody makes up must neither flood it nor hold up the answers of others. */
-const gateLimits = {
-  concurrent: 16,
-  perLane: 12,
-  waiting: 1_000,
-  perSource: { concurrent: 6, waiting: 250 },
-  waitMs: askTimeoutMs,
+/**
+ * While the registry is slow, made-up keys must neither flood it nor delay the answers to others. So questions about known keys have separate turns, and in both
+ * groups the sources take turns (fair-turns.ts).
+ */
+const turnsOf = {
+  known: { size: 12, maxWaiting: 1_000 },
+  strangers: { size: 8, perOwner: 6, maxWaiting: 250 },
 };
+
+export interface Asker {
+  /** Undefined for this process itself. */
+  source?: string;
+  isKnown?: boolean;
+}
 
 export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
   const base = url.replace(/\/+$/, '');
-  const enter = createGate(gateLimits);
+  const [known, strangers] = [createTurns(turnsOf.known), createTurns(turnsOf.strangers)];
   const questions = metrics?.counter('signpost_registry_requests_total', 'Questions to the registry', [
     'outcome',
   ]);
@@ -87,9 +93,10 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
     state: (): RegistryState => ({ ...state }),
     /** Asks on behalf of somebody; unless said, of this process itself. */
     askFor:
-      (asker?: Asker): Ask =>
+      ({ source, isKnown = false }: Asker = {}): Ask =>
       async (path, maxBytes, read) => {
-        const leave = await enter(asker).catch(refuse);
+        const turns = source === undefined || isKnown ? known : strangers;
+        const turn = await turns.take(source, askTimeoutMs).catch(refuse);
         try {
           const answered = await askOnce(path, maxBytes);
           // What cannot be read was not said: it counts as a failure like no answer at all.
@@ -100,13 +107,13 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
           noteFailure(path, error);
           throw new RegistryUnavailable('The registry could not be asked; try again later.', error);
         } finally {
-          leave();
+          turn.end();
         }
       },
   };
 }
 
 function refuse(error: unknown): never {
-  if (!(error instanceof GateClosed)) throw error;
+  if (!(error instanceof NoTurn)) throw error;
   throw new RegistryUnavailable('Too many questions are waiting for the registry; try again later.', error);
 }

@@ -5,7 +5,7 @@
  * clock of that moment. "Not there" is a value; "could not ask" is a RegistryUnavailable.
  *
  * Keys that were found lately are asked for before others, and what requests from one source ask for keeps to the share of that source
- * (gate.ts): made-up keyIds, of nobody or of a known participant, hold up only those who make them up.
+ * (ask.ts): made-up keyIds, of nobody or of a known participant, hold up only those who make them up.
  */
 import type { KeyObject } from 'node:crypto';
 import type { FindKey, KeyQuestion } from '../http/authenticate.ts';
@@ -18,8 +18,7 @@ import {
   parseLookupAnswer,
   unusableReason,
 } from '../protocol/registry-record.ts';
-import { type AskOptions, createAsk, type RegistryState } from './ask.ts';
-import type { Asker } from './gate.ts';
+import { type Asker, type AskOptions, createAsk, type RegistryState } from './ask.ts';
 import { createLookupCache } from './lookup-cache.ts';
 import { askForRecords, type ListLimits, maxLookupBytes } from './query.ts';
 

@@ -5,7 +5,7 @@ import { CrawlLogAnswer, type CrawlLogEntry } from '../../src/protocol/crawl-mes
 import { signRequest } from '../../src/protocol/request-signature.ts';
 import { validator } from '../../src/protocol/validate.ts';
 import { hintNode, mayLookUp } from '../../src/storage/crawl/hints.ts';
-import { deleteOld } from '../../src/storage/retention.ts';
+import { deleteOld } from '../../src/storage/work/retention.ts';
 import { crawl, settled } from '../support/hosted/crawl.ts';
 import type { Actor } from '../support/network/actor.ts';
 import { held } from '../support/network/discovery.ts';

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import type { Database } from '../database.ts';
-import { deleteOld } from '../retention.ts';
+import { deleteOld } from '../work/retention.ts';
 import { findDownload, pieceBytes, readDownload, writeDownload } from './downloads.ts';
 
 let database: Database;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import type { Database } from '../database.ts';
-import { deleteOld } from '../retention.ts';
 import { closeRequest, findRemembered, type RequestKey, rememberRequest } from './request-memory.ts';
+import { deleteOld } from './retention.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const inFiveMinutes = new Date('2026-01-01T12:05:00Z');

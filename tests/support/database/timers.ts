@@ -36,7 +36,6 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'fair-turns.ts': ['part of a request', 'part of a request'],
   'housekeeping.ts': [/^delete from console.empty_search/],
   'main.ts': ['once, at a start'],
-  'registry/gate.ts': ['part of a request'],
   'registry/registration.ts': [/^select .* from registry.current_record/],
   'schemas/schema-fetcher.ts': ['forgets an answer in memory'],
   'search/upkeep/build.ts': ['between two steps of a build', 'part of a command'],

@@ -4,7 +4,7 @@ import { purgeExpired } from '../../../src/housekeeping.ts';
 import { silentLogger } from '../../../src/logger.ts';
 import { purgeChanges } from '../../../src/search/cache/invalidation.ts';
 import type { Database } from '../../../src/storage/database.ts';
-import { claimHousekeeping } from '../../../src/storage/work/housekeeping.ts';
+import { claimHousekeeping } from '../../../src/storage/work/retention.ts';
 import { useDatabase } from '../../support/database/database.ts';
 import { largeTables, small } from '../../support/database/large-tables.ts';
 

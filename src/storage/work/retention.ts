@@ -1,7 +1,8 @@
-import type { Queryable } from './database.ts';
-import { deleteInBatches } from './delete-in-batches.ts';
-import { raw, type Sql, sql } from './sql.ts';
-import { isParked } from './work/parked.ts';
+import type { Queryable } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
+import { raw, type Sql, sql } from '../sql.ts';
+import { dueIn } from './leases.ts';
+import { isParked } from './parked.ts';
 
 // Rows that are deleted by their age alone. What needs more than one condition on a row has a function in the file of its table (src/housekeeping.ts calls both).
 
@@ -75,4 +76,13 @@ export function deleteOld(queryable: Queryable, kind: RetainedKind, before: Date
       select ${raw(key)} from ${raw(table)} where ${where(before)} limit ${limit} for update skip locked
     )`;
   return deleteInBatches(queryable, statement, batch);
+}
+
+/** Whether this process does the housekeeping now: the one that moves the due time does. A due time too far ahead is from before the clock was set back. */
+export async function claimHousekeeping(queryable: Queryable, everyMs: number): Promise<boolean> {
+  const next = dueIn(everyMs);
+  return (
+    (await queryable.count(sql`update work.housekeeping set due_at = ${next}
+    where due_at not between now() and ${next}`)) > 0
+  );
 }
