@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { createConfiguredClient } from '../http/guarded-client.ts';
-import { openConfiguredSchemas } from '../schemas/schema-store.ts';
+import { openConfiguredSchemas, type SchemaStore } from '../schemas/schema-store.ts';
 import type { OpenSubmission } from '../storage/catalog/submissions.ts';
 import {
   openThreadDatabase,
@@ -73,18 +73,16 @@ export async function applyHere({ submission, attempts, turnMs, ...where }: Thre
 
 /** The publish that this thread had to leave when its turn was over: it need not be read and parsed once more. */
 let unfinished: ({ id: number } & NonNullable<Awaited<ReturnType<typeof readMessage>>>) | undefined;
-let opened: Promise<ApplyingContext> | undefined;
+let opened: Promise<SchemaStore> | undefined;
 
-function openHere({ config, thread }: Omit<ThreadInput, keyof AsideTurn | 'submission'>) {
-  opened ??= open().catch((error) => {
+async function openHere({
+  config,
+  thread,
+}: Pick<ThreadInput, 'config' | 'thread'>): Promise<ApplyingContext> {
+  const { database, logger } = await openThreadDatabase(thread);
+  opened ??= openConfiguredSchemas(config, createConfiguredClient(config), logger).catch((error) => {
     opened = undefined;
     throw error;
   });
-  return opened;
-
-  async function open(): Promise<ApplyingContext> {
-    const { database, logger } = await openThreadDatabase(thread);
-    const schemas = await openConfiguredSchemas(config, createConfiguredClient(config), logger);
-    return { config, database, schemas, logger, now: () => new Date() };
-  }
+  return { config, database, schemas: await opened, logger, now: () => new Date() };
 }

@@ -21,7 +21,7 @@ import {
 import type { Transaction } from '../storage/database.ts';
 import { findExtensions, readTemplates } from '../storage/inherited.ts';
 
-export interface LoadOptions {
+interface LoadOptions {
   publisher: string;
   /** Bytes inherited by earlier catalogs of the same publish. */
   inheritedBytes: number;

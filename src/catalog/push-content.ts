@@ -13,7 +13,7 @@ const maxWholeBytes = 1024 * 1024;
 const maxCachedBytes = 32 * 1024 * 1024;
 const maxCachedEntries = 1_000;
 
-export interface PushContent {
+interface PushContent {
   version: number;
   /** The catalog as JSON text; missing when it is too large to be held. */
   catalog?: Buffer;

@@ -22,7 +22,7 @@ export type RenderPush = (
   transactionId?: string,
 ) => RenderedPush;
 
-export interface RenderedPush {
+interface RenderedPush {
   /** As published. */
   bytes: number;
   render: RenderForm;

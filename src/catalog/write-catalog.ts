@@ -26,7 +26,7 @@ import { changeUses, sumUses } from '../storage/inherited.ts';
 // Writes what a publish changes: documents, the catalog's row, and the change-log row that everything downstream goes by. A publish that
 // changes nothing gets no new version.
 
-export interface CatalogWrite {
+interface CatalogWrite {
   stored: CatalogRow | undefined;
   /** The id was released and this publisher is its first new one: nothing of the former content stays. */
   isTakenOver: boolean;

@@ -11,7 +11,7 @@ export interface AskedRequest {
   service: AskedService;
 }
 
-export interface SignedCallback {
+interface SignedCallback {
   /** Identity of the signer, and its base address in the registry. */
   signer: string;
   signerUrl?: string;

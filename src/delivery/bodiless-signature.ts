@@ -12,7 +12,7 @@ const longestDeleteSeconds = 60;
 const maxRecent = 1_000;
 
 /** When a request is signed, and for how long; a POST now, and for as long as usual. */
-export type SignTimes = (method: Action['method'], now: Date) => Pick<SignOptions, 'now' | 'lifetimeSeconds'>;
+type SignTimes = (method: Action['method'], now: Date) => Pick<SignOptions, 'now' | 'lifetimeSeconds'>;
 
 export function createSignTimes(random: () => number = Math.random): SignTimes {
   const recent = new Set<string>();

@@ -40,7 +40,7 @@ const settling = { maxItems: 64, gatherMs: 50 };
 /** An attempt steps aside after `asideMs`, and its receiver counts as slow after `slowMs`. */
 const patience = { asideMs: 1_000, slowMs: 5_000 };
 
-export interface CallbackLoopOptions extends CallbackTools {
+interface CallbackLoopOptions extends CallbackTools {
   role: string;
   database: Database;
   policy: RetryPolicy;

@@ -31,7 +31,7 @@ const receiversAtOnce = 128;
 /** Items of a receiver that are taken and not recorded yet, for each that may be on its way. */
 const takenPerSlot = 8;
 
-export interface PushLoopOptions<Item extends { id: number }, Said>
+interface PushLoopOptions<Item extends { id: number }, Said>
   extends Omit<LaneLoopOptions<Item>, 'lanesAtOnce' | 'itemsPerLane' | 'handle' | 'logger'> {
   pushesPerReceiver: number;
   sender: Sender;

@@ -42,7 +42,7 @@ export interface ServiceContext {
 }
 
 /** How the process that a service runs in makes it reachable. */
-export interface Hosting {
+interface Hosting {
   url: string;
   /** The part of /ready that every service has: registry, own key, troubles. */
   report(): Promise<object>;
@@ -52,7 +52,7 @@ export interface Hosting {
   shareLimit?: ShareLimit;
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   role: string;
   isExempt?: RateLimits['exempt'];
   findSentRequest?: SignedService['findSentRequest'];
@@ -110,7 +110,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     forms,
     strict,
     signed: {
-      ...signedService(context, options, largeBodies),
+      ...signedService(context, { ...options, shareLimit: hosting.shareLimit }, largeBodies),
       admitPromise: backlog.admit,
       turns: createTurns({
         size: Math.max(1, Math.floor(config.DATABASE_CONNECTIONS / 2)),
@@ -141,13 +141,13 @@ export function createService(context: ServiceContext, options: ServiceOptions):
   };
 }
 
-function signedService(
-  { config, self, hosting, registry, logger, database, now }: ServiceContext,
-  { role, isExempt, findSentRequest, isAwaited }: ServiceOptions,
+/** What a service has to know of itself to verify requests and sign answers; one without a database remembers no requests. */
+export function signedService(
+  { config, self, registry, logger, database, now }: SignedContext,
+  { role, isExempt, findSentRequest, isAwaited, shareLimit = ofThisProcess }: SignedOptions,
   largeBodies: LargeBodies,
 ): SignedService {
   const perSecond = config.RATE_LIMIT_PER_SECOND;
-  const { shareLimit = ofThisProcess } = hosting;
   const share: ShareLimit = (name, limit) => shareLimit(`${role} ${name}`, limit);
   return {
     role,
@@ -156,7 +156,7 @@ function signedService(
     findKey: registry.findKey,
     findSentRequest,
     largeCallbacks: isAwaited && { isAwaited, scan: largeBodies.scan },
-    recall: (key, occurrence) => findRemembered(database, key, occurrence),
+    recall: database && ((key, occurrence) => findRemembered(database, key, occurrence)),
     rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond, { exempt: isExempt, share }),
     costs: createCostLimits(config, share),
     largeBodies,
@@ -165,3 +165,7 @@ function signedService(
     now,
   };
 }
+
+type SignedContext = Pick<ServiceContext, 'config' | 'self' | 'registry' | 'logger' | 'now'> &
+  Partial<Pick<ServiceContext, 'database'>>;
+type SignedOptions = Omit<ServiceOptions, 'check'> & Pick<Hosting, 'shareLimit'>;

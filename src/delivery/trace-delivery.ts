@@ -2,7 +2,7 @@ import type { Context } from '../protocol/context.ts';
 import { type Attributes, traced } from '../telemetry/tracing.ts';
 import type { Sender } from './send.ts';
 
-export interface TracedDelivery {
+interface TracedDelivery {
   action: string;
   parent: string | null | undefined;
   /** Asked only where it is traced. */

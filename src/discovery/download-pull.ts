@@ -5,6 +5,7 @@ import { inflateStream } from '../http/inflate.ts';
 import { openNamelessFile } from '../http/spooled-body.ts';
 import type { DownloadManifest } from '../protocol/pull-messages.ts';
 import { parseInstant } from '../protocol/time.ts';
+import { originOf } from '../rules/base-address.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 
@@ -77,8 +78,4 @@ async function fetchInto(
       throw new StepFailed(error.message, { cause: error });
     throw error;
   }
-}
-
-function originOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).origin : undefined;
 }

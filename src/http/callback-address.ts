@@ -5,7 +5,7 @@ import type { ProtocolError } from '../protocol/errors.ts';
 import { faultAt } from '../protocol/fault.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
-import { joinPath } from '../rules/base-address.ts';
+import { joinPath, originOf } from '../rules/base-address.ts';
 
 /** The address of the callback: the caller's base address and the path of the callback's action. A wrong one is refused at once; nobody could be told later. */
 export function callbackAddress(
@@ -49,7 +49,3 @@ const maxAddressLength = 2_048;
 
 /** Limit of a domain name (RFC 1035). URL parsers accept longer ones, but the index of callbacks by host does not. */
 const maxHostLength = 253;
-
-function originOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).origin : undefined;
-}

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../protocol/json.ts';
 import type { TSchema } from '../protocol/type.ts';
 
 export type JsonSchema = Record<string, unknown>;
@@ -35,7 +36,7 @@ export class Components {
 
   #child(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((item) => this.#child(item));
-    return isObject(value) ? this.inline(value) : value;
+    return isJsonObject(value) ? this.inline(value) : value;
   }
 }
 
@@ -45,8 +46,4 @@ const dataKeywords = new Set(['examples', 'example', 'default', 'enum', 'const']
 /** A TypeBox schema carries marks of its own; what JSON makes of it is the schema. */
 export function plainJson(schema: TSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema));
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

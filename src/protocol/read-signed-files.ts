@@ -59,7 +59,7 @@ export function parseDigests(document: unknown): DigestsFile {
 }
 
 /** The participants that a subscriber record file, or a bare record in its place, names. Its keys are not the word of the registry. */
-export type HostedRecord = Pick<
+type HostedRecord = Pick<
   ParticipantRecord,
   'recordId' | 'subscriberId' | 'url' | 'type' | 'catalogIndexUrls'
 >;

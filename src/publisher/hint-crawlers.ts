@@ -14,7 +14,7 @@ const tooManyRequests = 429;
 /** A service that wants to be left alone for longer than this is not told again: it polls by then. */
 const maxWaitMs = 5 * 60_000;
 
-export interface HintOptions {
+interface HintOptions {
   /** Base addresses of discovery services, as the operator wrote them. */
   urls: readonly string[];
   nodeId: string;

@@ -20,7 +20,7 @@ import { replaceFile, writeContent } from './write.ts';
 // Manifest and Subscriber record in the tree: written when what they say has changed, or when it is time. The manifest itself remembers the
 // keys that were used before.
 
-export interface ManifestRenewal extends NodeDetails {
+interface ManifestRenewal extends NodeDetails {
   /** Write them anew also where nothing has changed and there is time. */
   always?: boolean;
   /** Earlier keys that go on being listed; every one of them unless given. */

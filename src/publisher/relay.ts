@@ -18,8 +18,6 @@ const keepMs = 15 * 60_000;
 const maxAwaited = 1_000;
 const maxWaitSeconds = 600;
 
-export type CallbackRelay = ReturnType<typeof createCallbackRelay>;
-
 export function createCallbackRelay() {
   const awaited = new Map<string, Awaited>();
   return {

@@ -1,16 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ownConsoleUrl } from '../config.ts';
-import { createCostLimits } from '../http/cost-limits.ts';
+import { signedService } from '../delivery/service.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import { addHomePage } from '../http/home-page.ts';
-import { createLargeBodies, type LargeBodies } from '../http/large-bodies.ts';
+import { createLargeBodies } from '../http/large-bodies.ts';
 import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
-import { createRateLimits } from '../http/rate-limit.ts';
 import { createServer } from '../http/server.ts';
-import { connectionLimits, signedLimits } from '../http/signed-limits.ts';
-import type { SignedService } from '../http/signed-route.ts';
+import { connectionLimits } from '../http/signed-limits.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
@@ -19,7 +17,7 @@ import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import { startOrClose } from '../start-or-close.ts';
 import { createCrawlHints } from './hint-crawlers.ts';
 import { withListingProblems } from './listing.ts';
-import { type CallbackRelay, createCallbackRelay } from './relay.ts';
+import { createCallbackRelay } from './relay.ts';
 import { startRenewal } from './renewal.ts';
 import { addFileRoutes, manifestLink } from './serve.ts';
 import { startPublisherThread } from './thread.ts';
@@ -28,7 +26,7 @@ import { addTriggerRoute, triggerName } from './trigger.ts';
 import { loadOrCreateTriggerToken } from './trigger-token.ts';
 
 /** What the publisher works with. It has no database: the published directory is its whole state. */
-export interface PublisherContext {
+interface PublisherContext {
   config: Config;
   registry: RegistryClient;
   /** What /ready says beside the files: the registry, the key that signs, troubles. */
@@ -90,7 +88,14 @@ export async function startPublisherRole(context: PublisherContext) {
   });
   const relay = createCallbackRelay();
   const largeBodies = createLargeBodies(logger);
-  relay.addRoutes(files, trigger, signedService(context, relay, largeBodies));
+  // A key may be rotated while the role runs.
+  const signed = {
+    ...signedService({ ...context, self: currentKey(config) }, { role: 'publisher', ...relay }, largeBodies),
+    get self() {
+      return currentKey(config);
+    },
+  };
+  relay.addRoutes(files, trigger, signed);
 
   const close = async () => {
     const renewed = renewal.close();
@@ -115,29 +120,4 @@ const firstRenewalMs = 5_000;
 
 function currentKey({ DATA_DIR, identities }: Config): SigningKey {
   return loadOrCreateSigningKey(DATA_DIR, identities.publisher);
-}
-
-/** What receives callbacks at the publisher's address, and signs the answers to them. */
-function signedService(
-  { config, registry, logger, now }: PublisherContext,
-  { findSentRequest, isAwaited }: CallbackRelay,
-  largeBodies: LargeBodies,
-): SignedService {
-  const perSecond = config.RATE_LIMIT_PER_SECOND;
-  return {
-    role: 'publisher',
-    get self() {
-      return currentKey(config);
-    },
-    registryName: config.REGISTRY_NAME,
-    findKey: registry.findKey,
-    findSentRequest,
-    largeCallbacks: { isAwaited, scan: largeBodies.scan },
-    rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond),
-    costs: createCostLimits(config),
-    largeBodies,
-    limits: signedLimits(config),
-    logger,
-    now,
-  };
 }

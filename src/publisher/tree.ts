@@ -23,7 +23,7 @@ export interface PublisherTree extends Place, Seal {
   logger: Logger;
 }
 
-export interface PublisherLimits {
+interface PublisherLimits {
   nextUpdateSeconds: number;
   compactionChanges: number;
   compactionFraction: number;

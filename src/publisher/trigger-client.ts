@@ -15,9 +15,9 @@ export interface Trigger {
   token?: string;
 }
 
-export type TriggerReply<T> = { kind: 'taken'; answer: T } | { kind: 'refused'; status: number; nack: Nack };
+type TriggerReply<T> = { kind: 'taken'; answer: T } | { kind: 'refused'; status: number; nack: Nack };
 
-export interface TriggerPublish {
+interface TriggerPublish {
   node: string;
   indexName?: string;
   /** The body: catalogs to publish, or a change to published ones, such as retire or pause. */

@@ -19,7 +19,7 @@ export const triggerName = 'trigger';
 /** The body and the files made from it are in memory at once. Crawlers accept 10 MiB a file, so this is room for many catalogs in one request. */
 export const maxTriggerBodyBytes = 256 * 2 ** 20;
 
-export interface TriggerOptions {
+interface TriggerOptions {
   config: Config;
   /** Undefined where none is asked for. */
   token: string | undefined;

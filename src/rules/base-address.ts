@@ -3,6 +3,10 @@ export function joinPath(base: string, path: string): string {
   return `${withoutTrailingSlashes(base)}${path}`;
 }
 
+export function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}
+
 /** Not `replace(/\/+$/, '')`: that is quadratic, and an address of somebody else may have a hundred thousand slashes. */
 export function withoutTrailingSlashes(text: string): string {
   let end = text.length;

@@ -10,7 +10,7 @@ import type { AttributeChecker, CheckOptions } from './typed-attributes.ts';
 
 export type Check = Pick<AttributeChecker, 'check'>;
 
-export interface PartOptions extends CheckOptions {
+interface PartOptions extends CheckOptions {
   skipsGeometries?: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface ComparedCatalog {
   offers: ReadonlyMap<string, Json>;
 }
 
-export interface CompareOptions {
+interface CompareOptions {
   maxChanges: number;
   /** Members that only the first edition has are no difference there: of the catalog itself, or of resources with these ids. */
   isPartial?(list: 'members' | 'resources', id?: string): boolean;

@@ -16,7 +16,7 @@ export interface InheritanceBudget {
   readonly used: InheritedBytes;
 }
 
-export interface Excess {
+interface Excess {
   scope: Scope;
   bytes: number;
   limit: number;

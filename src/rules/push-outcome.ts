@@ -52,7 +52,7 @@ export interface FailedPush {
   restMs?: number;
 }
 
-export interface NextRecord {
+interface NextRecord {
   record: PushRecord;
   dueInMs: number | null;
   /** For how long not even a new version makes it due. */

@@ -15,7 +15,7 @@ export interface SchemaCompiler {
   compile(reference: string): ValidateFunction;
 }
 
-export interface CompilerOptions {
+interface CompilerOptions {
   partial: boolean;
   thorough: boolean;
   /** The documents are known to be schemas: they are not checked, which takes a tenth of a second. */

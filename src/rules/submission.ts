@@ -18,7 +18,7 @@ export interface Submission {
   extensions: ReadonlyMap<string, GivenExtension>;
 }
 
-export interface GivenExtension {
+interface GivenExtension {
   extension: Extension;
   at: Segments;
   /** Where a second directive for the same resource stands, which contradicts the first. */

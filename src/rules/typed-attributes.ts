@@ -33,16 +33,16 @@ export interface CheckOptions {
   brief?: boolean;
 }
 
-export interface KnownType {
+interface KnownType {
   address: string;
   type: string;
 }
 
-export interface SchemaProblem extends KnownType {
+interface SchemaProblem extends KnownType {
   reason: string;
 }
 
-export interface CheckerOptions {
+interface CheckerOptions {
   /** Of two with one address, the later counts. */
   schemas: readonly DomainSchema[];
   /** They are known to have no problems: they are not checked, and each is compiled when it is first asked for, which takes a tenth of a second. */

@@ -8,13 +8,13 @@ import { readDocument } from './schema-files.ts';
 // the background, one context after the other, never while a request waits: the attributes that made us ask count as
 // of an unknown context; later ones are checked.
 
-export interface SchemaFetcher {
+interface SchemaFetcher {
   /** Asks for the schema of a context, unless it was asked for lately or its host is not trusted. */
   want(context: string): void;
   close(): Promise<void>;
 }
 
-export interface SchemaFetcherOptions {
+interface SchemaFetcherOptions {
   hosts: readonly string[];
   client: GuardedClient;
   logger: Logger;

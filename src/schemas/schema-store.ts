@@ -14,7 +14,7 @@ export interface SchemaStore {
   close(): Promise<void>;
 }
 
-export interface SchemaStoreOptions {
+interface SchemaStoreOptions {
   logger: Logger;
   unknownContext?: 'accept' | 'reject';
   aliases?: SchemaAliases;

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import type { Finding } from '../../discovery/inspect/findings.ts';
-import { findCrawledVersions } from '../../storage/crawl/consistency.ts';
+import { type CatalogStatus, listCrawledCatalogs } from '../../storage/crawl/status.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { CommandError } from '../command.ts';
 import { verifyPlace } from '../verify/run.ts';
@@ -19,7 +19,7 @@ export async function compareTree(place: string, { index, config, keys }: TreeTo
   const findings: Finding[] = [];
   try {
     const node = await verifyPlace(place, { config, keys, onFinding: (finding) => findings.push(finding) });
-    const crawled = await findCrawledVersions(index, node);
+    const crawled = new Map((await listCrawledCatalogs(index, node)).map((row) => [row.catalogId, row]));
     const suspects = findings.flatMap((finding) => compareFile(finding, node, crawled) ?? []);
     return { suspects, documents: findings.length };
   } catch (error) {
@@ -54,4 +54,4 @@ function compareFile(finding: Finding, node: string, crawled: CrawledVersions): 
   };
 }
 
-type CrawledVersions = Awaited<ReturnType<typeof findCrawledVersions>>;
+type CrawledVersions = ReadonlyMap<string, CatalogStatus>;

@@ -38,7 +38,7 @@ export interface FoundResource {
   wide?: WideOffers;
 }
 
-export interface WideOffers {
+interface WideOffers {
   offers: readonly StoredDocument[];
   more: number;
 }

@@ -12,7 +12,7 @@ import { findLocalSegments } from './local-filter.ts';
 
 // Which condition of a filter a resource does not satisfy, and what stands there instead: for a person who asks why a resource was not found.
 
-export interface FailedCondition {
+interface FailedCondition {
   condition: string;
   /** The values at the paths that the condition compares; null where nothing stands there. */
   got: Record<string, Json>;

@@ -9,13 +9,13 @@ export type IndexCondition =
   | { kind: 'and' | 'or'; conditions: IndexCondition[] }
   | IndexLeaf;
 
-export type IndexLeaf =
+type IndexLeaf =
   | { kind: 'equals'; path: IndexPath; value: null | boolean | number | string }
   | { kind: 'range'; path: IndexPath; operator: RangeOperator; value: number }
   /** Any value, null included. */
   | { kind: 'exists'; path: IndexPath };
 
-export type RangeOperator = '<' | '<=' | '>' | '>=';
+type RangeOperator = '<' | '<=' | '>' | '>=';
 
 /** From a resource down; never empty. */
 export type IndexPath = readonly IndexStep[];

@@ -17,7 +17,7 @@ import { type HostingNode, namesNode } from './signer.ts';
 //
 // The checks are generators, which pause now and then: a large file must not stop everything else. Geometries are checked where the file is verified, because one of them may take tenths of a second.
 
-export interface FileContext {
+interface FileContext {
   node: HostingNode;
   entry: Pick<IndexEntry, 'catalogType' | 'catalogId'>;
   checker: Check;

@@ -27,7 +27,7 @@ export interface ContentPatch {
 }
 
 /** An id can be in both: then the item moves to the end. */
-export interface ListPatch<T> {
+interface ListPatch<T> {
   readonly removals: ReadonlySet<string>;
   readonly upserts: ReadonlyMap<string, T>;
 }

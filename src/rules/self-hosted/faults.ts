@@ -26,10 +26,6 @@ export class TrustFault extends Error {
     this.code = code;
     if (compared) this.compared = compared;
   }
-
-  get hint(): string {
-    return trustHints[this.code];
-  }
 }
 
 export const trustHints = {

@@ -12,7 +12,7 @@ import {
 
 // From a trusted manifest to the Subscriber record of the node: by the digests document, if there is one, then the first file that has the record.
 
-export interface RecordReader {
+interface RecordReader {
   open(document: 'digests' | 'record', url: string, digest?: string): Promise<OpenedDocument>;
   findKeys(claimed: readonly (string | undefined)[]): Promise<Keys>;
 }

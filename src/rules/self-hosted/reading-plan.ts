@@ -17,7 +17,7 @@ export interface Cursor {
   mustReread?: boolean;
 }
 
-export interface ReadingOptions {
+interface ReadingOptions {
   /** How much of the size of the baseline the pending changes may have (CUTOVER_FRACTION). */
   cutoverFraction: number;
   /** Sizes, by URL, of changes whose entry declares none and that have been fetched meanwhile. */

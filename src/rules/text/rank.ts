@@ -107,7 +107,7 @@ export function rarestFirst({ words }: TextQuery): WordVariant[] {
   return variants.sort((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1));
 }
 
-export interface QueryWord extends Pick<TextWord, 'joins'> {
+interface QueryWord extends Pick<TextWord, 'joins'> {
   word: string;
   matches: readonly (Meaning & { word: string; documents: number })[];
 }
@@ -123,7 +123,7 @@ export interface AskedWord {
   variants: readonly WordVariant[];
 }
 
-export interface WordVariant {
+interface WordVariant {
   word: string;
   weight: number;
   form: Form;

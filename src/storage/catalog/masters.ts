@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import type { Extension, MasterResource } from '../../rules/extends.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import type { InheritedTable } from '../inherited.ts';
@@ -62,8 +63,7 @@ export async function findMasters(queryable: Queryable, masterResourceIds: reado
     where is_template and resource.id = any (${masterResourceIds}) order by key`);
   const masters = new Map<string, MasterResource[]>();
   for (const { owner, ...template } of rows) {
-    const master = { ...template, owner: owner ?? undefined };
-    masters.set(master.id, [...(masters.get(master.id) ?? []), master]);
+    addTo(masters, template.id, { ...template, owner: owner ?? undefined });
   }
   return masters;
 }

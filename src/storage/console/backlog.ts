@@ -70,7 +70,7 @@ function asJson(receivers: Sql): Sql {
   return sql`(select jsonb_agg(receivers order by seconds desc) from (${receivers}) as receivers)`;
 }
 
-export interface IndexMeasure {
+interface IndexMeasure {
   catalogs: number;
   resources: number;
   offers: number;

@@ -26,9 +26,3 @@ export function listCrawledBehind(
       and (${ids}::text[] is null or catalog_id = any (${ids}))
     order by node, catalog_id limit ${limit}`);
 }
-
-export async function findCrawledVersions(queryable: Queryable, node: string) {
-  const rows = await queryable.rows<CrawledVersion>(sql`select ${columns} from discovery.crawl_target
-    where node = ${node}`);
-  return new Map(rows.map((row) => [row.catalogId, row]));
-}

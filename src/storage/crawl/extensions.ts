@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import type { ExtendingResource, HostedMaster } from '../../rules/self-hosted/extend.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import type { InheritedTable } from '../inherited.ts';
@@ -42,7 +43,7 @@ export async function holdTemplates(
     where resource.id = any (${masterResourceIds}) and type = 'MASTER' and case when source = 'node' then shown else served end
     order by source <> 'node', catalog.key`);
   const templates = new Map<string, HostedMaster[]>();
-  for (const master of rows) templates.set(master.id, [...(templates.get(master.id) ?? []), master]);
+  for (const master of rows) addTo(templates, master.id, master);
   return templates;
 }
 
