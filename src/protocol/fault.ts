@@ -1,4 +1,4 @@
-import { type ErrorCode, ProtocolError } from './errors.ts';
+import { type ErrorBody, type ErrorCode, errorBody, ProtocolError } from './errors.ts';
 import { jsonPath } from './json.ts';
 
 /** Where something stands in a document: member names and array indexes, from the root. */
@@ -13,6 +13,15 @@ export function faultAt(code: ErrorCode, segments: Segments, problem: string): P
   const path = jsonPath(firstLong === -1 ? segments : segments.slice(0, firstLong));
   const name = jsonPath(segments.map(shown)).replace(/^\$\.?/, '') || 'the body';
   return new ProtocolError(code, `${name} ${problem}`, { path });
+}
+
+/** The same as it is sent, with the code of what the catalog and its rules refuse unless another is given. */
+export function refusalAt(
+  segments: Segments,
+  problem: string,
+  code: ErrorCode = 'BIZ_GENERIC_ERROR',
+): ErrorBody {
+  return errorBody(faultAt(code, segments, problem));
 }
 
 function shown(segment: string | number): string | number {

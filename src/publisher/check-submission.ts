@@ -1,6 +1,6 @@
 import type { Resource } from '../protocol/catalog.ts';
-import { type ErrorBody, type ErrorCode, errorBody } from '../protocol/errors.ts';
-import { faultAt, type Segments } from '../protocol/fault.ts';
+import { type ErrorBody, errorBody } from '../protocol/errors.ts';
+import { refusalAt, type Segments } from '../protocol/fault.ts';
 import { identityOf, namesIdentity } from '../protocol/identity.ts';
 import type { FileDirective, IndexEntry } from '../protocol/signed-files.ts';
 import { type Check, checkOffer, checkProvider, checkResource } from '../rules/check-attributes.ts';
@@ -21,7 +21,7 @@ export function findRefusal(
   { nodeId, registryName }: Pick<PublisherTree, 'nodeId' | 'registryName'>,
 ): ErrorBody | undefined {
   if (entry?.retiredAt !== undefined) {
-    return refusal(
+    return refusalAt(
       [...at, 'id'],
       `was retired at ${entry.retiredAt}, and a retired catalog never comes back`,
     );
@@ -29,15 +29,15 @@ export function findRefusal(
   if (entry !== undefined && entry.catalogType !== catalogType) {
     const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
     const problem = `makes a ${catalogType} of a ${entry.catalogType} catalog, but a catalog never changes its type`;
-    return refusal(where, problem);
+    return refusalAt(where, problem);
   }
   const { bppId, offers = [] } = catalog;
   const identity = identityOf(nodeId, registryName);
   if (bppId !== undefined && !namesIdentity(bppId, identity, undefined, registryName)) {
-    return refusal([...at, 'bppId'], `names somebody else than ${nodeId}`, 'AUT_UNAUTHORIZED_ACTION');
+    return refusalAt([...at, 'bppId'], `names somebody else than ${nodeId}`, 'AUT_UNAUTHORIZED_ACTION');
   }
   if (catalogType === 'MASTER' && offers.length > 0) {
-    return refusal([...at, 'offers'], 'cannot stand in a MASTER catalog');
+    return refusalAt([...at, 'offers'], 'cannot stand in a MASTER catalog');
   }
   return undefined;
 }
@@ -57,7 +57,7 @@ export function findContentFaults(
 ): ErrorBody[] {
   const { catalog, at } = submission;
   if (next.resources.size + next.offers.size === 0) {
-    return [refusal(at, 'would hold neither a resource nor an offer')];
+    return [refusalAt(at, 'would hold neither a resource nor an offer')];
   }
   const faults = createFaultList();
   faults.refuse(checkProvider(catalog.provider, checker, { at: [...at, 'provider'] }));
@@ -108,14 +108,10 @@ function findDirectiveFaults({ extensions }: TriggerSubmission, { directives }: 
     const variant = variantKey(extension);
     const holder = variant === undefined ? undefined : holders.get(variant);
     return [
-      ...(repeatedAt ? [refusal(repeatedAt, 'is a second directive for the same resource')] : []),
+      ...(repeatedAt ? [refusalAt(repeatedAt, 'is a second directive for the same resource')] : []),
       ...(holder === undefined || holder === id
         ? []
-        : [refusal([...at, 'variant'], `is held by the resource ${holder} of this catalog`)]),
+        : [refusalAt([...at, 'variant'], `is held by the resource ${holder} of this catalog`)]),
     ];
   });
-}
-
-export function refusal(at: Segments, problem: string, code: ErrorCode = 'BIZ_GENERIC_ERROR'): ErrorBody {
-  return errorBody(faultAt(code, at, problem));
 }

@@ -1,11 +1,10 @@
-import type { Segments } from '../protocol/fault.ts';
+import { refusalAt, type Segments } from '../protocol/fault.ts';
 import { jsonPath } from '../protocol/json.ts';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
 import { stateActivity } from './activity.ts';
 import { buildBaseline, buildEntry, buildPublish, type PublishedCatalog } from './build.ts';
-import { refusal } from './check-submission.ts';
 import { diffContent } from './diff.ts';
 import type { EntryInIndex } from './edit.ts';
 import { signRetiredEntry } from './entry.ts';
@@ -101,13 +100,13 @@ function findLive(turn: Turn, catalogId: string, at: Segments): EntryInIndex | T
   if (!found) return missing(turn, catalogId, at);
   const { retiredAt } = found.entry;
   if (retiredAt === undefined) return found;
-  return reject(catalogId, [refusal(at, `names ${catalogId}, which was retired at ${retiredAt}`)]);
+  return reject(catalogId, [refusalAt(at, `names ${catalogId}, which was retired at ${retiredAt}`)]);
 }
 
 function missing({ edit }: Turn, catalogId: string, at: Segments): TriggerResult {
   const elsewhere = edit.find(catalogId);
   const why = elsewhere ? `is in the index ${elsewhere.indexName}` : 'was never published';
-  return reject(catalogId, [refusal(at, `names ${catalogId}, which ${why}`)]);
+  return reject(catalogId, [refusalAt(at, `names ${catalogId}, which ${why}`)]);
 }
 
 /** @param at where the request names it, if it does */

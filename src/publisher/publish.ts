@@ -1,8 +1,9 @@
 import type { ErrorBody } from '../protocol/errors.ts';
+import { refusalAt } from '../protocol/fault.ts';
 import type { TriggerAnswer, TriggerRequest, TriggerResult } from '../protocol/trigger-messages.ts';
 import { planPublish } from './activity.ts';
 import { buildPublish } from './build.ts';
-import { findContentFaults, findRefusal, refusal } from './check-submission.ts';
+import { findContentFaults, findRefusal } from './check-submission.ts';
 import { pauseCatalog, resumeCatalog, retireCatalog, rewriteBaselines } from './commands.ts';
 import type { ContentDiff } from './diff.ts';
 import { editTree } from './edit.ts';
@@ -59,7 +60,7 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   if (refused) return reject(catalog.id, [refused]);
   if (found && turn.indexName !== undefined && found.indexName !== turn.indexName) {
     return reject(catalog.id, [
-      refusal([...at, 'id'], `is published already, in the index ${found.indexName}`),
+      refusalAt([...at, 'id'], `is published already, in the index ${found.indexName}`),
     ]);
   }
 
@@ -67,7 +68,7 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   if (current && !current.content) {
     if (updateMode === 'MERGE') {
       const problem = 'cannot be merged into what is published, which cannot be read back: publish it whole';
-      return reject(catalog.id, [refusal(at, problem)]);
+      return reject(catalog.id, [refusalAt(at, problem)]);
     }
     turn.warnings.push(
       `What was published of ${catalog.id} cannot be read back; a new baseline takes its place.`,

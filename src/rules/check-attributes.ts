@@ -1,6 +1,6 @@
 import type { Catalog, Offer, OfferProvider, Resource } from '../protocol/catalog.ts';
-import { type ErrorBody, errorBody } from '../protocol/errors.ts';
-import { faultAt } from '../protocol/fault.ts';
+import type { ErrorBody } from '../protocol/errors.ts';
+import { refusalAt } from '../protocol/fault.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { findExcess } from './geometry/complexity.ts';
 import { findGeometries } from './geometry/find-geometries.ts';
@@ -64,7 +64,7 @@ export function checkGeometries(
   if (skipsGeometries) return [];
   return findGeometries(part as Json).flatMap(({ at: place, geometry }) => {
     const excess = findExcess(geometry);
-    return excess ? [errorBody(faultAt(excess.code, [...at, ...place, ...excess.at], excess.message))] : [];
+    return excess ? [refusalAt([...at, ...place, ...excess.at], excess.message, excess.code)] : [];
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Resource } from '../protocol/catalog.ts';
 import { type ErrorBody, errorBody } from '../protocol/errors.ts';
-import { faultAt, type Segments } from '../protocol/fault.ts';
+import { refusalAt, type Segments } from '../protocol/fault.ts';
 import { type Check, checkResource } from './check-attributes.ts';
 import {
   contentOf,
@@ -64,7 +64,7 @@ function planResource(own: Resource, at: Segments, question: ResourcesInQuestion
   const { submission, known, budget } = question;
   const given = submission.extensions.get(own.id);
   if (given?.repeatedAt)
-    return { own, at, refusal: refusal(given.repeatedAt, 'is a second directive for the same resource') };
+    return { own, at, refusal: refusalAt(given.repeatedAt, 'is a second directive for the same resource') };
   const stored = known.extensions.get(own.id);
   const isMerge = submission.updateMode === 'MERGE';
   // A MERGE keeps what a resource extends when its directive is not repeated.
@@ -82,11 +82,11 @@ function planResource(own: Resource, at: Segments, question: ResourcesInQuestion
     const where = given ? [...given.at, 'extends', 'masterResourceId'] : at;
     const problem =
       'names no master resource of a network that this catalog is visible to; only masters that were published through this catalog service can be extended here';
-    return { own, at, refusal: refusal(where, problem) };
+    return { own, at, refusal: refusalAt(where, problem) };
   }
   const last = stored?.template;
   const fitting = fitTemplate(template, last, budget, isMerge ? last?.bytes : undefined);
-  if ('scope' in fitting) return { own, at, refusal: refusal(at, describeExcess(fitting, template)) };
+  if ('scope' in fitting) return { own, at, refusal: refusalAt(at, describeExcess(fitting, template)) };
   return { own, at, extension, template: fitting };
 }
 
@@ -100,7 +100,7 @@ function judgeMaster(
   const isForeign = ({ owner, networkIds }: MasterResource) =>
     owner !== undefined && owner !== publisher.identity && sharesNetwork(networkIds, submission.networkIds);
   if (known.masters.get(own.id)?.some(isForeign)) {
-    return [refusal([...at, 'id'], 'is a master resource of another publisher in the same network')];
+    return [refusalAt([...at, 'id'], 'is a master resource of another publisher in the same network')];
   }
   const wrong = checkResource(own, checker, { at, partial: true, brief: faults.isFull() });
   return wrong.length > 0 ? wrong : { id: own.id, own, types: own.resourceAttributes };
@@ -136,11 +136,7 @@ function withoutTakenVariants(
   const taken = findTakenVariants(claims, known.variantHolders);
   for (const id of taken) {
     const at = submission.extensions.get(id)?.at ?? submission.at;
-    faults.refuse([refusal([...at, 'variant'], 'is held by another resource of this catalog')]);
+    faults.refuse([refusalAt([...at, 'variant'], 'is held by another resource of this catalog')]);
   }
   return accepted.filter(({ id }) => !taken.has(id));
-}
-
-function refusal(segments: Segments, problem: string): ErrorBody {
-  return errorBody(faultAt('BIZ_GENERIC_ERROR', segments, problem));
 }

@@ -1,5 +1,4 @@
-import type { Segments } from '../protocol/fault.ts';
-import { faultAt } from '../protocol/fault.ts';
+import { refusalAt, type Segments } from '../protocol/fault.ts';
 import type { PublishWarning } from '../protocol/publish-messages.ts';
 import { checkCatalog } from './check-attributes.ts';
 import { type Dropped, noteDropped } from './strict-form.ts';
@@ -150,6 +149,6 @@ export function limitWarnings(warnings: readonly PublishWarning[]): PublishWarni
 }
 
 function warningAt(segments: Segments, problem: string): PublishWarning {
-  const { message, path } = faultAt('BIZ_GENERIC_ERROR', segments, problem);
-  return { message, ...(path !== undefined && { details: { path } }) };
+  const { code: _, ...warning } = refusalAt(segments, problem);
+  return warning;
 }

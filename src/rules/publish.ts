@@ -1,6 +1,6 @@
 import type { CatalogType } from '../protocol/catalog.ts';
-import { type ErrorBody, type ErrorCode, errorBody } from '../protocol/errors.ts';
-import { faultAt, type Segments } from '../protocol/fault.ts';
+import type { ErrorBody } from '../protocol/errors.ts';
+import { refusalAt } from '../protocol/fault.ts';
 import { namesIdentity } from '../protocol/identity.ts';
 import type { PublishResult } from '../protocol/publish-messages.ts';
 import { type Check, checkOffer, checkProvider } from './check-attributes.ts';
@@ -58,7 +58,7 @@ export function* processCatalog(
 
   const change = applyPublish(current.stored?.members, { catalog, resources, offers }, updateMode);
   if (change === undefined) {
-    const empty = fault('BIZ_GENERIC_ERROR', at, 'would hold neither a resource nor an offer');
+    const empty = refusalAt(at, 'would hold neither a resource nor an offer');
     return rejected(catalog.id, faults.isEmpty() ? [empty] : faults.list(), inheritedBytes);
   }
   const stats = statsOf(change);
@@ -95,30 +95,26 @@ function findRefusal(
   checker: Check,
 ): ErrorBody[] {
   if (stored !== undefined && stored.owner !== identity) {
-    return [fault('AUT_UNAUTHORIZED_ACTION', [...at, 'id'], 'belongs to another publisher')];
+    return [refusalAt([...at, 'id'], 'belongs to another publisher', 'AUT_UNAUTHORIZED_ACTION')];
   }
   const { bppId } = catalog;
   if (bppId !== undefined && !namesIdentity(bppId, identity, recordSubscriberId, registryName)) {
-    return [fault('AUT_UNAUTHORIZED_ACTION', [...at, 'bppId'], 'names somebody else than the publisher')];
+    return [refusalAt([...at, 'bppId'], 'names somebody else than the publisher', 'AUT_UNAUTHORIZED_ACTION')];
   }
   if (stored !== undefined && stored.catalogType !== catalogType) {
     const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
     const problem = `makes a ${catalogType} of a ${stored.catalogType} catalog, but a catalog never changes its type`;
-    return [fault('BIZ_GENERIC_ERROR', where, problem)];
+    return [refusalAt(where, problem)];
   }
   if (catalogType === 'MASTER' && (catalog.offers?.length ?? 0) > 0) {
-    return [fault('BIZ_GENERIC_ERROR', [...at, 'offers'], 'cannot stand in a MASTER catalog')];
+    return [refusalAt([...at, 'offers'], 'cannot stand in a MASTER catalog')];
   }
   if (updateMode === 'MERGE' && contestedId !== undefined) {
     const where = directiveAt ? [...directiveAt, 'visibleTo'] : at;
     const problem = `takes ${contestedId} into a network where it is a master resource of another publisher`;
-    return [fault('BIZ_GENERIC_ERROR', where, problem)];
+    return [refusalAt(where, problem)];
   }
   return checkProvider(catalog.provider, checker, { at: [...at, 'provider'] });
-}
-
-function fault(code: ErrorCode, at: Segments, problem: string): ErrorBody {
-  return errorBody(faultAt(code, at, problem));
 }
 
 function rejected(catalogId: string, errors: ErrorBody[], inheritedBytes = 0): PublishOutcome {

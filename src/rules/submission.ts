@@ -102,10 +102,11 @@ export function variantsOf({ extensions }: Submission): Required<Extension>[] {
 
 /** The master resources that must be known: those that the request extends, those that its resources keep extending, and for a MASTER its own, which somebody else may have published first. */
 export function masterResourceIdsOf(
-  { catalog, catalogType, extensions }: Submission,
+  submission: Submission,
   stored: ReadonlyMap<string, StoredExtension>,
 ): string[] {
-  if (catalogType === 'MASTER') return catalog.resources?.map(({ id }) => id) ?? [];
+  const { catalogType, extensions } = submission;
+  if (catalogType === 'MASTER') return resourceIdsOf(submission);
   const all = [...extensions.values(), ...stored.values()];
   return [...new Set(all.map(({ extension }) => extension.extends.masterResourceId))];
 }

@@ -1,5 +1,5 @@
-import { type ErrorBody, errorBody } from '../protocol/errors.ts';
-import { faultAt, type Segments } from '../protocol/fault.ts';
+import type { ErrorBody } from '../protocol/errors.ts';
+import { refusalAt, type Segments } from '../protocol/fault.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json.ts';
 import { findCloseContext } from './close-context.ts';
 import { bareType, type SchemaAliases, schemaAddress, typeAndVersion } from './schema-address.ts';
@@ -76,7 +76,7 @@ export function createAttributeChecker(options: CheckerOptions): AttributeChecke
     const isUnknown = known === undefined || (reference !== undefined && problems.has(reference));
     if (isUnknown) return answerUnknown(context, at);
     if (reference === undefined) {
-      return [errorBody(faultAt(nonconforming, [...at, '@type'], `is no type of ${context}`))];
+      return [refusalAt([...at, '@type'], `is no type of ${context}`, nonconforming)];
     }
     try {
       const quick = compiler(partial, false).compile(reference);
@@ -97,7 +97,7 @@ export function createAttributeChecker(options: CheckerOptions): AttributeChecke
     onUnknownContext?.(context);
     if (unknownContext === 'accept') return [];
     const problem = 'names a schema that nobody here knows';
-    return [errorBody(faultAt('SCH_INVALID_JSONLD_CONTEXT', [...at, '@context'], problem))];
+    return [refusalAt([...at, '@context'], problem, 'SCH_INVALID_JSONLD_CONTEXT')];
   }
 
   const checked = types.filter(({ reference }) => !problems.has(reference));
