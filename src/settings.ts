@@ -93,7 +93,7 @@ export function days(fallback: number, about: string): Kind<number> {
   return integer(fallback, about, { unit: 'days', min: 1, max: 36_500 });
 }
 
-/** Where a role is reached: not 0, because its own address, which others are told, is made from it. */
+/** Where a role is reached: not 0, because its public address is made from it. */
 export function port(fallback: number, about: string): Kind<number> {
   return integer(fallback, about, { min: 1, max: 65_535 });
 }

@@ -29,7 +29,7 @@ import { startRebuildLoop } from '../storage/work/rebuild-loop.ts';
 import type { CatalogContext } from './context.ts';
 import { addUses, extensionRow, subtractUses } from './write-catalog.ts';
 
-// When a master changes, what extends it is assembled anew, some resources at a time, each batch with its catalog's next version. The
+// When a master changes, what extends it is assembled again, some resources at a time, each batch with its catalog's next version. The
 // template's values stand, also where the publisher had set others before; what was published stays stored. A resource whose template is gone,
 // or has grown beyond what may be inherited, keeps what it inherited last.
 

@@ -1,4 +1,4 @@
-// A bounded number of slots for work that is dear, and of these only a few for one party, so that a slow one cannot take all.
+// A bounded number of slots for expensive work, and of these only a few for one party, so that a slow one cannot take all.
 
 export function createSlots({ total, perParty }: { total: number; perParty: number }) {
   const taken = new Map<string, number>();

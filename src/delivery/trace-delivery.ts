@@ -9,7 +9,7 @@ interface TracedDelivery {
   attributes(): Attributes;
 }
 
-/** One attempt to deliver as a span; `send` gets what the receiver is told as its parent. */
+/** One attempt to deliver as a span; `send` gets the parent that the receiver is told. */
 export function traceDelivery<T extends { status?: number }>(
   { key }: Sender,
   { action, parent, attributes }: TracedDelivery,

@@ -77,7 +77,7 @@ function failureCounter(metrics: Metrics) {
   return metrics.counter('signpost_sync_failures_total', 'Steps of staying in step that failed');
 }
 
-/** The page, or whatever the step was, is tried again; a subscription that the service does not know (any more) is made anew. */
+/** The step is tried again; a subscription that the service does not know (any more) is created again. */
 async function recordFailure(
   { database, config, metrics, logger }: DiscoveryContext,
   claim: Claim<Feed>,

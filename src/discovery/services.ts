@@ -15,7 +15,7 @@ export function isService(
   return isAskedService({ identity: service ?? undefined, url: catalogUrl }, identity, record);
 }
 
-/** The feeds of whoever signed, which is remembered as their service. */
+/** The feeds of the signer, which is remembered as their service. */
 export async function findFeedsOf(
   tx: Transaction,
   identity: string,

@@ -91,14 +91,14 @@ function serviceOf(
   return service ?? answering;
 }
 
-/** Makes a subscription anew that is not ACTIVE any more: creating it again costs nothing where it is. */
+/** Creates a subscription again that is not ACTIVE any more; where it still is, that changes nothing. */
 export const check: FeedStep = async (context, claim, signal) => {
   const { database, logger } = context;
   const { catalog_url: catalogUrl, network_id: networkId, subscription_id: subscriptionId } = claim.row;
   const isThere = await isSubscribed(context, claim.row, signal);
   if (isThere === false) {
     const what = { catalogUrl, networkId, subscriptionId };
-    logger.warn(what, 'a subscription is not active any more; it is made anew, and everything pulled');
+    logger.warn(what, 'a subscription is not active any more; it is created again, and everything is pulled');
   }
   // The last pull has completed: only a look at the subscription can have failed since.
   const { run, pull_at: pullAt } = claim.row;

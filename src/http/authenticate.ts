@@ -39,7 +39,7 @@ export function parseClaim(
   return header;
 }
 
-/** Nothing binds a request without body to its method and address: whoever has seen its signature may use it until it expires. */
+/** Nothing binds a request without body to its method and address: anybody who has seen its signature can use it until it expires. */
 const maxBodilessSeconds = 600;
 
 function windowLimits({ body }: Action, { limits }: Authenticator): SignatureLimits {
@@ -151,7 +151,7 @@ export function authorizationOf({ rawHeaders, headers }: IncomingMessage): strin
   return value;
 }
 
-/** GET and DELETE sign zero bytes: with a body allowed, whoever received a signed message could send it on as a DELETE. */
+/** GET and DELETE sign zero bytes: with a body allowed, the receiver of a signed message could send it on as a DELETE. */
 function checkBodiless({ method, body: schema }: Action, bytes: number): void {
   if (schema === undefined && bytes > 0) throw invalid(`A ${method} is signed, and sent, without a body.`);
 }

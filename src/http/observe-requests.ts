@@ -33,7 +33,7 @@ function isManifestQuestion({ method, url }: FastifyRequest, status: number): bo
   return status === 404 && method === 'GET' && url.startsWith('/.well-known/');
 }
 
-/** Without the signature of a download, whose address lets in whoever knows it. */
+/** Without the signature of a download: anybody who knows its address gets in. */
 export function shownUrl({ url }: FastifyRequest): string {
   return url.replace(/([?&]signature=)[^&]*/g, '$1…');
 }

@@ -102,7 +102,7 @@ export function chargeRequest(limit: RateLimit, key: string): void {
   charge(limit, key, `Too many requests from ${key}.`);
 }
 
-/** The same for any cost; `says` is what the caller is told. */
+/** The same for any cost; `says` is the message for the caller. */
 export function charge(limit: RateLimit, key: string, says: string): void {
   const retryAfterSeconds = limit.take(key, performance.now());
   if (retryAfterSeconds > 0) throw new ProtocolError('AUT_RATE_LIMITED', says, { retryAfterSeconds });

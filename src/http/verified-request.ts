@@ -108,7 +108,7 @@ export async function readRequest<A extends Action>(
   };
 }
 
-/** Nothing signs the address: a repeat with a parameter that nobody knows is a repeat. */
+/** Nothing signs the address: a repeat with an unknown parameter is a repeat. */
 function addressOf({ path, query: schema }: Action, query: Record<string, unknown> | undefined): string {
   const known = Object.keys(schema?.properties ?? {}).filter((name) => query?.[name] !== undefined);
   const parameters = known.map((name) => `${name}=${encodeURIComponent(String(query?.[name]))}`);

@@ -61,7 +61,7 @@ export function parseSignatureHeader(value: string): SignatureHeader {
   };
 }
 
-/** The text of the signature of a header, whoever it names: the answer to a refusal signs it too. */
+/** The text of the signature in a header, whatever key it names: the answer to a refusal signs it too. */
 export function findSignatureText(value: string): string | undefined {
   const text = headerPattern.exec(value)?.groups?.signature ?? '';
   return findBase64(text)?.length === signatureBytes ? text : undefined;

@@ -27,7 +27,7 @@ export const Subscription = titled('Subscription', {
 });
 export type Subscription = Static<typeof Subscription>;
 
-/** Every change of every catalog is held against every subscription: nobody may make that dear for all. */
+/** Every change of every catalog is compared with every subscription: no subscriber may make that expensive for all. */
 const maxInterests = 1_000;
 
 export const SubscriptionSelection = closed(

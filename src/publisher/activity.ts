@@ -21,7 +21,7 @@ export function planPublish(
   return { next, isActive, diff: current?.content && diffContent(current.content, next) };
 }
 
-/** Paused by its operator, not inactive by its own word. Where the content repeats what the entry says, the two cannot be told apart. */
+/** Paused by its operator, not inactive by its own word. Where the content repeats what the entry says, the two look the same. */
 export function isPaused(current: PublishedCatalog | undefined, profile: WireProfile): boolean {
   if (current?.entry.isActive !== false) return false;
   return profile === 'nfh014' || current.content?.members.isActive !== false;

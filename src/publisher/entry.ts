@@ -16,7 +16,7 @@ import type { Seal } from './seal.ts';
 export interface EntryFacts {
   catalogId: string;
   catalogType: CatalogType;
-  /** Absent: for whoever crawls. */
+  /** Absent: for every crawler. */
   networkIds?: string[];
   schemaTypes?: string[];
   isActive: boolean;

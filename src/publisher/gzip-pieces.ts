@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw } from 'node:zlib';
 
 // A gzip file (RFC 1952) out of pieces that are compressed each for itself: several at once, in threads of their own, and a piece that was
-// compressed before not again. For whoever reads it, it is one stream: a piece ends on a whole byte and looks back at nothing before it.
+// compressed before not again. To its readers it is one stream: a piece ends on a whole byte and looks back at nothing before it.
 
 export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer> {
   const packed = gathered(pieces).map(pack);

@@ -34,7 +34,7 @@ export async function readIndexes(tree: PublisherTree): Promise<Map<string, Publ
   return new Map(indexes.map((index) => [index.name, index]));
 }
 
-/** Without its index a catalog would begin anew at version 1, which readers take for tampering, and a retired one would come back. */
+/** Without its index a catalog would begin at version 1 again, which readers take for tampering, and a retired one would come back. */
 function refuseLoss(tree: PublisherTree, listed: readonly string[], names: readonly string[]): void {
   const lost = listed.find((name) => !names.includes(name));
   if (lost === undefined) return;
@@ -69,7 +69,7 @@ export async function findIndexNames(tree: ReadableTree): Promise<string[]> {
     .sort();
 }
 
-/** An index that is not there as we signed it. The message is for whoever looks after the tree. */
+/** An index that is not there as we signed it. The message is for the operator. */
 export class DamagedIndex extends Error {
   override readonly name = 'DamagedIndex';
 }
@@ -105,7 +105,7 @@ function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<P
 const longAgo = new Date(0).toISOString();
 const eitherWay = 'Take it away, or set PUBLISHER_ID, or PUBLISHER_DIR, as it was.';
 
-/** What somebody else wrote into the index is not signed anew by us. Of a key that we do not have nothing can be said. */
+/** We do not sign what somebody else wrote into the index. Nothing can be said about a key that we do not have. */
 function verifyOwn({ key, oldKeys, logger }: PublisherTree, document: JsonObject, path: string): void {
   const recordId = claimedKeyOf(document);
   const publicKey = recordId === key.recordId ? createPublicKey(key.privateKey) : oldKeys.get(recordId);

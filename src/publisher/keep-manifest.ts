@@ -21,7 +21,7 @@ import { replaceFile, writeContent } from './write.ts';
 // keys that were used before.
 
 interface ManifestRenewal extends NodeDetails {
-  /** Write them anew also where nothing has changed and there is time. */
+  /** Write them again even where nothing has changed and there is time. */
   always?: boolean;
   /** Earlier keys that go on being listed; every one of them unless given. */
   stillNeeded?: ReadonlySet<string>;

@@ -10,7 +10,7 @@ import { refreshIndexes } from './renew-indexes.ts';
 import type { PublisherTree } from './tree.ts';
 
 // Index, manifest and Subscriber record each announce when their next update is expected (self-hosted spec: Catalog index, next_update). Also
-// where nothing changes they are written anew before that, so that readers can tell a quiet publisher from a dead one.
+// where nothing changes they are written again before that, so that readers can tell a quiet publisher from a dead one.
 
 export interface Refreshed {
   nextUpdate: Date;
@@ -18,7 +18,7 @@ export interface Refreshed {
   formerKeys: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Writes everything anew that announces its next update. */
+/** Writes everything again that announces its next update. */
 export async function refresh({ tree, ...details }: Publisher): Promise<Refreshed> {
   await refreshIndexes(tree);
   const formerKeys = await findFormerKeys(tree);

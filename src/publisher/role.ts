@@ -31,7 +31,7 @@ interface PublisherContext {
   registry: RegistryClient;
   /** What /ready says beside the files: the registry, the key that signs, troubles. */
   report(): Promise<object>;
-  /** One that has nothing in memory: whoever was told what the registry lacks may have put it in order just now. */
+  /** One that has nothing in memory: the operator may have registered just now what the registry lacked. */
   freshRegistry(): RegistryClient;
   client: GuardedClient;
   metrics: Metrics;

@@ -2,7 +2,7 @@ import { hasCode } from '../error-code.ts';
 import { LockNotFree } from '../storage/file-lock.ts';
 import { DamagedIndex } from './indexes.ts';
 
-/** Why the tree cannot be read or written, for whoever looks after it; undefined for an error that does not come from there. */
+/** Why the tree cannot be read or written, for the operator; undefined for an error that does not come from there. */
 export function findTreeProblem(error: unknown): string | undefined {
   if (error instanceof DamagedIndex || error instanceof LockNotFree) return error.message;
   if (!hasCode(error, ...diskProblems)) return undefined;

@@ -1,7 +1,7 @@
 /**
  * Who is who: keys and addresses of participants, from a DeDi registry (catalog spec: Authentication, rule 1).
  *
- * A key is found by one lookup, kept for a while and judged anew at each use: its state and validity against the
+ * A key is found by one lookup, kept for a while and judged again at each use: its state and validity against the
  * clock of that moment. "Not there" is a value; "could not ask" is a RegistryUnavailable.
  *
  * Keys that were found lately are asked for before others, and what requests from one source ask for keeps to the share of that source

@@ -75,7 +75,7 @@ export function currentKeyId(dataDir: string, id: string): string {
   return readIfThere(fileOf(dataDir, id, 'current')) ?? firstKeyId;
 }
 
-/** From now on the subscriber signs with this key, in every process that reads its key anew. */
+/** From now on the subscriber signs with this key, in every process that reads its key again. */
 export function setCurrentKey(dataDir: string, { id, keyId }: NamedKey): void {
   const file = fileOf(dataDir, id, 'current');
   const draft = `${file}.${process.pid}`;

@@ -8,7 +8,7 @@ import { currentKeyId, type KeyOwner, loadOrCreateSigningKey, seedFile } from '.
 
 // A role's own key: created if missing, and looked up in the registry. Until the registry has it, everybody refuses what the role signs, so that is reported.
 
-/** The signing key of a role. One that is made is told with its place: it is to be kept, and shared by the processes of the role. */
+/** The signing key of a role. A new one is reported with its place: it is to be kept, and shared by the processes of the role. */
 export function openSigningKey(dataDir: string, owner: KeyOwner, logger: Logger): SigningKey {
   const { id, keyId = currentKeyId(dataDir, id), seed } = owner;
   const file = seedFile(dataDir, { id, keyId });
@@ -50,7 +50,7 @@ const untilRegisteredMs = 30_000;
 const onceRegisteredMs = 5 * 60_000;
 
 export function watchRegistration(options: {
-  /** Read anew each time: a key may be rotated. */
+  /** Read again each time: a key may be rotated. */
   key: () => SigningKey;
   findKey: FindKey;
   note?: (state: Registration) => Promise<void>;
@@ -90,7 +90,7 @@ function describeKey({ subscriberId, recordId, privateKey }: SigningKey): Regist
   return { subscriberId, recordId, publicKey: publicKeyOf(privateKey) };
 }
 
-/** A role goes on signing with the key that it has read: a file that cannot be read again is told, and ends nothing. */
+/** A role goes on signing with the key that it has read: a file that cannot be read again is reported, and ends nothing. */
 async function lookAt(
   { subscriberId, recordId, publicKey }: Registration,
   key: () => SigningKey,
@@ -130,7 +130,7 @@ function problemWith(
   }
 }
 
-/** Once for each change; that the registry could not be asked is told by whoever asks it. */
+/** Once for each change; the client of the registry reports that it could not be asked. */
 function tell(before: Registration, now: Registration, logger: Logger): void {
   const { problem, registered, isUnreadable, since: _, ...key } = now;
   if (isUnreadable && problem !== before.problem) logger.error(key, problem);

@@ -90,7 +90,7 @@ function planResource(own: Resource, at: Segments, question: ResourcesInQuestion
   return { own, at, extension, template: fitting };
 }
 
-/** In a network a master resource id belongs to whoever published it first; being a template, it may be incomplete. */
+/** In a network a master resource id belongs to its first publisher; being a template, it may be incomplete. */
 function judgeMaster(
   { own, at }: PlannedResource,
   _contents: TemplateContents,

@@ -7,7 +7,7 @@ export interface ToldState {
   acknowledgedVersion: number | null;
   /** The last push was not simply acknowledged: it was refused, answered with 202, or not answered. */
   needsFull: boolean;
-  /** A push left that may have arrived, and nobody knows what became of it. */
+  /** A push was sent that may have arrived; its outcome is not known. */
   inFlight: boolean;
   withdrawn: boolean;
   /** The networks that the last acknowledged push named. */
@@ -39,14 +39,14 @@ export interface Withdrawal {
 
 /** `interests` are the ACTIVE subscriptions of the Discovery Service. */
 export function planPush(told: ToldState, catalog: CatalogState, interests: readonly Interest[]): PushPlan {
-  // Whoever has no subscription left is told nothing, not even that a catalog went away.
+  // A subscriber without subscriptions gets nothing, not even that a catalog went away.
   if (interests.length === 0) return { kind: 'nothing' };
   const { acknowledgedVersion, withdrawn } = told;
   const visibleTo = networksFor(interests, catalog);
   if (visibleTo.length === 0 || !catalog.isActive) {
     const mayHoldIt = told.inFlight || (acknowledgedVersion !== null && !withdrawn);
     if (!mayHoldIt) return { kind: 'nothing' };
-    // An empty list is not allowed, and an omitted one would name the default network. Its new networks are named only to whom asks for all.
+    // An empty list is not allowed, and an omitted one would name the default network. Its new networks are named only to a subscriber that asks for all.
     const asked = interests.flatMap(({ networkIds = [] }) => networkIds);
     const known = [visibleTo, told.networks, asked, catalog.networkIds].find((list) => list.length > 0);
     return {

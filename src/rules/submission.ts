@@ -49,7 +49,7 @@ export interface Known {
 }
 
 export interface StoredCatalog {
-  /** Undefined once an operator has released the id: whoever publishes it next starts anew. */
+  /** Undefined once an operator has released the id: its next publisher starts from nothing. */
   owner: string | undefined;
   catalogType: CatalogType;
   members: CatalogMembers;

@@ -3,7 +3,7 @@ import type { Catalog } from '../protocol/catalog.ts';
 // The last push of a catalog that is not for a Discovery Service any more, or not active: it says that, and nothing new. The specification asks for a descriptor, a provider, and at least one resource or offer:
 // where these are new to the receiver, bare ones replace them.
 
-/** The catalog-level members, as JSON text, with `isActive: false`; to whom may not see them, only who and which it is. */
+/** The catalog-level members, as JSON text, with `isActive: false`; a receiver that may not see them gets only the ids. */
 export function withdrawnHead(head: string, { isVisible }: { isVisible: boolean }): string {
   const members = parseHead(head);
   const { id, bppId } = members;

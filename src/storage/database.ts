@@ -68,7 +68,7 @@ export interface Database extends Queryable {
 
 interface DatabaseLimits {
   maxConnections?: number;
-  /** A transaction that takes longer is rolled back: whoever reads the change log of the index relies on that. */
+  /** A transaction that takes longer is rolled back: readers of the change log of the index rely on that. */
   transactionMs?: number;
   metrics?: Metrics;
 }

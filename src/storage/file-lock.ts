@@ -9,7 +9,7 @@ import { identifyProcess, placeOfProcess } from './process-identity.ts';
 // container; after a while in which it gave no sign of life where it came from another container, or from a machine that shares the directory.
 //
 // The lock is a directory of numbered files. The file with the highest number tells who holds the lock, or is empty when nobody does;
-// whoever finds it free, or its owner dead, creates the next number, which only one can. The highest file is never removed:
+// a process that finds it free, or its owner dead, creates the next number, which only one can do. The highest file is never removed:
 // of two who find the same dead owner, the slower one meets a higher number than its own, however late it comes.
 
 const pollMs = 40;
@@ -17,7 +17,7 @@ const pollMs = 40;
 export const signOfLifeMs = 5_000;
 const silenceMs = 30_000;
 
-/** The lock was not free in time. The message is for whoever looks after the directory. */
+/** The lock was not free in time. The message is for the operator. */
 export class LockNotFree extends Error {
   override readonly name = 'LockNotFree';
   /** Undefined where the owner is on another machine or in another container: its number means nothing here. */
@@ -29,7 +29,7 @@ export class LockNotFree extends Error {
   }
 }
 
-/** Runs the work while no other process holds the lock; throws when it does not get it in time, or is told to wait no longer. */
+/** Runs the work while no other process holds the lock; throws when it does not get it in time, or the wait is cancelled. */
 export async function withFileLock<T>(
   directory: string,
   waitMs: number,

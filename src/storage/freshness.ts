@@ -27,7 +27,7 @@ export function isNewsTo(snapshot: string): string {
   return `xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`;
 }
 
-/** Whether nothing has changed since a snapshot; without one it holds. In an order, lest PostgreSQL looks for the first one among all changes. */
+/** Whether nothing has changed since a snapshot; without one it holds. Ordered, because PostgreSQL would otherwise look for the first one among all changes. */
 export function freshCondition(snapshot: string, server: string): string {
   return `(${snapshot}::pg_snapshot is null or
     ${server} = ${serverText} and (select xid from discovery.change where ${isNewsTo(snapshot)} and merged = '{}' order by xid limit 1) is null)`;

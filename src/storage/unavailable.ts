@@ -1,6 +1,6 @@
 import { ProtocolError } from '../protocol/errors.ts';
 
-/** There was no connection, it broke, or the server cannot work at present. After a broken connection nobody knows whether a commit went through: the same request again finds out. */
+/** There was no connection, it broke, or the server cannot work at present. After a broken connection it is not known whether a commit went through: the same request again finds out. */
 export class DatabaseUnavailable extends ProtocolError {
   constructor(cause: unknown, problem = 'cannot be reached') {
     super('NET_DOWNSTREAM_UNAVAILABLE', `The database ${problem} at present; try again later.`, {

@@ -12,7 +12,7 @@ export type Outcome = { started: Started } | { failed: string };
 
 interface SlotOptions {
   number: number;
-  /** Asked for each process anew. */
+  /** Asked for each process. */
   assign(): Omit<Assignment, 'worker'>;
   /** Without it there is nothing to supervise: where it has never started, it is not replaced. */
   isRequired: boolean;

@@ -131,7 +131,7 @@ export function withAssembled(
   return { ...reading, content: { ...reading.content, resources } } as Applicable;
 }
 
-/** Keeps what was published of the resources that extend others, so that they can be assembled anew. */
+/** Keeps what was published of the resources that extend others, so that they can be assembled again. */
 export async function recordExtensions(
   tx: Transaction,
   target: Pick<TargetRow, 'id' | 'version' | 'inherited_bytes'>,

@@ -27,7 +27,7 @@ export interface CrawlContext
   hints: LookupCache<HintedIndex | ReadingFault>;
 }
 
-/** However much there is to crawl, whoever asks the service need not wait for a connection. */
+/** However much there is to crawl, requests to the service need not wait for a connection. */
 const connectionShare = 0.3;
 const hintsKeptMs = 60_000;
 const maxHints = 1_000;

@@ -76,7 +76,7 @@ function cursorOf(row: TargetRow): Cursor | undefined {
   return { entryVersion, version, mustReread: unverifiedSince !== null };
 }
 
-/** Retired is for ever: what comes after it under the same id is told, and not taken. */
+/** Retired is for ever: a later entry with the same id is reported and not applied. */
 async function retire(work: EntryWork, { entry }: TrustedEntry): Promise<void> {
   const { row, context } = work;
   const returned =

@@ -136,7 +136,7 @@ export async function waitForMasters(
   const { context, row } = work;
   const names = [...new Set([...missing, ...coming, ...unknown])].slice(0, maxNames);
   if (names.some((name) => !row.waiting_for?.includes(name))) {
-    // It looks once more at once: whoever brought one of them meanwhile did not know that it is waited for.
+    // It looks again at once: one of them may have been stored meanwhile without knowing that somebody waits for it.
     const note = { waiting_for: names };
     return context.database.transaction((tx) => recordTarget(tx, work.lease, row, note, 0));
   }

@@ -162,7 +162,7 @@ export function isConsumer({ type }: ParticipantRecord): boolean {
   return type?.toUpperCase() === 'BAP';
 }
 
-/** One that is none is told when the node is asked for: its own name must not hide all others. */
+/** An invalid name is reported when its node is looked up: it must not hide all others. */
 export function hostFor(node: string, records: readonly ParticipantRecord[]): string {
   const url = records.find((record) => record.url !== undefined && isAddress(record.url))?.url;
   const { namespace } = splitIdentity(node);

@@ -72,7 +72,7 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
     },
   };
 
-  /** Nothing is asked for while what has come waits for room; whoever has some needs its slot meanwhile. */
+  /** Nothing is requested while a response waits for room: the hosts that have room need the slot. */
   async function enter(host: string, share: Share | undefined, signal: AbortSignal): Promise<() => void> {
     for (;;) {
       const leave = await slots.enter(host, signal);
@@ -112,7 +112,7 @@ function conditionalHeaders(condition: FetchOptions['condition']): Record<string
   };
 }
 
-/** It is undone where the file is opened: until then, nobody knows how much it becomes. */
+/** It is undone where the file is opened: until then, its full size is not known. */
 function isEncoded(url: string, headers: Record<string, string>): boolean {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (['', 'identity'].includes(encoding)) return false;

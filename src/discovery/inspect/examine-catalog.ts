@@ -67,7 +67,7 @@ async function readWhole(
   const reading = await readContent(reader, node, trusted, undefined, signal);
   const [first] = reading.faults;
   if (first) throw first;
-  if (reading.kind !== 'full') throw new Error('whoever holds nothing reads a baseline, or fails');
+  if (reading.kind !== 'full') throw new Error('a reader that holds nothing reads a baseline or fails');
   return reading;
 }
 

@@ -17,7 +17,7 @@ export interface Edge {
   readonly aEndsLine: boolean;
   readonly bEndsLine: boolean;
   readonly isMeridian: boolean;
-  /** Lies on a pole from end to end: no edge in the world, but whoever walks to that pole crosses it. */
+  /** Lies on a pole from end to end: no edge in the world, but a walk to that pole crosses it. */
   readonly isPole: boolean;
 }
 

@@ -19,7 +19,7 @@ export class Figure {
     this.bodyDimension = this.shape.areas.length > 0 ? 2 : this.shape.lines.length > 0 ? 1 : -1;
   }
 
-  /** Its lines and areas. Made when it is first needed: most figures are told apart by their boxes. */
+  /** Its lines and areas. Made when it is first needed: the boxes decide about most figures. */
   get index(): EdgeIndex {
     this.edges ??= indexEdges(this.shape);
     return this.edges;

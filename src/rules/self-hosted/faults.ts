@@ -32,7 +32,7 @@ export const trustHints = {
   'not-gzip': 'Upload the file again; serve .json.gz files as they are, or with Content-Encoding: gzip.',
   'inflates-too-large': 'Split the catalog, so that each file stays below the limit when it is decompressed.',
   'not-json': 'Serve the JSON file itself: no HTML page, no duplicate members, UTF-8.',
-  malformed: 'Publish the document anew with a current publisher; its message names the member.',
+  malformed: 'Publish the document again with a current publisher; its message names the member.',
   'digest-mismatch':
     'Upload content before the index that names it, and never change a file under the same URL.',
   'signature-missing':

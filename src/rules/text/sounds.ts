@@ -13,7 +13,7 @@ interface Sound {
   spelling: string;
 }
 
-/** Undefined for what has neither script, and for what is too short to be told apart. */
+/** Undefined for what has neither script, and for words that are too short to be distinguished. */
 function soundOf(word: string): Sound | undefined {
   const known = kept.find(word);
   if (known !== undefined) return known ?? undefined;

@@ -71,7 +71,7 @@ function changeable(catalog: NewCatalog): object {
   };
 }
 
-/** The id belongs to nobody: whoever publishes it next starts anew. Returns who owned it. */
+/** Gives the id up: its next publisher starts from nothing. Returns the former owner. */
 export function releaseCatalog(tx: Transaction, id: string) {
   return tx.value<string | null | undefined>(sql`
     update catalog.catalog set owner = null from (select key, owner from catalog.catalog where id = ${id} for update) as held

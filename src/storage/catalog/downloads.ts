@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from '../database.ts';
 import { assign, newRow, sql } from '../sql.ts';
 
 // Downloads live in the database, in pieces, so that any process can serve them and none holds one in memory. A download appears with the
-// commit of the transaction that writes it: whoever crashes before that leaves nothing behind.
+// commit of the transaction that writes it: a process that crashes before that leaves nothing behind.
 
 /** Every piece has this size, except the last: the place of a byte follows from it. */
 export const pieceBytes = 256 * 1024;

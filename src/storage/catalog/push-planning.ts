@@ -36,7 +36,7 @@ export async function pushEverything(database: Database): Promise<number> {
     after = last;
     await database.transaction((tx) => planFor(tx, keys));
   }
-  // In flight: nobody knows what the receiver has, so that it is told of withdrawals, too.
+  // In flight: the receiver may have anything, so it is sent withdrawals too.
   const { rowCount } = await database.query(sql`
     update catalog.push set needs_full = true, in_flight = true, withdrawn = false, state = 'pending', due_at = now(), rest_until = null,
       attempts = 0,

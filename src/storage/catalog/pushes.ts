@@ -41,7 +41,7 @@ interface PushBasis {
   traceparent: string | null;
 }
 
-/** Takes due pushes of the lanes, the longest due first, as many as each has slots, and marks them as in flight: of one that is found marked later, nobody knows whether it left. */
+/** Takes due pushes of the lanes, the longest due first, as many as each has slots, and marks them as in flight: one that is still marked later may or may not have been sent. */
 export async function takePushes(
   database: Database,
   lanes: readonly (HeldLane & { slots: number; underWay: readonly number[] })[],
@@ -58,7 +58,7 @@ export async function takePushes(
   );
 }
 
-/** The same pushes anew, because they waited or their catalogs moved on; undefined for those whose lanes are not held any more. */
+/** The same pushes read again, because they waited or their catalogs moved on; undefined for those whose lanes are not held any more. */
 export async function retakePushes(database: Database, taken: readonly { push: DuePush; lane: HeldLane }[]) {
   const held = taken.map(({ push: { id, record }, lane: { name, token } }) => ({
     id,

@@ -14,7 +14,7 @@ export interface AboutProcess {
 const shared = '';
 /** Nobody waits for these numbers, and a database that is down must not hold up a process that ends. */
 const timeoutMs = 2_000;
-/** Counted one by one; of more, an estimate is told: rows of queues are read from wherever they are. */
+/** Up to this number, rows are counted; above it, they are estimated: rows of queues are scattered over the disk. */
 const countedRows = 10_000;
 
 /** Writes a minute of a process, or what has come to it since. */

@@ -28,7 +28,7 @@ export interface Overview {
 
 const countedRows = 100_000;
 const countedDeliveries = 10_000;
-/** Resources are wide rows; of more, PostgreSQL's estimate is told. */
+/** Resources are wide rows; for more, PostgreSQL's estimate is shown. */
 const countedResources = 10_000;
 
 /** As the list of nodes judges them (storage/crawl/status.ts); by partial indexes, which have little in them. */

@@ -96,7 +96,7 @@ export function isAnyMasterHere(queryable: Queryable, names: readonly string[]) 
     ) as here`);
 }
 
-/** Crawls these nodes for their MASTER catalogs, whoever names them. Returns the catalogs whose state may have changed. */
+/** Crawls these nodes for their MASTER catalogs. Returns the catalogs whose state may have changed. */
 export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[]): Promise<ChangedCatalog[]> {
   await makeHosts(
     tx,

@@ -144,7 +144,7 @@ export async function countOtherResources(
 /**
  * Which catalogs of a node are verified, now that these are known to be all of its revoked keys, but for some that nobody could be asked about:
  * what those signed stays as it is, unless a revoked one signed it too. Returns the catalogs that changed. What is not verified any more is read
- * again: it may have been signed anew before.
+ * again: it may have been signed again before.
  */
 export async function judgeKeys(
   tx: Transaction,

@@ -113,7 +113,7 @@ async function removeUnfinished(dataDirectory: string): Promise<void> {
 }
 
 function initialSettings(directory: string, passwordFile: string): string[] {
-  // Letters are told from other characters as Unicode says, and sorting is by code point, on every machine the same.
+  // What is a letter is decided as in Unicode, and sorting is by code point: the same on every machine.
   const letters = { linux: 'C.UTF-8', darwin: 'en_US.UTF-8' }[process.platform as string] ?? 'C';
   return [
     ...['--pgdata', directory, '--username', serverRole, '--pwfile', passwordFile],

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../logger.ts';
 import { plainReason } from '../first-connection.ts';
 
-// A server that was killed, by hand or for want of memory, is started again: whoever uses it waits for a moment, and goes on.
+// A server that was killed, by hand or because memory ran out, is started again: its users wait for a moment and go on.
 
 const lookEveryMs = 2_000;
 const maxPauseMs = 60_000;

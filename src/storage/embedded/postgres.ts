@@ -139,7 +139,7 @@ async function startAgain(home: string, { port, dataDirectory }: Cluster, option
     logger.warn('PostgreSQL is gone, it was killed or stopped by somebody else: starting it again');
     await runningCluster(home, options);
   };
-  await requireFiles(); // the lock would make the directory anew
+  await requireFiles(); // the lock would create the directory again
   await withFileLock(join(home, 'lock'), lockWaitMs, start, signal);
 }
 
@@ -171,7 +171,7 @@ async function close(home: string, leave: () => Promise<void>, logger: Logger): 
   });
 }
 
-/** For a process that ends without closing anything: a server that nobody else uses is told to end, and not waited for. */
+/** For a process that ends without closing anything: tells a server that has no other users to end, without waiting for it. */
 export async function abandonEmbeddedPostgres(dataDir: string): Promise<void> {
   const home = join(resolve(dataDir), 'postgres');
   await withFileLock(join(home, 'lock'), abandonWaitMs, async () => {

@@ -70,7 +70,7 @@ export function listCallbacks(
 
 interface ReceiverFilter extends Pick<CallbackFilter, 'state' | 'limit' | 'before'> {
   receiver: string;
-  /** Indexes find waiting and parked callbacks of a receiver. Delivered ones have none, which every callback would have to pay for: so many callbacks are looked through. */
+  /** Indexes find waiting and parked callbacks of a receiver. Delivered ones have none, because it would slow down every callback: this is the number of callbacks that are searched instead. */
   lookAt: number;
 }
 
@@ -80,7 +80,7 @@ export async function listCallbacksTo(
   { receiver, state, limit, before, lookAt }: ReceiverFilter,
 ): Promise<{ callbacks: CallbackSummary[]; next?: number }> {
   const isIndexed = state === 'open' || state === 'parked';
-  // Materialized, lest PostgreSQL walk through all callbacks in the order of their ids until it has found enough of this receiver.
+  // Materialized: otherwise PostgreSQL reads all callbacks in the order of their ids until it has found enough of this receiver.
   const earlier = sql`(${before}::bigint is null or id < ${before})`;
   const chosen = isIndexed
     ? sql`select id from work.callback where ${states[state]} and receiver = ${receiver} and ${earlier}`

@@ -63,7 +63,7 @@ interface Row extends NewPromise {
 
 /** One that the database refuses must not fail the others. */
 async function storeEach(database: Database, rows: readonly Row[]): Promise<Promise<Stored>[]> {
-  // Of one statement, what was stored is told apart by the messageId. A second one with the same may be the same request: it comes after.
+  // Rows of one statement are matched by their messageId. A second one with the same may be the same request: it is stored after the first.
   const names = rows.map(({ key }) => key.messageId);
   const together = rows.filter(({ key }, index) => names.indexOf(key.messageId) === index);
   const alone = async (row: Row) => storedOf(row, await insert(database, [row]));
@@ -80,7 +80,7 @@ type Stored = Claim<DueCallback> | undefined;
 
 function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Stored {
   const found = inserted.find(({ message_id }) => message_id === key.messageId);
-  if (found === undefined) throw new Error('nothing is told of a promise');
+  if (found === undefined) throw new Error('the database returned no row for a promised callback');
   const { holds, id, request_id, token, at, give_up_at } = found;
   if (!holds) throw new Stale();
   if (id === null) throw new AlreadyRemembered();
