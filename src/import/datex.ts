@@ -121,7 +121,7 @@ function stationOf(
     report('needs an idG', { kind: 'left-out' });
     return undefined;
   }
-  // What a station does not say, its site says.
+  // A station inherits missing members from its site.
   const either = (name: string) => memberOf(station, name) ?? memberOf(site, name);
   const place = {
     ...findPlace(memberOf(site, 'locationReference')),

@@ -27,11 +27,11 @@ import { placesIn } from './tree.ts';
 import { addTriggerRoute, triggerName } from './trigger.ts';
 import { loadOrCreateTriggerToken } from './trigger-token.ts';
 
-/** What the publisher works with. It has no database: the published directory is its whole state. */
+/** The context of the publisher. It has no database: the published directory is its whole state. */
 export interface PublisherContext {
   config: Config;
   registry: RegistryClient;
-  /** What /ready says beside the files: the registry, the key that signs, troubles. */
+  /** Adds registry, signing key and troubles to /ready. */
   report(): Promise<object>;
   /** One that has nothing in memory: whoever was told what the registry lacks may have put it in order just now. */
   freshRegistry(): RegistryClient;
@@ -117,7 +117,7 @@ function currentKey({ DATA_DIR, identities }: Config): SigningKey {
   return loadOrCreateSigningKey(DATA_DIR, identities.publisher);
 }
 
-/** What receives callbacks at the publisher's address, and signs the answers to them. */
+/** Receives callbacks at the publisher's address, and signs the answers to them. */
 function signedService(
   { config, registry, logger, now }: PublisherContext,
   { findSentRequest, isAwaited }: CallbackRelay,

@@ -6,9 +6,9 @@ export interface GateLimits {
   concurrent: number;
   /** Slots that one lane may take. */
   perLane: number;
-  /** Of one lane. */
+  /** Maximum in one lane. */
   waiting: number;
-  /** Of one source in one lane. */
+  /** Maximum of one source in one lane. */
   perSource: { concurrent: number; waiting: number };
   waitMs: number;
 }

@@ -57,7 +57,7 @@ interface RegistryRoleOptions {
   operations?: OperationsServer;
   trustProxy?: string[];
   connections?: ConnectionLimits;
-  /** Of the same process, if it has one. */
+  /** Address of the console of the same process, if it has one. */
   consoleUrl?: string;
   now?: () => Date;
 }

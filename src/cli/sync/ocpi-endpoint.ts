@@ -24,7 +24,7 @@ export class OcpiFailure extends Error {
 }
 
 export interface OcpiReaderOptions {
-  /** Of the versions endpoint. */
+  /** Address of the versions endpoint. */
   url: string;
   token?: string;
   client: GuardedClient;
@@ -191,7 +191,7 @@ async function readOnce(
 /** Servers that send less say so by `X-Limit`, and link to the next page all the same. */
 const pageSize = 200;
 const mostPages = 10_000;
-/** Objects that move between pages while these are read are on two of them, but not on all of so many. */
+/** An object that moves while pages are read may come twice, but 20 pages in a row without a new object mean that paging does not work. */
 const mostPagesWithoutNews = 20;
 
 /** The token goes nowhere but to the server of the endpoint. */

@@ -15,7 +15,7 @@ import { type Round, watch } from './watch.ts';
 // `signpost sync`: read the source → catalogs → compare with what is remembered → the plan → publish the differences → remember them.
 
 export interface SyncOptions extends SyncTarget {
-  /** What the source is called; its kind and address unless given. */
+  /** Name of the source; by default its kind and address. */
   name?: string;
   per?: PerUnit;
   keepDoubtful?: boolean;
@@ -43,7 +43,7 @@ export async function sync(given: SyncSource, options: SyncOptions, context: Com
   const source = openSource(given, published, context);
   try {
     await withFileLock(lockOf(config, name, options.to), lockWaitMs, async () => {
-      // What was read is needed until all of it is published: the source reports it once.
+      // A reading is kept until all of it is published, because the source reports it once.
       let waiting: Made | undefined;
       const read = async () => {
         const reading = await source.read();
@@ -88,7 +88,7 @@ interface Outcome extends Round {
   isComplete: boolean;
 }
 
-/** What a source has, as catalogs. */
+/** The catalogs made from a source. */
 interface Made extends Pick<MarkedReading, 'count' | 'unit' | 'mark'> {
   collected: Collected;
   per: PerUnit;
@@ -189,7 +189,7 @@ function refuseHalfRead(memory: SourceMemory, stationIds: ReadonlySet<string>, m
   );
 }
 
-/** What is to be retired now: what has been missing for the time of grace, or what the person at the terminal says. */
+/** Catalogs to retire now: those missing for longer than the grace period, or confirmed by the person at the terminal. */
 async function findDue(
   { gone }: SyncPlan,
   memory: SourceMemory,

@@ -42,7 +42,7 @@ export interface ListedOffer {
   validity: PeriodBounds;
 }
 
-/** Pairs of resource and naming offer: resources are read until there are so many; the first one always is. */
+/** Maximum of pairs of resource and naming offer: reading stops there; the first resource is always read. */
 const maxPairs = 50_000;
 /** Characters of offers in the order of the page: those beyond them would not fit into an answer behind the others. */
 const maxNamedCharacters = 2 * maxAnswerBytes;
@@ -185,7 +185,7 @@ interface Terms {
   covers: string | null;
 }
 
-/** What is stored of offers, and of their rivals: offers of the owner with the same id, which cover something in the same catalog, whichever of its resources they are on. */
+/** The stored terms of offers, and of their rivals: offers of the owner with the same id that cover something in the same catalog, whichever of its resources they are on. */
 function readTerms(
   queryable: Queryable,
   offers: readonly { home: number; key: number; owner: string; providerId: string }[],

@@ -33,7 +33,7 @@ const maxRanked = 10_000;
 const gatheredAtOnce = maxRanked / 4;
 /** Offers with a word, of which it is read at once what they cover. */
 const fewOffers = 100;
-/** Resources: so many of the highest upper bounds are found, and so many of them ranked exactly first. */
+/** Number of resources with the highest upper bounds that are found, and of those ranked exactly first. */
 const bounded = { found: 600, verified: 100 };
 /** Postings of words that are read together. */
 const readTogether = 60_000;
@@ -140,7 +140,7 @@ export async function openText(tools: Tools, asked: AskedText) {
     estimate: all.reduce((sum, { documents }) => sum + documents, 0),
     /** All resources in scope that have one of the words, and perhaps others of their catalogs, in the order of keys: as many at a time as are ranked together, those with the rarest words first. */
     gather,
-    /** Those among these resources that have one of the words, in the order of keys. */
+    /** Ranks the resources that have one of the words, in the order of keys. */
     rank: (keys: Keys) => rankKeys(query, keys, postings('exactly')),
     /** The words that a resource has, each with the indexed word by which it was found. */
     async wordsOf(key: number) {
@@ -176,7 +176,7 @@ async function resolveFew(tools: Tools, entries: readonly WordEntry[]): Promise<
   for (const [entry, covered] of await cover(tools, few)) entry.covered = covered;
 }
 
-/** What offers with a word cover now, each with the highest weight of the offers on it; a head for all of its catalog. */
+/** The resources that offers with a word cover now, each with the highest weight of its offers; a head for all of its catalog. */
 async function cover({ reader, scope }: Tools, words: ReadonlyMap<WordEntry, Run>) {
   const offers = union(Array.from(words.values(), ({ keys }) => keys));
   const covering = offers.length > 0 ? await readCovering(reader, offers, scope.now) : [];
@@ -197,7 +197,7 @@ function toRun(weights: ReadonlyMap<number, number>): Run {
   return { keys, marks: Float64Array.from(keys, (key) => weights.get(key) ?? 0) };
 }
 
-/** Those offers of some runs that are of one of the catalogs. */
+/** Selects the offers of some runs that are in one of the catalogs. */
 function selectOf(runs: readonly Run[] = [], heads: Keys): Run {
   const weights = new Map<number, number>();
   for (const { keys, marks } of runs)
@@ -225,7 +225,7 @@ async function* gatherResources(reader: IndexReader, entries: readonly WordEntry
     }
   if (count > 0) yield difference(await expand(pending), done);
 
-  /** What is said of a catalog, and in one of its offers, may be said of all its resources. */
+  /** Words of a catalog, or of one of its offers, may count for all its resources. */
   async function expand(parts: readonly Keys[]): Promise<Keys> {
     const all = union(parts);
     const heads = headsOf(all.filter((key) => kindOf(key) !== 'resource'));

@@ -135,7 +135,7 @@ interface ListedNode {
   failing: number;
   lastLookAt: Date | null;
   nextAt: Date | null;
-  /** Of the last line of the crawl log; of its cause, where that is noted at the same time. */
+  /** Code of the last line of the crawl log, or of its cause, if that is noted at the same time. */
   lastCode: string | null;
   lastMessage: string | null;
   lastLineAt: Date | null;

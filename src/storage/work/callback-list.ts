@@ -70,7 +70,7 @@ export function listCallbacks(
 
 interface ReceiverFilter extends Pick<CallbackFilter, 'state' | 'limit' | 'before'> {
   receiver: string;
-  /** Indexes find waiting and parked callbacks of a receiver. Delivered ones have none, which every callback would have to pay for: so many callbacks are looked through. */
+  /** Indexes find waiting and parked callbacks of a receiver. Delivered ones have no index, which every callback would have to pay for: this many callbacks are searched. */
   lookAt: number;
 }
 

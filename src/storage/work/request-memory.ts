@@ -11,7 +11,7 @@ const purgeBatch = 5_000;
 /** How much the clocks of a service's processes may differ: a request that one considers expired, another may accept. */
 const clockMargin = sql`interval '1 minute'`;
 
-/** What makes two requests the same; their bodies are told apart by the digest. */
+/** The key by which two requests are the same; the digest distinguishes their bodies. */
 export interface RequestKey {
   role: string;
   identity: string;
