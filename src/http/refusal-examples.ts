@@ -80,7 +80,7 @@ export function invalidJson(value: string) {
   return refusalExample('json', 'The body is no JSON', ['SCH_INVALID_JSON', problem], { at: [], value });
 }
 
-/** What every action with a body refuses. */
+/** Refusals of every action with a body. */
 export function bodyRefusals({ name, kind, caller = 'bap', remembered }: Action): RefusalExample[] {
   const examples = [
     invalidJson('{"context":'),

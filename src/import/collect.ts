@@ -59,7 +59,7 @@ export function createCollector(options: CollectorOptions): Collector {
   const packer = createPacker<string>();
   const heads = new Map<string, CatalogHead>();
   const chargerIds = new Set<string>();
-  /** Of the stations and what their tariffs say: the same prices of several chargers are one offer. */
+  /** Keys of stations and prices: the same prices of several chargers are one offer. */
   const offerKeys = new Set<number>();
   const taken = new Set<string>();
   const operators = new Map<string, string>();
@@ -141,7 +141,7 @@ export function createCollector(options: CollectorOptions): Collector {
   return { add, report, finish };
 }
 
-/** What a catalog has of one station. */
+/** The content of one station in a catalog. */
 interface Part {
   catalogId: string;
   /** As its first row describes it, without chargers and tariffs. */
@@ -235,7 +235,7 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
   }
 }
 
-/** What a catalog of a whole operator cannot say of one of its stations. */
+/** Reports facts of a station that a catalog of a whole operator cannot express. */
 function reportUnsaid({ at, isActive, operator }: Station, { provider }: CatalogHead, report: Report): void {
   if (isActive === false) {
     report({

@@ -12,13 +12,13 @@ import type { Problem } from './station.ts';
 export interface DatexExport {
   table: JsonObject;
   status: JsonObject;
-  /** What of the catalogs has no place. */
+  /** Parts of the catalogs without a place in DATEX II. */
   problems: Problem[];
 }
 
 export interface DatexOptions {
   now: Date;
-  /** Of the texts: `en`. */
+  /** Language of the texts: `en`. */
   lang: string;
   /** Who publishes: a country and an identifier in it. */
   creator: { country: string; nationalIdentifier: string };

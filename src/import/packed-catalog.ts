@@ -17,7 +17,7 @@ export interface PackedCatalog {
 /** A catalog without its resources and offers. */
 export type CatalogHead = Omit<Catalog, 'resources' | 'offers'>;
 
-/** What a catalog has of a station, or of one of its rows. */
+/** The content of a station, or of one of its rows, in a catalog. */
 export interface StationContent {
   stationId: string;
   resources: Resource[];

@@ -10,7 +10,7 @@ const roomy: GateLimits = {
 };
 
 describe('a gate', () => {
-  it('lets so many in, and the next one when somebody leaves, who came first at first', async () => {
+  it('lets a fixed number in, and the next one in order when somebody leaves', async () => {
     const { enter, order } = watch(roomy);
     const [leave] = [await enter('first'), await enter('second')];
     const third = enter('third').then((leaveThird) => leaveThird());

@@ -15,7 +15,7 @@ export type ReceivedAnswer = Awaited<ReturnType<typeof readAnswer>>;
 
 /** Whether the response header `Signature` is what the answering node wrote for this answer to this request. */
 type SignatureCheck =
-  | { holds: true; signer: string; recordId: string /** Address of the signer in the registry. */; url?: string }
+  | { holds: true; signer: string; recordId: string /** In the registry. */; url?: string }
   | { holds: false; reason: string };
 
 export async function readAnswer(
