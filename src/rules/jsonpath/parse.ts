@@ -126,7 +126,7 @@ export class QueryParser extends JsonPathReader {
     return condition;
   }
 
-  /** A parenthesis, a comparison or a test: of these three, `!` may stand before the first and the last. */
+  /** A parenthesis, a comparison or a test: `!` may stand before the first and the last. */
   private condition(): Condition {
     if (this.takes('!')) {
       this.space();
