@@ -25,7 +25,7 @@ export interface DatexStations {
   count: number;
 }
 
-/** The members of a table that contain its sites. */
+/** Lists of sites in a table. */
 export const datexLists = /energyInfrastructureSite$/i;
 
 /**
@@ -259,7 +259,7 @@ function reportRates(holders: readonly JsonObject[], report: Report): void {
     report('is not taken over: the price is missing', { column: 'rates', value });
 }
 
-/** The parts as OCPI restrictions, which is the notation that we write. */
+/** Opening times in the notation of OCPI. */
 function openingTimesOf(given: Json | undefined, report: Report): Json | undefined {
   if (memberOf(given, 'OpenAllHours') !== undefined) return { twentyfourseven: true };
   const periods = listIn(
