@@ -59,7 +59,7 @@ for (const name of positionals.length > 0 ? positionals : known) {
       console.error(`bench: ${row.scenario}: ${format(row.value)} ${row.unit}, ${ratioText(row)}`);
     }
   } catch (error) {
-    // What the others measure is still worth knowing.
+    // The results of the other scenarios are still useful.
     console.error(`bench: ${name} failed:`, error);
     process.exitCode = 1;
   }

@@ -23,7 +23,7 @@ const registryName = 'subscribers.beckn.one';
 
 /** `settings` are environment variables of the service, or made from its addresses. `prepare` fills the database before the service starts. `postgres` is one that is there already (openPostgres), and stays. */
 export async function startService(options = {}) {
-  /** What ends each thing that was started, the last one first. */
+  /** Ends each started thing, the last one first. */
   const closers = [];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -87,7 +87,7 @@ async function start({ settings = {}, prepare = async () => {}, postgres: given 
     catalogUrl,
     discoveryUrl,
     processId: child.pid,
-    /** Of a participant that uses the client, wherever it listens. */
+    /** The identity of a participant that uses the client, wherever it listens. */
     async identity(name, privateKey) {
       const id = `${name}.bench`;
       await register(database, { id, seed: privateKey });

@@ -79,7 +79,7 @@ interface SchemaMembers {
 
 function withReferences(schema: TSchema, parts: Map<string, object>): object {
   const share = (part: TSchema) => ('title' in part ? shareParts(part, parts) : withReferences(part, parts));
-  // What is for readers would only make the module larger.
+  // Descriptions for readers would only make the module larger.
   const {
     properties,
     items,
@@ -96,7 +96,7 @@ function withReferences(schema: TSchema, parts: Map<string, object>): object {
   };
 }
 
-/** What is sent, what is received, and what is read of published files. */
+/** Schemas of sent and received messages, and of published files. */
 function schemas(): TSchema[] {
   const all: Action[] = Object.values(actions);
   return [

@@ -16,7 +16,7 @@ const [width, floorHeight, roomHeight, margin] = [900, 62, 30, 24];
 const [slotWidth, gap, letterWidth, padding] = [10, 22, 8, 26];
 
 const height = margin + layers.length * floorHeight + 2 * roomHeight + margin;
-/** Of moving everything towards its neighbours; more change nothing that can be seen. */
+/** Rounds of moving rooms towards their neighbours; more change nothing visible. */
 const rounds = 60;
 
 const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title desc" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif" font-size="14" text-anchor="middle">
@@ -185,7 +185,7 @@ function drawBox({ room, floor, x, width }) {
   return `  <rect class="${kind}" x="${left}" y="${top}" width="${Math.round(width)}" height="${roomHeight}" rx="5"/><text x="${Math.round(x)}" y="${top + 20}">${room}</text>`;
 }
 
-/** What every floor may use: no arrows lead there. */
+/** Rooms that every floor may use: no arrows lead there. */
 function drawCellar() {
   const top = topOf(0) + floorHeight;
   const names = leaves.map((name) => name.replace(/\.ts$/, ''));

@@ -53,7 +53,7 @@ const formsOfImport = [
   /\bimport\(\s*'([^']+)'/g,
 ];
 
-/** What the text of a module imports, as written there. */
+/** The imports of a module, as written there. */
 export function importsIn(text) {
   return formsOfImport.flatMap((form) => [...text.matchAll(form)].map(([, target]) => target));
 }

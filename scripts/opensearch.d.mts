@@ -1,8 +1,8 @@
-/** What keeps it from starting here, in words; undefined where nothing does. */
+/** The reason why it cannot start here, in words; undefined if it can. */
 export function findObstacle(): string | undefined;
 
 export interface RunningOpenSearch {
-  /** Of the first node. */
+  /** Address of the first node. */
   url: string;
   urls: string[];
   nodes: OpenSearchNode[];
@@ -11,7 +11,7 @@ export interface RunningOpenSearch {
 
 export interface OpenSearchNode {
   url: string;
-  /** Of the process that has started Java. */
+  /** Id of the process that has started Java. */
   processId(): number;
   /** Again, with the data of before; resolves when it has joined the others. */
   start(): Promise<void>;

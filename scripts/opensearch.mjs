@@ -28,7 +28,7 @@ const askEveryMs = 250;
 const keptLines = 30;
 const fromHttpToTransport = 100;
 
-/** What keeps it from starting here, in words; undefined where nothing does. */
+/** The reason why it cannot start here, in words; undefined if it can. */
 export function findObstacle() {
   const missing = ['java', 'mvn'].filter((program) => spawnSync(program, ['-version']).status !== 0);
   return missing.length > 0 ? `needs ${missing.join(' and ')} in the PATH` : undefined;
@@ -121,7 +121,7 @@ function runMaven(pom, file) {
   );
   const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath';
   const options = ['--batch-mode', '--quiet', '-f', pom, goal, `-Dmdep.outputFile=${file}`];
-  // What is there already needs no network.
+  // Present files need no network.
   for (const offline of [['--offline'], []]) {
     const { status, stdout } = spawnSync('mvn', [...offline, ...options], { encoding: 'utf8' });
     if (status === 0) return readFileSync(file, 'utf8').trim();

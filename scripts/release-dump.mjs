@@ -24,7 +24,7 @@ export async function writeDump(version, file = dumpPath(version)) {
   await fill(url);
   mkdirSync(dirname(file), { recursive: true });
   await dumpDatabase(url, file, ['--inserts', '--rows-per-insert=500']);
-  // Of psql, which does not read it here.
+  // Commands of psql, which does not read the file here.
   const statements = readFileSync(file, 'utf8').replaceAll(/^\\(?:un)?restrict \w+$/gm, '');
   writeFileSync(file, gzipSync(statements, { level: 9 }));
   console.log(`Wrote ${file}.`);

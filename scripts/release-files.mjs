@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// What a release changes in the files of the repository.
+// The changes that a release makes to the files of the repository.
 
 /** Every file that changes, with its new text. */
 export function changedFiles(version) {
@@ -15,7 +15,7 @@ export function changedFiles(version) {
   return changed.filter(({ path, text }) => read(path) !== text);
 }
 
-/** What is under "Unreleased" becomes the section of this version. */
+/** The text under "Unreleased" becomes the section of this version. */
 function changelog(version) {
   const path = 'CHANGELOG.md';
   const text = read(path);

@@ -91,7 +91,7 @@ function rehearse(version) {
   if (obstacles.length > 0) process.exitCode = 1;
 }
 
-/** What a person has to do first. */
+/** Everything that a person has to do first. */
 function findObstacles(version) {
   const facts = [
     [
@@ -139,7 +139,7 @@ function writeArtifacts(directory) {
   console.log(sums);
 }
 
-/** Of all packages, and of what is installed with them. */
+/** The SBOM of all packages and their dependencies. */
 function makeSbom() {
   const sbom = JSON.parse(run('npm', 'sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev'));
   sbom.metadata.component.name = readPackage('.').name; // npm takes that of the directory

@@ -22,7 +22,7 @@ const here = { cwd: root, shell: process.platform === 'win32' };
 // Every build makes the same files: with another value, Vite writes the page for debugging, with paths of this machine in it.
 process.env.NODE_ENV = 'production';
 
-/** What others install is built from the same source. */
+/** The client package is built from the same source. */
 const client = join('packages', 'client');
 
 const installed = ['package.json', join(client, 'package.json'), 'package-lock.json'];
@@ -47,7 +47,7 @@ once(
 
 function install() {
   console.log('signpost: installing dependencies (first run, about half a minute) …');
-  // What builds is wanted also under NODE_ENV=production. No package needs its install script: src/storage/embedded/binaries.ts makes the links of PostgreSQL.
+  // Build tools are needed also under NODE_ENV=production. No package needs its install script: src/storage/embedded/binaries.ts makes the links of PostgreSQL.
   const options = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const exact = spawnSync('npm', ['ci', ...options], { ...here, encoding: 'utf8' });
   if (exact.status === 0) return;

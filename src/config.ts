@@ -16,7 +16,7 @@ export interface Config extends ReturnType<typeof readConfig> {
   demo?: DemoNetwork;
 }
 
-/** What the console says of the demo. */
+/** Facts about the demo that the console shows. */
 export interface DemoNetwork {
   city: { name: string; center: [latitude: number, longitude: number]; zoom: number };
   /** The provider that requests of the API page are signed for. */

@@ -1,8 +1,8 @@
 /**
  * A semaphore with fair queueing, one queue per owner (an identity). The next turn goes to the waiting owner whose turns took the least time in the
- * last minute. Where a turn is a thread, that is processor time.
+ * last minute. If a turn is a thread, this is processor time.
  *
- * With `shortMs`, for work that can begin again, long turns make way for short ones:
+ * With `shortMs`, for work that can start again, long turns make way for short ones:
  *
  *   - A turn is long after `shortMs`. While an owner waits whose turn may be short, at most half of the turns may be long. One more is taken away, from the owner who has used the most; owners
  *     known for short turns lose theirs last.
@@ -15,7 +15,7 @@
  *   - An owner that has none gets one beyond the size, up to twice that.
  */
 export interface Turns {
-  /** Rejects with NoTurn when none comes in time, or when too many of the owner wait already. No owner: work of the process itself. */
+  /** Rejects with NoTurn if none comes in time, or if too many of the owner are waiting already. No owner: work of the process itself. */
   take(owner: string | undefined, withinMs: number): Promise<Turn>;
   close(reason: Error): void;
 }
@@ -23,7 +23,7 @@ export interface Turns {
 export interface Turn {
   /** Counts the turn by a meter of milliseconds instead of elapsed time, until the returned function is called. */
   meter(read: () => number): () => void;
-  /** To be called once; a second call does nothing. */
+  /** Ends the turn. A second call does nothing. */
   end(): void;
   /** Gives its place to others early, because the work continues elsewhere. It still counts as a turn of its owner. */
   leave(): void;
@@ -40,7 +40,7 @@ export class NoTurn extends DeadlineExceeded {
   override readonly name = 'NoTurn';
 }
 
-/** The turn was taken away. Its work may begin again. */
+/** The turn was taken away. Its work may start again. */
 export class TurnLost extends Error {
   override readonly name = 'TurnLost';
 }
@@ -66,7 +66,7 @@ export function createTurns({
 }: TurnsOptions): Turns {
   const accounts = new Map<string | undefined, Account>();
   const queues = new Set<Account>();
-  /** Turns with a place. */
+  /** Turns that hold a place. */
   const held = new Set<HeldTurn>();
   const half = Math.max(1, Math.floor(size / 2));
   let sweptAt = now();
@@ -153,7 +153,7 @@ export function createTurns({
     return sum;
   }
 
-  /** Turns that are not over yet count as well. */
+  /** Unfinished turns count as well. */
   function used(account: Account): number {
     let sum = spentBy(account);
     for (const turn of account.turns) if (held.has(turn)) sum += lengthOf(turn);
@@ -183,7 +183,7 @@ export function createTurns({
     return [...held].filter((turn) => turn.isLong || lengthOf(turn) >= afterMs);
   }
 
-  /** Takes a long turn away for somebody who waits for a short one, or looks again soon. */
+  /** Takes a long turn away for a request that waits for a short one, or looks again soon. */
   function giveWay(afterMs: number): void {
     if (findLeast(({ known }) => known !== 'long') === undefined) return;
     const long = findLong(afterMs);
@@ -250,7 +250,7 @@ export function createTurns({
   };
 }
 
-/** While somebody waits, long turns are looked for this often in the time of a short one. */
+/** While requests wait, long turns are looked for this often in the time of a short one. */
 const looksPerShortTurn = 4;
 /** Used time counts for a minute, in slots of ten seconds. */
 const slotMs = 10_000;
@@ -260,7 +260,7 @@ interface Account {
   owner: string | undefined;
   /** Milliseconds, by the number of the slot in which a turn ended. */
   spent: Map<number, number>;
-  /** One of its turns was short, or was taken away, whichever came last. */
+  /** When one of its turns was last short, or taken away. */
   known?: 'short' | 'long';
   /** Unfinished turns, with or without a place. */
   turns: Set<HeldTurn>;
@@ -270,9 +270,9 @@ interface Account {
 interface HeldTurn {
   account: Account;
   at: number;
-  /** From the start. */
+  /** Time of the start. */
   isLong: boolean;
-  /** Its length, where it is not the time since then. */
+  /** Its length, if it is not the time since the start. */
   read?: () => number;
   lose(): void;
 }

@@ -26,7 +26,7 @@ export class LruCache<K, V> {
     return found.value;
   }
 
-  /** What is larger than all the room is not kept. */
+  /** Keeps a value, unless it is larger than the whole cache. */
   keep(key: K, value: V): void {
     this.forget(key);
     const size = this.sizeOf(value);

@@ -88,14 +88,14 @@ function evaluatingThreads({ WORKERS }: Config) {
   return { size, heapMb: evaluationHeapMb, maxWaiting: maxWaitingEvaluations, shortMs: shortEvaluationMs };
 }
 
-/** Enough to compare two geometries of 50,000 vertices that are one the other, the most that is accepted (measured). */
+/** Enough to compare two equal geometries of 50,000 vertices, the accepted maximum (measured). */
 const evaluationHeapMb = 160;
-/** Waiting evaluations of one identity: more than its searches that may wait. */
+/** Maximum of waiting evaluations of one identity: more than its waiting searches. */
 const maxWaitingEvaluations = 100;
 /** Processor time; most evaluations take less. */
 const shortEvaluationMs = 50;
 
-/** A registry that takes longer to answer is not waited for. */
+/** The start does not wait longer for a registry's answer. */
 const firstLookMs = 2_000;
 
 export async function startProcess(config: Config, options: StartOptions): Promise<Process> {
@@ -236,7 +236,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       const { url, triggerUrl, newToken } = running;
       roles.push({ role, url, listensOn: listeningAddress(config, role), triggerUrl, newToken });
     }
-    // By now it is usually known whether the registry has our keys; that is reported first.
+    // By now the lookup of our keys has usually finished; it is reported first.
     await Promise.race([
       Promise.all(registrations.map(({ first }) => first)),
       delay(firstLookMs, undefined, { ref: false }),
@@ -246,12 +246,12 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     operations?.allStarted();
     return { roles, operationsUrl, database, close };
   } catch (error) {
-    await close().catch(() => undefined); // the reason of the failed start matters more
+    await close().catch(() => undefined); // the error of the failed start matters more
     throw error;
   }
 }
 
-/** The publisher's whole state is the directory that it publishes. */
+/** The publisher's whole state is its published directory. */
 export function keepsData(role: Role): boolean {
   return role !== 'publisher';
 }

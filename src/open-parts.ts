@@ -6,7 +6,7 @@ import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
 import { openReplicas, type Replicas } from './storage/replicas.ts';
 
-// What the settings say about the parts that the roles of a process share: each is opened here, and closed by `closers` in the end.
+// Opens the parts that the roles of a process share, as the settings say. `closers` close them at the end.
 
 export type Closers = (() => Promise<void>)[];
 

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** What the system calls the thread that asks; undefined where it does not say (Linux does). */
+/** The system's name of the calling thread; undefined if the system has none (Linux has). */
 export function findThreadName(): string | undefined {
   try {
     return readlinkSync('/proc/thread-self').split('/').pop();

@@ -44,7 +44,7 @@ export function readBaseAddress(item: unknown): string {
   return url('').parse(textOf(item));
 }
 
-/** Of SCHEMA_ALIASES. Prefixes end where a name in the path does. */
+/** Parses SCHEMA_ALIASES. Prefixes end where a name in the path does. */
 export function readSchemaAliases(members: readonly [string, unknown][]): (readonly [string, string])[] {
   const aliases = members.map(([alias, prefix]) => [readPrefix(alias), readPrefix(prefix)] as const);
   const chained = aliases.find(([, prefix]) => aliases.some(([alias]) => prefix.startsWith(alias)));
@@ -62,7 +62,7 @@ function readPrefix(given: unknown): string {
   }
 }
 
-/** Of DNS_SERVERS: an address, with a port where it is not 53. */
+/** Parses an item of DNS_SERVERS: an address, with a port if it is not 53. */
 export function readNameServer(item: string): string {
   const [, six, four, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(item) ?? [];
   const isAddress = isIP(item) !== 0 || isIP(six ?? '') === 6 || isIP(four ?? '') === 4;

@@ -32,8 +32,8 @@ import {
   url,
 } from './settings.ts';
 
-// The settings of a process: every name, default, unit and meaning stands in `settings` below, and nowhere else.
-// docs/settings.md and .env.example are made from it (scripts/settings-files.mjs). Longer than our other files: one table, with a row for each setting.
+// The settings of a process: every name, default, unit and meaning is in `settings` below, and nowhere else.
+// scripts/settings-files.mjs makes docs/settings.md and .env.example from it. Longer than our other files: one table, with a row for each setting.
 
 export const roles = ['registry', 'catalog', 'publisher', 'discovery', 'console'] as const;
 export type Role = (typeof roles)[number];
@@ -424,7 +424,7 @@ export const settings = {
   DOWNLOAD_TTL_SECONDS: seconds(3600, 'how long a download can be fetched', { min: 1, max: 2_592_000 }),
 } as const satisfies Record<string, Kind<unknown>>;
 
-/** Settings that the specification names in another spelling (self-hosted spec: Endpoints). */
+/** Other spellings of settings in the specification (self-hosted spec: Endpoints). */
 export const otherSpellings: Readonly<Record<string, keyof typeof settings>> = {
   catalogBaseURL: 'CATALOG_BASE_URL',
 };

@@ -6,7 +6,7 @@ import { send } from './clients.mjs';
 import { atMost } from './goals.mjs';
 
 const quickMs = 300;
-/** So many quick answers in a row mean that it has recovered. */
+/** This many quick answers in a row mean that it has recovered. */
 const quickAnswers = 20;
 const recoveryGoalSeconds = 5;
 const giveUpSeconds = 120;

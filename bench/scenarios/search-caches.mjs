@@ -1,4 +1,4 @@
-// What each cache of the search is worth to a question that nobody has asked before: the same questions with all caches, without each of them, and with none, in
+// The value of each search cache for new questions: the same questions with all caches, without each of them, and with none, in
 // quiet and while resources are written. A ratio above 1 is slower than with all caches.
 //
 // --size says how many stations there are (100,000).
@@ -95,7 +95,7 @@ function printTable(title, tables) {
   console.error(`${title}, p50 in ms:\n${table.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`);
 }
 
-/** Of each set, the kind of question that it slows down most. */
+/** For each set, the kind of question that it slows down most. */
 function* rowsOf(title, { 'all caches': all, ...others }) {
   for (const [name, table] of Object.entries(others)) {
     const kinds = Object.entries(table).map(([kind, times]) => {

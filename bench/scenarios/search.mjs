@@ -1,6 +1,6 @@
 // Search, question by question, beside OpenSearch and plain PostgreSQL with the same resources; then the discovery service over it, with signed requests.
 //
-// What is measured beside the yardsticks is `search()` of the port with the documents of the page, parsed; neither signature nor HTTP nor storing the
+// Measures `search()` of the port, with the parsed documents of the page, beside the yardsticks; neither signature nor HTTP nor storing the
 // answer. "First time" means that nobody asked it before in that process: every question is another one, and the process sees to it. Each round asks all
 // engines in turns, so that a noisy machine disturbs them alike. A ratio above 1 is slower than the yardstick.
 // Ours is asked when it has compacted its lists, which it does after a bulk load by itself; OpenSearch as it is after loading, and merged into one segment.
@@ -20,7 +20,7 @@ import { chooseSizes } from '../sizes.mjs';
 
 const sets = { stations, products };
 
-/** `samples` is how many catalogs are asked about, and as many are changed. `counted`: so many questions of a kind and round also have their hits counted. */
+/** `samples`: number of catalogs that questions are about, and that are changed. `counted`: questions of a kind and round whose hits are counted too. */
 const sizes = chooseSizes({
   whole: {
     resources: 100_000,
@@ -91,7 +91,7 @@ export async function* run({
   }
 }
 
-/** What is pushed later finds other answers. */
+/** Later pushes change the answers. */
 function asked(kept) {
   return kept.filter((_, index) => index % 2 === 0);
 }

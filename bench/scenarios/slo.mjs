@@ -38,7 +38,7 @@ const sizes = chooseSizes({
   },
 });
 const pauseMs = 1_000;
-/** Of the memory in the middle. */
+/** Ratio to the memory in the middle of the run. */
 const flat = 1.1;
 /** As they are by default. The bench lifts them elsewhere. */
 const limits = {

@@ -19,7 +19,7 @@ const sizes = chooseSizes({
   miniature: { resources: 90, samples: 12, seconds: 0.1, publishes: 4, warmUpRounds: 1, calls: 100 },
 });
 const publishers = 4;
-/** What Linux counts in. */
+/** The unit of Linux. */
 const shortestMs = 10;
 
 export async function* run({ repeat, size: resources = sizes.resources }) {
@@ -54,7 +54,7 @@ export async function* run({ repeat, size: resources = sizes.resources }) {
         ratio: median(rounds.map((round) => round.on / round.off)),
       };
     }
-    // What is left is exported when the services end.
+    // The rest is exported when the services end.
     await closeAll();
     if (collector.requests() === 0) throw new Error('nothing was exported');
   } finally {

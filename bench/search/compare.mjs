@@ -25,7 +25,7 @@ export async function compareAnswers(question, { ours, ...yardsticks }, { overla
   const totals = Object.values(counted).flatMap((total) =>
     total === undefined ? [] : [Math.min(total, countedTo)],
   );
-  // What lies on the circle is inside for one and outside for another.
+  // A place on the circle is inside for one engine and outside for another.
   const spread = question.distance ? 1 : 0;
   check(Math.max(...totals) - Math.min(...totals) <= spread, `counted ${JSON.stringify(counted)}`);
   for (const [name, answer] of Object.entries({ ours, ...yardsticks })) {

@@ -1,6 +1,6 @@
 // A process that evaluates questions, and tells its parent how long each took: node evaluate.mjs JOB.json, by fork.
 //
-// Of the job `after restart`, only the first questions of a new process are asked, of ours alone. Otherwise other questions are asked first; then each
+// The job `after restart` asks only the first questions of a new process, and only our engine. All others first ask other questions; then each
 // question is asked of all engines, or of ours alone, in turns, for the first time in this process, and later of ours once more.
 import { readFileSync } from 'node:fs';
 import { ProtocolError } from '../../dist/protocol/errors.js';

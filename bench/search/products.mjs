@@ -24,7 +24,7 @@ export const isThere = existsSync(file);
 export const catalogsAtOnce = 1;
 export const resourcesPerCatalog = 1_000;
 
-/** What is kept of a catalog that is asked about. */
+/** The part of a catalog to keep for questions about it. */
 export const keep = (catalog) => ({ ...catalog, resources: catalog.resources.slice(0, 50) });
 
 const amounts = ['fat', 'saturatedFat', 'carbohydrate', 'sugar', 'protein', 'salt'];
@@ -163,7 +163,7 @@ function text(words, size = limit) {
   };
 }
 
-/** Of a name, if it has one of plain letters, so that it means the same to all. */
+/** The longest word of a name, if it has one of plain letters, which means the same to all. */
 function longestWord({ descriptor }) {
   const words = (descriptor.name.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).filter((word) =>
     /^[a-z]{3,}$/i.test(word),

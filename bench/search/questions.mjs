@@ -1,4 +1,4 @@
-// What the questions of all data sets have in common. A question has `message` for us, `body` for OpenSearch and `sql` for PostgreSQL; where all
+// The common part of the questions of all data sets. A question has `message` for us, `body` for OpenSearch and `sql` for PostgreSQL; where all
 // three mean the same, `matches` tells whether a document belongs to its answer and `distance`, where the answer is in order of distance, how far it is.
 
 /** Resources on a page. */

@@ -1,4 +1,4 @@
-// What was measured beside the yardsticks, as rows and as a table.
+// The results beside the yardsticks, as rows and as a table.
 import { quantile } from '../measure.mjs';
 import { findSlowYardsticks } from './yardsticks.mjs';
 

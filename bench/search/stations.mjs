@@ -29,7 +29,7 @@ export const catalogs = ({ resources }) => generateCatalogs({ resources, describ
 export const catalogsAtOnce = 200;
 export const resourcesPerCatalog = 3;
 
-/** What is kept of a catalog that is asked about. */
+/** The part of a catalog to keep for questions about it. */
 export const keep = (catalog) => catalog;
 
 const table = 'plain.station';
@@ -58,7 +58,7 @@ export const mapping = {
   at: { type: 'geo_point' },
 };
 
-/** What the yardsticks keep of a catalog: a row for each resource, with the page that everybody returns. */
+/** The rows of a catalog in the yardsticks: one for each resource, with the page that every engine returns. */
 export function rowsOf({ resources, offers = [], ...head }) {
   const around = [...textsOfCatalog(head), ...textsOf(head.provider), ...offers.flatMap(textsOf)];
   const at = head.provider.availableAt[0].geo;
@@ -177,7 +177,7 @@ function rangeAndEquality(station, { size = limit, span = 10 } = {}) {
 }
 
 const radiusMeters = 3_000;
-/** Of a cube: the straight line through the earth. */
+/** Half the edge of a cube: the straight line through the earth. */
 const chord = 2 * Math.sin(radiusMeters / earthRadiusMeters / 2);
 const nearest = 'place <-> $2::cube';
 const isNear = `place && $1::cube and ${nearest} <= ${chord}`;

@@ -15,7 +15,7 @@ const figures = {
   plain: { radius: 0.6, 'rare word': 0.8, 'unique fact': 0.3 },
 };
 const tolerance = 1.3;
-/** What the figures were measured with. */
+/** The data of the figures. */
 const measuredWith = { data: 'stations', resources: 1_000_000 };
 
 /** In words, one for each yardstick that is too slow; `p50` gives what was measured. */

@@ -1,4 +1,4 @@
-// What the benchmark and the server that plays the nodes both know about them.
+// Shared by the benchmark and the server that plays the nodes.
 
 export const network = 'bench.org/crawl';
 export const registryName = 'subscribers.beckn.one';

@@ -1,4 +1,4 @@
-// What a first crawl has to do at the least, and nothing else: open, hash and verify every file, and insert what the crawl left in the
+// The minimal work of a first crawl: open, hash and verify every file, and insert the rows that the crawl left in the
 // database, row by row the same, one commit per catalog. The rows are those of a crawl before, which are kept aside.
 import { createPublicKey, hash, verify } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
@@ -27,9 +27,9 @@ const owners = {
   offer: 'key >> 26',
   geometry: 'key >> 26',
 };
-/** What the settings say stays, and what the service writes while the yardstick runs: who is there, and who compacts lists. */
+/** Tables with settings, and tables that the service writes while the yardstick runs: live processes, and the compaction of lists. */
 const settled = ['crawl_source', 'crawl_policy', 'presence', 'index_process', 'compaction'];
-/** What is made ready at a time. */
+/** Number of nodes prepared at a time. */
 const nodesAtOnce = 50;
 const lanes = 4;
 
@@ -41,7 +41,7 @@ export async function emptyTables(database) {
   );
 }
 
-/** Those with known owners first. */
+/** Tables with known owners come first. */
 async function tablesOf(database, schema) {
   const { rows } = await database.query('select tablename as name from pg_tables where schemaname = $1', [
     schema,
@@ -121,7 +121,7 @@ async function writeRows(tx, statements, rows, key) {
   }
 }
 
-/** Of each table one statement that inserts many rows, column by column. */
+/** One statement for each table, which inserts many rows, column by column. */
 async function insertStatements(database) {
   const statements = new Map();
   for (const name of await tablesOf(database, 'kept')) {

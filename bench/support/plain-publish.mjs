@@ -1,4 +1,4 @@
-// What a publish leaves in the database, written by plain SQL: the same documents in the same tables, with the same commits. One statement
+// Writes the rows of a publish by plain SQL: the same documents in the same tables, with the same commits. One statement
 // for all resources of a catalog, with arrays as the driver writes them.
 
 /** A publish as texts and bytes, ready to be written. */
@@ -101,7 +101,7 @@ async function write(database, rows) {
   });
 }
 
-/** So many catalogs like this one, as they are after as many publishes. */
+/** Adds `count` catalogs like this one, as they are after as many publishes. */
 export async function seedCatalogs(database, { resources: documents, ...head }, count) {
   await database.query(
     `insert into catalog.catalog (id, owner, type, visible_to, version, full_version, members, head, is_active, resource_count,

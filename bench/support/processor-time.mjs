@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What Linux counts in: hundredths of a second. */
+/** The unit of Linux: hundredths of a second. */
 const msPerTick = 10;
 
 /** The processor time, in ms, that a process and all that it has started took until now, also what has ended; undefined where there is no /proc. */

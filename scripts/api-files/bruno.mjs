@@ -62,7 +62,7 @@ vars:secret [
 }
 
 function renderRequest({ title, to, as, query, action, body }, sequence) {
-  // What a subscription got as its id is known only when it was made.
+  // The id of a subscription is known only after it was made.
   const values = Object.entries(query).map(([name, value]) => [
     name,
     name === 'subscriptionId' ? '{{subscriptionId}}' : name === 'nodeId' ? '{{providerId}}' : value,

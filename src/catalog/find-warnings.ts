@@ -43,7 +43,7 @@ export async function findWarnings(
   const unsubscribed = strange.filter((networkId) => !subscribed.includes(networkId));
   const isMerged = stored?.owner === submission.publisher && part.updateMode === 'MERGE';
   const foreign = offeredElsewhere(part, []);
-  // What a FULL does not repeat is gone.
+  // A FULL publish removes everything that it does not repeat.
   const own = isMerged && foreign.length > 0 ? await findResourceIds(tx, stored.key, foreign) : none;
   const offered = offeredElsewhere(part, parts).filter((id) => !own.has(id));
   // An offer attaches to resources of the same owner in a shared network.

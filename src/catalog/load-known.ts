@@ -29,8 +29,8 @@ interface LoadOptions {
 }
 
 /**
- * What storage has to say about a submitted catalog, locked until the transaction ends: the catalog, then the templates that it extends. A
- * REGULAR catalog is locked before MASTERs are, MASTERs are locked alone by who publishes them: nobody waits in a circle.
+ * Loads the stored state of a submitted catalog, locked until the transaction ends: the catalog, then the templates that it extends. A
+ * REGULAR catalog is locked before its MASTERs, and a publish of a MASTER locks nothing else, so there are no deadlocks.
  *
  * With `forChange: false` nothing is locked: for a dry run, which must not hold up a publish, nor wait for one.
  */

@@ -31,7 +31,7 @@ interface CatalogWrite {
   /** The id was released and this publisher is its first new one: nothing of the former content stays. */
   isTakenOver: boolean;
   change: PublishChange;
-  /** What the published resources extended before this publish, by their id. */
+  /** Extensions of the published resources before this publish, by resource id. */
   replaced: ReadonlyMap<string, StoredExtension>;
   publisher: string;
   submissionId: number;

@@ -6,7 +6,7 @@ import { parsePublicKey } from '../protocol/keys.ts';
 import { recordStates } from '../protocol/registry-record.ts';
 import { isIndexName } from '../publisher/paths.ts';
 
-// What people type, checked. Nearly every command loads this, so the names of catalog types are repeated here: the schemas that have them load slowly.
+// Parsers of arguments. Nearly every command loads this, so the names of catalog types are repeated here: the schemas that have them load slowly.
 
 export const workersHelp = 'processes behind the same ports, such as one per core (default: WORKERS)';
 

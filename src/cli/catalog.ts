@@ -168,7 +168,7 @@ function renderCatalog(catalog: CatalogRow): string {
   ).trimStart();
 }
 
-/** What resources extend, which nothing that leaves the service says. */
+/** Which master resources the resources extend. No message to other services says it. */
 function renderExtending(extending: readonly ResourceDirective[]): string {
   const rows = extending
     .slice(0, shownExtending)

@@ -38,7 +38,7 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Of nodes that a command reads: in a network whose registry is on this machine, so are its nodes; unless the settings say otherwise. */
+/** Whether a command may read nodes at private addresses: by default if the registry is on this machine, because then the nodes are too. */
 export function allowsPrivate({ ALLOW_PRIVATE_ADDRESSES }: Config, { isSet }: Pick<CommandContext, 'isSet'>) {
   return ALLOW_PRIVATE_ADDRESSES || !(isSet('REGISTRY_URL') || isSet('ALLOW_PRIVATE_ADDRESSES'));
 }
@@ -48,7 +48,7 @@ export function hasDatabase({ DATABASE_URL, DATA_DIR }: Config): boolean {
   return DATABASE_URL !== undefined || existsSync(join(DATA_DIR, 'postgres'));
 }
 
-/** What others have written may hold what a terminal takes for a command. Escaped as in JSON, where it means the same. */
+/** Text of others may contain terminal commands. They are escaped as in JSON, where the meaning stays the same. */
 export function printable(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, escapeCharacter);
 }

@@ -35,7 +35,7 @@ export async function withDatabaseAt<T>(
   }
 }
 
-/** What the database has to say, as notes of the command: a logger would take it 100 ms longer to start. */
+/** Warnings of the database as notes of the command: loading a logger would delay the start by 100 ms. */
 function noteWarnings({ note }: Pick<CommandContext, 'note'>): Logger {
   const say = (details: { reason?: string } | string, text?: string) => {
     if (typeof details === 'string') note(details);

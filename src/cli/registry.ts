@@ -36,7 +36,7 @@ import { withDatabase } from './database.ts';
 export const register: Register = (program, context) => {
   const registry = program.command('registry').addHelpText('after', examples);
 
-  /** Opens the database, names the participant by its identity, prints what the work returns, and turns a refusal into a sentence. */
+  /** Opens the database, finds the participant's identity, prints the result of the work, and turns a refusal into a sentence. */
   const onRegistry = (
     name: string,
     json: boolean | undefined,
@@ -203,7 +203,7 @@ interface Named extends Subscriber {
   subscriberId: string;
 }
 
-/** A participant of the default registry is known by its bare domain, any other by both halves. */
+/** A participant of the default registry is named by its bare domain, any other by both halves. */
 function nameParticipant(name: string, defaultRegistry: string): Named {
   const identity = identityOf(name, defaultRegistry);
   const parts = splitIdentity(identity);

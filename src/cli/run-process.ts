@@ -54,7 +54,7 @@ interface RunOptions<T extends { close(): Promise<void> }> {
   prepare?: (database: Database) => Promise<void>;
   /** Starts what runs beside the roles, and is closed before them. */
   alongside?: (running: Process, logger: Logger) => Promise<T | undefined>;
-  /** What is waited for before anything is printed, so that the log of the start does not push it away. */
+  /** Work that must end before anything is printed, so that the log of the start does not push it away. */
   settle?: (running: Process, signal: AbortSignal, beside: T | undefined) => Promise<void>;
   /** Called once the addresses are printed. */
   started?: () => void;

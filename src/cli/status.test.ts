@@ -67,7 +67,7 @@ describe('signpost status', () => {
       // Named in the settings, a role that does not answer is missing.
       const named = await status({ ...unset, ROLES: 'registry,catalog' });
       expect(named).toMatchObject({ exitCode: 1, out: expect.stringMatching(/^catalog +not reached/m) });
-      // Of given addresses, those of the settings do not count, nor does the database.
+      // With explicit addresses, neither the settings nor the database count.
       const given = await status({ REGISTRY_PORT: '1', DATABASE_URL: 'postgres://127.0.0.1:1/none' }, url);
       expect(given).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^registry +ready +http:/m) });
       const gone = `http://127.0.0.1:${unset.CATALOG_PORT}`;

@@ -11,7 +11,7 @@ const on = clause<CatalogScene>;
 
 type Content = Pick<Catalog, 'resources' | 'offers'>;
 
-/** What has attributes, its clause, and what a catalog has that carries such attributes, among things that are sound. */
+/** Name of the object with attributes, its clause, and content in which it has these attributes among valid ones. */
 type Kind = [of: string, part: string, carry: (samples: Samples, attributes: object) => Content];
 
 const kinds: readonly Kind[] = [

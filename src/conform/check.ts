@@ -35,7 +35,7 @@ export interface CheckResult {
   clause: string;
   expected: string;
   verdict: 'passed' | 'failed' | 'skipped';
-  /** What came instead, or why the check was skipped. */
+  /** The actual result, or why the check was skipped. */
   actual?: string;
   milliseconds: number;
 }

@@ -4,7 +4,7 @@ import { baselineName, changeName, gzippedName } from './crawl-stages.ts';
 import type { DiscoveryScene } from './discovery-scene.ts';
 import { expectThat } from './expect.ts';
 
-// What a discovery service must index of a node that hosts its files, and what it must not. The clauses about its log cannot be seen from outside.
+// Which catalogs a discovery service must index from a node that hosts its files, and which not. The clauses about its log cannot be checked from outside.
 
 export interface CrawledScene extends DiscoveryScene {
   /** Why it cannot be seen, where it cannot. */

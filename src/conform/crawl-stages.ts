@@ -5,11 +5,11 @@ import type { FileReference } from '../publisher/seal.ts';
 import { alter, type HostedTree, manifestName, type NodeBend, recordName } from './hosted-tree.ts';
 import type { Samples } from './sample-catalogs.ts';
 
-// What is hosted for a crawler, stage by stage. In the first stage there are sound catalogs and wrong ones. In the second they change. In the third, what was
-// paused and what was retired comes back. In the last three, the way to the indexes is wrong: each leads to a further index, whose catalog must not be indexed.
+// The files hosted for a crawler, in six stages. In the first, there are valid and invalid catalogs. In the second, they change. In the third,
+// paused and retired catalogs come back. In the last three, the path to the indexes is wrong: each leads to another index, whose catalog must not be indexed.
 
 interface CrawlStage {
-  /** What a crawler reads before it judges anything else. */
+  /** Files that the crawler must have read before the verdict. */
   reads: readonly string[];
   write(): void;
 }
@@ -27,16 +27,16 @@ export const soundCatalogs = [
   ...['sound', 'change-digest', 'change-signed', 'entry-rollback', 'content-rollback', 'absent', 'retired'],
 ] as const;
 
-/** Of every entry and every baseline in the first stage. */
+/** Version of every entry and every baseline in the first stage. */
 const firstVersion = 5;
 const fileUpdateMs = 86_400_000;
-/** Of an entry: higher than in all stages. */
+/** An entryVersion above those of all stages. */
 const lastVersion = 1_000;
 
 export function createCrawlStages({ tree, samples, networkId, strangerKey }: CrawlStagesOptions) {
   const { id, charger } = samples;
   const retiredAt = new Date().toISOString();
-  // Of the files: later than that of their index, which is no fault.
+  // The files announce a later update than their index, which is allowed.
   const next_update = new Date(Date.now() + fileUpdateMs).toISOString();
   const catalogs = new Set<string>();
   const facts = { catalogType: 'REGULAR', networkIds: [networkId] };
@@ -123,7 +123,7 @@ export function createCrawlStages({ tree, samples, networkId, strangerKey }: Cra
     tree.announce([main, changed, foreign]);
   }
 
-  /** Of another version, with another resource. */
+  /** The catalog in another version, with another resource. */
   function other(name: string, raised: number) {
     return baseline(name, { version: firstVersion + raised, resources: [charger(`${name}-2`)] });
   }
@@ -189,7 +189,7 @@ export function changeName(name: string, version = firstVersion + 1): string {
   return `${name}.v${version}.changes.json`;
 }
 
-/** What becomes of a document before it is hosted. */
+/** Changes a document before it is hosted. */
 type Finish = (document: object) => object;
 
 interface BaselineOptions {

@@ -17,7 +17,7 @@ import { expectNotAccepted } from './publish-checks.ts';
 import { refusal } from './request-checks.ts';
 import { chargerContext } from './sample-catalogs.ts';
 
-// What becomes of a published catalog: merged or replaced, assembled with its master, found by a search.
+// The effects of a publish: merged or replaced, assembled with its master, found by a search.
 
 const on = clause<CatalogScene>;
 

@@ -6,7 +6,7 @@ import { findFaults } from '../protocol/validate.ts';
 import { CheckFailed } from './check.ts';
 import type { Answer } from './sender.ts';
 
-// What checks expect of an answer or a document. Each of these throws CheckFailed with what came instead.
+// Expectations of checks about an answer or a document. Each throws CheckFailed with the actual result.
 
 /** The member at a path; undefined where there is none. */
 export function at(value: unknown, ...path: readonly (string | number)[]): Json | undefined {
@@ -78,7 +78,7 @@ export function expectKnownCode(code: unknown, where: string): void {
   expectThat(isKnown, `${where} has the code ${show(code)}, which the enumeration does not have`);
 }
 
-/** What came, in one line. */
+/** An answer in one line. */
 export function describe({ action, status, body }: Answer): string {
   return `${action.method} ${action.path} was answered with ${status} ${show(body)}`;
 }

@@ -18,7 +18,7 @@ import type { FileReference } from '../publisher/seal.ts';
 
 export type HostedTree = ReturnType<typeof createHostedTree>;
 
-/** What is wrong on purpose with the way from the manifest to the indexes. */
+/** Intended fault between the manifest and the indexes. */
 export type NodeBend = 'record-digest' | 'record-signature' | 'manifest-signature';
 
 export interface HostedTreeOptions
@@ -57,7 +57,7 @@ export function createHostedTree(options: HostedTreeOptions) {
 
   return {
     ...{ host, sign },
-    /** What a GET request is answered with, without bytes where the reader has them; undefined where there is no such file. */
+    /** The answer to a GET request, without bytes if the reader has them; undefined if there is no such file. */
     serve(path: string, knownEtag: string | undefined) {
       if (Date.now() - state.writtenAt > renewAfterMs) write(state.write);
       const name = nameOf(path);

@@ -4,7 +4,7 @@ import { CheckSkipped, clause } from './check.ts';
 import { at, expectEqual, expectThat, show } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 
-// What every callback and push must be, whatever it is for. These checks look at every message that has come, so they are the last.
+// Rules for every callback and push. These checks look at all received messages, so they run last.
 
 const on = clause<{ inbox: Inbox }>;
 

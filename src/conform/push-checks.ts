@@ -6,7 +6,7 @@ import { CheckSkipped, clause } from './check.ts';
 import { at, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import type { Received } from './inbox.ts';
 
-// What a catalog service pushes to a subscriber, and what it does not.
+// Which catalogs a catalog service pushes to a subscriber, and which not.
 
 const on = clause<CatalogScene>;
 

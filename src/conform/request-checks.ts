@@ -7,7 +7,7 @@ import { type Check, CheckSkipped, clause } from './check.ts';
 import { at, describe, expectKnownCode, expectRefusal, expectStatus, expectThat } from './expect.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
 
-// What every signed endpoint must do, whatever it is for. It is tried on one endpoint, by a request that changes nothing.
+// Rules for every signed endpoint, tried on one endpoint with a request that changes nothing.
 
 export interface RequestScene {
   self: Sender;

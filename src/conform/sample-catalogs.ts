@@ -1,7 +1,7 @@
 import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
 
-// What is published by the checks: small catalogs under ids of one run, which say what they are.
+// The catalogs that the checks publish: small, with ids of this run and names that explain them.
 
 export const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 

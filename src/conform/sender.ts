@@ -36,11 +36,11 @@ export interface Answer {
   status: number;
   /** Parsed where it is JSON, otherwise its text. */
   body: Json;
-  /** Of the request. */
+  /** The messageId of the request. */
   messageId: string;
   /** Whether the node could read a messageId in the request. */
   namesMessage: boolean;
-  /** Of the request. */
+  /** The message of the request. */
   message?: object;
   digest: string;
   authorization: string;

@@ -24,7 +24,7 @@ const notServed: readonly Code[] = [
 export interface Link {
   /** The name of the check, and what it expects. */
   key: string;
-  /** Of the specification. */
+  /** Text of the specification. */
   text: string;
   documents: readonly Document[];
   codes: readonly Code[];
@@ -49,7 +49,7 @@ const signed = (document: Document, text: string, signature = 'a signature', ...
     ...more,
   ]);
 
-/** What hangs on a broken link is not reached. */
+/** Links in order: if one is broken, those that depend on it are not reached. */
 export const links: readonly Link[] = [
   served('manifest', 'registry manifest', ' at /.well-known/dedi.index.json or dedi.json'),
   signed('manifest', `${crawlOrder}, 2`, undefined, 'node-unknown'),

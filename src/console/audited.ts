@@ -14,7 +14,7 @@ export async function audited<T>(
   { action, target }: { action: string; target: string },
   work: () => Promise<T>,
 ): Promise<T> {
-  // What was done is done, also where it cannot be written down.
+  // A failure to write the log does not undo the action.
   const write = (outcome: string) =>
     writeAudit(database, { ...by, action, target, outcome }).catch((err) =>
       logger.warn({ err, action, target, outcome }, 'an action of an operator was not written down'),

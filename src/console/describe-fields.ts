@@ -18,7 +18,7 @@ const silentNames = [
   'value',
 ];
 
-/** Of `roots`, in each document, the members that have single values below them. Those that occur most often come first. */
+/** Members with single values below `roots` of each document, the most frequent ones first. */
 export function describeFields(documents: readonly JsonObject[], roots: readonly string[]): Field[] {
   const seen = new Map<string, Seen>();
   for (const document of documents) {

@@ -26,9 +26,9 @@ const pollMs = 1_000;
 const heartbeatMs = 15_000;
 const reconnectMs = 3_000;
 const maxStreams = 100;
-/** Of readers who have no token: others on this machine must not keep the operator out. */
+/** Limit for readers without a token: others on this machine must not keep the operator out. */
 const maxFreeStreams = 50;
-/** Of one reader. A browser has six connections to a host for all its tabs. */
+/** Limit for one reader. A browser has six connections to a host for all its tabs. */
 const maxStreamsPerReader = 10;
 /** A reader that takes nothing is cut off when so much waits for it. */
 const maxWaitingBytes = 64 * 1024;

@@ -49,7 +49,7 @@ function buildAnswer({ types, resources, offers }: DocumentSample): FieldsAnswer
   };
 }
 
-/** Of an offer without resourceIds, nobody can say to which types its provider's resources belong. */
+/** An offer without resourceIds does not show for which types of its provider's resources it is. */
 function isFor({ resourceIds }: JsonObject, resources: readonly JsonObject[]): boolean {
   return (
     Array.isArray(resourceIds) && resources.some(({ id }) => id !== undefined && resourceIds.includes(id))

@@ -16,7 +16,7 @@ import type { Unsent } from './route.ts';
 
 // Catalogs of the catalog service, then those of the discovery index, which came by push, pull or crawl. The same one may be in both.
 
-/** No index finds a part of a name: a page looks at so many catalogs for it, and its cursor goes on behind them. */
+/** No index finds a part of a name: a page compares at most this many catalogs, and its cursor continues after them. */
 const maxLookedAt = 100_000;
 
 interface AskedCatalogs {

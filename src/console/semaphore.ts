@@ -3,7 +3,7 @@ import { runInTurn } from '../http/run-in-turn.ts';
 
 interface SemaphoreOptions {
   atOnce: number;
-  /** So many more wait, for at most so long; whatever comes then is refused with 503. */
+  /** Maximum of waiting requests, each for at most `waitMs`; all others are refused with 503. */
   maxWaiting: number;
   waitMs: number;
 }

@@ -65,7 +65,7 @@ export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): 
   });
 }
 
-/** What /docs of the console shows: its own API, and those of the services of this process, to try in the demo. It opens on the catalog service. */
+/** The API documents at /docs of the console: its own, and those of the services of this process, to try in the demo. It opens on the catalog service. */
 export function chooseDocs({ config }: Pick<ConsoleContext, 'config'>, wanted = 'catalog'): DocsPage {
   const others = config.roles.filter((role) => role !== 'console' && role !== 'publisher');
   const current = others.find((role) => role === wanted) ?? 'console';

@@ -91,7 +91,7 @@ async function lanesInWork(): Promise<number> {
 }
 
 describe('a lane loop', () => {
-  it('works on so many items of a lane at once, and a slow lane delays no other', async () => {
+  it('works on a fixed number of items of a lane at once, and a slow lane delays no other', async () => {
     const most = new Map<string, number>();
     const underWay = new Map<string, number>();
     const slow = gate();

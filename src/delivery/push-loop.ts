@@ -23,8 +23,8 @@ import { traceDelivery } from './trace-delivery.ts';
 //
 //   due item → compose (what there is to say now, in one message or in several parts) → send → verdict → record
 //
-// The caller of the loop decides what is sent, and what a verdict means for the item. So that a receiver never waits for our
-// database, its next items are taken, and the verdicts on its last ones recorded, while others are on their way.
+// The caller defines the content, and the effect of a verdict on the item. A receiver never waits for our
+// database: its next items are taken, and the verdicts on its last ones recorded, while others are on their way.
 
 /** Only sockets wait here; a slow receiver must not take the slots of the others. */
 const receiversAtOnce = 128;

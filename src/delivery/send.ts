@@ -92,7 +92,7 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
   };
 }
 
-/** What operators see of a request and of its answer. */
+/** The part of a request and its answer that operators see. */
 const shownRequestBytes = 2_048;
 const shownAnswerBytes = 1_024;
 

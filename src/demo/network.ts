@@ -44,7 +44,7 @@ export function secondPublisherMessage(networkId: string): { message: PublishMes
   return { message: regular([sound, tampered], networkId), tamperedId: tampered.id };
 }
 
-/** One charger of the second node, taken or free: what its operator reports after so many turns. */
+/** The status of one charger of the second node, taken or free, that its operator reports in this turn. */
 export function nextStatus(networkId: string, turn: number): PublishMessage {
   const [{ resources = [], offers: _offers, ...head }] = minchuCatalogs();
   const charger = resources[turn % resources.length];

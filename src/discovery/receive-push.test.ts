@@ -71,7 +71,7 @@ describe('a push that is refused', () => {
     const query = vi.spyOn(database, 'query');
     const over = gate();
     running = await listen((server) => {
-      // Of its context, a refusal needs no more than this.
+      // A refusal needs only this part of the context.
       const context = { database, logger: silentLogger(), config: {} } as DiscoveryContext;
       const service = createService(createParticipant('discovery.example'));
       addPushRoute(server, service, context, createPushAside(context));

@@ -55,7 +55,7 @@ export function createArrivals(): Arrivals {
 export type Recall = (key: RequestKey, occurrence: Occurrence) => Promise<RememberedAnswer | undefined>;
 
 export interface Occurrence {
-  /** Of its body. */
+  /** Digest of its body. */
   digest: string;
   /** When its signature expires: until then the same bytes may come again. */
   expires: Date;
@@ -68,7 +68,7 @@ export interface RequestKey {
   /** Path, and those parameters that the action knows. */
   url: string;
   action: string;
-  /** Of its context; its signature, where it has none. */
+  /** messageId of its context; without one, its signature. */
   messageId: string;
 }
 

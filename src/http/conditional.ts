@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 // Conditional requests and ranges (RFC 9110, sections 13 and 14): a caller that has the content, or a part of it, does not get it again.
 
-/** What tells one state of a content from another. */
+/** Headers that distinguish two states of a content. */
 export interface Validators {
   /** Strong, in its quotes. */
   etag: string;

@@ -1,7 +1,7 @@
 import { ack, nack } from '../protocol/acknowledgement.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 
-/** What a route sends back. A text, a Buffer or a SpooledBody is JSON that was rendered before. */
+/** The answer of a route. A text, a Buffer or a SpooledBody is JSON that was rendered before. */
 export interface Answer {
   status: number;
   body: object | string;

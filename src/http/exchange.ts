@@ -17,7 +17,7 @@ interface ExchangeLimits {
 
 interface BodyLimit {
   maxBytes: number;
-  /** What happens when more comes; without it, the rest is left unread. */
+  /** The error when more comes; without it, the rest is left unread. */
   fail?(): Error;
 }
 

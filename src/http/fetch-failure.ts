@@ -27,7 +27,7 @@ export interface AnswerHead {
   headers: Record<string, string>;
 }
 
-/** What undici, the resolver or TLS say about the network, in our words. Throws any other error as it is: it is a mistake of ours, and not the other side's. */
+/** Turns network errors of undici, the resolver or TLS into ours. Throws any other error as it is: it is our own mistake, not the other side's. */
 export function asFetchFailure(error: unknown, url: URL): FetchFailure {
   if (error instanceof FetchFailure) return error;
   if (!isOfNetwork(error)) throw error;

@@ -30,7 +30,7 @@ async function start(
     handler.onResponseError?.(controller, error);
     asking.destroy();
   };
-  /** What a handler throws ends the call. */
+  /** An error of the handler ends the call. */
   const tell = (act: () => void) => {
     try {
       act();

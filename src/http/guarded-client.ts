@@ -20,9 +20,9 @@ export { FetchFailure } from './fetch-failure.ts';
 
 /** The client for all outgoing calls: a time-out for the whole exchange, size limits, and public addresses only, unless the operator configured the address. */
 export interface GuardedClient {
-  /** Reads the whole answer. Throws a FetchFailure if there is no usable answer; any HTTP status is an answer. */
+  /** Reads the whole answer. Throws a FetchFailure if there is no usable answer; every HTTP status is an answer. */
   request(url: string, options: RequestOptions): Promise<FetchedAnswer>;
-  /** The body as it is served, to be read piece by piece; reading it fails with a FetchFailure. */
+  /** Returns the body as it arrives, in pieces; reading it fails with a FetchFailure. */
   stream(url: string, options: RequestOptions): Promise<AnswerHead & { body: Readable; url: string }>;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export interface FetchedAnswer extends AnswerHead {
   body: Buffer;
   /** As received; the same buffer if there was no Content-Encoding. */
   wire: Buffer;
-  /** Where the answer came from, after redirects. */
+  /** Address of the answer, after redirects. */
   url: string;
 }
 
@@ -239,7 +239,7 @@ function redirectTarget(from: URL, { headers }: Head): URL {
   return new URL(location, from);
 }
 
-/** A signature or cookie meant for one host is not shown to another. */
+/** Headers that redirects to another host must not carry: signatures and cookies. */
 function withoutCredentials(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(authorization|cookie|proxy-authorization)$/i.test(name)),

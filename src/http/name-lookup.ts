@@ -108,7 +108,7 @@ export function createNameLookup(options: NameLookupOptions = {}): LookupFunctio
   };
 }
 
-/** What is known of a name. Failures are answers: they are shared and kept like others. */
+/** The result of a lookup. Failures are answers: they are shared and kept like others. */
 type Answer = { addresses: LookupAddress[]; ttlMs: number } | { code: LookupCode };
 type LookupCode = 'ENOTFOUND' | 'EAI_AGAIN';
 

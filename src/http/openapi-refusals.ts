@@ -9,7 +9,7 @@ import { tooLarge } from './read-body.ts';
 import { type Change, type RefusalExample, refusalExample } from './refusal-examples.ts';
 import { headTooLarge } from './unreadable.ts';
 
-// What a signed route answers when it does not accept a request (catalog spec: Errors): in words, with each code and an example of it.
+// The refusals of a signed route (catalog spec: Errors): a description, with each code and an example of it.
 
 export interface DescribedRefusal {
   description: string;
@@ -29,7 +29,7 @@ const meanings: Record<number, string> = {
   504: 'It takes too long',
 };
 
-/** What any signed route answers for reasons that are none of the message's. */
+/** Refusals of any signed route for reasons outside the message. */
 const sharedExamples: readonly RefusalExample[] = [
   refusalExample('unsigned', 'There is no signature', [
     'AUT_SIGNATURE_MISSING',
@@ -74,7 +74,7 @@ function tooLargeFor(limit: Action['bodyLimit']): RefusalExample {
   return { name: 'large', summary: `Larger than ${setting} (its default)`, error };
 }
 
-/** What the parser of HTTP answers before the operation is known: with 431, and not signed. */
+/** The answer of the HTTP parser before the operation is known: 431, not signed. */
 export const tooLongRefusal: DescribedRefusal = {
   description: `Address and headers are too long: ${headTooLarge.code}.`,
   examples: renderExamples([{ name: 'long', summary: 'The address is too long', error: headTooLarge }], {}),

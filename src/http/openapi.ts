@@ -53,7 +53,7 @@ export function buildOpenApi({
 export type OpenApiDocument = ReturnType<typeof buildOpenApi>;
 
 export interface PlainOperation {
-  /** Its operationId; otherwise method and path. */
+  /** Its operationId; by default from method and path. */
   id?: string;
   summary: string;
   description?: string;

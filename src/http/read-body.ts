@@ -24,7 +24,7 @@ export interface ReadOptions {
   receipt?: Receipt;
   /** Without it, only the deadline of the whole request counts (server.ts). */
   progress?: Progress;
-  /** The sender is not known yet: its body is read in turns with those of other such sources. */
+  /** The source of a sender that is not known yet: its body is read in turns with those of other such sources. */
   inTurnsOf?: string;
 }
 

@@ -29,23 +29,23 @@ export interface ServerOptions {
   role: string;
   logger: Logger;
   metrics: Metrics;
-  /** Throws, or resolves with `ready: false`, while the role cannot do its work. What it resolves with is shown at /ready. */
+  /** Throws, or resolves with `ready: false`, while the role cannot do its work. /ready shows the resolved value. */
   ready: () => Promise<unknown>;
   admission?: Admission;
-  /** Where /health, /ready, /metrics and /docs are served instead of here. */
+  /** A separate address for /health, /ready, /metrics and /docs. */
   operations?: OperationsServer;
-  /** Proxies whose X-Forwarded-For is believed; none unless given. */
+  /** Proxies whose X-Forwarded-For is believed; default: none. */
   trustProxy?: boolean | string | string[];
   connections?: ConnectionLimits;
-  /** For the whole request, so that nobody holds a connection by sending slowly. */
+  /** Time limit of a whole request, so that nobody holds a connection by sending slowly. */
   requestTimeoutMs?: number;
   /** How long requests may finish when the server is closed: a slow sender or reader would hold it up. */
   finishMs?: number;
   /** Examples of unsigned routes, by method and path: `POST /api/find`. */
   examples?: Readonly<Record<string, PlainExamples>>;
-  /** Completes what the OpenAPI document says of an unsigned route. */
+  /** Completes the OpenAPI document of an unsigned route. */
   describe?: (operation: PlainOperation, path: string) => PlainOperation;
-  /** The documents at /docs, if there are more than that of the role. */
+  /** The documents at /docs, if there are more than the role's own. */
   docs?: OperatedRole['docs'];
   errorBody?: (error: ProtocolError) => object;
 }
@@ -55,15 +55,15 @@ declare module 'fastify' {
     admission: Admission | undefined;
   }
   interface FastifyRequest {
-    /** Who signed it, once that is known. */
+    /** The signer, once known. */
     identity: string;
     refusal: string;
   }
   interface FastifyContextConfig {
     action?: Action;
-    /** Describes a route that is not signed in the OpenAPI document. */
+    /** Describes an unsigned route in the OpenAPI document. */
     operation?: PlainOperation;
-    /** Answered whatever the load. */
+    /** Answered under any load. */
     always?: boolean;
     /** A stream that stays open: its duration says nothing. */
     stays?: boolean;
@@ -92,7 +92,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     keepAliveTimeout: keepAliveTimeoutMs,
     // A request on an open connection is still served, then the connection is closed: Fastify's own refusal is not a NACK.
     return503OnClosing: false,
-    // A server also takes the form in which requests are sent to a proxy, with the whole address (RFC 9112, 3.2.2).
+    // A server also accepts requests in the form for proxies, with the whole address (RFC 9112, 3.2.2).
     rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*\/?/i, '/'),
     routerOptions: { maxParamLength: maxParameterLength },
     http: {
@@ -104,7 +104,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: answer,
     clientErrorHandler: answerUnreadable,
   });
-  server.server.maxHeadersCount = 0; // their size is limited; with a count, Node would drop the others without a word
+  server.server.maxHeadersCount = 0; // their size is limited; with a count, Node would silently drop the others
   server.server.on('checkExpectation', answerExpectation);
 
   if (options.connections) {
@@ -120,7 +120,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const plain: { method: string; path: string; operation: PlainOperation }[] = [];
   const known: KnownRoute[] = [];
   let built: { document: OpenApiDocument; text: Buffer } | undefined;
-  // Kept until a route is added: it takes milliseconds to build and to write, and anybody may ask for it, at any rate.
+  // Kept until a route is added: building and writing it takes milliseconds, and anybody may ask for it, at any rate.
   const build = () => {
     if (built) return built;
     const document = buildOpenApi({ role, actions, plain });
@@ -179,13 +179,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return server;
 }
 
-/** A caller's own id is taken over where it is one, so that one request can be followed through several services. */
+/** Uses a caller's own id if it is valid, so that one request can be followed through several services. */
 function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && /^[A-Za-z0-9._-]{8,64}$/.test(given) ? given : randomUUID();
 }
 
-/** With a NACK, unless the clients know none. */
+/** Answers with a NACK, unless the clients expect another form. */
 export function answerErrors(errorBody?: ServerOptions['errorBody']) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = isSenderGone(thrown, request) ? senderGone : asProtocolError(thrown);
@@ -199,7 +199,7 @@ export function answerErrors(errorBody?: ServerOptions['errorBody']) {
   };
 }
 
-/** While its body was read, or before its answer was written. */
+/** The caller left while its body was read, or before its answer was written. */
 function isSenderGone(thrown: unknown, { raw }: FastifyRequest): boolean {
   return thrown === raw.errored || (raw.destroyed && hasCode(thrown, 'ERR_STREAM_PREMATURE_CLOSE'));
 }

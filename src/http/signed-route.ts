@@ -45,9 +45,9 @@ export type { Answer } from './error-answer.ts';
 export type { VerifiedRequest } from './verified-request.ts';
 
 /**
- * A signed request gets a signed answer. In this order, and the first failure answers:
+ * A signed request gets a signed answer. The checks run in this order, and the first failure determines the answer:
  *
- *   overload → rate of the source → declared size → what the header claims, key lookup (authenticate.ts) → body → signature
+ *   overload → rate of the source → declared size → header, key lookup (authenticate.ts) → body → signature
  *   → rate and costs of the identity → JSON, context, schema, named caller (verified-request.ts) → turn → memory (answer-once.ts) → handler
  *
  * Fastify's body parsing is not used: it depends on Content-Type, ignores the body of a GET, and closes the connection on a
@@ -127,15 +127,15 @@ interface Route<A extends Action> {
 interface Progress extends ReceivedRequest {
   source: string;
   caller?: AuthenticatedCaller;
-  /** The body's share of the budget, until the request is answered. */
+  /** The share of the memory budget that its body uses until the request is answered. */
   receipt?: Receipt;
 }
 
 /** How long to wait for a small body, to find the messageId for a refusal. */
 const maxRefusedReadMs = 1_000;
-/** For a caller whose earlier requests take long. */
+/** Limit of waiting for a caller whose earlier requests take long. */
 const maxTurnWaitMs = 30_000;
-/** Slow lines are a hundred times faster than this. */
+/** The slowest accepted body; slow lines are a hundred times faster. */
 const defaultBodyProgress: BodyProgress = { bytes: 8 * 1024, everyMs: 5_000 };
 
 const nothing = Buffer.alloc(0);
@@ -275,7 +275,7 @@ function readableMessageId({ body, caller, json, messageId }: Progress): string 
   }
 }
 
-/** For the answer to a request that was not authenticated. */
+/** The caller's claims, for the answer to a request that was not authenticated. */
 function findRequestSignature(request: FastifyRequest): string | undefined {
   try {
     return findSignatureText(authorizationOf(request.raw));

@@ -3,7 +3,7 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 
-// What we use of undici. Everything else imports it from here, and the build bundles it (build/vite.config.ts). These are modules of the package and
+// The parts of undici that we use. Everything else imports them from here, and the build bundles them (build/vite.config.ts). These are modules of the package and
 // not its index, which also has fetch, web sockets, mocks and caches, and takes a tenth of a second longer to load.
 
 // The index does the same: without it, an agent has `dispatch`, and neither `request` nor `stream`.

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { ProtocolError } from '../protocol/errors.ts';
 import { errorAnswer } from './error-answer.ts';
 
-// What Node refuses before there is a request for Fastify, and by itself would refuse without a word.
+// Answers requests that Node refuses before Fastify sees them, and would refuse without a word.
 
 export const maxHeaderBytes = 16 * 1024;
 
@@ -14,7 +14,7 @@ export function answerExpectation(_request: IncomingMessage, response: ServerRes
   response.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(body);
 }
 
-/** What is not HTTP, too slow or too large for headers never becomes a request; it is answered on the socket. */
+/** Bytes that are not HTTP, and headers that are too slow or too large, never become a request; they are answered on the socket. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
   // In the midst of an answer to an earlier request, another one would be taken for a part of it.
   const isAnswering = socket._httpMessage?.headersSent === true;

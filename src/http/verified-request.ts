@@ -36,7 +36,7 @@ export interface VerifiedRequest<A extends Action = Action> {
   receivedAt: Date;
   /** When its last byte came, as performance.now() gives it. */
   arrivedAt: number;
-  /** Of the span that it is answered in, where it is traced. */
+  /** Trace context of the span of its answer, if it is traced. */
   traceparent?: string;
   url: string;
   /** Under which it is remembered, where its action is. */
@@ -54,7 +54,7 @@ export interface ReceivedRequest {
   arrivedAt: number;
   /** The body, where it was read before. */
   json?: Json;
-  /** Of a large body, which is read in a thread; a new one for GET and DELETE, which have none. */
+  /** messageId of a large body, which is read in a thread; a new one for GET and DELETE, which have none. */
   messageId?: string;
 }
 

@@ -1,4 +1,4 @@
-// What people write into cells, as values. Undefined means: cannot be read as that.
+// Reads values from cells. Undefined means that a cell cannot be read as such a value.
 
 /** `7.4`, `1,250.5`; with a decimal comma `7,4`, `1.250,5` and, where no comma stands, `7.4`. */
 export function readNumber(text: string, decimalComma = false): number | undefined {

@@ -20,9 +20,9 @@ import { slugOf } from './template.ts';
 /**
  * From stations to catalogs that every receiver accepts (catalog spec: Catalog, Provider).
  *
- * Per station: the catalog is the station, its provider is the station under the operator's name, and the place stands where the
- * catalog spec has it, at the provider. Per operator, or per operator and region: one catalog for all its stations; the place stands at each charger.
- * A region with more chargers than crawlers like to read has several catalogs.
+ * Per station: the catalog is the station, its provider is the station under the operator's name, and the place is at the provider, as
+ * in the catalog spec. Per operator, or per operator and region: one catalog for all its stations; the place is at each charger.
+ * A region with more chargers than crawlers accept in a file has several catalogs.
  */
 export interface Collector {
   add(station: Station): void;
@@ -35,11 +35,11 @@ export interface Collected {
   stationCount: number;
   chargerCount: number;
   offerCount: number;
-  /** The operators of all stations that were read, by the id of the station. */
+  /** The operators of all stations, by the id of the station. */
   operators: ReadonlyMap<string, string>;
-  /** Ids of the stations that are held back, because their place looks wrong. */
+  /** Ids of stations that are held back because their place looks wrong. */
   heldBack: readonly string[];
-  /** The rows that chargers were made of: where they stand in the file. */
+  /** The rows that became chargers, with their line in the file. */
   taken: ReadonlySet<string>;
   problems: Problem[];
 }
@@ -49,7 +49,7 @@ export interface CollectorOptions {
   checker: Check;
   /** Publishes stations whose place looks wrong. */
   keepDoubtful?: boolean;
-  /** Ids of the catalogs that were made of the same source before. */
+  /** Ids of the catalogs made from this source before. */
   known?: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function createCollector(options: CollectorOptions): Collector {
   const packer = createPacker<string>();
   const heads = new Map<string, CatalogHead>();
   const chargerIds = new Set<string>();
-  /** Of the stations and what their tariffs say: the same prices of several chargers are one offer. */
+  /** Keys of stations and prices: the same prices of several chargers are one offer. */
   const offerKeys = new Set<number>();
   const taken = new Set<string>();
   const operators = new Map<string, string>();
@@ -95,7 +95,7 @@ export function createCollector(options: CollectorOptions): Collector {
     if (per !== 'station') reportUnsaid(station, catalogHead, report);
     const part: Part = parts.get(station.id) ?? {
       catalogId: head.id,
-      // Its chargers and tariffs have become resources and offers, which are all that is needed from here on.
+      // Its chargers and tariffs have become resources and offers; the originals are not needed any more.
       station: { ...station, chargers: [], tariffs: [] },
       chargerCount: 0,
       offerCount: 0,
@@ -141,10 +141,10 @@ export function createCollector(options: CollectorOptions): Collector {
   return { add, report, finish };
 }
 
-/** What a catalog has of one station. */
+/** The content of one station in a catalog. */
 interface Part {
   catalogId: string;
-  /** As its first row describes it, without chargers and tariffs. */
+  /** The station from its first row, without chargers and tariffs. */
   station: Station;
   chargerCount: number;
   offerCount: number;
@@ -174,7 +174,7 @@ function stationHead({ id, name, description, operator, isActive, ...place }: St
     id,
     descriptor: { name: name ?? operator.name, ...(description !== undefined && { shortDesc: description }) },
     provider: { id, descriptor: { name: operator.name }, ...(location && { availableAt: [location] }) },
-    // A list does not say that a catalog is active: whether one that is not out of use is, its operator decides.
+    // The operator decides whether a catalog is active: a list only says which stations are out of use.
     ...(isActive === false && { isActive }),
   };
 }
@@ -186,13 +186,13 @@ function operatorHead({ operator: { id, name }, address }: Station, per: PerUnit
   return { id: `${id}:${slugOf(region)}`, descriptor: { name: `${name}, ${region}` }, provider };
 }
 
-/** As the address names it; else the first two characters of the postal code, which are a region in most countries. */
+/** The region in the address; else the first two characters of the postal code, which are a region in most countries. */
 function regionOf({ addressRegion, postalCode, addressCountry }: Address = {}): string {
   const parts = [addressCountry, addressRegion ?? postalCode?.slice(0, 2)];
   return parts.filter((part) => part !== undefined).join(' ') || 'elsewhere';
 }
 
-/** The charger with the place of its station, which it cannot inherit from an operator who is at many. */
+/** The charger with the place of its station, which it cannot inherit from an operator with many places. */
 function placed(charger: Charger, { description, ...place }: Station): Charger {
   const location = locationOf(place);
   const attributes = { ...charger.attributes, ...(location?.geo !== undefined && { location }) };
@@ -217,7 +217,7 @@ function findFault(check: (value: unknown) => unknown, value: object): string | 
   }
 }
 
-/** Several rows may describe one station, a connector each; what the first says of the station stands. */
+/** Several rows may describe one station, a connector each; the first one describes the station. */
 function reportDifferences(station: Station, first: Station, report: Report): void {
   const said = ({ name, operator, isActive, geo, address }: Station) => ({
     name,
@@ -235,7 +235,7 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
   }
 }
 
-/** What a catalog of a whole operator cannot say of one of its stations. */
+/** Reports facts of a station that a catalog of a whole operator cannot express. */
 function reportUnsaid({ at, isActive, operator }: Station, { provider }: CatalogHead, report: Report): void {
   if (isActive === false) {
     report({
@@ -250,7 +250,7 @@ function reportUnsaid({ at, isActive, operator }: Station, { provider }: Catalog
   }
 }
 
-/** Places that look wrong can only be told once all are known. Where the stations stand in the file whose places do. */
+/** Doubtful places are known only when all places are. Reports name the row of the station. */
 function findDoubts(parts: Iterable<Part>, report: Report): ReadonlySet<string> {
   const places = [...parts].flatMap(({ station: { at, geo, address } }) => {
     const [longitude, latitude] = (geo && positionOf(geo)) ?? [];

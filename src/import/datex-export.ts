@@ -6,21 +6,21 @@ import { positionOf } from './place.ts';
 import type { Problem } from './station.ts';
 
 // Published EV chargers as DATEX II v3 EnergyInfrastructure, as JSON: a table publication that is valid by the schemas of version 3.7, and a status publication.
-// What the core of version 3.7 has no member for, but the profile of Regulation (EU) 2025/655 has (current, prices), stands in the extension of the charging point
-// under the names of the profile. docs/charging.md says what has no place. Longer than our other files: one walk from the catalog down to the connector.
+// Members that the core of version 3.7 lacks and the profile of Regulation (EU) 2025/655 has (current, prices) are in the extension of the charging point
+// under the names of the profile. docs/charging.md lists the losses. Longer than our other files: one walk from the catalog down to the connector.
 
 export interface DatexExport {
   table: JsonObject;
   status: JsonObject;
-  /** What of the catalogs has no place. */
+  /** Parts of the catalogs without a place in DATEX II. */
   problems: Problem[];
 }
 
 export interface DatexOptions {
   now: Date;
-  /** Of the texts: `en`. */
+  /** Language of the texts: `en`. */
   lang: string;
-  /** Who publishes: a country and an identifier in it. */
+  /** The publisher: a country and an identifier in it. */
   creator: { country: string; nationalIdentifier: string };
 }
 
@@ -110,7 +110,7 @@ function siteOf(catalog: Catalog, context: ExportContext): JsonObject | undefine
 interface ExportedStation {
   stationId: string;
   location?: Location;
-  /** By the id of the EVSE: its connectors. */
+  /** Connectors by the id of the EVSE. */
   points: Map<string, Resource[]>;
 }
 
@@ -178,7 +178,7 @@ function currentOf(powerType: Json | undefined): string | undefined {
 
 const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has one';
 
-/** The prices of the offers that are valid now, and cover all connectors of a point. */
+/** The prices of offers that are valid now and cover all connectors of a point. */
 function ratesOf(
   { offers = [] }: Catalog,
   chargers: readonly Resource[],

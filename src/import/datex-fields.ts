@@ -7,7 +7,7 @@ const point = `${station}.refillPoint`;
 const rate = `${point}.electricEnergy.energyRate`;
 const status = 'energyInfrastructureSiteStatus.energyInfrastructureStationStatus.refillPointStatus';
 
-/** What a station does not say, its site says. */
+/** A station inherits these fields from its site. */
 const ofBoth: readonly [path: string, destination: string][] = [
   ['name', 'catalog.descriptor.name, names of the chargers'],
   ['operator.name', 'provider.descriptor.name'],

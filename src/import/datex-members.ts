@@ -22,14 +22,14 @@ export function firstObject(...values: (Json | undefined)[]): JsonObject {
   return values.find(isJsonObject) ?? {};
 }
 
-/** Of an enumeration, extended or not. */
+/** The value of an enumeration, extended or not. */
 export function enumOf(given: Json | undefined): string | undefined {
   if (!isJsonObject(given)) return textOf(given);
   const value = textOf(given.value);
   return value === 'extendedG' ? textOf(given.extendedValueG) : value;
 }
 
-/** Of a text in several languages, the first. */
+/** The first language of a multilingual text. */
 export function wordsOf(given: Json | undefined): string | undefined {
   const [first] = [given].flat();
   const [value] = listIn(first, 'values');

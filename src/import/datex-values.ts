@@ -46,7 +46,7 @@ export const writtenConnectors: Record<string, string> = {
   NACS: 'teslaS',
 };
 
-/** What a charging point is doing, in the words of OCPI. */
+/** The status of a charging point as an OCPI status. */
 export const availabilities: ReadonlyMap<string, string> = new Map([
   ['available', 'AVAILABLE'],
   ['charging', 'CHARGING'],

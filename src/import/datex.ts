@@ -11,27 +11,27 @@ import { findAddress, findPoint, whyNoPoint } from './place.ts';
 import type { Attributes, Availability, Charger, Problem, Station, Tariff } from './station.ts';
 import { slugOf } from './template.ts';
 
-// DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, beside it or in a file apart, the status publication. An EnergyInfrastructureStation is
+// DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An EnergyInfrastructureStation is
 // a station, each connector of each charging point a charger. Names are found with and without the prefixes of profiles (`aegi`, `egi`, `afac`, `fac`, `loc`),
 // and without regard to case, because publishers write them in several ways. docs/charging.md has the table of fields. Longer than
 // our other files: one walk from the publication down to the connector.
 
 export interface DatexStations {
-  /** To be read once. */
+  /** Can be read once. */
   stations: Iterable<Station>;
-  /** Complete when all stations were read. */
+  /** Complete when all stations have been read. */
   problems: Problem[];
   /** Sites in the file. */
   count: number;
 }
 
-/** Where a table has its sites. */
+/** Lists of sites in a table. */
 export const datexLists = /energyInfrastructureSite$/i;
 
 /**
- * Throws an Error with a plain sentence when no document has a table.
+ * Throws an Error with a plain sentence if no document has a table.
  *
- * @param listed sites that were taken out of the lists of the documents
+ * @param listed sites that were removed from the lists of the documents
  */
 export function stationsOfDatex(documents: readonly Json[], listed: JsonItems = []): DatexStations {
   const publications = documents.flatMap(payloadsOf);
@@ -60,7 +60,7 @@ function* readStations(
       }
 }
 
-/** One payload, several, or a message container of them. */
+/** The payloads of a document: one, several, or a message container of them. */
 function payloadsOf(document: Json): JsonObject[] {
   const container = memberOf(document, 'messageContainer') ?? document;
   const payloads = [memberOf(container, 'payload') ?? container].flat().filter(isJsonObject);
@@ -121,7 +121,7 @@ function stationOf(
     report('needs an idG', { kind: 'left-out' });
     return undefined;
   }
-  // What a station does not say, its site says.
+  // A station inherits missing members from its site.
   const either = (name: string) => memberOf(station, name) ?? memberOf(site, name);
   const place = {
     ...findPlace(memberOf(site, 'locationReference')),
@@ -140,7 +140,7 @@ function stationOf(
   const tariffs: Tariff[] = [];
   const chargers = listIn(station, 'refillPoint').flatMap((holder) => {
     const given = firstObject(memberOf(holder, 'ElectricChargingPoint'), holder);
-    // Publications of the core without the profile have what the profile adds in the extension.
+    // Publications of the core without the profile have the members of the profile in the extension.
     const point = { ...firstObject(memberOf(given, 'ElectricChargingPointExtensionG')), ...given };
     const chargersOfPoint = chargersOf(point, { at, shared, statuses, stationName: name, report });
     const chargerIds = chargersOfPoint.map((charger) => charger.id);
@@ -162,7 +162,7 @@ function stationOf(
   };
 }
 
-/** `DE*EBW`, as ids of EVSEs begin; where the operator has no such id, its name. */
+/** `DE*EBW`, the beginning of ids of EVSEs; without such an id, the operator's name. */
 function operatorOf(given: Json | undefined, country: string | undefined): Station['operator'] {
   const organisation = firstObject(...Object.values(isJsonObject(given) ? given : {}));
   const name = wordsOf(memberOf(organisation, 'name')) ?? 'Unknown operator';
@@ -202,7 +202,7 @@ function chargersOf(
       report('is no connector type of DATEX II', { column: 'connectorType', value: type });
     const watts =
       memberOf(connector, 'maxPowerAtSocket') ?? [memberOf(point, 'availableChargingPower')].flat()[0];
-    // Who does not know the power, and must say one, says 0.
+    // 0 means unknown: some publishers must send a power.
     const ratedPower = typeof watts === 'number' && watts > 0 ? powerIn('W', watts) : undefined;
     const format = enumOf(memberOf(connector, 'connectorFormat'));
     const kind = [connectorType ?? 'Charger', ratedPower && `${ratedPower.value} kW`]
@@ -252,14 +252,14 @@ function tariffsOf(point: JsonObject, report: Report): PlainTariff[] {
     });
 }
 
-/** Rates of the core do not say in which unit a price is. */
+/** Rates of the core have no unit for their prices. */
 function reportRates(holders: readonly JsonObject[], report: Report): void {
   const kinds = holders.flatMap((holder) => Object.keys(firstObject(memberOf(holder, 'rates'))));
   for (const value of kinds.filter((kind) => !/Unknown|Unspecified/i.test(kind)))
     report('is not taken over: the price is missing', { column: 'rates', value });
 }
 
-/** In the words of OCPI, whose notation we write. */
+/** Opening times in the notation of OCPI. */
 function openingTimesOf(given: Json | undefined, report: Report): Json | undefined {
   if (memberOf(given, 'OpenAllHours') !== undefined) return { twentyfourseven: true };
   const periods = listIn(

@@ -66,7 +66,7 @@ function isOutside(place: StatedPlace): boolean {
   return country !== undefined && !isWithin(country, place);
 }
 
-/** Those that state a country, whether it is one that we know or not. */
+/** The places that state a country, whether we know it or not, by country. */
 function groupByCountry(places: readonly StatedPlace[]): Map<string, StatedPlace[]> {
   const groups = new Map<string, StatedPlace[]>();
   for (const place of places) {
@@ -134,7 +134,7 @@ const farMeters = 500_000;
 const farAngle = farMeters / earthRadiusMeters;
 /** How many times as far from the middle as half of the places are. */
 const reachFactor = 5;
-/** Of the places of a list, and never more than so many: a region with more of them is one where it has stations. */
+/** A share of the places of a list, with a maximum: a region with more places than this is one where the list has stations. */
 const fewShare = 0.02;
 const mostFew = 3;
 const leastLength = 1e-6;

@@ -18,14 +18,14 @@ const scalar = { type: ['string', 'number', 'boolean', 'null'] };
 export type FieldText = string | string[] | FieldDetails;
 export interface FieldDetails {
   from: string | string[];
-  /** What each text stands for; null: for nothing. */
+  /** The value for each text; null: no value. */
   values?: Record<string, Scalar | null>;
-  /** What every other text stands for. */
+  /** The value for every other text. */
   otherwise?: Scalar | null;
   as?: 'number' | 'date-time';
   /** Makes a power of it. */
   unit?: PowerUnit;
-  /** Of a date, in YYYY, MM and DD. */
+  /** Format of a date, from YYYY, MM and DD. */
   format?: string;
 }
 export type Scalar = string | number | boolean;
@@ -93,7 +93,7 @@ const ChargerSection = Type.Unsafe<Record<string, FieldText>>({
   additionalProperties: false,
 });
 
-/** What charging costs, for each connector of a row. */
+/** Prices of charging, for each connector of a row. */
 const PriceSection = closed({
   perKwh: optionalField,
   perMinute: optionalField,

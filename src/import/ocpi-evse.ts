@@ -13,7 +13,7 @@ export interface EvseContext {
   /** `country_code*party_id`, within which `uid` is unique. */
   owner: string;
   stationName?: string;
-  /** Of the station, for each of its chargers. */
+  /** Attributes of the station, copied to each of its chargers. */
   shared: Attributes;
   /** Takes down that a tariff, by its id or as the operator sent it, is that of a charger. */
   addTariff(tariff: Json, chargerId: string): void;
@@ -123,8 +123,8 @@ const others =
   /^(?:DOMESTIC_[A-O]|IEC_60309_2_\w+|IEC_62196_T3[AC]|NEMA_\w+|PANTOGRAPH_\w+|TESLA_R|CHAOJI|MCS)$/;
 
 /**
- * What the connector can deliver: max_electric_power where it is given, as OCPI asks when it is lower than voltage and amperage
- * make it; otherwise those two. Voltage is line to neutral with three phases. With two phases OCPI does not say.
+ * The power of a connector: max_electric_power if it is given, as OCPI requires when it is lower than voltage times amperage;
+ * otherwise the product of those two. Voltage is line to neutral with three phases. OCPI does not define it for two phases.
  */
 export function powerOfConnector(connector: JsonObject): Power | undefined {
   const {

@@ -100,7 +100,7 @@ function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What a session costs at least or at most, with or without taxes as the prices are. */
+/** The minimum or maximum price of a session, with or without taxes as the other prices. */
 function boundOf(
   tariff: JsonObject,
   member: 'min_price' | 'max_price',

@@ -5,7 +5,7 @@ import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { Tariff } from './station.ts';
 import { offersOf } from './tariff-offer.ts';
 
-// What has become of the stations of a source, compressed until it is published: as values, the chargers and offers of a large operator take several hundred
+// The stations of a source, compressed until they are published: as values, the chargers and offers of a large operator take several hundred
 // megabytes.
 
 export interface PackedCatalog {
@@ -17,7 +17,7 @@ export interface PackedCatalog {
 /** A catalog without its resources and offers. */
 export type CatalogHead = Omit<Catalog, 'resources' | 'offers'>;
 
-/** What a catalog has of a station, or of one of its rows. */
+/** The content of a station, or of one of its rows, in a catalog. */
 export interface StationContent {
   stationId: string;
   resources: Resource[];

@@ -1,9 +1,9 @@
 import type { Address, TimePeriod } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 
-// What every import has in between: charging stations, wherever they come from, and what could not be taken over.
+// The common form of all imports: charging stations, and problems with values that could not be imported.
 
-/** What becomes one catalog: a station, the stations of an operator in a region, or all of an operator. */
+/** The unit of a catalog: a station, the stations of an operator in a region, or all stations of an operator. */
 export const perUnits = ['station', 'region', 'operator'] as const;
 export type PerUnit = (typeof perUnits)[number];
 
@@ -23,7 +23,7 @@ export interface Station {
   tariffs?: Tariff[];
 }
 
-/** What charging costs at some of the chargers of a station. Becomes one offer. */
+/** The prices of some chargers of a station. Becomes one offer. */
 export interface Tariff {
   /** As the source calls it; absent where it has no name for it. */
   id?: string;
@@ -34,7 +34,7 @@ export interface Tariff {
   currency: string;
   prices: readonly Price[];
   validity?: TimePeriod;
-  /** Of the times in restrictions. */
+  /** Time zone of the times in restrictions. */
   timeZone?: string;
   /** The chargers that it is for. */
   chargerIds: readonly string[];
@@ -76,13 +76,13 @@ export interface Availability {
 export type Attributes = { [member: string]: unknown };
 
 export interface Source {
-  /** Of the member: `attributes.connectorType`. */
+  /** Path of the member: `attributes.connectorType`. */
   path: string;
   column: string;
   value: string;
 }
 
-/** What could not be taken over as it stands, and why. Nothing is dropped without one. */
+/** A value that could not be imported as it is, and the reason. Every dropped value has one. */
 export interface Problem {
   at: string;
   column?: string;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Catalog, Offer, Resource } from '../protocol/catalog.ts';
 import type { CatalogHead, PackedCatalog } from './packed-catalog.ts';
 
-// What a sync has to publish: the difference between what a source says now and what was published of it, which is remembered as digests. Pure.
+// The plan of a sync: the difference between a source and its published catalogs, which are remembered as digests. Pure.
 
 export interface SyncMemory {
   /** Ids of the stations that the source had. */
@@ -31,7 +31,7 @@ export interface SyncPlan {
 export interface CatalogDifference {
   /** As the source has it. */
   catalog: PackedCatalog;
-  /** What is remembered of it once it is published. */
+  /** The state to remember once it is published. */
   remembered: RememberedCatalog;
   resources: Resource[];
   offers: Offer[];
@@ -61,7 +61,7 @@ export function planSync(
   return plan;
 }
 
-/** Of the stations that were there, the share that the source lacks now. */
+/** Share of the stations last published that the source no longer has. */
 export function missingShare(
   { stations }: SyncMemory,
   now: ReadonlySet<string>,

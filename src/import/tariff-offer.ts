@@ -84,7 +84,7 @@ function considerationsOf({ prices, currency, timeZone }: Tariff): NonNullable<O
   });
 }
 
-/** What a reservation costs must not be taken for the price of charging. */
+/** Marks prices of reservations, so that nobody takes them for prices of charging. */
 function typeOf({ type, restrictions }: Price): string {
   const reservation = restrictions?.reservation;
   return typeof reservation === 'string' ? `${reservation}_${type}` : type;

@@ -3,7 +3,7 @@ import { ToolError } from './tool.ts';
 
 // Every answer to an assistant goes through here: its texts are cleaned, the readable form is made from the structured one, and both are kept short.
 
-/** Of `structured` as JSON, and of `text`: some three thousand tokens each. */
+/** Limit of `structured` as JSON, and of `text`: some three thousand tokens each. */
 export const maxAnswerBytes = 12_000;
 
 export const dataNotice =
@@ -31,7 +31,7 @@ function cleanMember(name: string, value: unknown): unknown {
   if (typeof value === 'string') return ownMembers.includes(name) ? value : cleanText(name, value);
   if (Array.isArray(value)) return value.map((item) => cleanMember(name, item));
   if (typeof value !== 'object' || value === null) return value;
-  // What is undefined is left out, as in JSON.
+  // Undefined members are omitted, as in JSON.
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return Object.fromEntries(members.map(([member, inner]) => [member, cleanMember(member, inner)]));
 }

@@ -1,4 +1,4 @@
-// What catalogs and services write reaches an assistant as data: one line of visible text, without markup, with http and https links alone, of bounded
+// Texts of catalogs and services reach an assistant as data: one line of visible text, without markup, with only http and https links, of bounded
 // length, between quotation marks that the text itself cannot contain (SECURITY.md, "Assistants").
 
 /** More of a text is not even looked at. */
@@ -58,7 +58,7 @@ export function encodeId(id: string): string {
   return encoded.length > maxIdLength ? tooLong : encoded;
 }
 
-/** What an id of an answer may stand for. */
+/** The parts that an id of an answer encodes. */
 export function decodeId(id: string): string[] {
   try {
     return [...new Set([id, decodeURIComponent(id)])];

@@ -14,7 +14,7 @@ const Input = Type.Object({ text, type, network }, { additionalProperties: false
 
 const Output = Type.Object({
   sampled: Type.Integer({ description: 'How many resources were looked at.' }),
-  total: Type.Optional(Type.Integer({ description: 'How many there are; above 1000 at least so many.' })),
+  total: Type.Optional(Type.Integer({ description: 'How many there are; above 1000 a lower bound.' })),
   types: Type.Array(
     Type.Object({
       type: Type.String({ description: 'For type of search_network.' }),

@@ -5,9 +5,9 @@ import { distanceOf } from './describe-hit.ts';
 import type { Question } from './question.ts';
 import type { McpContext } from './tool.ts';
 
-// What a discovery service has found: gathered, narrowed by price and availability, and sorted.
+// The hits of a discovery service: gathered, filtered by price and availability, and sorted.
 
-/** So many resources of an answer are looked at. */
+/** Maximum number of resources of an answer that are checked. */
 export const maxGathered = 300;
 
 /** A service refuses what it cannot search in time, and each answer takes memory here: more questions than that wait for their turn. */
@@ -19,7 +19,7 @@ interface Gathered {
   signer?: string;
   /** How many match at the service, where it says so. */
   total?: number;
-  /** What the service says where nothing was found. */
+  /** The service's explanation of an empty answer. */
   nothing?: string;
 }
 
@@ -56,7 +56,7 @@ export function narrow(found: readonly Found[], { price, available }: Question, 
   });
 }
 
-/** Of the currency and unit asked for; otherwise what energy costs, or the first price that the hit names. */
+/** The price in the requested currency and unit; otherwise the price of energy, or the first price of the hit. */
 function findMainPrice(hit: Found, { currency, unit }: Question['price'] = {}, at: Date): Price | undefined {
   const isAsked = (one: Price) =>
     one.currency === (currency ?? one.currency) && one.unit === (unit ?? one.unit);
@@ -70,7 +70,7 @@ function kindOf(price: Price | undefined): string | undefined {
 
 export type Order = 'relevance' | 'price' | 'distance';
 
-/** Of prices, those of the most frequent kind are compared. What has no price of that kind, or no place, comes last. */
+/** Sorts by prices of the most frequent kind. Hits without such a price, or without a place, come last. */
 export function sortHits(found: readonly Found[], order: Order, { near, price: asked }: Question, at: Date) {
   if (order === 'relevance') return [...found];
   const prices = found.map((hit) => findMainPrice(hit, asked, at));

@@ -31,7 +31,7 @@ const Output = Type.Object({
   matching: Type.Integer({ description: 'How many hits match, of those looked at.' }),
   lookedAt: Type.Integer({ description: `How many resources were looked at, ${maxGathered} at most.` }),
   total: Type.Optional(
-    Type.Integer({ description: 'How many match text, place and filters; above 1000 at least so many.' }),
+    Type.Integer({ description: 'How many match text, place and filters; above 1000 a lower bound.' }),
   ),
   nextOffset: Type.Optional(Type.Integer({ description: 'Call again with this offset for the next hits.' })),
   advice: Type.Optional(Type.String({ description: 'How to go on.' })),

@@ -47,7 +47,7 @@ export interface ToolAnswer<T> {
   text: string;
 }
 
-/** What the assistant should do differently, or what did not work: it is shown the message. */
+/** Something failed, or the assistant should ask differently. The assistant sees the message. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }

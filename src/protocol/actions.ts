@@ -17,7 +17,7 @@ import type { TObject, TSchema } from './type.ts';
 export interface Action extends Endpoint {
   summary: string;
   body?: TObject<{ context: TObject; message: TObject }>;
-  /** What the parts of a message must have in common, beyond its schema; throws. */
+  /** Checks constraints between parts of a message that its schema cannot express; throws. */
   check?(message: object): void;
   query?: TObject;
   answer: TSchema;

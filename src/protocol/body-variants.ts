@@ -4,7 +4,7 @@ import { bodyDigest } from './digest.ts';
 
 export interface BodyVariant {
   digest: string;
-  /** What was done to the signed body to make the given one of it, in words; none: nothing. */
+  /** Description of the change from the signed body to this one; none: it is the signed body. */
   change?: string;
 }
 

@@ -114,7 +114,7 @@ export const OnDiscoverMessage = Type.Object(
   {
     title: 'OnDiscoverMessage',
     description:
-      'It has `pagination` and `ranking` only where the request had limit or offset. `total` is exact up to 1,000, otherwise there are at least so many.',
+      'It has `pagination` and `ranking` only where the request had limit or offset. `total` is exact up to 1,000, and a lower bound above.',
   },
 );
 export type OnDiscoverMessage = Static<typeof OnDiscoverMessage>;

@@ -38,7 +38,7 @@ export function parseJsonItems(bytes: Buffer, lists: RegExp): { document: Json; 
   checkJson(bytes);
   const rest: Buffer[] = [];
   const spans: Span[] = [];
-  /** Of the objects and lists that are open; the last one is the name of the next value. */
+  /** Member names of the open objects and lists; the last one is the name of the next value. */
   const names = [''];
   let text = '';
   let copied = 0;

@@ -1,6 +1,6 @@
 /**
- * One pass over the bytes of a JSON text that builds no values. It recognises exactly the grammar of RFC 8259, so that every fault has a line and a column, and refuses what `JSON.parse` lets through:
- * members given twice, lone surrogates, U+0000, numbers beyond a double, nesting deeper than 64. The file is long because its grammar rules share a position, and are fast in one class.
+ * One pass over the bytes of a JSON text that builds no values. It recognises exactly the grammar of RFC 8259, so that every fault has a line and a column, and refuses more than `JSON.parse` does:
+ * repeated members, lone surrogates, U+0000, numbers beyond a double, nesting deeper than 64. The file is long because its grammar rules share a position, and are fast in one class.
  */
 export function scanJson(bytes: Buffer): void {
   new Scanner(bytes).text();
@@ -117,7 +117,7 @@ class Scanner {
     return true;
   }
 
-  /** Reads a name and compares it with those before it in the same object. Returns the Set of them once there are many, or one is written with escapes. */
+  /** Reads a name and compares it with the earlier ones of the same object. Returns the Set of them once there are many, or one has escapes. */
   private memberName(firstName: number, manyNames: Set<string> | undefined): Set<string> | undefined {
     const quote = this.at;
     const { bytes, end } = this;

@@ -32,7 +32,7 @@ export function checkJson(buffer: Buffer): void {
   }
 }
 
-/** What came from elsewhere, to be shown: its text where it is not JSON. */
+/** Parses foreign bytes for display: the JSON value, or the text if it is not JSON. */
 export function parseIfJson(bytes: Buffer): Json {
   const text = bytes.toString('utf8');
   try {

@@ -132,7 +132,7 @@ describe('a public key of small order', () => {
     fc.assert(
       fc.property(fc.string(), (words) => {
         const key = unchecked(hex);
-        // Of eight messages one has a fitting digest; whoever forges one varies the time or a blank.
+        // One of eight messages has a fitting digest; a forger varies the time or a blank.
         const attempts = Array.from({ length: 400 }, (_, blanks) =>
           Buffer.from(`${words}${' '.repeat(blanks)}`),
         );

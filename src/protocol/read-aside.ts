@@ -18,7 +18,7 @@ export interface AsideTask {
 
 export interface AsideResult {
   messageId?: string;
-  /** Of the envelope (json-pieces.ts), or the ProtocolError that it was refused with. */
+  /** Pieces of the envelope (json-pieces.ts), or the ProtocolError that refused it. */
   outcome: { pieces: string[] } | { refused: PlainError };
 }
 

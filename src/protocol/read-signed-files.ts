@@ -145,7 +145,7 @@ function isUnsetTime(value: unknown): boolean {
   return value === '' || value === '0001-01-01T00:00:00Z';
 }
 
-/** What deployed publishers spell otherwise or leave out: the case of the type, and that a catalog is active. */
+/** Accepts variants of deployed publishers: the type in another case, and entries without isActive, which are active. */
 function withDefaults(entry: unknown): unknown {
   if (!isJsonObject(entry)) return entry;
   const { catalogType, isActive, retiredAt } = entry;

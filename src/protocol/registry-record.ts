@@ -24,7 +24,7 @@ export interface ParticipantRecord {
   state: RecordState | 'unknown';
   /** The flat form of the specification: `{subscriber_id, type, url, meta}`, without `details`. */
   isFlat?: true;
-  /** Of the registry that holds the record, where the answer says it. */
+  /** State of the registry that holds the record, if the answer has it. */
   registryState?: string;
   ttlSeconds?: number;
   /** As the registry spelled it; keys.ts reads every spelling. */

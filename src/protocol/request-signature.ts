@@ -133,7 +133,7 @@ export async function verifySignatureInThread(
 
 const verifyInThread = promisify<null, Buffer, KeyObject, Buffer, boolean>(verify);
 
-/** What a signature says was signed, in every spelling that counts, and what is known of it once one of them verifies. */
+/** Every spelling in which the request's signature may be signed, and the signed request once one of them verifies. */
 function readClaim(
   header: SignatureHeader,
   body: Uint8Array,

@@ -7,7 +7,7 @@ import { type NextContent, nextContent, type TriggerSubmission } from './submiss
 // Whether a catalog is active stands in its entry (self-hosted spec: States and transitions). A catalog may say so of itself, too. Crawlers that
 // read the profile `nfh014` look only there: in that profile the content always says what the entry says.
 
-/** What a publish makes of a catalog, before anything is built or written. `diff`: from what is published to what shall be, where there is any and it can be read. */
+/** Plans the effect of a publish on a catalog, before anything is built or written. `diff`: from the published content to the new one, if there is a readable one. */
 export function planPublish(
   submission: TriggerSubmission,
   current: PublishedCatalog | undefined,

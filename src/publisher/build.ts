@@ -7,8 +7,8 @@ import { type EntryFacts, linksOf, saysTheSame, signEntry } from './entry.ts';
 import { type Seal, type SealedFile, type SealOptions, sealFile } from './seal.ts';
 import type { NextContent } from './submission.ts';
 
-// What a publish writes (self-hosted spec: Endpoints, Local trigger): from what is published and what shall be, to the files and the
-// signed entry. Nothing is read or written here, and the time is an argument.
+// Builds the files and the signed entry of a publish (self-hosted spec: Endpoints, Local trigger) from the published and the new content.
+// Nothing is read or written here, and the time is an argument.
 //
 //   unchanged    nothing
 //   entry        the content is the same, what the entry says of it is not: a new entry, no file

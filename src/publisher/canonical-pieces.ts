@@ -24,7 +24,7 @@ function* piecesOfList(list: readonly Json[], form: CanonicalForm): Generator<Bu
   yield Buffer.from(list.length === 0 ? '[]' : ']');
 }
 
-/** Of a catalog that stays in memory, most is written again and again as it is: the very same piece. */
+/** Pieces of a catalog that stays in memory: most are written again unchanged, so each is written once. */
 const written = new WeakMap<object, WrittenPiece>();
 
 interface WrittenPiece {
@@ -48,7 +48,7 @@ function pieceOf(lead: '[' | ',', items: readonly Json[], form: CanonicalForm): 
 function writeItems(lead: '[' | ',', items: readonly Json[], form: CanonicalForm): Buffer {
   const parts: Buffer[] = [];
   for (let start = 0; start < items.length; start += itemsAtOnce) {
-    // What stands before the items and between them takes the place of the bracket that opens their list.
+    // The text before the items, and between them, replaces the bracket that opens their list.
     const part = Buffer.from(form.write(items.slice(start, start + itemsAtOnce)));
     part.write(start === 0 ? lead : ',');
     parts.push(part.subarray(0, -1));

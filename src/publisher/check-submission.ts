@@ -14,7 +14,7 @@ import type { PublisherTree } from './tree.ts';
 // Whether a submitted catalog can be published. Readers discard a file that is not sound, whole, and nobody tells its publisher
 // (self-hosted spec: Errors): so it is found out here, before anything is written, and again for all of it or nothing.
 
-/** What refuses a catalog before its content is looked at: it cannot be that catalog, or not this node's. */
+/** The reason to refuse a catalog without a look at its content: the id is not valid here, or belongs to another node. */
 export function findRefusal(
   { catalog, catalogType, at, directiveAt }: TriggerSubmission,
   entry: IndexEntry | undefined,
@@ -43,8 +43,8 @@ export function findRefusal(
 }
 
 /**
- * What is wrong with the content. A resource that extends one of our own master resources is checked with what it inherits; one
- * that extends somebody else's, or is itself a template, may lack what its schema requires.
+ * Checks the content. A resource that extends one of our own master resources is checked with the inherited values; a resource
+ * that extends another node's, or is itself a template, may lack members that its schema requires.
  *
  * @param isNews whether a resource or offer has to be checked, or is published already and was found sound
  */
@@ -67,7 +67,7 @@ export function findContentFaults(
     const directive = next.directives.get(resource.id);
     if (!directive) {
       if (!isNews(resource.id)) continue;
-      // Of very many, hardly one has a fault: only then it matters where it stands.
+      // Hardly any of very many resources has a fault, so its place is computed only if there is one.
       if (checkResource(resource, checker, { partial, brief: true }).length === 0) continue;
     }
     const options = { at: [...at, 'resources', index], brief: faults.isFull() };

@@ -10,7 +10,7 @@ import { readIndexes } from './indexes.ts';
 import { publishCatalogs } from './publish.ts';
 import { refreshIndexes, resignEverything } from './renew-indexes.ts';
 
-// What the trigger can be asked for beside a publish. Longer than our other tests: a case for each command and each state that it finds.
+// Commands of the trigger other than publish. Longer than our other tests: a case for each command and each state that it finds.
 
 const hour = 3_600_000;
 let tree: TestTree;

@@ -15,7 +15,7 @@ export interface RememberedContent {
   checkedBy?: Check;
 }
 
-/** Of the files, unpacked: as much as the largest that crawlers take. In memory it is some three times as much. */
+/** Unpacked size of the files: the largest that crawlers accept. In memory it is some three times as much. */
 const usualMaxBytes = 100 * 1_048_576;
 
 /** Keeps in memory what was published lately, so that the next publish of a large catalog need not read it back. It counts only while the files are untouched. */

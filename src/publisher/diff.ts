@@ -3,8 +3,8 @@ import { isSameValue } from '../rules/same-value.ts';
 import type { CatalogContent, ChangeContent } from '../rules/self-hosted/content.ts';
 import type { NextContent } from './submission.ts';
 
-// What a change file says: "only the resources and offers added, updated or removed since the previous version" (self-hosted
-// spec: Catalog file, baseline and change file). The order of resources and offers is no content: who only moves them
+// Makes a change file: "only the resources and offers added, updated or removed since the previous version" (self-hosted
+// spec: Catalog file, baseline and change file). The order of resources and offers is not content: moving them
 // changes nothing.
 
 export type ContentDiff = Pick<ChangeContent, 'resources' | 'offers' | 'catalog' | 'directives'>;

@@ -12,7 +12,7 @@ import type { Seal } from './seal.ts';
 
 // The entry of a catalog in the index (self-hosted spec: Catalog index). Whoever changes an entry in any way raises its version.
 
-/** What an entry says of its catalog beside where the files are. */
+/** Members of an entry that describe the catalog, without the places of its files. */
 export interface EntryFacts {
   catalogId: string;
   catalogType: CatalogType;

@@ -4,7 +4,7 @@ import type { EntryFacts } from './entry.ts';
 import type { OwnMaster } from './masters.ts';
 import type { NextContent, TriggerSubmission } from './submission.ts';
 
-// What the entry of a published catalog says of it.
+// The facts about a catalog in its entry.
 
 export function factsOf(
   submission: TriggerSubmission,
@@ -33,7 +33,7 @@ export function networksOf(
   return networkIds ?? (updateMode === 'MERGE' ? entry?.networkIds : undefined);
 }
 
-/** Those of the tree, and those of other nodes: as given, or kept while a resource extends what no catalog of the tree has. */
+/** Masters in this tree, and those of other nodes: as given, or kept while a resource extends a master outside the tree. */
 function dependenciesOf(
   { directives }: NextContent,
   masters: ReadonlyMap<string, OwnMaster>,

@@ -81,7 +81,7 @@ async function readIndex(tree: PublisherTree, name: string): Promise<PublishedIn
     return { name, ...parseOwnIndex(tree, path, bytes) };
   } catch (error) {
     if (error instanceof DamagedIndex) throw error;
-    // What is wrong here is wrong with the tree, not with what somebody asks to publish.
+    // A fault here is a fault of the tree, not of the request.
     const problem = 'is not as we signed it, or the key of that name is another one than before';
     throw new DamagedIndex(`${path} ${problem}. ${restoreIt}`, { cause: error });
   }
@@ -105,7 +105,7 @@ function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<P
 const longAgo = new Date(0).toISOString();
 const eitherWay = 'Take it away, or set PUBLISHER_ID, or PUBLISHER_DIR, as it was.';
 
-/** We do not sign what somebody else wrote into the index. Nothing can be said about a key that we do not have. */
+/** Refuses to sign an index that somebody else has changed. Without the key of its signature, it cannot be checked. */
 function verifyOwn({ key, oldKeys, logger }: PublisherTree, document: JsonObject, path: string): void {
   const recordId = claimedKeyOf(document);
   const publicKey = recordId === key.recordId ? createPublicKey(key.privateKey) : oldKeys.get(recordId);

@@ -6,8 +6,8 @@ import { type RegistryClient, RegistryUnavailable } from '../registry/client.ts'
 import { findIndexNames, indexUrl } from './indexes.ts';
 import type { PublisherTree } from './tree.ts';
 
-// What the registry must hold for readers to find the indexes and to believe them (self-hosted spec: What the service does, prerequisites).
-// Where it does not, a catalog never appears anywhere, and nobody else would say so.
+// The entries that the registry needs so that readers find the indexes and trust them (self-hosted spec: What the service does, prerequisites).
+// Without them, a catalog never appears anywhere, and nothing else would report it.
 
 type Listed = Pick<PublisherTree, 'root' | 'baseUrl' | 'key'> & {
   /** Base address at which this publisher serves its manifest, where it serves. */

@@ -31,7 +31,7 @@ export async function readOwnMasters(tree: PublisherTree, edit: TreeEdit): Promi
   return masters;
 }
 
-/** Those among the extended resources that a MASTER catalog of the tree, in a shared network, holds; by their id. */
+/** The extended resources that a MASTER catalog of the tree has in a shared network, by id. */
 export function selectMasters(
   masters: OwnMasters,
   directives: Iterable<FileDirective>,
@@ -46,7 +46,7 @@ export function selectMasters(
   return selected;
 }
 
-/** What an entry says, with the addresses that the indexes of its masters have today. */
+/** The facts of an entry, with the current addresses of its masters' indexes. */
 export function factsOfToday(tree: PublisherTree, edit: TreeEdit, entry: IndexEntry): EntryFacts {
   const facts = factsOfEntry(entry);
   const masters = facts.masters.map((dependency) => {

@@ -38,12 +38,12 @@ export function contentPath(
 export interface ContentFile {
   kind: FileKind;
   path: string;
-  /** Of all files of one catalog the same, of no other catalog's. */
+  /** The same for all files of one catalog, different for every other catalog. */
   local: string;
   version: number;
 }
 
-/** What the name of a file in one of the two folders tells; undefined where it is none of ours. */
+/** Parses the name of a file in one of the two folders; undefined if it is not one of ours. */
 export function findContentFile(kind: FileKind, name: string): ContentFile | undefined {
   const match = /^(.+)\.v(\d+)\.[0-9a-f]{12}(\.changes)?\.json(?:\.gz)?$/.exec(name);
   if (!match || (match[3] !== undefined) !== (kind === 'change')) return undefined;

@@ -6,7 +6,7 @@ import { type EntryFacts, factsOfEntry } from './entry.ts';
 import { networksOf } from './facts.ts';
 import type { TriggerSubmission } from './submission.ts';
 
-// What publishing a catalog would change, for who asks before. Nothing is signed or written, and catalogs are taken to extend nothing.
+// The effect that publishing a catalog would have. Nothing is signed or written, and catalogs are taken to extend nothing.
 
 export interface PublishPreview {
   catalogId: string;
@@ -17,7 +17,7 @@ export interface PublishPreview {
   offers: ListPreview;
   /** Names of the catalog-level members that become others, come or go. */
   members: string[];
-  /** What the entry will say otherwise than now. */
+  /** Facts of the entry that would change. */
   facts: Partial<Pick<EntryFacts, 'isActive' | 'networkIds'>>;
 }
 

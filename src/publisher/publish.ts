@@ -16,8 +16,8 @@ import { accept, reject, type Turn } from './turn.ts';
 import { findMasterProblems, findNodeProblems, findUnaskedRemovals } from './warnings.ts';
 
 /**
- * What a request to the trigger, or a command, does to the tree (self-hosted spec: Endpoints, Local trigger). Each catalog is accepted or
- * rejected for itself; what is accepted is served when the answer is there.
+ * Applies a request to the trigger, or a command, to the tree (self-hosted spec: Endpoints, Local trigger). Each catalog is accepted or
+ * rejected separately; accepted ones are served when the answer is sent.
  *
  * @param indexName the index for catalogs that are new. A catalog stays in the index in which it is; naming another one is refused.
  */
@@ -79,7 +79,7 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const masters = await findMasters(turn, next, networksOf(submission, found?.entry));
   const isKnownSound = current?.checkedBy === checker;
   const isNews = isKnownSound ? isPartOf(diff) : () => true;
-  // What is built stays in memory until all of it was found sound.
+  // Built files stay in memory until all of the content has been checked.
   let faults: ErrorBody[] | undefined;
   const check = () => (faults ??= findContentFaults(submission, next, masters, isNews, checker));
   const isInTree = (catalogId: string) => edit.find(catalogId) !== undefined;
@@ -91,7 +91,7 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
 
   if (facts.masters.every((master) => isInTree(master.catalogId)))
     turn.warnings.push(...findMasterProblems(catalog.id, next.directives.values(), masters));
-  // What a MERGE keeps was not looked at now.
+  // A MERGE does not check the resources that it keeps.
   const isAllChecked = updateMode === 'FULL' || current === undefined || isKnownSound;
   return accept(turn, found?.indexName ?? indexName, built, isAllChecked ? checker : undefined);
 }

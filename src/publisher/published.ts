@@ -8,8 +8,8 @@ import { readContent } from './read-content.ts';
 import { readFile } from './read-file.ts';
 import { placeOf, placesIn } from './tree.ts';
 
-// What is published, for who only looks: without the lock and without the key. Content files never change and outlive their entry by a
-// cycle, so that a reader holds one state of the tree whatever a writer does meanwhile.
+// The published state for readers, without the lock and the key. Content files never change and outlive their entry by a
+// cycle, so a reader has one consistent state whatever a writer does.
 
 export type PublishedTree = Awaited<ReturnType<typeof readPublishedTree>>;
 
@@ -23,7 +23,7 @@ export async function readPublishedTree(directory: string) {
     }
   }
   return {
-    /** Of all indexes, by the id of the catalog. */
+    /** Entries of all indexes, by catalog id. */
     entries: entries as ReadonlyMap<string, IndexEntry>,
     /** Undefined where the catalog was never published; without content where it is retired or cannot be read back. */
     async find(catalogId: string): Promise<PublishedCatalog | undefined> {

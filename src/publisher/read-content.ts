@@ -14,7 +14,7 @@ import { placeOf, type ReadableTree } from './tree.ts';
 // Reading our own files back. Their digest in the signed index says that they are what we wrote, so they are not checked for anything
 // else.
 
-/** What the files of an entry add up to; throws where one of them is missing, or not what the entry declares. */
+/** Reads the content of an entry from its files; throws if one is missing, or differs from its declaration. */
 export async function readContent(tree: ReadableTree, entry: IndexEntry): Promise<CatalogContent> {
   const plan = planReading(entry, undefined, { cutoverFraction: Number.POSITIVE_INFINITY });
   if (plan.kind !== 'baseline') throw new Error(`the files of ${entry.catalogId} have a gap`);
@@ -67,7 +67,7 @@ export async function readBaselines(tree: ReadableTree, files: readonly ContentF
   return found.filter((baseline) => baseline !== undefined);
 }
 
-/** What a baseline says before its catalog, which may be very long. */
+/** The members of a baseline before its catalog, which may be very long. */
 async function findBaseline(
   tree: ReadableTree,
   { path, version }: ContentFile,

@@ -10,7 +10,7 @@ import { answerOf } from './publish.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept } from './turn.ts';
 
-// What happens to the indexes when nothing is published.
+// Renews the indexes when nothing is published.
 
 /** Announces a next update again, and lets go of what has been listed or kept long enough. */
 export function refreshIndexes(tree: PublisherTree): Promise<void> {

@@ -27,7 +27,7 @@ export function findUnlistedFiles(entry: IndexEntry | undefined, files: readonly
   return files.filter(({ path }) => !listed.has(path));
 }
 
-/** Those of them that nobody needs, by the published entry and all baselines on the disk. */
+/** The files that nobody needs, judged by the published entry and all baselines on the disk. */
 export function findNeedlessFiles(
   entry: IndexEntry | undefined,
   unlisted: readonly ContentFile[],

@@ -25,11 +25,11 @@ import { placesIn } from './tree.ts';
 import { addTriggerRoute, triggerName } from './trigger.ts';
 import { loadOrCreateTriggerToken } from './trigger-token.ts';
 
-/** What the publisher works with. It has no database: the published directory is its whole state. */
+/** The context of the publisher. It has no database: the published directory is its whole state. */
 interface PublisherContext {
   config: Config;
   registry: RegistryClient;
-  /** What /ready says beside the files: the registry, the key that signs, troubles. */
+  /** Adds registry, signing key and troubles to /ready. */
   report(): Promise<object>;
   /** One that has nothing in memory: the operator may have registered just now what the registry lacked. */
   freshRegistry(): RegistryClient;

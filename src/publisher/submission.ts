@@ -3,7 +3,7 @@ import type { TriggerRequest } from '../protocol/trigger-messages.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 
-// What a request to the trigger says of each of its catalogs, and what the catalog becomes by it.
+// Turns each catalog of a trigger request into the new state of that catalog.
 
 /** At the trigger a submitted catalog is the whole catalog, unless its directive says MERGE. */
 export interface TriggerSubmission extends Omit<Submission, 'networkIds'> {

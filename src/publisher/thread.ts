@@ -56,7 +56,7 @@ export function startPublisherThread(
   }
 
   return {
-    /** What a request to the trigger, as it came, leads to; throws a ProtocolError where it is refused. The body is handed over. */
+    /** The result of a raw request to the trigger; throws a ProtocolError if it is refused. The body is transferred. */
     async publish(body: Uint8Array, indexName?: string): Promise<TriggerAnswer> {
       const { length } = body;
       if (waitingBytes + length > maxWaitingBytes) throw tooMuchAtOnce();
@@ -119,7 +119,7 @@ async function openHere(config: Config): Promise<Publisher> {
   return openPublisher(config, await here);
 }
 
-/** What the thread keeps for as long as it lives. */
+/** State that the thread keeps as long as it lives. */
 let here: Promise<PublisherFurniture> | undefined;
 
 async function furnish(config: Config): Promise<PublisherFurniture> {

@@ -9,6 +9,6 @@ export function findTreeProblem(error: unknown): string | undefined {
   return `The published files cannot be read or written: ${error.message}.`;
 }
 
-/** What a full, broken or forbidden disk says, and one on which something else stands where a file or folder should. */
+/** Error codes of a full, broken or forbidden disk, or of a file where a folder should be and the reverse. */
 const diskProblems =
   'EACCES EDQUOT EFBIG EIO EISDIR ELOOP EMFILE ENFILE ENOSPC ENOTDIR EPERM EROFS EXDEV'.split(' ');

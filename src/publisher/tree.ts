@@ -57,7 +57,7 @@ export function openPublisherTree({ directory, limits, ...options }: PublisherTr
   };
 }
 
-/** What stands where in the directory of a publisher. */
+/** The layout of a publisher's directory. */
 export function placesIn(directory: string) {
   const home = resolve(directory);
   return {

@@ -6,7 +6,7 @@ import { validator } from '../protocol/validate.ts';
 
 const parseShape = validator(TriggerRequest);
 
-/** What the trigger or a command is asked to do; throws a ProtocolError at the first fault. */
+/** Parses a request to the trigger or a command; throws a ProtocolError at the first fault. */
 export function parseTriggerRequest(value: unknown): TriggerRequest {
   const request = parseShape(value);
   if (request.message) checkPublishMessage(request.message);
@@ -33,7 +33,7 @@ function checkMasters(masters: readonly MasterDependency[], at: Segments): void 
   }
 }
 
-/** Of two things that one request asks for the same catalog, nobody could tell which comes last. */
+/** Refuses two instructions for the same catalog in one request, because their order would be unclear. */
 function refuseSecondMention({ message, retire = [], pause = [], resume = [] }: TriggerRequest): void {
   const mentions: [string, Segments][] = [
     ...(message?.catalogs.map(({ id }, index): [string, Segments] => [

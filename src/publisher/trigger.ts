@@ -13,7 +13,7 @@ import { requireToken } from './trigger-token.ts';
 
 // The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): of the same operator, unsigned but with a token, answered when the work is done.
 
-/** Its name in messages to the operator. */
+/** Name of the trigger in messages to its operator. */
 export const triggerName = 'trigger';
 
 /** The body and the files made from it are in memory at once. Crawlers accept 10 MiB a file, so this is room for many catalogs in one request. */

@@ -4,7 +4,7 @@ import type { ContentDiff } from './diff.ts';
 import type { SealedFile } from './seal.ts';
 import type { TriggerSubmission } from './submission.ts';
 
-// What a crawler reads has limits, and who passes them is not told. These are the limits that ours have unless somebody sets others.
+// Warns about catalogs that exceed the limits of crawlers, which nobody else reports. These are the default limits of our crawler.
 
 const maxServedBytes = 10 * 1_048_576;
 const maxUnpackedBytes = 100 * 1_048_576;
@@ -32,7 +32,7 @@ export function findReadingProblems(
   ].flatMap((problem) => (problem ? [`${catalogId} ${problem}`] : []));
 }
 
-/** What readers will wait for: nothing says where the templates are that a catalog extends. */
+/** Masters that readers will wait for, because nothing says where they are. */
 export function findMasterProblems(
   catalogId: string,
   directives: Iterable<FileDirective>,

@@ -10,7 +10,7 @@ import type { SealedFile } from './seal.ts';
 
 /** Where files are published, and where they are prepared: on the same file system, but out of a web server's sight. */
 export interface Place {
-  /** What is served: a plain directory, which any static host can serve a copy of. */
+  /** The served directory, which any static host can serve a copy of. */
   root: string;
   draftsDirectory: string;
 }
@@ -59,7 +59,7 @@ export async function removeFile(place: Place, path: string): Promise<void> {
   await rm(join(place.root, path), { force: true });
 }
 
-/** What a writer that died has left there; only for who holds the lock. */
+/** Removes the drafts of a writer that died. The caller must hold the lock. */
 export async function clearDrafts({ draftsDirectory }: Place): Promise<void> {
   await rm(draftsDirectory, { recursive: true, force: true });
 }

@@ -14,7 +14,7 @@ export class RegistryUnavailable extends ProtocolError {
   }
 }
 
-/** What `read` makes of the answer, or undefined when the registry has nothing under that path. */
+/** Returns the result of `read` on the answer, or undefined if the registry has nothing under that path. */
 export type Ask = <T>(path: string, maxBytes: number, read: (answer: Json) => T) => Promise<T | undefined>;
 
 /** How the registry answered last, for `/ready`. */
@@ -99,7 +99,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
         const turn = await turns.take(source, askTimeoutMs).catch(refuse);
         try {
           const answered = await askOnce(path, maxBytes);
-          // What cannot be read was not said: it counts as a failure like no answer at all.
+          // An unreadable answer is a failure, as no answer would be.
           const found = answered && read(answered.answer);
           noteAnswer(answered ? 'found' : 'not_found');
           return found;

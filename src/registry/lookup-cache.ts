@@ -3,7 +3,7 @@ import { LruCache } from '../lru-cache.ts';
 export type LookupCache<T> = ReturnType<typeof createLookupCache<T>>;
 
 interface LookupCacheOptions<T> {
-  /** Of those found and of those not found, each: keys that somebody makes up never displace real ones. */
+  /** Maximum of found and of missing keys, each: made-up keys never displace real ones. */
   maxEntries: number;
   keepMs: (found: T | undefined) => number;
   now: () => Date;

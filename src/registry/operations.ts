@@ -40,7 +40,7 @@ const answers = {
   404: 'NOT_FOUND: it is not there, or was not at that moment.',
 };
 
-/** Of an identity: `provider.example.org/subscribers.beckn.one`. */
+/** An example identity: `provider.example.org/subscribers.beckn.one`. */
 const examples = {
   parameters: {
     ...{ namespace: 'provider.example.org', registryName: 'subscribers.beckn.one', recordId: 'key-1' },

@@ -4,7 +4,7 @@ import { type RecordState, recordStates } from '../protocol/registry-record.ts';
 import { isDate, parseInstant } from '../protocol/time.ts';
 import { type AtVersion, type ListFilter, listOrders } from '../storage/registry/records.ts';
 
-// What a DeDi client asks the registry role: names in the path, a page, a version or a moment in the query.
+// Parses the requests of DeDi clients: names in the path; a page, a version or a time in the query.
 
 /** Answered with `{message, code}`. */
 export class RegistryRefusal extends Error {

@@ -1,8 +1,8 @@
 /**
  * The registry role: a DeDi-compatible identity registry for development and small networks, over our storage.
  *
- * Reading is public; there is no way to write over HTTP (`signpost registry …` writes). The API answers under `/dedi`,
- * where the public DeDi service has it, and at the root.
+ * Reading is public; nothing can be written over HTTP (`signpost registry …` writes). The API answers under `/dedi`,
+ * like the public DeDi service, and at the root.
  */
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -52,12 +52,12 @@ interface RegistryRoleOptions {
   logger: Logger;
   metrics: Metrics;
   host: string;
-  /** 0 takes a free one. */
+  /** 0: a free port. */
   port: number;
   operations?: OperationsServer;
   trustProxy?: string[];
   connections?: ConnectionLimits;
-  /** Of the same process, if it has one. */
+  /** Address of the console of the same process, if it has one. */
   consoleUrl?: string;
   now?: () => Date;
 }
@@ -75,7 +75,7 @@ export async function startRegistryRole(
   const ready = () => database.ping();
   const server = createServer({
     role: 'registry',
-    // Also where no route was found, or the address cannot be decoded.
+    // Also if no route was found, or the address cannot be decoded.
     errorBody: ({ message, code }) => ({ message, code }),
     logger,
     metrics,
@@ -127,7 +127,7 @@ function createAnswers(database: Database, now: () => Date): Record<RegistryQues
     return [first, ...others];
   }
 
-  /** The registries of a namespace, or the one that is named, at the moment that is asked for. */
+  /** The registries of a namespace, or the named one, at the requested time. */
   async function requireVersion(names: Names, query: QueryText): Promise<Registries> {
     const { version, asOn } = parseAtVersion(query);
     if (version !== undefined && String(version) !== onlyVersion) throw notFound(names);
@@ -167,7 +167,7 @@ function createAnswers(database: Database, now: () => Date): Record<RegistryQues
       return { message: `${registries.length} registries found.`, data };
     },
 
-    // A network without members is no mistake of the caller: it gets an empty list.
+    // A network without members is not the caller's mistake: the list is empty.
     '/query/:namespace/:registryName': async (names, query) => {
       const page = parsePage(query);
       const asOn = parseAsOn(query);
@@ -215,7 +215,7 @@ function subscriberOf({ namespace, registryName = '' }: Names) {
   return { namespace, registryName };
 }
 
-/** A namespace has few. All of them are live. */
+/** A namespace has few registries, all live. */
 function filterRegistries(
   registries: readonly NamedRegistry[],
   { state = 'live', name = '', from, to, order }: ListFilter,

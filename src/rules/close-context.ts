@@ -35,7 +35,7 @@ function readName(text: string): { type: string; version: string } | undefined {
 /** Contexts come from strangers, and the cost of comparing them rises with the square of their length. */
 const maxAddressLength = 256;
 
-/** What to write as `@context` for a schema whose file is known. */
+/** The address for `@context` of a schema whose file is known. */
 function contextBeside(address: string): string {
   return address.replace(/(?:\/[^/]+\.(?:json|jsonld|yaml|yml))?\/?$/, '/context.jsonld');
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, quoteName } from '../protocol/json.ts';
 import { isSameValue } from './same-value.ts';
 
-// What differs between two editions of a catalog, as a person reads it: members by their paths, resources and offers by their ids.
+// Lists the differences of two versions of a catalog for people: members by their paths, resources and offers by their ids.
 
 export interface CatalogChange {
   /** JSONPath; a resource or offer is named by its id: `$.resources[?@.id=='x'].descriptor.name`. */

@@ -3,10 +3,10 @@ import type { ResourceDirective } from '../protocol/publish-messages.ts';
 
 // Which template a resource inherits from, and which variant of it it is (catalog spec: resourceDirectives).
 
-/** What a resource extends, and as which variant: its directive without the resource's id. */
+/** The master and variant of a resource: its directive without the resource's id. */
 export type Extension = Omit<ResourceDirective, 'resourceId'>;
 
-/** What a resource inherits from, without its content, which may be large and is asked for separately. */
+/** The master resource that a resource inherits from, without its content, which may be large and is loaded separately. */
 export interface Template {
   id: string;
   catalogKey: number;
@@ -68,12 +68,12 @@ export function sharesNetwork(one: readonly string[], other: readonly string[]):
   return one.some((networkId) => other.includes(networkId));
 }
 
-/** Of crawled catalogs, where to name no network means every one. */
+/** Whether two crawled catalogs share a network. A catalog that names none is in every network. */
 export function networksMeet(one: readonly string[], other: readonly string[]): boolean {
   return one.length === 0 || other.length === 0 || sharesNetwork(one, other);
 }
 
-/** What must be unique in a catalog: the master resource with the variant's type and id. Undefined without a variant. */
+/** The key that must be unique in a catalog: the master resource with the variant's type and id. Undefined without a variant. */
 export function variantKey({ extends: { masterResourceId }, variant }: Extension): string | undefined {
   return variant && JSON.stringify([masterResourceId, variant.type, variant.id]);
 }

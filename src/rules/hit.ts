@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../protocol/json.ts';
 import { angleBetween, earthRadiusMeters, toVector } from './geometry/sphere.ts';
 import { isValidAt } from './time-period.ts';
 
-// What a consumer reads from a hit of an on_discover: its prices, how far away it is, and whether it can be had at a given time.
+// Reads a hit of an on_discover: its prices, its distance, and whether it is available at a given time.
 
 export interface Hit {
   resource: Resource;
@@ -34,7 +34,7 @@ export interface Price {
   minValue?: number;
   /** Empty where the consideration names none. */
   currency: string;
-  /** What it is the price of: `kWh`, `min`, `session`, `min parking`; empty where the consideration does not say. */
+  /** Unit of the price: `kWh`, `min`, `session`, `min parking`; empty if the consideration has none. */
   unit: string;
   offerId: string;
 }

@@ -7,7 +7,7 @@ import { isSameValue } from './same-value.ts';
 // "Template attributes are immutable: a REGULAR resource may add fields but may not change values defined by its master" (catalog spec: publishDirectives). That holds for every member of the template but
 // its id, compared member by member through objects; an array or a scalar is one value.
 
-/** What a published resource becomes under its template; or the values of it that contradict the template. */
+/** Assembles a published resource with its template, or lists its values that contradict the template. */
 export function assembleResource(own: Resource, template: Resource | undefined, at: Segments = []): Assembly {
   if (template === undefined) return { assembled: own };
   const { assembled, overridden } = inherit(own, template);

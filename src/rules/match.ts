@@ -3,7 +3,7 @@ import { schemaIdentity } from './schema-address.ts';
 
 // Which catalogs a Discovery Service gets: those whose networks and schema types one of its subscriptions asks for (catalog spec: Subscription). Network ids are compared as text.
 
-/** What a subscription asks for; omitted or empty means all. */
+/** The criteria of a subscription; omitted or empty means all. */
 export interface Interest {
   networkIds?: readonly string[];
   /** All of their names (schema-address.ts). */

@@ -7,7 +7,7 @@ export type UpdateMode = 'MERGE' | 'FULL';
 
 export type CatalogMembers = Omit<Catalog, 'resources' | 'offers'>;
 
-/** What is to be written; `R` is a resource, or what else storage keeps of one. */
+/** The changes to write; `R` is a resource, or another form in which storage has it. */
 export interface CatalogChange<R = Resource> {
   members: CatalogMembers;
   /** Put in place of those with the same id, or added. */

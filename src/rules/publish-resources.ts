@@ -59,7 +59,7 @@ interface PlannedResource {
 
 type Verdict = ResourceUpsert | ErrorBody[];
 
-/** What a resource of a REGULAR catalog extends, or why it cannot. */
+/** The template of a resource of a REGULAR catalog, or why it cannot extend it. */
 function planResource(own: Resource, at: Segments, question: ResourcesInQuestion): PlannedResource {
   const { submission, known, budget } = question;
   const given = submission.extensions.get(own.id);

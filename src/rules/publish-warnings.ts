@@ -5,7 +5,7 @@ import { type Dropped, noteDropped } from './strict-form.ts';
 import { resourceIdsOf, type Submission } from './submission.ts';
 import type { AttributeChecker } from './typed-attributes.ts';
 
-// What is no error in a published catalog, but probably a mistake: it changes neither the status nor what is served (protocol decision: publish).
+// Probable mistakes in a published catalog that are not errors: they change neither the status nor the content (protocol decision: publish).
 
 const maxWarnings = 100;
 
@@ -28,7 +28,7 @@ export function findContextWarnings(
   });
 }
 
-/** What the offers of a catalog name and no catalog of the message holds: storage may. */
+/** Resources that offers of a catalog name and no catalog of the message has: storage may have them. */
 export function offeredElsewhere(submission: Submission, message: readonly Submission[]): string[] {
   const named = new Set(submission.catalog.offers?.flatMap(({ resourceIds = [] }) => resourceIds));
   for (const part of named.size > 0 ? [submission, ...message] : [])

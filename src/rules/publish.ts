@@ -17,7 +17,7 @@ export interface PublishOutcome {
   result: PublishResult;
   /** Absent when the catalog is REJECTED: then nothing changes. */
   change?: PublishChange;
-  /** What its resources inherit, or would have inherited. */
+  /** Bytes that its resources inherit, or would have inherited. */
   inheritedBytes: number;
 }
 
@@ -81,13 +81,13 @@ function startAnew(known: Known): Known {
   };
 }
 
-/** What a FULL replaces counts no more. */
+/** Bytes that count from before: a FULL replaces them. */
 function startOf(inherited: InheritedBytes, updateMode: UpdateMode): InheritedBytes {
   if (updateMode === 'MERGE') return inherited;
   return { ...inherited, catalog: 0, publisher: inherited.publisher - inherited.catalog };
 }
 
-/** What refuses a catalog as a whole: it is somebody else's, of another type, or its own members are wrong. */
+/** The reason to refuse a catalog as a whole: it belongs to another publisher, has another type, or its own members are wrong. */
 function findRefusal(
   { catalog, at, directiveAt, catalogType, updateMode }: Submission,
   { identity, recordSubscriberId, registryName }: Publisher,

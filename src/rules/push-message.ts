@@ -31,7 +31,7 @@ export type PushPlan =
 export interface Withdrawal {
   kind: 'withdrawal';
   visibleTo: readonly string[];
-  /** What changed after this version is not known to the Discovery Service, and none of its business. */
+  /** Later changes are unknown to the Discovery Service and irrelevant for it. */
   knownVersion: number;
   /** Whether it may still see the catalog's own members: it was deactivated where it is. */
   isVisible: boolean;
@@ -67,7 +67,7 @@ export function planPush(told: ToldState, catalog: CatalogState, interests: read
 export interface Documents {
   member: 'resources' | 'offers';
   text: string;
-  /** Of the text in UTF-8, with a comma for each document. */
+  /** Size of the text in UTF-8, with a comma for each document. */
   bytes: number;
 }
 

@@ -1,7 +1,7 @@
 import type { ToldState } from './push-message.ts';
 import type { BodyForm } from './strict-form.ts';
 
-// What the answer to a push means for what is known of its receiver (catalog spec: POST /catalog/push, the table of answers):
+// The effect of a push answer on the state of its receiver (catalog spec: POST /catalog/push, the table of answers):
 //
 //   200       acknowledged
 //   202       acknowledged, but the receiver may not have kept it: the next change goes as FULL
@@ -111,7 +111,7 @@ function applyFailure(record: PushRecord, failure: FailedPush, maxPartBytes: num
   const failed: PushRecord = {
     ...record,
     state: 'pending',
-    // What was unknown before stays so until a push is acknowledged.
+    // An unknown outcome stays unknown until a push is acknowledged.
     inFlight: record.inFlight || failure.lost,
     needsFull: record.needsFull || failure.unanswered || failure.begun,
     lastStatus: status ?? null,
@@ -131,15 +131,15 @@ function countFailure(record: PushRecord, failingSince: Date): PushRecord {
   return { ...record, attempts: record.attempts + 1, failingSince };
 }
 
-/** What a body may have after one of `bodyBytes` got 413; undefined when it held a single document and cannot be made smaller. */
+/** Size limit of the next body after one of `bodyBytes` got 413; undefined if it had a single document and cannot be smaller. */
 export function smallerPart(partBytes: number, bodyBytes: number): number | undefined {
   return bodyBytes > partBytes ? undefined : Math.floor(bodyBytes / 2);
 }
 
-/** Of what was learned from 413. Slowly, because too far costs a body that is sent in vain. */
+/** Growth of the limit that 413 taught. Slow, because each step too far sends a body in vain. */
 const growth = 1 / 16;
 
-/** What a body may have after a push was taken: the receiver, or what stands before it, may take more than it once did. */
+/** Size limit of the next body after a push was accepted: the receiver, or a proxy before it, may accept more than it once did. */
 export function largerPart(partBytes: number | null, maxPartBytes: number): number | null {
   if (partBytes === null) return null;
   const larger = Math.ceil(partBytes * (1 + growth));

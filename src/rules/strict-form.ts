@@ -5,10 +5,10 @@ import { isDate } from '../protocol/time.ts';
 // Strict form (protocol decision: envelope rules). Deployed receivers close the schemas of six objects, and refuse a whole message for one unknown member of these. In strict form these six have only the
 // members that every receiver knows; everything else, and everything inside of typed attributes, stays as it is.
 
-/** What a receiver is sent: everything that was published, or strict form. */
+/** Form of a message: full, or strict. */
 export type BodyForm = 'full' | 'strict';
 
-/** What strict form drops: a member of one of the six objects, or a whole object and why. */
+/** Something that strict form drops: a member of one of the six objects, or a whole object with the reason. */
 export type Dropped = { object: string; at: Segments } & ({ member: string } | { problem: string });
 
 type Note = (dropped: Dropped) => void;
@@ -61,14 +61,14 @@ const catalog = open({
 /** A callback or a push. Results are those of on_publish. */
 const body = open({ message: open({ catalogs: each(catalog), results: each(open({ warnings: drop })) }) });
 
-/** What a text may hold. The head of a catalog is a catalog; documents have commas between them. */
+/** Shapes of the texts. The head of a catalog is a catalog; documents are separated by commas. */
 const shapes = { body, catalog, resources: each(resource), offers: each(offer) };
 
 export interface StrictTask {
   shape: keyof typeof shapes;
   /** JSON, as text or in UTF-8. */
   json: string | Uint8Array;
-  /** Of a body: only these catalogs, by their index. */
+  /** Only these catalogs of a body, by index. */
   only?: readonly number[];
 }
 
@@ -95,7 +95,7 @@ export function renderStrict({ shape, json, only }: StrictTask): StrictText {
   return { catalogs, text: areDocuments ? rendered.slice(1, -1) : rendered };
 }
 
-/** What of a published catalog is missing in strict form, in the order of the document. */
+/** Notes which parts of a published catalog strict form lacks, in the order of the document. */
 export function noteDropped(published: object, at: Segments, note: Note): void {
   catalog(published as JsonObject, at, note);
 }

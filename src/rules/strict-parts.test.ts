@@ -33,7 +33,7 @@ interface Receiver {
   says: 'the path' | 'nothing';
 }
 
-/** What a receiver accepts, part by part, after it refused the whole message twice. */
+/** The parts that a receiver accepts after it has refused the whole message twice. */
 function send(of: number, { bad, says }: Receiver): { accepted: number[][]; sends: number } {
   const pathOf = (part: readonly number[]) => {
     const culprit = part.findIndex((index) => bad.includes(index));

@@ -5,7 +5,7 @@ import type { Extension, MasterResource, StoredExtension, Template } from './ext
 import type { InheritedBytes } from './inherited-bytes.ts';
 import type { CatalogMembers, UpdateMode } from './merge.ts';
 
-// What a publish is about, as values: what was submitted, who did, and what storage has to say about it.
+// A publish as values: the submission, its publisher, and the stored state.
 
 export interface Submission {
   catalog: Catalog;
@@ -35,7 +35,7 @@ export interface Publisher {
 
 export interface Known {
   stored?: StoredCatalog;
-  /** What the submitted resources extend so far, by their id. */
+  /** Present extensions of the submitted resources, by resource id. */
   extensions: ReadonlyMap<string, StoredExtension>;
   /** The master resources in question by their id, each list in the order of first publication. */
   masters: ReadonlyMap<string, readonly MasterResource[]>;

@@ -43,7 +43,7 @@ interface SchemaProblem extends KnownType {
 }
 
 interface CheckerOptions {
-  /** Of two with one address, the later counts. */
+  /** If two have the same address, the later wins. */
   schemas: readonly DomainSchema[];
   /** They are known to have no problems: they are not checked, and each is compiled when it is first asked for, which takes a tenth of a second. */
   areSound?: boolean;

@@ -70,7 +70,7 @@ export async function openSchemaStore(options: SchemaStoreOptions): Promise<Sche
   function makeChecker(): AttributeChecker {
     const made = createAttributeChecker({
       schemas: [...fetched, ...local],
-      // Those that ship with us are, by themselves.
+      // The schemas that ship with Signpost are sound.
       areSound: schemaDir === undefined && fetched.length === 0,
       unknownContext,
       aliases,

@@ -21,7 +21,7 @@ export function createDeadline(timeoutMs: number, startedAt = performance.now())
         waitedMs += performance.now() - askedAt;
       }
     },
-    /** What was done so far has to be done again, and counts as waiting. Throws NoTurn when there is no time left to wait. */
+    /** All work so far has to be done again, and counts as waiting. Throws NoTurn if no time is left to wait. */
     beginAgain(): void {
       waitedMs = performance.now() - startedAt;
       if (waitedMs > timeoutMs) throw new NoTurn(`the turn was taken away, after ${timeoutMs} ms`);

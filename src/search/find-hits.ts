@@ -58,7 +58,7 @@ async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
   return { text: words, place, filter: set };
 }
 
-/** Those of some resources that are in scope, and that the filter selects. */
+/** Selects the resources that are in scope and match the filter. */
 function selectBy(tools: Tools, { filter }: Parts): (keys: Keys) => Promise<Keys> {
   return async (keys) => {
     const searched = await selectSearched(tools.reader, keys, tools.scope);

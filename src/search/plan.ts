@@ -11,18 +11,18 @@ import { planConstraint, type SpatialPlan } from './spatial/constraint.ts';
 
 export interface Question {
   message: DiscoverMessage;
-  /** What narrows the search as a whole. */
+  /** Limits on the whole search. */
   scope: Pick<Context, 'networkId' | 'schemaContext'>;
 }
 
 /** The query plan of an intent: what the index is asked, and what is left to evaluate. */
 export interface Plan {
-  /** Of the generation of the index that is asked. */
+  /** Format of the generation that is searched. */
   format: IndexFormat;
   scope: Scope;
   paging: Paging;
   text?: string;
-  /** Those whose inflected forms a text search knows. */
+  /** Languages whose inflected forms a text search knows. */
   languages: readonly Language[];
   filter?: FilterPlan;
   spatial: SpatialPlan[];

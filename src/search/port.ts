@@ -74,7 +74,7 @@ export function createSearch(context: SearchContext) {
         throw new Stale();
     },
 
-    /** What came close to a search that found nothing. */
+    /** Near misses of a search that found nothing. */
     findNearMisses: (missed: Missed) => findNearMisses(engine, missed),
 
     /** Why a resource is, or is not, in the answer to an intent. Throws a ProtocolError as discover would answer it. */
@@ -132,7 +132,7 @@ export function createSearch(context: SearchContext) {
   };
 }
 
-/** What the operator of an index can do about it by hand. */
+/** Manual maintenance of an index by its operator. */
 export function maintainIndex(database: Database, formats: IndexFormats = indexFormats) {
   const tools = { database, formats, logger: silentLogger(), graceMs: 0 };
   return {

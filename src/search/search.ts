@@ -23,13 +23,13 @@ import { createTrace, type Trace } from './trace.ts';
 //   hits         the most selective part of the intent leads, and the others check, in the order of the answer (find-hits.ts)
 //   page         the documents of the page are read, with their catalogs and the offers that apply now (build-page.ts)
 
-/** What a search needs of its process. */
+/** The part of the process that a search needs. */
 export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> & {
   threads: ThreadPool;
   logger?: Logger;
   /** Searches read from these, as far as they are up to date. */
   replicas?: Replicas;
-  /** Those of this program, unless another one is tried. */
+  /** The formats of this program, unless another one is tried. */
   formats?: IndexFormats;
   /** All caches, unless it is measured what one of them is worth. */
   usedCaches?: readonly CacheName[];
@@ -52,14 +52,14 @@ export interface SearchOptions {
   owner?: string;
   /** Called when the search waits for a thread. */
   onWait?(): void;
-  /** Waited for before a page of so many resources is read. */
+  /** Awaited before a page of `resources` is read. */
   beforePage?(resources: number): Promise<void>;
 }
 
 export interface Found {
   answer: AnswerPage;
   trace: Trace;
-  /** Of an optimistic search: it holds only while this does (cache/invalidation.ts). */
+  /** Freshness of an optimistic search: the answer holds only while this does (cache/invalidation.ts). */
   freshness?: CacheFreshness;
 }
 
@@ -85,7 +85,7 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
   // A filter that cannot be read is refused before anything is asked.
   const { filter } = planQuestion(engine, question, newestOf(engine.formats ?? indexFormats));
   trace.endPhase('plan');
-  // What takes long would often have to be done again.
+  // Slow searches are not optimistic: they would often have to be repeated.
   const isQuick = filter?.exact !== false;
   for (let attempt = 1; ; attempt++) {
     const caches = engine.caches();
@@ -104,7 +104,7 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
   }
 }
 
-/** What a search works with, on the generation of the index that is in use. */
+/** Tools and plan of a search, on the generation of the index that is in use. */
 export async function openSearch(
   engine: SearchEngine,
   question: Question,

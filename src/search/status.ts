@@ -12,7 +12,7 @@ export interface IndexStatus extends BuildState {
   catalogs: number;
   /** A process has the lease of the build now. */
   isBuilding: boolean;
-  /** Those that are alive. A generation of a newer version waits for the older ones. */
+  /** Live processes. A generation of a newer version waits for the older ones. */
   processes: IndexProcess[];
 }
 

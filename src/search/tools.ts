@@ -6,13 +6,13 @@ import type { Scope } from './documents/scope.ts';
 import type { Evaluation } from './evaluation.ts';
 import type { Trace } from './trace.ts';
 
-/** What each part of a search works with. Nobody changes it. */
+/** The tools of every part of a search. Nobody changes them. */
 export interface Tools {
   /** Its statements end with the deadline. */
   readonly reader: IndexReader;
   readonly scope: Scope;
   readonly deadline: Deadline;
-  /** Of what takes long, in threads. */
+  /** Runs costly work in threads. */
   readonly evaluation: Evaluation;
   readonly trace: Trace;
   /** Without a deadline: for what is said after it. */

@@ -61,7 +61,7 @@ export function asUnavailable(error: unknown): unknown {
   return problem === undefined ? error : new DatabaseUnavailable(error, problem);
 }
 
-/** Of a statement that has waited for a lock for too long. */
+/** Error code of a statement that has waited too long for a lock. */
 export const lockNotAvailable = '55P03';
 
 /** By the beginnings of their SQLSTATEs. */
@@ -74,7 +74,7 @@ const refusals = [
   ['58030', 'cannot read or write its files'],
 ] as const;
 
-/** What a transaction is about to write was written by another one since it began. */
+/** Another transaction has written the same rows since this one began. */
 export class WriteConflict extends Error {
   override readonly name = 'WriteConflict';
 }

@@ -131,7 +131,7 @@ interface Owner {
   lastSign: Date;
 }
 
-/** What a lock file says; undefined when it has been removed meanwhile, or none was ever made. */
+/** Reads a lock file; undefined if it has been removed meanwhile, or none was ever made. */
 async function readOwner(directory: string, number: number): Promise<Owner | undefined> {
   const file = join(directory, String(number));
   try {

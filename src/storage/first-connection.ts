@@ -89,7 +89,7 @@ const unreachable = [
   ...['ENOTFOUND', 'EAI_AGAIN', 'ENOENT'],
 ];
 
-/** Of pg, which gives neither a code: nobody answers, or something accepts connections and closes them, as a proxy does without its server. */
+/** Two errors of pg without a code: nobody answers, or something accepts connections and closes them, as a proxy does without its server. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && /^(timeout expired|Connection terminated)/.test(error.message);
 }

@@ -3,7 +3,7 @@
 
 /** The state of the index that an answer was made from. */
 export interface Freshness {
-  /** What had been committed, as PostgreSQL writes it. */
+  /** The committed transactions, as PostgreSQL writes them. */
   snapshot: string;
   /** Which server and tables the snapshot is of. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
   server: string;
@@ -14,7 +14,7 @@ export interface Position extends Pick<Freshness, 'server'> {
   lsn: number;
 }
 
-/** Of the server that is asked. Every transaction that a snapshot sees has its commit record before the position that is read after it. */
+/** Position of the server's log. Every transaction that a snapshot sees has its commit record before a position read after it. */
 export const positionText = `case when not pg_is_in_recovery() then (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::float8 end`;
 
 /** Something has changed since: an answer that was made before must not be given any more. */

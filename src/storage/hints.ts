@@ -123,7 +123,7 @@ export function createHints(url: string, logger: Logger) {
     },
 
     async close() {
-      // What was promised after a commit still goes out, as long as there is a connection.
+      // Hints promised after a commit are still sent, as long as there is a connection.
       if (connection) await Promise.race([sending, delay(maxReconnectMs, undefined, { ref: false })]);
       closing.abort();
       const client = await connection;

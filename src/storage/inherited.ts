@@ -18,7 +18,7 @@ export interface InheritedTable {
   current: Sql;
 }
 
-/** What these resources of a catalog extend so far, by their ids. */
+/** The present extensions of these resources of a catalog, by their ids. */
 export async function findExtensions(
   queryable: Queryable,
   { name, heir, extending }: InheritedTable,

@@ -8,11 +8,11 @@ import { likePattern } from './texts.ts';
 export interface TextFilter {
   /** A part of its id, its name or its owner, in any case. */
   text?: string;
-  /** So many catalogs at most are compared with the text. All unless given. */
+  /** Maximum of catalogs compared with the text; by default all. */
   lookAt?: number;
 }
 
-/** Of the rows that `matching` names ("table where conditions"), those that have the text. */
+/** Rows of `matching` ("table where conditions") that have the text. */
 export function matchText(matching: Sql, { text, lookAt }: TextFilter): Sql {
   if (text === undefined) return matching;
   const pattern = likePattern(text);

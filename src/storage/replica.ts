@@ -7,21 +7,21 @@ import type { Position } from './freshness.ts';
 import { describePooler, isFromPooler, isPooled } from './refuse-pooler.ts';
 import { runStatement } from './statement.ts';
 
-// One address of a streaming replica: its connections, how far the server behind each has replayed the log of the primary, and whether it is in use. Behind one address there may be several servers (a load
+// One address of a streaming replica: its connections, how far the server behind each has replayed the log of the primary, and whether it is in use. Several servers may share an address (a load
 // balancer), so facts about a server count only for its own connections.
 
 const connectTimeoutMs = 1_000;
 const checkTimeoutMs = 1_000;
-/** The pause before a server that is behind is asked for its position again. */
+/** The pause before the position of a server that is behind is read again. */
 const checkAgainMs = 10;
 const idleConnectionMs = 10 * 60_000;
-/** Before a replica that failed is tried again; doubles up to the longest. */
+/** The pause before a failed replica is tried again; doubles up to the longest. */
 const [firstPauseMs, longestPauseMs] = [500, 30_000];
 
-/** Which cluster, database and timeline a server has; `timeline` is an SQL expression. */
+/** Identifies cluster, database and timeline of a server; `timeline` is an SQL expression. */
 const identityText = (timeline: string) =>
   `concat_ws(' ', (pg_control_system()).system_identifier, (select oid from pg_database where datname = current_database()), ${timeline})`;
-/** After a failover a replica may have replayed what the new primary never had: then its timeline stays behind. Which one it follows is told at once to a role that may read statistics, otherwise later. */
+/** After a failover a replica may have replayed changes that the new primary never had: then its timeline stays behind. A role that may read statistics sees the timeline at once, others later. */
 const replicaIdentity = identityText(
   'greatest((pg_control_recovery()).min_recovery_end_timeline, (select received_tli from pg_stat_wal_receiver))',
 );
@@ -37,7 +37,7 @@ interface Server {
   isReplica: boolean;
   identity: string;
   lsn: number;
-  /** How long ago the last transaction was committed that it has replayed. */
+  /** Age of the newest transaction that it has replayed. */
   behindMs: number;
   checkedAt: number;
 }
@@ -52,7 +52,7 @@ export interface ReplicaState {
   /** Host and port. */
   server: string;
   inUse: boolean;
-  /** How much of the primary's log it has not replayed, and the age of its newest transaction. */
+  /** How many bytes of the primary's log it has not replayed, and the age of its newest transaction. */
   behindBytes?: number;
   behindMs?: number;
   problem?: string;
@@ -75,7 +75,7 @@ export class Replica {
   private readonly options: ReplicaOptions;
   private pool: pg.Pool;
   private servers = new WeakMap<pg.PoolClient, Server>();
-  /** By when and where they were started. */
+  /** The servers, by address and start time. */
   private readonly started = new Map<string, Server>();
   private latest: Server | undefined;
   private problem: string | undefined = 'not asked yet';
@@ -103,7 +103,7 @@ export class Replica {
     try {
       client = await this.lend(needed);
       if (client === undefined) return 'behind';
-      // The other half of the time is left for the primary, should this server not answer at all.
+      // The other half of the time is left for the primary, in case this server does not answer at all.
       const answer = await runStatement<R>(client, text, values, {
         ...options,
         readTimeoutMs: options.timeoutMs / 2,
@@ -221,7 +221,7 @@ export class Replica {
     return server;
   }
 
-  /** All its connections are given up: on a machine that is gone, each of them would have to find out. */
+  /** Closes all its connections: if the machine is gone, each of them would have to find out. */
   private fail(error: unknown, pool: pg.Pool): void {
     if (pool !== this.pool || isSlow(error)) return;
     this.retryAt = performance.now() + this.pauseMs;
@@ -243,7 +243,7 @@ export class Replica {
   }
 }
 
-/** Whether a server surely has what the primary had at a position. */
+/** Whether a server certainly has every change up to a position of the primary. */
 function shows(server: Server, needed: Position, primary: Primary | undefined): boolean {
   return (
     findProblem(server, primary) === undefined &&
@@ -258,7 +258,7 @@ function findProblem({ isReplica, identity }: Server, primary: Primary | undefin
   return identity === primary.identity ? undefined : 'it does not follow the database of DATABASE_URL';
 }
 
-/** The server refuses whatever is asked of it, as it is shutting down, starting or without resources. */
+/** The server refuses every statement, because it is shutting down, starting or out of resources. */
 function isRefusal({ code = '' }: pg.DatabaseError): boolean {
   return code.startsWith('57P') || code.startsWith('08') || code.startsWith('53');
 }

@@ -45,7 +45,7 @@ export async function openReplicas(options: ReplicasOptions) {
   return {
     /** Statements of one search, by one replica as long as that shows what is needed; from then on by another one, or by the primary. */
     open(needed: () => Position | undefined): Queryable {
-      /** Those that this search may still use. It never returns to one: parts of the index would seem to come and go. */
+      /** Replicas that this search may still use. It never returns to one: parts of the index would seem to come and go. */
       let left: Replica[] | undefined;
       return createQueryable(
         async <R extends object>(...[text, values, { onPrimary, ...rest } = {}]: Parameters<Run>) => {

@@ -136,7 +136,7 @@ function known(attributes: NonNullable<SpanOptions['attributes']>): OtelAttribut
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
-/** Of the levels 10, 20 … 60 of pino. */
+/** Names of the levels 10, 20 … 60 of pino. */
 const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'] as const;
 
 /** A line of the log as a record of OpenTelemetry. `line` is what pino writes. */

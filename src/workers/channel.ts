@@ -54,7 +54,7 @@ export function openSupervisorChannel() {
   send({ kind: 'ready' });
 
   return {
-    /** What this worker has to do. Never resolves if the worker is stopped before. */
+    /** The work of this worker. Never resolves if it is stopped before. */
     assignment,
     /** Aborted when the worker shall finish what it has begun, and end; the reason is `SupervisorGone` where nobody waits for that any more. */
     stop: stop.signal,

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { SettingsError } from '../settings.ts';
 
-/** What all workers have together, and the least that one must have. Rates are not divided, but shared (http/shared-limits.ts). */
+/** Settings whose values the workers divide, and the minimum for one worker. Rates are shared instead (http/shared-limits.ts). */
 const divided = {
   DATABASE_CONNECTIONS: 2,
   OVERLOAD_WAITING_CONNECTIONS: 1,

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { Spent } from '../http/shared-limits.ts';
 import type { OperationsStart, Process } from '../main.ts';
 
-// What the supervisor and its workers say to each other, over the channel that node:cluster opens between them:
+// Messages between the supervisor and its workers, over the channel that node:cluster opens between them:
 //
 //   worker: ready → supervisor: assignment → worker: started, or failed and its end
 //   supervisor: stop → worker drains and ends. A channel that is closed means the same: the supervisor is gone.
@@ -31,7 +31,7 @@ export type FromWorker =
 export interface Assignment {
   /** From 1; a worker that replaces another one has its number. */
   worker: number;
-  /** Of the supervisor, with this worker's part of what is divided. */
+  /** The supervisor's configuration, with this worker's part of divided settings. */
   config: Config;
   operationsStart: OperationsStart;
 }

@@ -4,7 +4,7 @@ const firstDelayMs = 200;
 const maxDelayMs = 30_000;
 /** If a worker lived at least this long, its end counts as the first again. */
 const stableMs = 60_000;
-/** So many ends in a row are no accident. */
+/** After this many ends in a row, the supervisor gives advice. */
 const adviseAfter = 3;
 
 export interface End {

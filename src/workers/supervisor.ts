@@ -10,7 +10,7 @@ import { createWorkerPool } from './worker-pool.ts';
 // WORKERS processes run the roles instead of one: the supervisor starts what they share, the embedded database and the demo's network, keeps as many
 // workers running, and stops everything in the reverse order. It serves nothing itself.
 
-/** Of the supervisor itself, which only prepares and looks on. */
+/** Connections of the supervisor itself, which only prepares and watches. */
 const ownConnections = 2;
 
 export function startWorkers(

@@ -5,7 +5,7 @@ import { startWatchdog } from './watchdog.ts';
 const often = { everyMs: 20, maxUnanswered: 4 };
 
 describe('a watchdog', () => {
-  it('gives a worker up that does not answer, once, after so many pings', async () => {
+  it('gives up a worker once that has left several pings unanswered', async () => {
     let pings = 0;
     const silences: number[] = [];
     startWatchdog({ ping: () => void pings++, giveUp: (silentMs) => void silences.push(silentMs) }, often);

@@ -48,7 +48,7 @@ function* findDefaults(inside: unknown, at: readonly string[] = []): Generator<[
   }
 }
 
-/** What the network does without a value, in words of the values that there are. */
+/** The observed behaviour without a value, expressed by one of the possible values. */
 const observed: Record<string, () => Promise<unknown>> = {
   'catalog /catalog/subscription get limit': async () => (await listed()).limit,
   'catalog /catalog/subscription get offset': async () => (await listed()).offset,

@@ -174,7 +174,7 @@ describe('the examples of members', () => {
     IntentFilters: ['discover', 'filter', ['message', 'intent', 'filters']],
     SpatialEntry: ['discover', 'words', ['message', 'intent', 'spatial', 0]],
   };
-  /** What the examples of requests do not have, and these are inside of. */
+  /** Missing parents in the examples of requests. */
   const parents: Record<string, [at: (string | number)[], value: unknown]> = {
     TimePeriod: [['message', 'catalogs', 0, 'validity'], {}],
     Variant: [

@@ -188,7 +188,7 @@ function runScript(script: string, scope: Record<string, object>): void {
   new Function(...names, script)(createRequire(import.meta.url), ...Object.values(scope));
 }
 
-/** What the linter has to say about an OpenAPI or Arazzo document, with every rule that it recommends. */
+/** Findings of the linter about an OpenAPI or Arazzo document, with every recommended rule. */
 async function lintText(source: string, name: string): Promise<string[]> {
   const config = await createConfig({
     extends: ['recommended'],

@@ -51,7 +51,7 @@ let other: Actor;
 let revoked: Actor;
 let consumerUrl: string;
 const closing: (() => Promise<unknown>)[] = [];
-/** Of subscriptions in the examples: those that stand for them here. */
+/** Subscriptions here that replace those in the examples. */
 const subscriptions = new Map<string, string>();
 
 beforeAll(async () => {
@@ -96,7 +96,7 @@ async function sendWrong(id: ActionId, action: Action, example: RefusalExample):
   return sendSigned(id, action, prepare(id, action, example));
 }
 
-/** What takes more than one changed request of the usual sender. */
+/** Refusals that take more than one changed request of the usual sender. */
 const specialWays: Record<string, (id: ActionId, action: Action, example: RefusalExample) => Promise<Sent>> =
   {
     unsigned: (id, action) =>

@@ -1,4 +1,4 @@
-// What attackers use: their own address, identities of the registry, signatures that are right or wrong, bodies that end or do not.
+// Tools of attackers: their own address, identities of the registry, signatures that are right or wrong, bodies that end or do not.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent, request as ask, createServer } from 'node:http';

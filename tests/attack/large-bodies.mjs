@@ -1,6 +1,6 @@
 // Bodies as large as they may be, and full of members: reading them costs the most.
 
-/** An envelope with so many small members in its context that it has about so many bytes. */
+/** An envelope of about `bytes`, made of many small members in its context. */
 export function largeJson(bytes, { context, message }) {
   const member = (index) => `"m${index}":{"a":[1]}`;
   const parts = [];

@@ -1,4 +1,4 @@
-// What is honestly sold, and what is asked for: 10 shops with 100 kinds of coffee each, all of one provider node.
+// The goods and searches of honest participants: 10 shops with 100 kinds of coffee each, all of one provider node.
 import { randomUUID } from 'node:crypto';
 
 const shops = 10;

@@ -11,7 +11,7 @@ const leastMs = 2_000;
 /** How long an attack may take until it is under way, and to end once it is told to. */
 const beginMs = 180_000;
 const recoveryLimitMs = 60_000;
-/** So many good answers in a row count as recovered. */
+/** This many good answers in a row count as recovered. */
 const goodInARow = 15;
 const fixedSearches = 200;
 const fixedRounds = 3;
@@ -91,7 +91,7 @@ function watchHealth(roles, { p99Ms }) {
   };
   const watching = Promise.all(Object.entries(roles).map(watch));
   return {
-    /** What was not answered, in words. */
+    /** The missing answers, in words. */
     async stop() {
       stopping.abort();
       await watching;
@@ -152,7 +152,7 @@ async function measureRecovery(scene, { perSecond, p99Ms }, { p99 }) {
 }
 
 /**
- * What the attack left in the index must not make others' searches slower: the same searches on an untouched copy of the index and on this
+ * The attack must not leave the index slower: the same searches on an untouched copy of the index and on this
  * one, in turns, so that a noisy machine disturbs both alike.
  */
 async function compareSearches(scenes, scene, row, bounds) {
@@ -214,7 +214,7 @@ function startAttacker(name, { attacked, people }) {
   return {
     underWay,
     failure: () => failure,
-    /** What it counted. */
+    /** Its counts. */
     async stop() {
       if (child.connected) child.send('stop');
       await exited;

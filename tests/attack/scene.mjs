@@ -1,4 +1,4 @@
-// What is attacked: registry, catalog service and discovery service, and the console where an attack says so, as `signpost serve` starts them, on one PostgreSQL, with a market of coffee
+// The attacked services: registry, catalog service and discovery service, and the console if an attack needs it, as `signpost serve` starts them, on one PostgreSQL, with a market of coffee
 // that the honest provider published. It is built once; each attack gets a copy of the database and fresh processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -24,10 +24,9 @@ describe('npm run bench', () => {
     const { findSlowYardsticks } = await import(
       new URL('../../bench/search/yardsticks.mjs', import.meta.url).href
     );
-    const measured = (engine: string, kind: string) =>
-      engine === 'openSearch' && kind === 'radius' ? 5 : 0.2;
+    const measured = (engine: string, kind: string) => (engine === 'merged' && kind === 'radius' ? 5 : 0.2);
     const million = { data: 'stations', resources: 1_000_000 };
-    expect(findSlowYardsticks(million, measured)).toEqual(['openSearch, radius: 5.00 ms instead of 3.8 ms']);
+    expect(findSlowYardsticks(million, measured)).toEqual(['merged, radius: 5.00 ms instead of 3.8 ms']);
     expect(findSlowYardsticks({ ...million, resources: 100_000 }, measured)).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('inspecting a node on the page of npm start (needs
     await signIn(page, scene.token);
     await page.locator('.chain li.broken', { hasText: 'files' }).waitFor();
     expect(await page.locator('.chain li.ok', { hasText: 'index' }).count()).toBeGreaterThan(0);
-    // What was indexed before is served meanwhile.
+    // The version indexed before is served meanwhile.
     await page.getByRole('heading', { name: 'Discoverable, with warnings' }).waitFor();
     expect(await findSeriousViolations(page)).toEqual([]);
 

@@ -28,7 +28,7 @@ const refusedJson: Record<string, string> = {
   y_string_null_escape: 'U+0000 is not allowed',
 };
 
-/** What the RFC leaves to us: the number that we read, or why we refuse the text. */
+/** Cases that the RFC leaves open: the number that we read, or why we refuse the text. */
 const decided: Record<string, [number] | string> = {
   i_number_double_huge_neg_exp: [0],
   i_number_huge_exp: 'a number beyond the range of a double',

@@ -89,7 +89,7 @@ describe('GET /api/schemas/fields', () => {
       path: '@.considerations[*].considerationAttributes.value',
       ...{ label: 'Price', kind: 'number', unit: 'INR', min: 9, max: 18.5 },
     });
-    // Of the offers that name a charger.
+    // From the offers that name a charger.
     expect(type.offers[0]).toMatchObject({ label: 'Price', min: 18.5, max: 18.5 });
   });
 

@@ -6,7 +6,7 @@ import { type Discovering, filter, startDiscovering } from '../support/network/d
 import { defaultNetwork } from '../support/network/network.ts';
 import { until } from '../support/time.ts';
 
-// What each process writes about itself, a row a minute, and what the console makes of the rows of all of them.
+// The rows that each process writes about itself, one a minute, and the console's view of the rows of all of them.
 
 let scene: Discovering;
 let desk: ReturnType<typeof consoleOf>;

@@ -84,7 +84,7 @@ describe('GET /api/inspect of a node that publishes signed files', () => {
       catalogId: scene.catalogId,
     });
     expect(files.expected).not.toBe(files.got);
-    // What was read before is still served.
+    // The version read before is still served.
     expect(found).toMatchObject({
       ...{ verdict: 'warnings', because: files.detail },
       nextStep: `Publish ${scene.catalogId} again. ${files.hint}`,

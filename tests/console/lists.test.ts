@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => network?.close());
 
 const rare = 'rare.example.org/subscribers.beckn.one';
-/** Of a page of fifty. */
+/** Size of a page. */
 const limit = 50;
 const middle = many / 2;
 

@@ -15,7 +15,7 @@ import { send } from '../support/network/signed-service.ts';
 import { runCommand } from '../support/processes/command.ts';
 import { until } from '../support/time.ts';
 
-// What a node can ask a discovery service that crawls it: its crawl log, and to be looked at sooner. Longer than our other tests: all of it
+// Requests of a node to a discovery service that crawls it: for its crawl log, and for an early crawl. Longer than our other tests: all of it
 // is asked of one provider that was crawled.
 
 let network: TestNetwork;

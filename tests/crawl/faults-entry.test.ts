@@ -4,7 +4,7 @@ import { type ForgeryOptions, forge } from '../support/hosted/forged-node.ts';
 import { copyOf } from '../support/hosted/tampering.ts';
 import type { Body } from '../support/network/actor.ts';
 
-// What can be wrong with an entry of an index (self-hosted spec: Errors): it is discarded with its files, and the others count.
+// Faults of an entry of an index (self-hosted spec: Errors): it is discarded with its files, and the others count.
 
 let scene: Scene;
 useScenes((opened) => {

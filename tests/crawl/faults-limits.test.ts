@@ -5,7 +5,7 @@ import { kindOf } from '../support/hosted/tampering.ts';
 import type { Body } from '../support/network/actor.ts';
 import { defaultNetwork } from '../support/network/network.ts';
 
-// What a node may not do too much of, and what this discovery service does not take from everyone: quotas and policies of its settings.
+// Limits for nodes, and files that this discovery service does not accept from everyone: quotas and policies of its settings.
 
 let scene: Scene;
 const network = useScenes(

@@ -48,7 +48,7 @@ function publishMaster({ publish }: Provider, roast: string, id = masterId()) {
   return publish({ message: { catalogs: [catalog], publishDirectives } });
 }
 
-/** What the shop offers extends the bean; its entry says where the MASTER catalog of that is. */
+/** The shop's product extends the bean; its entry says where the MASTER catalog of that is. */
 async function publishExtending(indexUrl: string): Promise<void> {
   const { provider, catalogId } = shop;
   const entry = (document: Body) => {

@@ -10,7 +10,7 @@ import { answers, only, replaced } from '../support/hosted/tampering.ts';
 import type { Body } from '../support/network/actor.ts';
 import { defaultNetwork } from '../support/network/network.ts';
 
-// What can be wrong with the first links of the chain (self-hosted spec: Discovery crawl order, 2 to 4): manifest, Subscriber record, index,
+// Faults of the first links of the chain (self-hosted spec: Discovery crawl order, 2 to 4): manifest, Subscriber record, index,
 // and the keys that signed them. Where one does not hold, nothing that hangs on it is read, and what was served stays.
 
 let scene: Scene;

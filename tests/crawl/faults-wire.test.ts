@@ -14,7 +14,7 @@ import {
 } from '../support/hosted/tampering.ts';
 import type { Spoiler } from '../support/hosted/tampering-proxy.ts';
 
-// What can happen between a host and the crawler, whatever the file is: too large, too slow, endless, of another kind than it should be. Nothing
+// Faults between a host and the crawler, whatever the file is: too large, too slow, endless, of another kind than it should be. Nothing
 // of it is taken, what was served stays, and when the host works again the crawler is where it would have been.
 
 const kilobyte = 1024;

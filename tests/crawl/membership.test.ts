@@ -11,7 +11,7 @@ import { held } from '../support/network/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type Provider, startProvider } from '../support/network/provider.ts';
 
-// What the registry says about a node changes, and nothing that the node itself publishes.
+// The registry's record of a node changes, but nothing that the node itself publishes.
 
 let network: TestNetwork;
 let provider: Provider;

@@ -14,7 +14,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../support/netwo
 import { type Provider, startProvider } from '../support/network/provider.ts';
 import { until } from '../support/time.ts';
 
-// What polling alone finds: nobody gives a hint, and no test makes anything due.
+// Finding changes by polling alone: nobody gives a hint, and no test makes anything due.
 
 const crawled = { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) };
 
@@ -27,7 +27,7 @@ describe('a crawler that polls every second', () => {
   /** At an address that DISCOVERY_NODES names. */
   let place: TamperingProxy;
   const empty = createServer((_request, response) => response.writeHead(404).end());
-  /** What the process logs, as JSON texts. */
+  /** The log of the process, as JSON texts. */
   const logged: string[] = [];
 
   beforeAll(async () => {

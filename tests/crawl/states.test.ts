@@ -7,7 +7,7 @@ import { held } from '../support/network/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type HostedAnswer, type Provider, startProvider } from '../support/network/provider.ts';
 
-// What is served after something happened to a node's files that ought not to happen, or not often. A proxy between the real publisher and the
+// The served state after rare or improper changes of a node's files. A proxy between the real publisher and the
 // crawler replays, hides and spoils.
 
 let network: TestNetwork;
@@ -56,7 +56,7 @@ const look = () => crawl(network.database);
 
 const indexPath = '/index/catalogs.index.json';
 
-/** What is served now, so that it can be served again later. */
+/** The answer as it is served now, to serve it again later. */
 async function snapshot(path: string): Promise<HostedAnswer> {
   const answer = await fetch(provider.url + path);
   const headers = { etag: answer.headers.get('etag') ?? '' };

@@ -65,7 +65,7 @@ function isSigned(document: Body): boolean {
   return verified(document, publicKey()) !== undefined;
 }
 
-/** What a peer holds of the catalog. */
+/** The peer's copy of the catalog. */
 const peerCopy = async () =>
   (await crawlAsOnix(`${scene.provider.url}/index/catalogs.index.json`, publicKey())).get(scene.catalogId);
 

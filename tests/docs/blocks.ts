@@ -18,7 +18,7 @@ import MarkdownIt, { type Token } from 'markdown-it';
 /** Every Markdown document of the project. */
 export const documents: readonly string[] = listDocuments('.');
 
-/** Those with something to run. */
+/** Documents with something to run. */
 export const findGuides = () =>
   documents.filter((document) => readSteps(document).some(({ kind }) => isTaken(kind)));
 
@@ -102,7 +102,7 @@ export function readBlocks(text: string): Block[] {
   return blocks;
 }
 
-/** What stands in single backquotes in the text of a document. */
+/** The text in single backquotes in a document. */
 export function readInlineCode(document: string): string[] {
   const inline = markdown.parse(readFileSync(document, 'utf8'), {}).flatMap(({ children }) => children ?? []);
   return inline.filter(isCode).map(({ content }) => content);
@@ -110,7 +110,7 @@ export function readInlineCode(document: string): string[] {
 
 const isCode = ({ type }: Token) => type === 'code_inline';
 
-/** What is made, fetched, or no part of the project, is passed over. */
+/** Skips generated and downloaded files, and other projects. */
 function listDocuments(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(
     ({ name }) => !name.startsWith('.') && name !== 'node_modules' && name !== 'dist',

@@ -14,7 +14,7 @@ const stepTimeoutMs = 300_000;
 
 export interface Workplace {
   directory: string;
-  /** What it lacks, or undefined. */
+  /** A missing tool, or undefined. */
   findMissing(step: Pick<Step, 'needs'>): Promise<string | undefined>;
   /** A text of the guide with the ports of this place. */
   here(text: string): string;
@@ -89,7 +89,7 @@ async function openPlace(directory: string, path: string, remove: () => Promise<
   await writeFile(terminal, '');
 
   async function shell(script: string, stdin = ''): Promise<string> {
-    // What is printed and what is told stand in the order of a terminal.
+    // Output and errors come in the order of a terminal.
     const shown = run('sh', ['-e', '-c', `exec 2>&1\n${script}`], {
       cwd: directory,
       env,
@@ -172,5 +172,5 @@ const portSettings: Record<string, string> = {
   4005: 'PUBLISHER_TRIGGER_PORT',
 };
 
-/** Of services and receivers that a guide starts beside the demo network. */
+/** Ports of services and receivers that a guide starts beside the demo network. */
 const otherPorts = ['4012', '4013', '4014', '4015', '4016', '4017', '4090'];

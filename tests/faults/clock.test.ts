@@ -31,7 +31,7 @@ let aheadMs = 0;
 const now = () => new Date(Date.now() + aheadMs);
 
 let isDown = false;
-/** What came while everybody was down. */
+/** Calls that came while everybody was down. */
 const refused = { callbacks: 0, pushes: 0, pulls: 0, crawls: 0 };
 type Kind = keyof typeof refused;
 const kinds = Object.keys(refused) as Kind[];
@@ -105,7 +105,7 @@ async function allRefusedAgain(): Promise<void> {
   await until(() => kinds.every((kind) => refused[kind] > before[kind]), 'all kinds of work to fail again');
 }
 
-/** What of it is not done, some time after everybody is up again. */
+/** Number of its parts that are not done, some time after everybody is up again. */
 async function countUndone(run: FaultRun, { messageId, published, pulled, crawled }: Work): Promise<number> {
   isDown = false;
   const isDelivered = async () => {

@@ -16,9 +16,9 @@ declare module 'vitest' {
 export interface Outcome {
   /** Messages and files that were acknowledged to whoever sent them. */
   acknowledged: number;
-  /** Those of them that are missing at the end. */
+  /** Number of them missing at the end. */
   lost: number;
-  /** Those of them that have changed something more than once. */
+  /** Number of them that have changed something more than once. */
   appliedTwice: number;
 }
 
@@ -31,7 +31,7 @@ export interface FaultRow extends Partial<Outcome> {
 }
 
 export interface FaultRun {
-  /** Of the fault, fit for ids. */
+  /** Name of the fault, fit for ids. */
   name: string;
   /** At least `low`, and less than `high`. */
   between(low: number, high: number): number;
@@ -80,7 +80,7 @@ export function strikes(
   };
 }
 
-/** Of the tests of the suite. */
+/** Options of all tests of the suite. */
 export const faultOptions = { retry: 0, timeout: 1_800_000 };
 
 /** mulberry32, from a seed of text. */

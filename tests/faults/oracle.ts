@@ -7,7 +7,7 @@ import { isLong, type Outcome } from './fault-run.ts';
 import { isAnswered, lookAround, ownId, type Published, sharedId, type Work } from './work.ts';
 import type { World } from './world.ts';
 
-// What must hold when the faults are over. An acknowledged message is lost if its effect is missing anywhere:
+// The invariants after the faults. An acknowledged message is lost if its effect is missing anywhere:
 //
 //   a publish        its result on on_publish, its resources in the catalog service, in the discovery service and in the other discovery service that was pushed to
 //   a search         its on_discover, with what was there to find
@@ -94,7 +94,7 @@ async function findMissing(world: World, work: Work): Promise<string[]> {
   return [...publishes.map(({ as, mark }) => `${as.id} ${mark}`), ...searches, ...hosted.map(([id]) => id)];
 }
 
-/** Those that are done. */
+/** The processed ones. */
 async function orderByAcceptance(database: Database, published: readonly Published[]): Promise<Published[]> {
   const { rows } = await database.query<{ messageId: string }>(
     'select message_id as "messageId" from catalog.submission where done_at is not null order by id',
@@ -170,7 +170,7 @@ function findDiffering({ received }: Actor): string[] {
   });
 }
 
-/** What was confirmed stays confirmed: also the next process leaves it alone. (In the short form, killed-delivery.test.ts shows it.) */
+/** A confirmed delivery stays confirmed: the next process leaves it alone, too. (In the short form, killed-delivery.test.ts shows it.) */
 async function findSentAgain(world: World, participants: readonly Actor[], work: Work): Promise<string[]> {
   const { database } = world.network;
   await until(

@@ -45,7 +45,7 @@ function addLater(known: IndexFormats): IndexFormats {
 }
 
 const formats = addLater(indexFormats);
-/** Of the log of a process that failed. */
+/** Last lines of the log of a process that failed. */
 const shownLines = 15;
 /** Offers of the index apply at some hours of some days, and their words count then: searches at two moments may find different resources. */
 const at = new Date('2026-11-17T11:30:00Z');

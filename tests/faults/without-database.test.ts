@@ -11,7 +11,7 @@ import { until, watchFor } from '../support/time.ts';
 
 // A process whose embedded database is gone for good: killed, with all its files deleted. It waits, and ends when it is told to.
 
-/** What the systemd unit and the Compose file in deploy/ grant. */
+/** The grace period of the systemd unit and the Compose file in deploy/. */
 const graceMs = 30_000;
 
 it('a process whose database was killed and deleted does not spin, makes no empty one in its place, and ends when it is told to', async () => {

@@ -9,17 +9,17 @@ import { takeTime, until } from '../support/time.ts';
 import type { FaultRun } from './fault-run.ts';
 import { publishedNetwork, type World } from './world.ts';
 
-// What goes on while a fault strikes, all at once: publishers publish, the catalog service processes and pushes, the discovery service is pushed to, pulls and crawls, and
+// The work during a fault, all at once: publishers publish, the catalog service processes and pushes, the discovery service is pushed to, pulls and crawls, and
 // a consumer searches. Everybody is a careful node: who does not know what became of a message sends the same bytes again.
 
 export interface Work {
-  /** Of whatever is published. */
+  /** Name of the published catalogs. */
   name: string;
   /** Acknowledged publishes. */
   published: Published[];
   /** Acknowledged searches, by their messageId. */
   searched: string[];
-  /** What the nodes have published last: names of resources by catalog. */
+  /** The last published state of the nodes: names of resources by catalog. */
   hosted: Map<string, Record<string, string>>;
 }
 
@@ -33,11 +33,11 @@ export interface Published {
 export interface WorkOptions {
   /** How often the fault strikes. */
   rounds: number;
-  /** Of each publisher in each round, all at once. */
+  /** Number for each publisher in each round, all at once. */
   publishes: number;
   /** Has the fault begin and end; resolves with the moment of its end. */
   strike(world: World): Promise<number>;
-  /** What counts as the first success; unless said, a new publish and a new search, both answered to the end. */
+  /** Counts as the first success; by default, a new publish and a new search, both answered to the end. */
   succeed?(world: World, work: Work): Promise<unknown>;
   /** After the first success. */
   heal?(world: World): Promise<void>;

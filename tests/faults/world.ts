@@ -22,7 +22,7 @@ export interface World {
   /** Its own process runs the registry where every role has one process. */
   network: TestNetwork;
   databaseLine: Line;
-  /** What the services are answered by the registry. */
+  /** The proxy between the services and the registry. */
   registryProxy: TamperingProxy;
   registry: Role;
   catalog: Role;

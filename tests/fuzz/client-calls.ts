@@ -8,7 +8,7 @@ import { Fault } from './target.ts';
 // Calls of the client package that wait for a callback. A call whose callback was refused goes on waiting, and is used again.
 
 export interface ClientCall {
-  /** Of the request that waits for its callback. */
+  /** Context of the request that waits for its callback. */
   context: { messageId: string; transactionId: string };
   body: Buffer;
   authorization: string;
@@ -30,7 +30,7 @@ const methods: Record<CallbackName, { method: string; path: string; args: unknow
   onPull: { method: 'pull', path: actions.pull.path, args: ['0b6b2f6e-5b86-4a43-8a3c-0b7a6a2c1f01'] },
 };
 
-/** So many requests of one call, when every page says that there is another. */
+/** Maximum of requests of one call, when every page names another. */
 const maxPages = 20;
 
 export async function awaitedCall(scene: Scene, callback: CallbackName): Promise<ClientCall> {

@@ -8,7 +8,7 @@ import type { Scene } from './scene.ts';
 
 interface Fixture {
   target: string;
-  /** What it did. */
+  /** Its effect. */
   found: string;
   case: unknown;
 }

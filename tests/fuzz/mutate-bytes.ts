@@ -13,7 +13,7 @@ export interface ByteMutation {
   text: string;
 }
 
-/** What readers of JSON, HTTP, Base64 and CSV stumble over. */
+/** Tokens that readers of JSON, HTTP, Base64 and CSV stumble over. */
 const tokens: readonly string[] = [
   ...[
     '\x00',

@@ -42,7 +42,7 @@ export const mutations: fc.Arbitrary<Mutation[]> = fc.oneof(
 
 export function mutate(document: unknown, changes: readonly Mutation[]): unknown {
   let root = structuredClone(document);
-  // What is put in is a copy too: the next change may be made within it, and the hostile values are used again.
+  // Inserted values are copies: the next change may be made within one, and the hostile values are used again.
   for (const change of changes.map((one) => structuredClone(one))) {
     const slots = slotsOf(root);
     const slot = slots[Math.floor(change.at * slots.length)];

@@ -7,7 +7,7 @@ import { parseSignatureHeader, verifySignature } from '../../src/protocol/reques
 import type { HttpAnswer } from './http-exchange.ts';
 import { accepted, Fault, type FaultKind, type Outcome } from './target.ts';
 
-// What must hold of every answer: no 5xx but a 503 with a code, and every refusal is a NACK as our schema describes it.
+// Rules for every answer: no 5xx but a 503 with a code, and every refusal is a NACK as our schema describes it.
 
 const ajv = createAjv({ everyFault: false });
 const isAcknowledgement = ajv.compile(Acknowledgement);
@@ -18,7 +18,7 @@ const documented5xx: ReadonlySet<string> = new Set([
   ...['503 NET_OVERLOADED', '503 NET_DOWNSTREAM_UNAVAILABLE', '504 NET_TIMEOUT'],
 ]);
 
-/** Of a service whose answers are NACKs. */
+/** Judges an answer of a service whose answers are NACKs. */
 export function judgeNack(answer: HttpAnswer): Outcome {
   const { status } = answer;
   const body = parseBody(answer);

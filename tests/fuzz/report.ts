@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Found, Row } from './runner.ts';
 import type { FaultKind } from './target.ts';
 
-/** What the table shows of a row. */
+/** A row of the table. */
 export function summarize({ target, cases, accepted, refused, seconds, faults, after }: Row) {
   const count = (...kinds: FaultKind[]) => faults.filter(({ kind }) => kinds.includes(kind)).length;
   const [most] = Object.entries(after).sort(([, a], [, b]) => b.peak - a.peak);
@@ -27,7 +27,7 @@ function byClass(refused: Row['refused']): string {
   return sorted.map(([name, times]) => `${name} ${times}`).join(', ');
 }
 
-/** What is told as soon as a target is done: every code, and the memory of every process. */
+/** The report when a target is done: every code, and the memory of every process. */
 export function describeRow({ target, cases, accepted, refused, seconds, faults, after }: Row): string {
   const memory = Object.entries(after).map(([name, { heap, peak }]) => `${name} ${heap}/${peak}`);
   return JSON.stringify({
@@ -38,9 +38,9 @@ export function describeRow({ target, cases, accepted, refused, seconds, faults,
 
 /** In MB. */
 export interface MemoryBounds {
-  /** Of the resident set, at any time. */
+  /** Highest resident set at any time. */
   peak: number;
-  /** Of the heap between the first target and the last, with garbage collected. */
+  /** Growth of the heap between the first target and the last, with garbage collected. */
   growth: number;
 }
 

@@ -14,7 +14,7 @@ export interface Row {
   /** By code. */
   refused: Record<string, number>;
   seconds: number;
-  /** What was found, each with its case. */
+  /** The findings, each with its case. */
   faults: Found[];
   /** By process, after the cases of the target. */
   after: Record<string, Memory>;
@@ -34,7 +34,7 @@ export interface RunOptions {
   tell?: (row: Row) => void;
 }
 
-/** Drawn at a time: so many are in memory. */
+/** Cases drawn at a time: this many are in memory. */
 const chunk = 100;
 /** How many faults of a target are enough to know that it is broken. */
 const maxFaults = 20;

@@ -36,9 +36,9 @@ export interface Scene {
   /** For commands that talk to this network. */
   settings: Record<string, string>;
   dataDir: string;
-  /** What a role that is not ready says. */
+  /** The report of a role that is not ready. */
   findUnready(): Promise<string | undefined>;
-  /** What a target has opened is closed with the scene. */
+  /** Closes something that a target has opened together with the scene. */
   closing(end: () => Promise<unknown>): void;
   close(): Promise<void>;
 }
@@ -109,7 +109,7 @@ export async function openScene({ together = false } = {}): Promise<Scene> {
   }
 }
 
-/** What is wrong is to be refused for that, not for coming too often or on a busy machine. */
+/** Limits off: a wrong request is to be refused for its fault, not for coming too often or on a busy machine. */
 const limits: Record<string, string> = {
   ...{ ALLOW_PRIVATE_ADDRESSES: 'true', RETRY_BASE_MS: '50', OVERLOAD_EVENT_LOOP_MS: '60000' },
   // Nobody answers there: names in bad input lead nowhere, and do so at once.

@@ -13,7 +13,7 @@ export interface Target<C = unknown> {
   run(scene: Scene, one: C, id: string): Promise<Outcome>;
   /** How many at once. */
   concurrency?: number;
-  /** What must hold when all of its cases are done; throws a Fault. */
+  /** Checks invariants when all of its cases are done; throws a Fault. */
   finish?(scene: Scene): Promise<void>;
 }
 

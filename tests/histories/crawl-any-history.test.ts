@@ -26,7 +26,7 @@ afterAll(() => proxied?.close());
 /** Compacts soon. */
 const limits = { compactionChanges: 3, compactionFraction: 10 };
 
-/** What a provider does before the next crawl, and what the crawler meets then. */
+/** The provider's actions before the next crawl, and the faults that the crawler meets then. */
 interface Step {
   act: 'publish' | 'rebase' | 'pause' | 'resume' | 'rotate' | 'nothing';
   view: 'as it is' | 'an old index' | 'an index without it' | '304' | 'no host' | 'no registry';
@@ -65,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   age: fc.double({ min: 0, max: 0.999, noNaN: true }),
 });
 
-/** What an index of the provider said of its catalog. */
+/** The statement of an index of the provider about its catalog. */
 interface Announced {
   entryVersion: number;
   resources: object[];

@@ -41,7 +41,7 @@ describe('a reader of a published tree', () => {
   });
 });
 
-/** What is said of a catalog, without the lists that only the files of a tree need. */
+/** The expected state of a catalog, without the lists that only the files of a tree need. */
 interface Expected {
   catalog: Catalog;
   directives: Map<string, ResourceDirective>;
@@ -54,7 +54,7 @@ interface World {
   now: Date;
   expected: Map<string, Expected>;
   retired: Set<string>;
-  /** What readers held after each step. */
+  /** The state of readers after each step. */
   readers: Map<string, Held>[];
   /** The entries after the last step. */
   entries: Map<string, IndexEntry>;

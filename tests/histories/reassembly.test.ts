@@ -26,7 +26,7 @@ import type { TestNetwork } from '../support/network/network.ts';
 import { type Directive, publish, served } from '../support/network/publish.ts';
 import { watchFor } from '../support/time.ts';
 
-// What becomes of dependents when their master changes: the template's value stands, what was published stays stored.
+// Dependents after a change of their master: the template's value wins, and the published value stays stored.
 
 let network: TestNetwork;
 let facilitator: Actor;

@@ -11,7 +11,7 @@ import { longest } from '../support/longest-first.ts';
 const pureFolders = ['protocol', 'rules', 'import', 'demo'];
 const pureBuiltins = ['node:crypto', 'node:buffer', 'node:util', 'node:net', 'node:zlib', 'node:module'];
 
-/** What of `search` others may import, and how many names it has; beside it, what commands load without the engine. */
+/** The files of `search` that others may import, and the number of names; beside them, files that commands load without the engine. */
 const searchDoor = join('search', 'port.ts');
 const searchStatus = join('search', 'status.ts');
 const maxNamesOfDoor = 25;
@@ -201,7 +201,7 @@ describe('the architecture', () => {
   });
 });
 
-/** What the client package may use of the server's source: what is said, what is trusted of published files and how they are verified link by link, what a hit says, which addresses are public, whose callback counts, and two pure helpers. */
+/** Sources of the server that the client package may use: messages, trust and verification of published files, readers of hits, public addresses, whose callback counts, and two pure helpers. */
 const sourcesOfClient = [
   /^src\/protocol\//,
   /^src\/rules\/self-hosted\//,
@@ -323,7 +323,7 @@ function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   }
 }
 
-/** What of the search engine a file outside of it imports beside its door. */
+/** Files of the search engine that a file outside of it imports beside its door. */
 function reachesInto(file: string, targets: readonly string[]): string[] {
   if (roomOf(file) === 'search') return [];
   return targets.filter(
@@ -347,7 +347,7 @@ interface DeclaredContext {
   name: string;
   /** Its own. */
   members: number;
-  /** What it extends, and how many members it picks of that. */
+  /** The extended type, and the number of members picked from it. */
   extended: { of: string; picked?: number }[];
 }
 

@@ -8,7 +8,7 @@ import { held } from '../support/network/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type Provider, startProvider } from '../support/network/provider.ts';
 
-// What crawled resources inherit is bounded as what is published is: a catalog that inherits too much is not applied.
+// Inherited bytes of crawled resources are limited like those of published ones: a catalog that inherits too much is not applied.
 
 const kibibyte = 1024;
 
@@ -30,7 +30,7 @@ function useNetwork(settings: Record<string, string>): void {
   });
   afterEach(async () => {
     await expectCounted();
-    // What the registry still names is found again, but nobody answers there any more.
+    // The node is found again if the registry still names it, but nobody answers there any more.
     await network.database.query('delete from discovery.crawl_node');
     await Promise.all([facilitator.stop(), shop.stop()]);
   });
@@ -75,7 +75,7 @@ const editions = async (name: string) =>
   (await copyOf(name))?.resources.map(({ resourceAttributes }: Body) => resourceAttributes?.edition).sort();
 const names = (count: number) => Array.from({ length: count }, (_, index) => `r${index}`).sort();
 
-/** What is counted is what is there. */
+/** The sums equal the rows. */
 async function expectCounted(): Promise<void> {
   const { rows } = await network.database.query(
     `select target_id, master_resource_id, uses, counted.count

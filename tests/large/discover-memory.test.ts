@@ -54,7 +54,7 @@ afterAll(async () => {
   await home.drop();
 });
 
-/** What it answers is on its way for a while, one answer longer than another: meanwhile others commit, and search. */
+/** Delays its answers, one longer than another: meanwhile others commit, and search. */
 function slowed(opened: Database): Database {
   let answers = 0;
   const query: Database['query'] = async (...asked) => {
@@ -128,10 +128,10 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.record({
   asked: fc.nat(),
 });
 
-/** What a writer's catalog should be. */
+/** The expected catalog of a writer. */
 interface Shelf {
   items: ReadonlyMap<string, Item>;
-  /** What keeps it from being found. */
+  /** The reasons why it is not found. */
   hidden: readonly Step['kind'][];
 }
 

@@ -118,7 +118,7 @@ interface Made {
   stations: number;
   chargers: number;
   catalogs: number;
-  /** What is told of places that look wrong. */
+  /** Reports about places that look wrong. */
   doubts?: string[];
   /** 2 where values are lost. */
   exitCode?: number;

@@ -16,11 +16,11 @@ import type { Actor, Body } from '../support/network/actor.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type Directive, publish, served } from '../support/network/publish.ts';
 
-// What resources inherit is bounded. A publish of 50 kB could otherwise become gigabytes.
+// Inherited bytes are limited: a publish of 50 kB could otherwise become gigabytes.
 
 const kibibyte = 1024;
 
-/** A template of about so many bytes. */
+/** A template of about `bytes`. */
 function template(id: string, bytes: number, attributes: object = {}) {
   return coffee(id, { ...attributes, text: 'x'.repeat(bytes) });
 }
@@ -108,7 +108,7 @@ describe('with limits of a few kibibytes', () => {
     expect(await publishExtending(neighbour, bare('other-shop', 4), 'small')).toMatchObject({
       status: 'ACCEPTED',
     });
-    // What the publisher gives up makes room.
+    // Removing a catalog makes room.
     const without = catalog('shop-1', { resources: [plain('p')] });
     await publish(provider, without, { visibleTo: [retail], updateMode: 'FULL' });
     expect(await publishExtending(provider, bare('shop-3', 4), 'small')).toMatchObject({
@@ -195,7 +195,7 @@ describe('with limits of a few kibibytes', () => {
       chosen: fc.subarray(ids, { minLength: 1 }),
       extended: fc.constantFrom(undefined, 'odd', 'even'),
       updateMode: fc.constantFrom('MERGE' as const, 'FULL' as const),
-      /** Of the master before it, where it changes. */
+      /** Bytes of the changed master. */
       bytes: fc.option(fc.nat(2_500)),
     });
     await publishMaster(
@@ -219,7 +219,7 @@ describe('with limits of a few kibibytes', () => {
   });
 });
 
-/** What is counted is what is there. */
+/** The sums equal the rows. */
 async function expectCounted({ database }: TestNetwork): Promise<void> {
   const { rows: wrong } = await database.query(
     `select catalog_key, master_key, master_resource_id, edition, uses, counted.count

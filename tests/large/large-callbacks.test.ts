@@ -28,7 +28,7 @@ const request = signRequest(service, Buffer.from('{}'), { now: new Date() });
 const [signature = ''] = chainValues(request);
 const findSentRequest = async (messageId: string) => (messageId === 'm-1' ? chainValues(request) : []);
 
-/** Of many small members, which take longest to parse; the context comes last. */
+/** A body of many small members, which take longest to parse; the context comes last. */
 function largeBody(bytes: number): Buffer {
   const catalogs = `{"status":"COMPLETED","catalogs":[],"x":[${'{"a":1},'.repeat(bytes / 8 - 100)}0]}`;
   const { context } = JSON.parse(bodyOf(actions.onPull, { messageId: 'm-1' }));

@@ -69,7 +69,7 @@ function readBaseline(wire: Uint8Array, by: Reader, declared = wire) {
   return readFile(by, { ...task, reference: entry.entry.baseline ?? reference }, signal);
 }
 
-/** What both ways lead to, which must be the same. */
+/** The result of both ways, which must be the same. */
 async function bothWays<T>(read: (by: Reader) => Promise<T>): Promise<T | { fault: unknown }> {
   const outcome = (by: Reader) =>
     read(by).catch(({ name, document, code, message }) => ({ fault: { name, document, code, message } }));

@@ -54,7 +54,7 @@ const shops = many(300, (shop) =>
     [{ id: `cheap-${shop}`, descriptor: { name: `Cheap ${shop}` }, resourceIds: [`shop-${shop}-0`] }],
   ),
 );
-/** What is looked for in the shops, on the first page. */
+/** Searches for goods of the shops, first page. */
 const searches = many(40, (index) => ({
   ...(index % 4 === 3
     ? filter(`$.catalogs[*].offers[?@.descriptor.name == 'Cheap ${index}']`)
@@ -73,7 +73,7 @@ async function expectAsBefore(published: readonly Catalog[]): Promise<void> {
   expect((await counted.find(searches)).found).toEqual(before.found);
   const after = await counted.find(searches);
   expect(after.found).toEqual(before.found);
-  // What few offers with a word cover is read with one statement more.
+  // Offers with a word are few, so reading what they cover takes one more statement.
   expect(after.asked.statements).toBeLessThanOrEqual(before.asked.statements + 2);
   expect(after.asked.characters).toBeLessThan(before.asked.characters * 1.2);
 }

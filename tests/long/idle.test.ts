@@ -10,12 +10,12 @@ import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { makeDataDir } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
 
-// What processes do while nobody asks them anything costs the same, however many catalogs there are. All roles run on 100,000 catalogs, PostgreSQL logs the plan of every statement, and
+// The cost of idle processes must not depend on the number of catalogs. All roles run on 100,000 catalogs, PostgreSQL logs the plan of every statement, and
 // a statement of every timer has to be seen (support/timers.ts).
 
-/** So many rows make a table large. */
+/** Rows of a large table. */
 const largeRows = 10_000;
-/** A step of the compaction reads so many. No other statement comes near. */
+/** Maximum of rows read by a step of the compaction. No other statement comes near. */
 const mostRead = 20_000;
 
 /** Statements of a start: they bring what is stored in line with the settings of the process. */
@@ -51,7 +51,7 @@ describe('roles with 100,000 catalogs and nothing to do', () => {
     await admin.connect();
     await network.restart(async () => {
       await fillTables(admin);
-      // What the first start has done a moment ago is due again.
+      // Work that the first start has just done is due again.
       await admin.query(
         `update work.housekeeping set due_at = now(); delete from console.minute where process = ''`,
       );
@@ -126,7 +126,7 @@ interface PlanNode {
 /** The statements that the server has logged since this was opened. */
 interface PlanLog {
   all: Statement[];
-  /** Those that were not read before. */
+  /** Statements that were not read before. */
   read(): Statement[];
   close(): void;
 }
@@ -163,7 +163,7 @@ function faultsOf({ text, plan }: Statement, large: ReadonlySet<string>): string
     const table = `${node.Schema}.${node['Relation Name']}`;
     const { 'Rows Removed by Filter': filtered = 0, 'Rows Removed by Index Recheck': rechecked = 0 } = node;
     const read = (node['Actual Rows'] + filtered + rechecked) * node['Actual Loops'];
-    // Below a limit, and without a filter, it ends after so many rows.
+    // Below a limit, and without a filter, it ends after as many rows.
     const isBounded = node['Actual Loops'] === 0 || (parent?.['Node Type'] === 'Limit' && !node.Filter);
     const isWhole = node['Node Type'] === 'Seq Scan' && large.has(table) && !isBounded;
     if (/ Scan$/.test(node['Node Type']) && (isWhole || read > mostRead))

@@ -82,7 +82,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What the suite says; rejects where a scenario fails that applies, or passes that does not. */
+/** The output of the suite; rejects if a scenario that applies fails, or one passes that does not apply. */
 async function runSuite(url: string, expected: Record<string, string>): Promise<string> {
   const baseline = join(directory, `${randomUUID()}.yml`);
   await writeFile(
@@ -100,7 +100,7 @@ async function runSuite(url: string, expected: Record<string, string>): Promise<
   return stdout;
 }
 
-/** Those in which something was checked, and nothing failed; a warning is no check. */
+/** Scenarios in which something was checked, and nothing failed; a warning is no check. */
 const passed = (said: string) =>
   [...said.matchAll(/^✓ ([\w-]+): [1-9]\d* passed, 0 failed/gm)].map(([, name]) => name);
 

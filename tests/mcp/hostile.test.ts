@@ -107,7 +107,7 @@ afterAll(async () => {
   await scene?.network.close();
 });
 
-/** What no text may have in it, wherever it is. */
+/** Forbidden in every text, wherever it is. */
 const forbidden =
   /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Co}]|(?![\u200c\u200d])\p{Cf}|<[a-z!/?|]|javascript:|vbscript:|data:text|file:\/\/|\]\(|!\[|`|&lt;|&#/iu;
 /** Lines are ours: a name and a value, a sentence about what follows, or an item. */

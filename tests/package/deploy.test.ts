@@ -13,7 +13,7 @@ import { freePort } from '../support/free-port.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { hasCommand, searchPath } from '../support/processes/reverse-proxy.ts';
 
-// What deploy/ says must be what the code does: names of settings, commands, ports, health. The image itself is built by tests/long/image.test.ts,
+// The files of deploy/ must agree with the code: names of settings, commands, ports, health. The image itself is built by tests/long/image.test.ts,
 // the proxies run in tests/processes/proxies.test.ts.
 
 const run = promisify(execFile);
@@ -132,7 +132,7 @@ describe('the Dockerfile', () => {
     expect(ofKind('RUN')[0]).toMatch(/ sh deploy\/image\/build\.sh \/image$/);
     expect(ofKind('USER')).toEqual(['USER 1000:1000']);
     expect(steps.at(-2)).toBe('CMD ["serve"]');
-    // What the final stage names lies where the script puts it.
+    // The files that the final stage names are where the script puts them.
     for (const [, file = ''] of text.matchAll(/\/opt\/signpost\/(deploy\/[\w./]+)/g))
       expect(await readFile(file, 'utf8')).not.toBe('');
   });

@@ -265,7 +265,7 @@ describe('the packed packages', { retry: 0 }, () => {
   }
 });
 
-/** Of about 5,500 bytes each. */
+/** Resources of about 5,500 bytes each. */
 function teas(catalogId: string, name: string, count: number): object {
   const longDesc = 'A tea that is grown, dried and packed with great care. '.repeat(100);
   return {

@@ -94,7 +94,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
       exitCode: 0,
       out: expect.stringContaining('the database, keys, published files'),
     });
-    // What comes after the backup: receivers are ahead of what will be restored.
+    // Changes after the backup: receivers are ahead of the restored state.
     const atBackup = number;
     await until(() => number >= atBackup + 3, 'more to be published');
     isOver = true;

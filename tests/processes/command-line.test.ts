@@ -40,7 +40,7 @@ async function loadedByNode(args: readonly string[], settings: Record<string, st
   return { loaded: urls.length, packages: new Set(urls.map(packageOf).filter(Boolean)) };
 }
 
-/** What takes long to load. TypeBox and undici are bundled in part (npm run build). */
+/** Packages that take long to load. TypeBox and undici are bundled in part (npm run build). */
 const heavy = [
   ...['fastify', 'ajv', 'typebox', 'undici', 'pg', 'pino', 'pino-pretty', 'prom-client', 're2js', 'yaml'],
 ];
@@ -154,7 +154,7 @@ describe('signpost completion', () => {
   const script = (shell: string) =>
     execFileSync(process.execPath, [commandLine, 'completion', shell], { encoding: 'utf8' });
 
-  /** What bash offers at the end of a line. */
+  /** The completions that bash offers at the end of a line. */
   function complete(bash: string, line: string): string[] {
     const words = line.split(' ');
     const asked = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _signpost; printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -159,7 +159,7 @@ describe('signpost restore', () => {
     expect(await modeOf('restored', 'keys')).toBe(0o700);
     expect(await modeOf('restored', 'operator-token')).toBe(0o600);
     expect(await modeOf('publisher', 'trigger-token')).toBe(0o600);
-    // What is published is for everybody, such as a web server.
+    // Published files are readable for everybody, such as a web server.
     expect(await modeOf('publisher', 'public', 'index.json')).toBe(0o644);
   });
 });

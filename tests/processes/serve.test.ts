@@ -13,7 +13,7 @@ import { hasCommand } from '../support/processes/reverse-proxy.ts';
 import { freePorts, makeDataDir, startCommand, type UpProcess } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
 
-// What an operator meets who starts roles for a network: what must be said first, what is told, and how a start fails.
+// Starting roles for a network: required settings, the printed output, and failing starts.
 
 const atEnd: (() => Promise<unknown>)[] = [];
 
@@ -247,7 +247,7 @@ async function listenOn(server: Server, port: number): Promise<void> {
   atEnd.push(async () => void server.close());
 }
 
-/** What it said at its end: one line. */
+/** Its last output: one line. */
 function failureOf(signpost: UpProcess): string {
   return /^signpost: (.*)\n$/m.exec(signpost.said())?.[1] ?? signpost.said();
 }

@@ -123,7 +123,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       ].sort(),
     );
     expectOrder(spans, names);
-    // What a push brings can be found when its answer is sent.
+    // Pushed catalogs can be found when the push is answered.
     const ingest = spans.find(({ name }) => name === 'ingest');
     const pushed = spans.find((span) => labelOf(span) === 'catalog client catalog/push');
     expect((ingest?.endedAt ?? 0n) <= (pushed?.endedAt ?? 0n)).toBe(true);
@@ -152,7 +152,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const inside = ['plan', 'candidates', 'check', 'answer'].map((name) => `discovery internal ${name}`);
     const names = ['discovery server discover', ...inside, 'discovery client on_discover'];
     const spans = await traceOf(({ traceId }) => traceId === caller.traceId, names);
-    // What the last publish changes while the answer is stored has the search made again, in the same trace.
+    // The last publish changes the index while the answer is stored, so the search is made again, in the same trace.
     expect([...new Set(edges(spans))].sort()).toEqual(
       [
         `${caller.spanId} → discovery server discover`,

@@ -20,7 +20,7 @@ import {
 } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
 
-// What a newcomer types. Longer than our other tests: starting takes seconds, so that most of it is seen in one life of the process.
+// The commands of a newcomer. Longer than our other tests: starting takes seconds, so most of it is seen in one life of the process.
 
 describe('signpost up', () => {
   const { write } = useDirectory();

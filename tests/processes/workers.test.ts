@@ -136,7 +136,7 @@ function start(): Promise<ServiceProcess> {
   });
 }
 
-/** The processes of workers, in the order in which they started, once there were so many. */
+/** The processes of workers, in the order in which they started, once there are `count`. */
 function startedWorkers(count: number): Promise<number[]> {
   return until(() => {
     const pids = logged('a worker has started').map(({ pid }) => Number(pid));

@@ -17,7 +17,7 @@ useDatabase((opened) => {
 const catalogs = Array.from({ length: 8 }, (_, index) => `c${index}`);
 const versions = [1, 2, 3, 4];
 const kept = 3;
-/** What all resources have. */
+/** A fact of all resources. */
 const described = presenceFact(lookupOf([{ name: 'descriptor' }], 'resource').path);
 
 it('catalogs that change at the same time share the runs of their lists, and none is undone for another', async () => {

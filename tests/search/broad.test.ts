@@ -42,7 +42,7 @@ function resources(kind: string, count: number, text?: string) {
 
 const every = (kind: string) => filter(`$.catalogs[*].resources[?@.kind == '${kind}']`);
 
-/** What the log says of answers that were cut. */
+/** Log lines about truncated answers. */
 const cuts = () => logged.filter(({ leftOut }) => leftOut !== undefined);
 
 function discover(...args: string[]): Promise<CommandRun> {

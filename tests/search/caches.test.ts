@@ -10,7 +10,7 @@ import { createTestDatabase } from '../support/database/database.ts';
 import { apply, holdAgainstTheBook } from '../support/search/by-the-book.ts';
 import { arbitraryNow } from '../support/values/arbitrary-index.ts';
 
-// What holds for every cache of the search: whether it is used, and how much it may hold, changes no answer. Asked again, a question costs fewer statements with it, or as many.
+// Rules for every cache of the search: neither its use nor its size changes an answer. Asked again, a question costs fewer statements with it, or as many.
 
 const seed = 20_261_116;
 

@@ -14,7 +14,7 @@ import { comb } from '../support/values/costly-geometries.ts';
 // tests as well, so a service that stops for a moment stops the clock of this test too.
 
 const timeoutMs = 2_500;
-/** What a busy machine may add; without the deadline each of these would take minutes. */
+/** Time that a busy machine may add; without the deadline each of these would take minutes. */
 const graceMs = 10_000;
 
 const { logger, warnings } = keepWarnings();
@@ -96,7 +96,7 @@ describe('discover ends at its deadline, while others go on:', () => {
     // Waiting may take as long as an evaluation.
     expect(performance.now() - begin).toBeLessThan(2 * timeoutMs + graceMs);
     const isFor = (status: number) => answers.filter((answer) => answer.status === status);
-    // Those that had a turn.
+    // Searches that had a turn.
     const evaluated = isFor(504).length;
     for (const { body, headers } of isFor(503)) {
       expect(body.message.error.code).toBe('NET_OVERLOADED');

@@ -12,7 +12,7 @@ import { apply, compare, fill } from '../support/search/by-the-book.ts';
 import type { KnownCatalog } from '../support/search/discover-oracle.ts';
 import { arbitraryNow } from '../support/values/arbitrary-index.ts';
 
-// Words that stand in so many offers that their resources are found by upper bounds, and the best ones verified; and filters that so many offers pass that they are read part by part.
+// Frequent words in offers, whose resources are found by upper bounds, and the best ones verified; and filters that many offers pass, which are read part by part.
 
 let database: Database;
 let threads: ThreadPool;

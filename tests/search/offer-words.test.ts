@@ -31,7 +31,7 @@ it('a word in very many offers has no more of them looked up than it takes to ra
   try {
     const { found } = await searches.find([{ intent: { textSearch: 'night' }, limit: 3 }]);
     expect(found).toEqual([['s0-0', 's0-1', 's0-2']]);
-    // Those of the catalogs of the first resources that are ranked exactly, and of those that are counted.
+    // Lookups in the catalogs of the first resources that are ranked exactly, and of those that are counted.
     expect(lookedUp).toBeLessThan(2_100);
     const others = await searches.find([
       { intent: { textSearch: 'night 17' }, limit: 3 },
@@ -51,7 +51,7 @@ function countKeys(array: unknown): number {
   return ((array as Buffer).length - 20) / 12;
 }
 
-/** Of the first one, the offers on the last ten resources are not valid any more. */
+/** In the first shop, the offers on the last ten resources are not valid any more. */
 function shop(number: number) {
   const id = `s${number}`;
   const ids = Array.from({ length: 200 }, (_, index) => `${id}-${index}`);

@@ -22,7 +22,7 @@ const incoming = {
 const cheap = (id: string, resourceIds?: string[]) =>
   offer(id, { descriptor: { name: 'cheap' }, ...(resourceIds && { resourceIds }) });
 
-// Candidates are checked part by part: of so many before it, the last catalog and its resource come with different parts.
+// Candidates are checked part by part: with this many before it, the last catalog and its resource come with different parts.
 it.each([1_199, 1_999])(
   'After %i resources, one that an offer names and a wide offer covers is found once.',
   async (count) => {

@@ -28,7 +28,7 @@ export function watchFor(ms: number): Promise<void> {
   return delay(ms);
 }
 
-/** What a slow party takes, or somebody who comes at a moment of his own. */
+/** The time of a slow party, or of somebody who comes at a certain moment. */
 export function takeTime(ms: number): Promise<void> {
   return delay(ms);
 }

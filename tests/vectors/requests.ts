@@ -32,7 +32,7 @@ interface Verification {
 interface Acceptance extends Verification {
   subscriberId: string;
   recordId: string;
-  /** Of a signer that keys.json does not have. */
+  /** Public key of a signer that keys.json does not have. */
   publicKey?: string;
 }
 

@@ -91,7 +91,7 @@ interface SignedVector {
   protectedHeader: string;
   signature?: string;
   proof?: Json;
-  /** Of a file; an entry stands in the index. */
+  /** Address of a file; an entry is in the index. */
   url?: string;
   size?: number;
   digest?: string;

@@ -12,7 +12,7 @@ import type { Settings } from './options.ts';
 import { type Answer, send } from './send.ts';
 import type { ReceivedMessage } from './verify-request.ts';
 
-// What every action does: fill in the context, check the request as the service will, send it, and wait for the callback where one is due.
+// The steps of every action: fill in the context, check the request as the service will, send it, and wait for the callback if there will be one.
 
 export interface Core {
   settings: Settings;

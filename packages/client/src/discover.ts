@@ -28,15 +28,15 @@ const maxExactTotal = 1_000;
 /** A resource that was found, with the offers of the answer that cover it, and its catalog without the other resources of the answer. */
 export interface Found extends Hit {
   offers: Offer[];
-  /** Of a text search, where the service says so: higher is better. */
+  /** Rank in a text search, if the service sends it: higher is better. */
   rank?: number;
   /** To the geometry that matched, of a search around a place, where the service says so. */
   distanceMeters?: number;
 }
 
 /**
- * What a discovery service finds, in its order, page by page as it is read (catalog spec: POST /discover). Each page is a request of its own: what
- * changes meanwhile may be seen twice or not at all. A text stands for a text search.
+ * Yields the hits of a discovery service in its order, page by page as they are read (catalog spec: POST /discover). Each page is a separate request:
+ * a hit that changes between two pages may come twice or not at all. A string is a text search.
  */
 export async function* discover(
   core: Core,

@@ -6,7 +6,7 @@ export class SignpostError extends Error {
   readonly code: ErrorCode | (string & {});
   /** JSONPath to the culprit in the request, where there is one. */
   readonly path?: string;
-  /** Of the request: the service's operator finds it by this id. */
+  /** The messageId of the request: the service's operator can find it by this. */
   readonly messageId?: string;
   /** HTTP status of the answer, where one came. */
   readonly status?: number;

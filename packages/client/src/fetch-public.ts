@@ -8,7 +8,7 @@ import { findLiteralRefusal, publicOnly } from '../../../src/http/public-address
 
 const maxRedirects = 3;
 const redirectStatuses = [301, 302, 303, 307, 308];
-/** Of the constructor: what allows other addresses. */
+/** The option of the constructor that allows other addresses. */
 const setting = 'allowPrivateAddresses';
 
 export interface FetchedBody {

@@ -1,7 +1,7 @@
 import { SignpostError } from './errors.ts';
 import type { ReceivedMessage } from './verify-request.ts';
 
-/** What came, in memory: for tests, and for scripts that look at pushes. Give `inbox.take` to the constructor as `onMessage`. */
+/** Received messages, in memory: for tests, and for scripts that look at pushes. Give `inbox.take` to the constructor as `onMessage`. */
 export interface Inbox {
   /** In the order in which they came. */
   readonly messages: readonly ReceivedMessage[];

@@ -1,4 +1,4 @@
-// What others install to sign, publish, discover and verify. Nothing else of this package is public.
+// The public interface of this package: sign, publish, discover, verify.
 
 export type { Catalog, Offer, Provider, ReceivedCatalog, Resource } from '../../../src/protocol/catalog.ts';
 export type { Context } from '../../../src/protocol/context.ts';

@@ -37,7 +37,7 @@ export interface SignpostOptions {
   allowPrivateAddresses?: boolean;
   /** In place of the global one. Downloads use it only where private addresses are allowed: otherwise the address is checked where it is connected to. */
   fetch?: typeof fetch;
-  /** What is worth knowing and stops nothing, such as an answer that somebody else signed (default: warnings to the console). */
+  /** Receives messages that stop nothing, such as an answer that somebody else signed (default: warnings to the console). */
   logger?: ClientLogger;
 }
 

@@ -24,9 +24,9 @@ export interface Proof {
   node?: string;
   catalogId: string;
   resourceId: string;
-  /** Of the catalog. */
+  /** Version of the catalog. */
   version?: number;
-  /** What was read, in the order of the chain: manifest, Subscriber record, index, baseline, changes. */
+  /** The files that were read, in the order of the chain: manifest, Subscriber record, index, baseline, changes. */
   files: ProofFile[];
   /** Paths in the hit whose values are not those of the files. */
   differences: string[];
@@ -163,7 +163,7 @@ function compare(hit: Hit, content: CatalogContent): Problem & Pick<Proof, 'diff
 /** The files of a MASTER catalog may be those of another node, so they are not read. */
 const notCompared = 'Not compared, because it comes from a MASTER catalog:';
 
-/** What a hit shows must be in the files. The files may have more: a discovery service may leave members out (strict form). */
+/** Every member of a hit must be in the files. The files may have more: a discovery service may leave members out (strict form). */
 function findDifferences(
   path: string,
   shown: unknown,

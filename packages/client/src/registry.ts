@@ -32,7 +32,7 @@ export interface RegistryOptions {
 
 const maxKeepMs = 5 * 60_000;
 const notFoundKeepMs = 30_000;
-/** What was asked for first is forgotten first: a client talks to a few services. */
+/** The oldest lookups are dropped first: a client talks to a few services. */
 const maxKept = 1_000;
 const askTimeoutMs = 5_000;
 const maxAnswerBytes = 4 * 1024 * 1024;

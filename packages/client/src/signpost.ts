@@ -31,7 +31,7 @@ export class Signpost {
     return publish(this.#core, catalogs, options);
   }
 
-  /** What a discovery service finds, asked for page by page as it is read. A text stands for a text search. */
+  /** The hits of a discovery service, requested page by page as they are read. A string is a text search. */
   discover(intent: Intent | string, options?: DiscoverOptions): AsyncGenerator<Found, void, void> {
     return discover(this.#core, intent, options);
   }
@@ -59,7 +59,7 @@ export class Signpost {
     return search(this.#core, filters, options);
   }
 
-  /** What came to your address, from a server of your own. The adapters call it. */
+  /** Handles a request that your own server received. The adapters call it. */
   receive(request: ReceivedRequest): Promise<SentAnswer> {
     return receive(this.#core, request);
   }

@@ -2,7 +2,7 @@ import type { CatalogType } from '../../../src/protocol/catalog.ts';
 import type { HostedDocument } from '../../../src/rules/self-hosted/faults.ts';
 import type { Registry } from './registry.ts';
 
-// What a verification of published files is asked, and what it says.
+// The options of a verification of published files, and its report.
 
 export interface VerifyTreeOptions {
   /** Base address of the registry's DeDi API, or a registry of your own making: the keys of the node are the registry's word. */
@@ -44,6 +44,6 @@ export interface TreeFault {
   catalogId?: string;
   code: string;
   message: string;
-  /** What to do about it. */
+  /** The next step. */
   hint: string;
 }

@@ -63,7 +63,7 @@ export interface VerifyOptions {
   resolveKey(signer: { subscriberId: string; keyId: string }): ResolvedKey | Promise<ResolvedKey>;
   /** The Authorization headers that your request with this messageId was sent with, one for each attempt: a callback signs one of their signatures. */
   findSent?(messageId: string): readonly string[] | Promise<readonly string[]>;
-  /** What is expected at this address; without it, whatever `context.action` names. */
+  /** The action expected at this address; without it, any that `context.action` names. */
   action?: ReceivedMessage['action'];
   /** Refuses callbacks that do not sign the signature of the request that they answer (default false: some peers send none). */
   requireCallbackChain?: boolean;

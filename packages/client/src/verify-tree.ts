@@ -14,7 +14,7 @@ import { createRegistry, defaultRegistryName } from './registry.ts';
 import type { TreeReport, VerifyTreeOptions } from './tree-report.ts';
 import { openSource, type TreeSource } from './tree-source.ts';
 
-/** Those of the crawler. */
+/** The limits of the crawler. */
 const limits = { maxIndexes: 100, maxEntries: 20_000, maxChanges: 1_000, maxMasters: 8 };
 const maxInflatedBytes = 100 * 1024 * 1024;
 
@@ -31,7 +31,7 @@ export interface WalkedTree {
   report: TreeReport;
   /** The documents that were read, in the order of the chain. */
   files: { document: HostedDocument; url: string; digest?: string }[];
-  /** Of the catalog that was asked for, if all of its files hold. */
+  /** Content of the requested catalog, if all of its files hold. */
   content?: CatalogContent;
 }
 
@@ -70,7 +70,7 @@ function note(report: TreeReport, link: Finding): void {
   if (link.kind === 'holds' && link.document !== 'catalog') report.documents += 1;
   if (link.kind !== 'fault') return;
   const { url, catalogId, code, message, hint } = link;
-  // What the files of a catalog do not add up to is a fault of the entry that lists them.
+  // If the files of a catalog do not add up, the fault is in the entry that lists them.
   const document = link.document === 'catalog' ? 'entry' : (link.document as HostedDocument);
   report.faults.push({ document, url, catalogId, code, message, hint });
 }

@@ -42,7 +42,7 @@ export async function verifyChecksums(directory: string, bytes: number): Promise
     throw new CommandError(
       `${directory} is damaged: its files have more than the ${bytes} bytes that were backed up. Nothing was restored: take another backup.`,
     );
-  // What is only named is never opened: it may be a device or a pipe, which has no end, or a file elsewhere.
+  // Files are opened only after their kinds and sizes were checked: a device or a pipe has no end.
   if (broken.length === 0)
     for (const path of present)
       if ((await digest(join(directory, path)).catch(() => 'unreadable')) !== listed.get(path))

@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts';
 import { isJsonObject, parseIfJson } from '../../protocol/json.ts';
 import { CommandError } from '../command.ts';
 
-// What is where in a backup:
+// The files of a backup:
 //
 //   backup.json     when it was made, and of what; written last, so that a backup without it is none
 //   SHA256SUMS      of all files that follow
@@ -40,7 +40,7 @@ export async function readFacts(directory: string) {
     version: String(facts.version),
     hasDatabase: facts.hasDatabase === true,
     hasPublisher: facts.hasPublisher === true,
-    /** Of all files that SHA256SUMS lists, together; older backups do not say. */
+    /** Total size of the files in SHA256SUMS; older backups do not have it. */
     bytes: typeof facts.bytes === 'number' ? facts.bytes : Number.POSITIVE_INFINITY,
   };
 }

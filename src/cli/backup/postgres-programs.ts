@@ -11,7 +11,7 @@ import { CommandError } from '../command.ts';
 
 const execute = promisify(execFile);
 
-/** What every restored process finds anew, or what only means something to the server that it was written on: numbers of transactions. */
+/** Tables that every process fills again, or whose content is valid only on the server that wrote it, such as transaction ids. */
 const withoutData = ['discovery.change', 'discovery.index_process'];
 
 export async function dumpDatabase(url: string, file: string, form = ['--format=custom']): Promise<void> {

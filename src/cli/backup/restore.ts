@@ -28,7 +28,7 @@ export async function restore(
   const facts = directory === undefined ? undefined : await readFacts(directory);
   if (directory !== undefined && facts)
     await restoreFrom(directory, { ...facts, hasDatabase: facts.hasDatabase && database }, config, context);
-  // What others know is newer than what was restored: they are told everything, and asked for everything.
+  // Other services know a newer state than the restored one, so everything is sent to them and requested from them again.
   const tellOthers = () =>
     withDatabase(context, async (restored) => {
       await forgetTransactions(restored);

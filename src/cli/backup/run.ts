@@ -51,7 +51,7 @@ export async function backup(
   printResult(context, json, { directory, ...facts }, text);
 }
 
-/** What is copied cannot be copied into itself, and the next backup would copy this one. */
+/** A directory cannot be copied into itself, and the next backup would contain this one. */
 async function refuseInside(directory: string, copied: readonly string[]): Promise<void> {
   const real = async (path: string) => realpath(path).catch(() => resolve(path));
   const parent = await real(dirname(resolve(directory)));

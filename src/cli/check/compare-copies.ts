@@ -24,7 +24,7 @@ export interface Sides {
   onCatalogs(count: number): void;
 }
 
-/** What the catalog service does not know of the subscriptions; feeds that fail are troubles. */
+/** Feeds without an active subscription at the catalog service. Feeds that fail are troubles. */
 export function compareFeeds({ service, feeds, active }: Sides): Suspect[] {
   return feeds.flatMap(({ catalogUrl, networkId, subscriptionId }): Suspect[] => {
     if (subscriptionId !== null && active.has(subscriptionId)) return [];
@@ -112,7 +112,7 @@ function describeDocuments(published: ReadonlyMap<string, string>, copied: Reado
   return parts.filter((part) => part !== '').join('; ') || 'the members of the catalog itself';
 }
 
-/** What searches find, although the catalog service does not have it, or not for this discovery service. */
+/** Catalogs that searches find, although the catalog service does not have them, or not for this discovery service. */
 async function findSurplus(
   { catalogs, index }: Sides,
   source: string,

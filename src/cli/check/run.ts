@@ -34,7 +34,7 @@ export interface CheckOptions {
   json?: boolean;
 }
 
-/** Of each kind. The rest is of the same. */
+/** Maximum of listed differences of a kind. */
 const maxListed = 10_000;
 /** Times that the parts are compared. A difference counts if every look finds it, and nothing of it has moved between the last two. */
 const looks = 4;

@@ -5,7 +5,7 @@ import { otherSpellings, settings } from '../../setting-table.ts';
 import { SettingsError, secretFile } from '../../settings.ts';
 import type { CommandContext } from '../command.ts';
 
-// What is wrong with the settings of this machine, or probably not meant. Pure.
+// Finds settings that are wrong, or probably not intended. Pure.
 
 interface SettingFinding {
   /** `wrong`: it cannot be read. `unknown`: there is no such setting. `dangerous`: it opens what is usually closed. */

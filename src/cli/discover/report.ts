@@ -12,7 +12,7 @@ import {
 import { listRanked } from '../../rules/ranked.ts';
 import { counted, renderTable } from '../command.ts';
 
-// What was found, as a table: one line per resource. The node is who publishes it: with whom a consumer would order.
+// The hits as a table, one line per resource. NODE is the publisher, from whom a consumer would order.
 
 const maxCellLength = 40;
 

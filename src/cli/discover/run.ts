@@ -25,7 +25,7 @@ export async function discover(
   context: CommandContext,
 ): Promise<void> {
   const message = buildMessage(words, options);
-  // What narrows the search as a whole stands in the context.
+  // Limits on the whole search are in the context.
   const { network, schema, json, near, limit, offset } = options;
   const scope = { ...(network && { networkId: network }), ...(schema && { schemaContext: schema }) };
   if (options.explain) return (await import('./explain.ts')).explain(message, scope, options, context);

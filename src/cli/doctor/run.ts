@@ -74,7 +74,7 @@ export async function diagnoseNode(
   }
 }
 
-/** What other nodes publish too, as the discovery service of this machine knows it; nothing where it has none. */
+/** Chargers that other nodes publish too, from the discovery service of this machine, if there is one. */
 async function findPublishedTwice(node: string, context: CommandContext): Promise<Finding[]> {
   if (!hasDatabase(context.config())) return [];
   const [{ withDatabase }, { readDuplicates }] = await Promise.all([
@@ -146,7 +146,7 @@ function diagnosisOf(node: string, findings: readonly Finding[]) {
   return { node, appearing, faults: of('fault'), hidden: of('hidden'), warnings: of('warning') };
 }
 
-/** What is to be mended first: what is hidden on purpose, only where nothing appears. */
+/** The fault to repair first. Catalogs hidden on purpose count only if nothing appears. */
 function firstTrouble({ faults, hidden, appearing }: Diagnosis): (About & Complaint) | undefined {
   return faults[0] ?? (appearing.length === 0 ? hidden[0] : undefined);
 }

@@ -33,7 +33,7 @@ async function readYaml(bytes: Buffer): Promise<unknown> {
   return parse(bytes.toString('utf8'));
 }
 
-/** What is amiss between the columns of the two, told once: a slip of the pen in either shows here. */
+/** Columns that only the mapping or only the list has, each reported once: this shows spelling mistakes in either. */
 export function compareColumns(mapping: Mapping, columns: readonly string[]): Problem[] {
   const { connectors, ignore } = mapping;
   const isUsed = (column: string) =>

@@ -8,8 +8,8 @@ import { type PublishedTree, readPublishedTree } from '../../publisher/published
 import { findTreeProblem } from '../../publisher/tree-problem.ts';
 import { CommandError, counted, joinSome } from '../command.ts';
 
-// What an operator has done to a catalog since a list made it, and the list knows nothing of. A publish replaces the whole catalog: so an
-// import takes it into the new one.
+// Changes that an operator has made to a catalog after an import, which the list does not have. A publish replaces the whole catalog, so an
+// import copies them into the new one.
 
 /** Nothing is published where there is no directory yet. */
 export async function readPublished({ publisherDir }: Config): Promise<PublishedTree> {
@@ -21,7 +21,7 @@ export async function readPublished({ publisherDir }: Config): Promise<Published
   }
 }
 
-/** What was kept of all catalogs, for a line about it. */
+/** Number of things kept in all catalogs, for the report. */
 export interface Kept {
   /** How many offers were taken over into how many of the catalogs. */
   offers: number;

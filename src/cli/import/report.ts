@@ -2,7 +2,7 @@ import type { Collected } from '../../import/collect.ts';
 import type { Problem } from '../../import/station.ts';
 import { counted } from '../command.ts';
 
-// What an import tells: the same finding in many rows is one line, so that a person reads it; a report file has each of them.
+// The report of an import: one line for the same finding in many rows, for people; a report file has each finding.
 
 export function renderReport({ problems, heldBack }: Pick<Collected, 'problems' | 'heldBack'>): string[] {
   const headings: [kind: Problem['kind'], heading: string][] = [
@@ -62,7 +62,7 @@ interface Group extends Omit<Problem, 'at' | 'kind'> {
 function group(problems: readonly Problem[]): Group[] {
   const groups = new Map<string, Group>();
   for (const { at, column, value, why, kind } of problems) {
-    // What looks wrong has its own value in each row.
+    // Doubtful values differ in every row.
     const [place, shared] = kind === 'doubt' ? [`${at} (${value})`] : [at, value];
     const key = JSON.stringify([column, shared, why]);
     const known = groups.get(key);

@@ -6,7 +6,7 @@ import { CommandError } from '../command.ts';
 
 /** Where rows come from: a CSV list (csv.ts), or the features of a GeoJSON. */
 export interface RowSource {
-  /** What rows may have cells for. */
+  /** Columns that may occur in the rows. */
   columns: readonly string[];
   /** Undefined for what is there and is no row; then it is reported. */
   rows(report: (problem: Problem) => void): AsyncIterable<Row | undefined> | Iterable<Row | undefined>;

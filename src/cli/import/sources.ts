@@ -18,7 +18,7 @@ import { featuresOf, geoJsonLists, type RowSource, readGeoJson } from './rows.ts
 export interface ListSource {
   kind: 'csv' | 'geojson' | 'ocpi' | 'datex';
   file: string;
-  /** Of a CSV or GeoJSON file. */
+  /** Mapping of a CSV or GeoJSON file. */
   mapping?: string;
   /** File of the tariffs that OCPI locations name. */
   tariffs?: string;
@@ -33,7 +33,7 @@ export interface Reading {
   stationCount: number;
   /** Complete when all stations were read. */
   problems: Problem[];
-  /** Of rows, features or locations, which `unit` names. */
+  /** Number of rows, features or locations, as named by `unit`. */
   count: number;
   unit: string;
   /** As the mapping says. */
@@ -108,7 +108,7 @@ async function readRows(source: RowSource, mapping: Mapping, unit: string): Prom
   return { stations: drain(stations), stationCount, problems, count, unit, per: mapping.per };
 }
 
-/** What was read is no longer in memory. */
+/** Yields the items and releases each from memory. */
 function* drain<T>(items: T[]): Generator<T> {
   items.reverse();
   for (let item = items.pop(); item !== undefined; item = items.pop()) yield item;

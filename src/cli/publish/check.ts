@@ -109,7 +109,7 @@ function problemWith({ code, message, hint }: Pick<Complaint, 'code' | 'message'
   return absences.includes(code) ? notThere(message) : { problem: message, advice: hint };
 }
 
-/** What a host answers that has no file yet, or an older one than the index or the manifest names. */
+/** Codes for a host that does not have a file yet, or has an older one than index or manifest name. */
 const absences: readonly string[] = [
   ...['manifest-missing', 'file-missing', 'http-status', 'unreachable', 'timeout', 'digest-mismatch'],
 ];

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts
 import { batchesOf } from '../../rules/inherited-bytes.ts';
 import { CommandError } from '../command.ts';
 
-// What a file to publish may hold: a request with a message, one catalog, or several of them.
+// Forms of a file to publish: a request with a message, one catalog, or several catalogs.
 
 export interface DirectiveOptions {
   type?: CatalogType;

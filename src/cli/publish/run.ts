@@ -45,7 +45,7 @@ export async function publish(
       );
     }
   } catch (error) {
-    // What came before is published all the same.
+    // Files before a wrong one are still published.
     if (outcome.results.length > 0) report(outcome, options, context);
     throw error;
   }

@@ -30,7 +30,7 @@ interface Question {
   advise?(code: string): string;
 }
 
-/** What a request needs of its command. */
+/** The part of the command that a request needs. */
 export type Terminal = Pick<CommandContext, 'config' | 'note'>;
 
 export class Refused extends CommandError {

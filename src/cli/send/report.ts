@@ -15,7 +15,7 @@ export type ReceivedAnswer = Awaited<ReturnType<typeof readAnswer>>;
 
 /** Whether the response header `Signature` is what the answering node wrote for this answer to this request. */
 type SignatureCheck =
-  | { holds: true; signer: string; recordId: string /** Of the signer in the registry. */; url?: string }
+  | { holds: true; signer: string; recordId: string /** In the registry. */; url?: string }
   | { holds: false; reason: string };
 
 export async function readAnswer(
@@ -77,7 +77,7 @@ export function renderCallback({ signer, recordId, chained, bound, context, mess
   ].join('\n');
 }
 
-/** What an on_publish says of catalogs that were not taken as they are: a sentence for each. */
+/** Explains, one sentence per catalog, which catalogs of an on_publish were not accepted as they are. */
 export function findShortcomings({ context, message }: Callback): string[] {
   const { results } = message as Partial<OnPublishMessage>;
   if (context.action !== endpoints.onPublish.name || !Array.isArray(results)) return [];

@@ -23,7 +23,7 @@ interface DraftOptions {
 export type Draft = ReturnType<typeof prepareDraft>;
 export type SendableRequest = ReturnType<typeof buildRequest>;
 
-/** What is going to be sent. It has no document where it is sent as it is, and no action where it is sent verbatim to an unknown address. */
+/** The request to send. It has no document if it is sent verbatim, and no action if it is sent verbatim to an unknown address. */
 export function prepareDraft(options: DraftOptions) {
   const { to, method, verbatim, answering, bytes } = options;
   if (method === 'POST' && bytes.length === 0)

@@ -234,7 +234,7 @@ function authorizationOf({ subscriberId, recordId, expires, signature }: Publish
   return `Signature keyId="${subscriberId}|${recordId}|ed25519",algorithm="ed25519",${times},${headers},signature="${signature}"`;
 }
 
-/** What a catalog service sends when it has processed a publish, or what somebody sends who pretends to be one. */
+/** A callback as a catalog service sends it after it has processed a publish, or as an impostor would. */
 async function callBack(request: Publish, pretence: Pretence = {}): Promise<Response> {
   const { context, signature, digest } = request;
   const answered = callbackContext('catalog/on_publish', context, {

@@ -68,7 +68,7 @@ interface Report {
 
 const answerMs = 6_000;
 
-/** What the roles of an address say; undefined where nobody answers there, or something else. */
+/** The state that the roles at an address report; undefined if nobody answers, or something else does. */
 async function ask(address: string): Promise<Record<string, Report> | undefined> {
   try {
     // Not fetch, which takes 0.2 s of processor time at its first call.

@@ -7,7 +7,7 @@ import type { SyncMemory } from '../../import/sync-plan.ts';
 import { slugOf } from '../../import/template.ts';
 import { CommandError } from '../command.ts';
 
-// What a sync remembers of a source between two runs: a file of DATA_DIR/sync for each source and target.
+// The state of a sync between two runs: a file in DATA_DIR/sync for each source and target.
 
 export interface SourceMemory extends SyncMemory {
   source: string;
@@ -15,7 +15,7 @@ export interface SourceMemory extends SyncMemory {
   target?: string;
   /** Stays as it was at first: a source that grows does not change what its catalogs are. */
   per?: PerUnit;
-  /** Of the files and options, when everything of them was published; absent where something is left to do. */
+  /** Digest of files and options, if everything in them was published; absent if work is left. */
   mark?: string;
 }
 

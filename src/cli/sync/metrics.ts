@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import { createMetrics } from '../../metrics.ts';
 import type { ListenAddress } from '../send/callback.ts';
 
-// What `signpost sync --watch --metrics` reports to Prometheus.
+// Prometheus metrics of `signpost sync --watch --metrics`.
 
-/** What a round did, in catalogs. */
+/** Number of catalogs by outcome of a round. */
 export interface RoundCounts {
   added: number;
   changed: number;

@@ -3,9 +3,9 @@ import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../../http
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
 import { type JsonItems, readItems } from '../../protocol/json-items.ts';
 
-// An operator's OCPI endpoint, read as a Sender's Receiver does (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs,
-// page by page. Later reads ask for what has changed (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report what is
-// gone. No push and no credentials handshake.
+// Reads an operator's OCPI endpoint as a Receiver (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs,
+// page by page. Later reads ask for changes (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report
+// deletions. No push and no credentials handshake.
 
 export interface OcpiReader {
   read(): Promise<OcpiContent>;
@@ -14,7 +14,7 @@ export interface OcpiReader {
 export interface OcpiContent {
   locations: JsonItems;
   tariffs: JsonItems;
-  /** Whether anything came since the last read. */
+  /** Whether anything has changed since the last read. */
   isChanged: boolean;
 }
 
@@ -24,14 +24,14 @@ export class OcpiFailure extends Error {
 }
 
 export interface OcpiReaderOptions {
-  /** Of the versions endpoint. */
+  /** Address of the versions endpoint. */
   url: string;
   token?: string;
   client: GuardedClient;
   /** Keys of locations that an earlier run has read, `DE*ABC*L1`. */
   known?: Iterable<string>;
   now?: () => Date;
-  /** How long to wait before a try again; tests do not wait. */
+  /** Pause before a retry; tests do not wait. */
   pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -62,7 +62,7 @@ export function createOcpiReader({
         hasFailed = false;
         return { locations: modules.locations.objects(), tariffs: modules.tariffs.objects(), isChanged };
       } catch (error) {
-        // The endpoints may have moved. A module that was read whole before the other one failed has changes that nobody was told of.
+        // The endpoints may have moved. A module that was read before the other one failed has changes that were not reported yet.
         endpoints = undefined;
         hasFailed = true;
         throw error;
@@ -71,9 +71,9 @@ export function createOcpiReader({
   };
 }
 
-/** Locations that are gone are noticed within this time. */
+/** Deleted locations are noticed within this time. */
 const fullReadMs = 60 * 60_000;
-/** Clocks differ, and an object may be stored a little after the time that it says. */
+/** Overlap of two reads: clocks differ, and an object may be stored a little after its own time. */
 const overlapMs = 5 * 60_000;
 
 interface Endpoints {
@@ -127,8 +127,8 @@ function createModule(fetch: Fetch, known: Iterable<string> = []) {
 }
 
 /**
- * Objects move between pages while these are read. One reading is enough when it has as many objects as were announced, and all that are expected. Otherwise
- * everything is read until a reading has nothing new, and an object is gone when the last two readings lack it.
+ * Objects move between pages while these are read. One reading is enough if it has as many objects as the server announced, and all expected ones. Otherwise
+ * everything is read until a reading has no new object, and an object counts as deleted if the last two readings lack it.
  */
 async function readPages(
   url: string,
@@ -188,13 +188,13 @@ async function readOnce(
   return { found, total };
 }
 
-/** Servers that send less say so by `X-Limit`, and link to the next page all the same. */
+/** Servers with smaller pages announce that in `X-Limit`, and link to the next page anyway. */
 const pageSize = 200;
 const mostPages = 10_000;
-/** Objects that move between pages while these are read are on two of them, but not on all of so many. */
+/** An object that moves while pages are read may come twice, but 20 pages in a row without a new object mean that paging does not work. */
 const mostPagesWithoutNews = 20;
 
-/** The token goes nowhere but to the server of the endpoint. */
+/** The token is sent to the endpoint's own server only. */
 function nextOf(link: string | undefined, current: string): string | undefined {
   const [, target] = /<([^>]+)>\s*;[^,]*rel="?next"?/i.exec(link ?? '') ?? [];
   if (target === undefined) return undefined;
@@ -206,13 +206,13 @@ function nextOf(link: string | undefined, current: string): string | undefined {
 
 type Fetch = (url: string) => Promise<{ data: Json; headers: Record<string, string> }>;
 
-/** A try that may succeed later is made again; a server that says when is asked then. */
+/** Fetches with retries of passing failures, after the time that the server names, if it does. */
 function createFetch(
   client: GuardedClient,
   token: string | undefined,
   pause: (ms: number) => Promise<unknown>,
 ): Fetch {
-  // Version 2.2 and later encode the token; servers of earlier habits expect it as it is.
+  // Version 2.2 and later encode the token; older servers expect it as it is.
   const forms = token === undefined ? [undefined] : [Buffer.from(token).toString('base64'), token];
   let form = 0;
 

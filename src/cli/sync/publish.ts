@@ -21,7 +21,7 @@ export interface SyncTarget extends Omit<PublishToOptions, 'to'> {
 }
 
 export interface Published {
-  /** What is published now of each catalog that was accepted. */
+  /** The published state of each accepted catalog. */
   accepted: Map<string, RememberedCatalog>;
   retired: string[];
   refused: { catalogId: string; why: string }[];
@@ -117,7 +117,7 @@ interface Pending {
   submit(): Promise<CatalogSubmission>;
 }
 
-/** So many resources that a request stays far below what the publisher accepts, and takes little memory. */
+/** Keeps requests far below the limits of the publisher, and saves memory. */
 const resourcesPerRequest = 5_000;
 
 /** For ever. */

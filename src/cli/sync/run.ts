@@ -12,10 +12,10 @@ import { publishPlan, type SyncTarget } from './publish.ts';
 import { type MarkedReading, openSource, type SyncSource } from './source.ts';
 import { type Round, watch } from './watch.ts';
 
-// `signpost sync`: read the source → catalogs → compare with what is remembered → the plan → publish the differences → remember them.
+// `signpost sync`: read the source → catalogs → compare with the last sync → the plan → publish the differences → remember them.
 
 export interface SyncOptions extends SyncTarget {
-  /** What the source is called; its kind and address unless given. */
+  /** Name of the source; by default its kind and address. */
   name?: string;
   per?: PerUnit;
   keepDoubtful?: boolean;
@@ -23,12 +23,12 @@ export interface SyncOptions extends SyncTarget {
   report?: string;
   dryRun?: boolean;
   yes?: boolean;
-  /** Days. */
+  /** In days. */
   grace: number;
-  /** Percent. */
+  /** In percent. */
   maxMissing: number;
   watch?: boolean;
-  /** Where a watch serves its metrics. */
+  /** Address of the metrics of a watch. */
   metrics?: ListenAddress;
   json?: boolean;
 }
@@ -43,7 +43,7 @@ export async function sync(given: SyncSource, options: SyncOptions, context: Com
   const source = openSource(given, published, context);
   try {
     await withFileLock(lockOf(config, name, options.to), lockWaitMs, async () => {
-      // What was read is needed until all of it is published: the source reports it once.
+      // A reading is kept until all of it is published, because the source reports it once.
       let waiting: Made | undefined;
       const read = async () => {
         const reading = await source.read();
@@ -69,26 +69,26 @@ export async function sync(given: SyncSource, options: SyncOptions, context: Com
   }
 }
 
-/** A sync makes much garbage. By how much the heap grows until it is collected; V8 would let it grow to four times its size. */
+/** A sync makes much garbage: the heap is collected when it has grown by this much. V8 would let it grow to four times its size. */
 const heapGrowingPercent = 50;
 
-/** A second sync of one source fails soon. */
+/** A second sync of the same source fails after this time. */
 const lockWaitMs = 2_000;
 
 interface Turn {
   name: string;
-  /** Undefined: the source says that nothing has changed. */
+  /** Undefined: the source reports no change. */
   read(): Promise<Made | undefined>;
-  /** Later rounds of a watch do not repeat what could not be imported. */
+  /** Later rounds of a watch do not report the same losses again. */
   isFirst: boolean;
 }
 
 interface Outcome extends Round {
-  /** Nothing is left to be retired later. */
+  /** No station is left to be retired later. */
   isComplete: boolean;
 }
 
-/** What a source has, as catalogs. */
+/** The catalogs made from a source. */
 interface Made extends Pick<MarkedReading, 'count' | 'unit' | 'mark'> {
   collected: Collected;
   per: PerUnit;
@@ -107,7 +107,7 @@ async function make(
   return { count, unit, mark, per, collected: await collect(reading, { ...options, per, known }, context) };
 }
 
-/** One comparison, and what follows from it. */
+/** One comparison, and the publishes that follow from it. */
 async function runOnce(
   { name, read, isFirst }: Turn,
   options: SyncOptions,
@@ -164,7 +164,7 @@ async function runOnce(
   };
 }
 
-/** From here on, a catalog for each station is more than crawlers like to read one by one. */
+/** Above this, one catalog for each station is more than crawlers like to read. */
 const mostStationCatalogs = 2_000;
 
 function refuseTooMany({ operators }: Collected): void {
@@ -177,10 +177,10 @@ function refuseTooMany({ operators }: Collected): void {
   );
 }
 
-/** More than the largest operators have. It bounds the memory of a sync. */
+/** More than the largest operators have. It limits the memory of a sync. */
 const mostStationsOfOperator = 50_000;
 
-/** A source that ends early must not retire what it did not get to. */
+/** A source that ends early must not retire the stations after its end. */
 function refuseHalfRead(memory: SourceMemory, stationIds: ReadonlySet<string>, maxMissing: number): void {
   const { count, share } = missingShare(memory, stationIds);
   if (count < 2 || share * 100 <= maxMissing) return;
@@ -189,7 +189,7 @@ function refuseHalfRead(memory: SourceMemory, stationIds: ReadonlySet<string>, m
   );
 }
 
-/** What is to be retired now: what has been missing for the time of grace, or what the person at the terminal says. */
+/** Catalogs to retire now: those missing for longer than the grace period, or confirmed by the person at the terminal. */
 async function findDue(
   { gone }: SyncPlan,
   memory: SourceMemory,
@@ -240,7 +240,7 @@ function nextMemory(
   const gone = new Set(done.plan.gone);
   const retired = new Set(done.retired);
   const catalogs = Object.entries(memory.catalogs).flatMap(([id, { missingSince, ...known }]) => {
-    // As files it is gone for ever. A catalog service still has it, inactive.
+    // A signed catalog is retired for ever. A catalog service keeps it, inactive.
     if (retired.has(id))
       return memory.target === undefined
         ? []

@@ -113,7 +113,7 @@ function bytesOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Those of the catalogs that the service has: the search has no filter for ids, so its pages are read until all are found. */
+/** Reads those of the catalogs that the service has. The search cannot filter by id, so pages are read until all are found. */
 async function readServed(
   ids: ReadonlySet<string>,
   target: ServiceTarget,

@@ -7,7 +7,7 @@ import { type ListSource, type Reading, readList, readLocations } from '../impor
 import { readInput } from '../read-input.ts';
 import { createOcpiReader, OcpiFailure } from './ocpi-endpoint.ts';
 
-// What a sync reads, again and again: a file, a document at an address, or an OCPI endpoint.
+// The sources of a sync, read in every round: a file, a document at an address, or an OCPI endpoint.
 
 export interface SyncSource extends ListSource {
   /** File with the token of an OCPI endpoint. */

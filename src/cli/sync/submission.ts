@@ -3,7 +3,7 @@ import type { Catalog } from '../../protocol/catalog.ts';
 import type { PublishMessage, PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 
-// What an import or a sync submits, whichever its target.
+// The submission of an import or sync, for every target.
 
 export interface CatalogSubmission {
   catalog: Catalog;

@@ -114,7 +114,7 @@ export const Receiver = Type.Object({
 });
 export type Receiver = Static<typeof Receiver>;
 
-/** Trouble first. */
+/** States in order, failures first. */
 export const deliveryStates = ['parked', 'open', 'delivered'] as const;
 
 export const Delivery = Type.Object({

@@ -1,12 +1,12 @@
 import type { Metrics } from '../../metrics.ts';
 import type { Numbers } from '../../storage/console/minutes.ts';
 
-// What a process has counted since its start, from its metrics: the difference of two counts is what a minute brought.
+// Counts of a process since its start, from its metrics: the difference of two counts is one minute.
 
 /** Requests whose time is told; the others only count where they fail. */
 const timedRoutes: Record<string, string> = { '/discover': 'discover', '/catalog/publish': 'publish' };
 
-/** The number of requests that took at most so many seconds, and longer than those of the bucket before. */
+/** Name of the number of requests that took at most `seconds`, and longer than those of the bucket before. */
 export function bucketName(request: string, seconds: string): string {
   return `${request} ${seconds}`;
 }

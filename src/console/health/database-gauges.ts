@@ -14,7 +14,7 @@ import type { ConsoleContext } from '../context.ts';
 
 const freshMs = 10_000;
 const patienceMs = 500;
-/** What was measured is told for so long while it cannot be measured again: a database under load must not make gauges flap. */
+/** Measured values are kept this long while they cannot be measured again: a database under load must not make gauges flap. */
 const keptMs = 60_000;
 /** Receivers that have a series of their own, for each kind and state: those whose deliveries wait longest. All others are `other`. */
 const namedReceivers = 50;

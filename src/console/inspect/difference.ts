@@ -19,7 +19,7 @@ import { ConsoleError, notFound } from '../errors.ts';
 import { openTools, tooSlow } from './inspect.ts';
 import { findOwnCopy } from './through-service.ts';
 
-// What is indexed beside what is live: the files of the node, or what the own catalog service stores.
+// Compares the index with the live state: the files of the node, or the documents of the own catalog service.
 
 const bounds = { maxDocuments: 20_000, maxBytes: 16 * 1024 * 1024 };
 const maxChanges = 200;

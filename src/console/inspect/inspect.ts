@@ -22,7 +22,7 @@ import { judge, type SeenCatalog } from './verdict.ts';
 
 // Why something is, or is not, to be found: a node, a catalog or a resource, walked link by link from the registry to the index.
 
-/** Of a node, so many catalogs are walked; the others are only listed. */
+/** Catalogs of a node that are walked; the others are only listed. */
 const maxCatalogsWalked = 20;
 const maxCatalogsListed = 200;
 const maxIssues = 500;

@@ -5,7 +5,7 @@ import { identityOf, isSubscriberId } from '../../protocol/identity.ts';
 import { findHomeOfResource, findKnownCatalogs } from '../../storage/console/subjects.ts';
 import type { Database } from '../../storage/database.ts';
 
-/** What a person means by a text in the bar: a node by its name or address, a catalog, a resource. */
+/** The subject of a text in the bar: a node by its name or address, a catalog, or a resource. */
 export type Subject =
   | {
       kind: 'node' | 'catalog' | 'resource';

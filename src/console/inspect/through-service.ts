@@ -52,7 +52,7 @@ export async function linkCatalog(
   return { chain, issues };
 }
 
-/** What the own discovery service has acknowledged, or, where it does not follow the service, the first that does. */
+/** The copy that the own discovery service has acknowledged; if it does not follow the service, the first acknowledged one. */
 export function findOwnCopy(
   { identities, REGISTRY_NAME }: ConsoleContext['config'],
   copies: readonly PushedCopy[],

@@ -5,7 +5,7 @@ import type { ChainLink, InspectedCatalog, Inspection } from '../answers/inspect
 type Verdict = Pick<Inspection, 'verdict' | 'because' | 'nextStep'>;
 export type SeenCatalog = Omit<InspectedCatalog, keyof Verdict>;
 
-/** What is served can be found, whatever is wrong with what is live now. */
+/** A served catalog can be found, whatever is wrong with its live state. */
 export function judge(
   chain: readonly ChainLink[],
   seen: readonly SeenCatalog[],

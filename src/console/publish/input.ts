@@ -4,7 +4,7 @@ import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
 import { locateValues, segmentsOf } from '../../protocol/json-positions.ts';
 import type { Fault } from '../answers/publish.ts';
 
-// What a person pastes: a publish request, a catalog, or an array of catalogs; and where in the text a fault stands.
+// Reads pasted text: a publish request, a catalog, or an array of catalogs; and finds the place of a fault in the text.
 
 interface PastedText {
   /** `message` of a publish. */
@@ -49,7 +49,7 @@ export function placeFaults(
   }));
 }
 
-/** What keeps a text from being JSON names its place itself. */
+/** A JSON error has the place in its message. */
 export function syntaxFault(error: unknown): Fault {
   if (!(error instanceof ProtocolError)) throw error;
   const { code, message } = errorBody(error);

@@ -61,7 +61,7 @@ async function workOnce(
   const fetcher = spared(host);
   const unchanged: PolledIndex[] = [];
   if (nodes.length > 0) {
-    // What a node says decides which of its indexes count, and whether this is still its host.
+    // The node's files decide which of its indexes count, and whether this is still its host.
     const fault = await performAll(nodes, where, (row) =>
       withRoom(context, fetcher, (own) => crawlNode({ ...work, context: own, row })),
     );
@@ -78,7 +78,7 @@ async function workOnce(
   });
   const isRead = unchanged.length < indexes.length;
   const targets = hasTargets || isRead ? await takeDueTargets(database, claim.id, itemsPerRound, now()) : [];
-  // What extends a MASTER catalog begins when that is done, so that it need not wait for it.
+  // MASTER catalogs come first, so catalogs that extend them need not wait.
   for (const isMaster of [true, false]) {
     const rows = targets.filter((row) => row.is_master === isMaster);
     fault ??= await performAll(rows, where, (row) =>

@@ -22,7 +22,7 @@ import { recheckSpacingMs } from './schedule.ts';
 
 interface DeclaredMasters {
   owners: ReadonlyMap<string, string>;
-  /** Those that are known, but were not read yet; and those that nobody has. */
+  /** Masters that are known, but not read yet; then those that nobody has. */
   coming: string[];
   unknown: string[];
   faults: CrawlFault[];
@@ -79,7 +79,7 @@ async function findDeclared(
   }
 }
 
-/** What the hint leads to is crawled like everything else, and only then counts. */
+/** The index that the hint names is crawled like any other, and counts only then. */
 async function followHint(
   { context, signal }: EntryWork,
   { catalogId, indexUrl, networkIds }: { catalogId: string; indexUrl: string; networkIds: readonly string[] },

@@ -41,7 +41,7 @@ export type ContentReading = { faults: ReadingFault[] } & (
 interface Read<Kind, Content> {
   kind: Kind;
   complete: boolean;
-  /** Of a patch: what it adds and replaces. */
+  /** Content; for a patch, what it adds and replaces. */
   content: Content;
   /** Ids of what a patch removes first. */
   removals: Record<'resources' | 'offers', ReadonlySet<string>>;

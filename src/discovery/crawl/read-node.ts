@@ -18,9 +18,9 @@ import { CrawlFault, isNoHost } from './reasons.ts';
 export interface NodeQuestion {
   identity: string;
   configuredUrl?: string;
-  /** What is known of the manifest, so that an unchanged one costs little. */
+  /** The known state of the manifest, so that an unchanged one costs little. */
   manifest?: { url: string; etag?: string | null; modified?: string | null };
-  /** Of the digests document that was read last. */
+  /** Time of the digests document that was read last. */
   digestsAt?: Date;
   signal: AbortSignal;
 }

@@ -135,7 +135,7 @@ export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** What is verified in a thread, because it may become large: what a file claims about itself was not true where it gets more room. */
+/** Files that may become large are verified in a thread, because a file's own claim about its size may be false. */
 export function mayBeLarge(maxInflatedBytes: number): boolean {
   return maxInflatedBytes >= asideBytes;
 }

@@ -89,7 +89,7 @@ async function rebuildSome(
   const templates = networksMeet(master.networks, networks)
     ? await findTemplates(tx, { masterKey, masterVersion: version, ids })
     : new Map<string, Template>();
-  /** What is gone, the same as before, or too large for any resource is not assembled again. */
+  /** Undefined for a template that is gone, unchanged, or too large for any resource: then nothing is assembled again. */
   const templateOf = ({ masterResourceId, edition }: LaggingResource) => {
     const template = templates.get(masterResourceId);
     const isMoving = template && template.edition !== edition && template.bytes <= limits.resource;
@@ -102,7 +102,7 @@ async function rebuildSome(
   const former: Template[] = [];
   for (const row of batch) {
     const template = templateOf(row);
-    // What is gone, or has grown beyond what may be inherited, is kept as it was inherited last.
+    // Without a template, or beyond the limit of inherited bytes, the resource keeps the values that it inherited last.
     if (!template || budget.take(template.bytes, row.bytes)) continue;
     moving.set(row.id, template);
     former.push({ ...template, edition: row.edition });

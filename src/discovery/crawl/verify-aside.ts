@@ -26,7 +26,7 @@ export type Aside = ReturnType<typeof createAside>;
 
 type Keyless<T> = Omit<T, 'keys'>;
 
-/** What the registry says of these keys; without names, of those that the node is likely to sign with. */
+/** The state of these keys in the registry; without names, of the keys that the node is likely to sign with. */
 export type FindKeys = (names?: readonly string[]) => Promise<Keys>;
 
 /** Decompressed files of this size are verified in a thread: verifying blocks for about 30 ms. */

@@ -58,7 +58,7 @@ export async function examineCatalog(
   }
 }
 
-/** What a crawler that holds nothing ends with; throws the first fault on the way. */
+/** Reads the catalog as a crawler without an earlier version; throws the first fault. */
 async function readWhole(
   { reader, signal }: Examination,
   node: HostingNode,
@@ -73,7 +73,7 @@ async function readWhole(
 
 type WholeReading = Extract<ContentReading, { kind: 'full' }>;
 
-/** What it extends must be there, and what becomes of it must conform to its domain schema. */
+/** Its masters must be there, and the assembled resources must conform to their domain schema. */
 async function examineMasters(
   { reader }: Examination,
   entry: IndexEntry,
@@ -95,7 +95,7 @@ async function examineMasters(
     const template = templates.get(extension.extends.masterResourceId);
     return own && template ? [{ own, extension, template }] : [];
   });
-  // What its node's other catalogs inherit is not known here.
+  // Inherited bytes of the node's other catalogs are not known here.
   const budget = createInheritanceBudget(reader.limits.inherited, { catalog: 0, publish: 0, publisher: 0 });
   const excess = boundTemplates(extending, budget);
   if (excess !== undefined) {

@@ -13,7 +13,7 @@ import { type VerifiedNode, verifyNode } from './verify-node.ts';
 export interface Examination {
   reader: Reader;
   registry: RegistryClient;
-  /** What the crawler whom we play takes, and in which networks it looks. */
+  /** The acceptance rules and networks of the simulated crawler. */
   policy: AcceptancePolicy;
   /** Identities of the nodes that it reads whatever their networks. */
   named: readonly string[];

@@ -13,7 +13,7 @@ export interface About {
   url?: string;
   /** Name of the key that signed it, once that is verified. */
   key?: string;
-  /** Of a catalog: what its entry announces, and the files that it names. */
+  /** Only for a catalog: the version in its entry, and its files. */
   entryVersion?: number;
   files?: string[];
 }

@@ -136,7 +136,7 @@ function once<K, V>(known: Map<K, Promise<V>>, key: K, make: () => Promise<V>): 
   return value;
 }
 
-/** What is wrong with others is not asked here. */
+/** Faults of other nodes do not matter here. */
 async function ignoringFaults<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

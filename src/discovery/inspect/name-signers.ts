@@ -21,7 +21,7 @@ export interface LocalKey {
   /** Undefined where the seed cannot be read. */
   publicKey?: string;
   place: string;
-  /** What is signed from now on is signed with this one. */
+  /** New signatures are made with this key. */
   isInUse: boolean;
 }
 
@@ -148,7 +148,7 @@ function knownKeys(
   });
 }
 
-/** What verifies today was signed before; whatever is signed here next is signed with this. */
+/** Present files were signed before; the next ones are signed with this key. */
 async function* examineLocalKeys(
   { registry, now }: Examination,
   identity: string,

@@ -15,7 +15,7 @@ import { openNamed, type TreeReader } from './tree-reader.ts';
 export interface CatalogCheck {
   reader: TreeReader;
   node: HostingNode;
-  /** What arrives is what is stored: no host has compressed it on the way. */
+  /** Whether bytes arrive as they are stored: no host has compressed them on the way. */
   isExact: boolean;
   /** Gets every catalog that holds; a retired one has no content. */
   onCatalog?(entry: IndexEntry, content?: CatalogContent): void;

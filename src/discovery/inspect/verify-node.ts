@@ -31,7 +31,7 @@ export interface NodeCheck {
   standIn?: readonly string[];
 }
 
-/** What is known of a node once its manifest and its record hold. */
+/** A node whose manifest and record hold. */
 export interface VerifiedNode {
   /** With the names that its manifest has for its keys. */
   node: HostingNode;

@@ -103,7 +103,7 @@ function* noteUnlisted(found: readonly string[], listed: readonly string[]): Gen
   }
 }
 
-/** What a record lists may be no address at all, which is found when it is read. */
+/** A record may list something that is no address, which is found when it is read. */
 function endOf(url: string): string {
   if (!URL.canParse(url)) return url;
   return new URL(url).pathname.split('/').slice(-2).join('/');

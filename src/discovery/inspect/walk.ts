@@ -29,7 +29,7 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
   for (const url of node.indexUrls) {
     const read = yield* verifyIndex({ reader, node: node.node, now: exam.now }, url, isAsked);
     entries.push(...(read?.entries ?? []));
-    // What an index lists that does not hold, nobody knows.
+    // The number of entries in an index that does not verify is unknown.
     listed += read ? read.broken : 1;
   }
   const masters = createMasterSearch(exam, node, entries);
@@ -48,7 +48,7 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
     : complaint('fault', about, 'not-listed', `No index of ${identity} lists ${catalogId}.`);
 }
 
-/** Of several in different indexes, the one with the highest entryVersion counts; but retired is for ever, wherever it is seen. */
+/** If several indexes have entries of a catalog, the highest entryVersion counts; but retired is for ever, wherever it is seen. */
 function* chooseEntries(entries: readonly TrustedEntry[]): Generator<Finding, TrustedEntry[]> {
   const chosen = new Map<string, TrustedEntry>();
   for (const trusted of entries) {

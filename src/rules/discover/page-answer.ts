@@ -30,11 +30,11 @@ export interface FoundResource {
   ranked: RankedResource;
   catalog: StoredDocument;
   resource: StoredDocument;
-  /** Those that name this resource. */
+  /** Offers that name this resource. */
   offers: readonly StoredDocument[];
   /** How many do beyond these, which would not fit. */
   more?: number;
-  /** Those on all resources of the catalog, which are listed with the first of them. */
+  /** Offers on all resources of the catalog, listed with the first of them. */
   wide?: WideOffers;
 }
 
@@ -64,7 +64,7 @@ export interface LeftOut {
   resources: number;
   /** There may be more than these: resources above `exactTotal` are not counted. */
   orMore: boolean;
-  /** Of a first resource whose offers alone would fill the answer. */
+  /** Number of offers of a first resource whose offers alone would fill the answer. */
   offers: number;
 }
 
@@ -99,7 +99,7 @@ export class AnswerDraft {
   finish(total: number, { limit, offset }: Paging): AnswerPage {
     const { resourceCount, missingOffers } = this;
     const start = offset ?? 0;
-    // Of a page beyond the last resource, nothing was listed.
+    // A page beyond the last resource lists nothing.
     const counted = resourceCount === 0 ? total : Math.max(total, start + resourceCount);
     const missing = Math.max(0, counted - start - resourceCount);
     const isPaged = limit !== undefined || offset !== undefined;

@@ -48,7 +48,7 @@ function pathsOfCondition(condition: Condition, current: AskedPath): AskedPath[]
     case 'exists':
       return pathsOf(condition.query, current);
     case 'comparison':
-      // What is not there differs from everything.
+      // `!=` is true for missing members too.
       if (condition.operator === '!=') return [];
       return [...pathsOfValue(condition.left, current), ...pathsOfValue(condition.right, current)];
     case 'match':

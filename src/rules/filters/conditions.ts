@@ -64,7 +64,7 @@ export function catalogCondition({ segments }: Query): AskedCondition {
   return { condition, isExact: asked.isExact && isWhole };
 }
 
-/** Documents are not nested deeper than this. */
+/** Maximum nesting of documents. */
 const maxSteps = 64;
 
 function reach(segments: readonly Segment[], start: IndexPath, leaf: Leaf): AskedCondition {
@@ -77,7 +77,7 @@ function reach(segments: readonly Segment[], start: IndexPath, leaf: Leaf): Aske
       return every([...found, inexactly(exists(path))], path);
     }
     if (others.length > 0) {
-      // Beyond alternatives the paths would multiply.
+      // More alternatives would multiply the paths.
       const isLast = index === segments.length - 1;
       const alternatives = steps.map((step) =>
         step
@@ -194,7 +194,7 @@ function literalComparisonAt(
       return inexactly(somethingAt(expression.argument, path));
     case 'singular':
       return reachFrom(expression.query, path, (at) => valueComparison(at, operator, value));
-    // The value of several nodes is nothing.
+    // Several nodes have no value.
     case 'value':
       return inexactly(reachFrom(expression.query, path, (at) => valueComparison(at, operator, value)));
   }

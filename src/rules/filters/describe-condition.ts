@@ -20,7 +20,7 @@ interface FailedCondition {
 
 const maxTextLength = 200;
 
-/** Of a filter that looks at each resource by itself: the parts of its outermost `&&` that do not hold. Undefined for other filters. */
+/** The parts of the outermost `&&` that do not hold for this resource. Undefined if the filter does not judge each resource separately. */
 export function findFailedConditions(query: Query, resource: Json): FailedCondition[] | undefined {
   const [first] = findLocalSegments(query) ?? [];
   const [selector, ...others] = first?.selectors ?? [];

@@ -61,7 +61,7 @@ export function weaken(condition: IndexCondition, canAnswer: (leaf: IndexLeaf) =
   }
 }
 
-/** What has something below it exists. */
+/** Drops conditions that others imply: a path exists if a longer one does. */
 function withoutImplied(conditions: readonly IndexCondition[]): IndexCondition[] {
   const implied = new Set<string>();
   for (const condition of conditions) {

@@ -16,7 +16,7 @@ export function localFilter(
   return (document) => find([document]).length > 0;
 }
 
-/** What a local filter does from the list on; its first segment selects among the documents of the list. `inAny`: also where the filter goes on with some catalogs alone. */
+/** The segments of a local filter from the list on; the first selects among the documents of the list. `inAny`: also if the filter continues with some catalogs only. */
 export function findLocalSegments(
   { segments }: Query,
   list: ListName = 'resources',

@@ -154,7 +154,7 @@ function inFace(isCovered: boolean): Location {
   return isCovered ? interior : exterior;
 }
 
-/** What lies outside the other's box lies outside the other. */
+/** Edges outside the other's box lie outside the other. */
 function layDistantEdges({ layers, near, relation }: Overlay, which: 0 | 1): void {
   const { areaEdgeCount, lineEdgeCount } = layers[which].index;
   const nearOfAreas = near[which].filter(({ area }) => area >= 0).length;

@@ -9,7 +9,7 @@ const ringsOf = (geometry: Geometry) => (geometry as { coordinates: Position[][]
 
 describe('a geometry is refused', () => {
   it('whose ring crosses itself more than 100 times, and not at 100', () => {
-    // Of n points, each edge crosses n - 3 others: 90 pairs at 15, 119 at 17.
+    // Each of n edges crosses n - 3 others: 90 pairs at 15, 119 at 17.
     expect(findExcess(star(15))).toBeUndefined();
     expect(findExcess(star(17))).toEqual({ ...crosses, at: ['coordinates', 0] });
     expect(findExcess(crossingItself(100))).toBeUndefined();
@@ -34,7 +34,7 @@ describe('a geometry is refused', () => {
       geometries: [
         { type: 'LineString', coordinates: points(count - 10_008) },
         { type: 'MultiPoint', coordinates: points(4) },
-        // What closes a ring is no vertex of its own: 10,002 and 2.
+        // The closing position of a ring is not a separate vertex: 10,002 and 2.
         { type: 'GeometryCollection', geometries: [comb(2_500), wkt('LINESTRING(0 0,1 1)')] },
       ],
     });
@@ -73,7 +73,7 @@ describe('the pairs of edges that may have to be compared', () => {
   });
 });
 
-/** A line that another one, in a zigzag, crosses so many times. */
+/** A line that a zigzag line crosses `times` times. */
 function crossingItself(times: number): Geometry {
   const zigzag = Array.from(
     { length: times + 1 },

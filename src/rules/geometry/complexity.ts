@@ -2,7 +2,7 @@ import type { SpatialOperator } from '../../protocol/discover-messages.ts';
 import type { Geometry, GeometryFault, Position } from '../../protocol/geojson.ts';
 import { countSelfCrossings } from './self-crossings.ts';
 
-// What comparing geometries can cost, known from their positions alone: which of them are accepted, and which comparisons take long.
+// The cost of comparing geometries, estimated from their positions: which are accepted, and which comparisons take long.
 
 const maxSelfCrossings = 100;
 const maxVertices = 50_000;

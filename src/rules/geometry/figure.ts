@@ -7,7 +7,7 @@ export class Figure {
   readonly points: readonly Spot[];
   /** Surely contains all of it; its longitudes may be counted on past 180. */
   readonly box: Box;
-  /** Of its lines and areas: 1 or 2, or -1 where there are none. */
+  /** Dimension of its lines and areas: 1 or 2, or -1 if there are none. */
   readonly bodyDimension: number;
   private readonly shape: Shape;
   private edges: EdgeIndex | undefined;

@@ -58,7 +58,7 @@ export class Nodes {
   }
 }
 
-/** So many take seconds to make, and 150 MB. Geometries of 50,000 vertices each that are one the other have fewer. */
+/** This many nodes take seconds to make, and 150 MB. Two equal geometries of 50,000 vertices each have fewer. */
 const maxNodes = 150_000;
 
 export class TooManyMeetings extends RangeError {

@@ -50,14 +50,14 @@ function intersects([ii, ib, , bi, bb]: Relation): boolean {
   return has(ii) || has(ib) || has(bi) || has(bb);
 }
 
-/** Of one dimension, neither inside the other; lines must share more than points. */
+/** Same dimension, neither inside the other; lines must share more than points. */
 function overlaps(relation: Relation): boolean {
   const [ii, , ie, , , , ei] = relation;
   const [first, second] = dimensions(relation);
   return first === second && (first === 1 ? ii === 1 : has(ii)) && has(ie) && has(ei);
 }
 
-/** What they share is less than the greater of them, and the lesser lies partly outside. */
+/** The shared part has a lower dimension than the greater, and the lesser lies partly outside. */
 function crosses(relation: Relation): boolean {
   const [ii = -1, , ie, , , , ei] = relation;
   const [first, second] = dimensions(relation);

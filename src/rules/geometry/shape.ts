@@ -13,7 +13,7 @@ export interface Shape {
 /** Positions one after the other, no two neighbours the same, counted on across the date line. */
 export type Line = Spot[];
 
-/** What lies inside an odd number of its rings. */
+/** The points inside an odd number of its rings. */
 export type Area = Ring[];
 
 export function shapeOf(geometry: Geometry): Shape {

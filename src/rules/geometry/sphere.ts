@@ -10,7 +10,7 @@ export function toVector(longitude: number, latitude: number): Vector {
   return [width * cosine(longitude), width * sine(longitude), sine(latitude)];
 }
 
-/** Of degrees; exact at the poles and at every right angle. */
+/** Sine of degrees; exact at the poles and at every right angle. */
 export function sine(degrees: number): number {
   const quarters = Math.round(degrees / 90);
   return sineOfQuarter(quarters, (degrees - 90 * quarters) * radiansPerDegree);
@@ -69,7 +69,7 @@ export function arcsCross(a: Vector, b: Vector, c: Vector, d: Vector): boolean {
   return place && isOnArc(place, a, b) && isOnArc(place, c, d);
 }
 
-/** Of the two places where great circles cross, in the direction of their crossing or opposite, the one on the side of an arc. */
+/** The place on the side of an arc where two great circles cross; they cross in `direction` and opposite. */
 function crossingNear(a: Vector, b: Vector, direction: Vector): Vector | false {
   const length = Math.sqrt(dot(direction, direction));
   if (length === 0) return false;

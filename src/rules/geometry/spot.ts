@@ -5,9 +5,9 @@ export interface Spot {
   /** Degrees, rounded: of a vertex `lon + 360 * turn`. Goes on counting where a line crosses the date line. */
   readonly x: number;
   readonly y: number;
-  /** Of a vertex: its longitude from -180 to just below 180. NaN for a computed place. */
+  /** Longitude of a vertex, from -180 to just below 180. NaN for a computed place. */
   readonly lon: number;
-  /** Of a vertex: how many times round the world it lies from its longitude. */
+  /** How many times a vertex is round the world from its longitude. */
   readonly turn: number;
   /** The same place without rounding, made when it is first needed. */
   readonly makeExact: (() => Exact) | undefined;

@@ -75,5 +75,5 @@ export function side(a: Spot, b: Spot, p: Spot): number {
   return determinant > doubt || determinant < -doubt ? determinant : orient(a, b, p);
 }
 
-/** What rounding adds to a difference of products, in parts of these. */
+/** Rounding error of a difference of products, relative to these. */
 const rounding = 3.4e-16;

@@ -19,10 +19,10 @@ export function compileQuery(query: Query): (root: Json) => JsonPathNode[] {
   return (root) => select(new Node(root), root);
 }
 
-/** A query that selects more at one step is refused rather than left to fill the memory. */
+/** A query that selects more nodes at one step is refused, to limit memory. */
 const maxNodes = 4_000_000;
 
-/** Locations are rarely asked for and long: a node knows its parent, and the path is made on demand. */
+/** Locations are long and rarely needed: a node knows its parent, and the path is made on demand. */
 class Node implements JsonPathNode {
   readonly value: Json;
   private readonly parent?: Node;
@@ -117,7 +117,7 @@ function forEachChild(node: Node, visit: (child: Node) => void): void {
   }
 }
 
-/** The member or element that a name or index selects; a negative index counts from the end. */
+/** Selects the member or element of a name or index; a negative index counts from the end. */
 function findKey(value: Json, selector: Selector & { kind: 'name' | 'index' }): string | number | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (selector.kind === 'name') {

@@ -34,7 +34,7 @@ export type Condition =
 
 export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** What has at most one value and can therefore be compared. The query of a `value` kind may select many nodes. */
+/** An expression with at most one value, which can be compared. The query of a `value` kind may select many nodes. */
 export type ValueExpression =
   | { kind: 'literal'; value: null | boolean | number | string }
   | { kind: 'singular'; query: Query }

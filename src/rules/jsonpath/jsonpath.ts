@@ -13,7 +13,7 @@ export function parseJsonPath(expression: string, parse = parseQuery): JsonPath 
   });
 }
 
-/** What a query selects in a value; a fault that only shows in the value is SCH_INVALID_JSONPATH like the others. */
+/** Compiles a query. Errors that depend on the value are SCH_INVALID_JSONPATH too. */
 export function compileFind(query: Query): JsonPath['find'] {
   const find = compileQuery(query);
   return (value) => withPosition(() => find(value));

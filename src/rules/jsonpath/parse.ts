@@ -17,10 +17,10 @@ export function parseQuery(expression: string): Query {
 
 const maxExpressionLength = 65_536;
 const maxNesting = 64;
-/** Of all regular expressions of a query together: before it can be refused at a deadline it is compiled, right here. */
+/** Total size of the regular expressions of a query: they are compiled here, before a deadline could apply. */
 const maxPatternSize = 2_500;
 
-/** What is protected, the grammar of filters/postfix.ts extends. */
+/** The grammar of filters/postfix.ts extends the protected methods. */
 export class QueryParser extends JsonPathReader {
   private nesting = 0;
   private patternSize = 0;
@@ -126,7 +126,7 @@ export class QueryParser extends JsonPathReader {
     return condition;
   }
 
-  /** A parenthesis, a comparison or a test: of these three, `!` may stand before the first and the last. */
+  /** A parenthesis, a comparison or a test: `!` may stand before the first and the last. */
   private condition(): Condition {
     if (this.takes('!')) {
       this.space();
@@ -240,7 +240,7 @@ export class QueryParser extends JsonPathReader {
   }
 }
 
-/** What can stand on either side of an operator, or alone as a test: exactly one of the three is there. */
+/** Either side of an operator, or a test alone: exactly one of the three members is there. */
 export interface Operand {
   at: number;
   query?: Query;

@@ -1,6 +1,6 @@
 /** About how large RE2 compiles a regular expression, with its counted repetitions written out: `a{3}b` is four. Time and memory grow with it. Reads all grammars roughly. */
 export function patternSize(pattern: string): number {
-  /** What stands before each open parenthesis, and the size of the last thing, which a repetition repeats. */
+  /** Sizes before each open parenthesis, and the size of the last atom, which a repetition multiplies. */
   const outer: number[] = [];
   let sum = 0;
   let last = 0;

@@ -18,7 +18,7 @@ function entry(baselineVersion: number, changes: ChangeReference[], size = 1000)
 
 const at = (version: number, entryVersion = 8) => ({ version, entryVersion });
 
-/** What is fetched, in short: `baseline 3, 3→4`. */
+/** The fetched files in short form: `baseline 3, 3→4`. */
 function files(plan: ReadingPlan): string {
   const reading = plan.kind === 'gap' ? plan.readable : plan;
   if (reading.kind !== 'changes' && reading.kind !== 'baseline') return reading.kind;

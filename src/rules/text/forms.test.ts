@@ -41,7 +41,7 @@ describe('what a word stands for that is not indexed', () => {
     expect(far('60kw', '50kw')).toBeUndefined();
   });
 
-  it('are so many of those that begin with it, the shortest ones', () => {
+  it('are the shortest words that begin with it, up to a limit', () => {
     const words = Array.from({ length: 80 }, (_, length) => `tea${'x'.repeat(80 - length)}`);
     expect(shortestFirst(words)).toHaveLength(50);
     expect(shortestFirst(words)[0]).toBe('teax');

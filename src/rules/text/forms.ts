@@ -42,10 +42,10 @@ const minJoined = 4;
 const minCompound = 6;
 const minPart = 3;
 
-/** What two words in one count beside both: as much as inflected forms of them. */
+/** Weight of a joined word beside its two parts: as much as inflected forms. */
 const joinedWeight = 0.9;
 
-/** What a word always stands for. */
+/** Words that always match a word. */
 interface NearForms extends Pick<Stems, 'beginning' | 'maxLength'> {
   meaningOf(indexedWord: string): Meaning | undefined;
 }
@@ -64,7 +64,7 @@ export function nearForms({ word, joins }: TextWord, languages: readonly Languag
   };
 }
 
-/** What a word stands for where the index does not have it. */
+/** Words that match a word if the index does not have it. */
 export function farMeaning({ word, isLast }: TextWord, indexed: string): Meaning | undefined {
   if (isLast && word.length >= minBegun && indexed.startsWith(word) && !isUnspaced(word))
     return { form: 'begun', weight: (0.7 * word.length) / indexed.length };
@@ -76,10 +76,10 @@ export function farMeaning({ word, isLast }: TextWord, indexed: string): Meaning
 
 /** Letters that the last word has at least. */
 export const minBegun = 3;
-/** Of words with the same beginning, the shortest count, and of equally long ones the first. */
+/** Of words with the same beginning, the shortest ones count, and of equally long ones the first. */
 export const maxBegun = 50;
 
-/** Those among indexed words that a word is the beginning of, as many as count. */
+/** The indexed words that begin with a word, at most as many as count. */
 export function shortestFirst(words: readonly string[]): string[] {
   return [...words].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, maxBegun);
 }

@@ -118,7 +118,7 @@ export interface TextQuery {
 
 export interface AskedWord {
   word: string;
-  /** Of all that it stands for together. */
+  /** Shared by all words that it matches. */
   rarity: number;
   variants: readonly WordVariant[];
 }

@@ -10,7 +10,7 @@ export interface SearchedText {
   text: string;
 }
 
-/** Of its own: provider, resources and offers are documents of theirs. */
+/** Texts of the catalog alone: provider, resources and offers are separate documents. */
 export function textsOfCatalog({ descriptor }: Pick<Catalog, 'descriptor'>): SearchedText[] {
   return textsOf({ descriptor });
 }

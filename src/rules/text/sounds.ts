@@ -52,7 +52,7 @@ function tamilKeys(key: string): string[] {
 }
 
 const tamilSounds: Record<string, string> = { b: 'bp', g: 'gk', j: 'jsc', r: 'rt' };
-/** Of one word: that is four consonants of two sounds. */
+/** Maximum of keys of one word: that is four consonants of two sounds. */
 const maxKeys = 16;
 
 /** The blocks of Unicode, each up to the next, and how the library names their scripts. */
@@ -80,7 +80,7 @@ function romanise(word: string, script: string): string {
     .replace(/[^a-z]/g, '');
 }
 
-/** What is spelt in several ways, in one. */
+/** Gives one spelling to sounds with several. */
 function simplify(word: string): string {
   return word
     .replace(/chh?/g, 'c')

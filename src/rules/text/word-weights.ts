@@ -27,7 +27,7 @@ type Tokenize = Tokenizer['index'];
 
 const ownPercent = 100;
 const othersPercent = 60;
-/** What a word counts in a text of the usual length, in words. */
+/** Weight of a word in a text of the usual length, in words. */
 const fields = {
   name: { weight: 8, usualLength: 10 },
   description: { weight: 3, usualLength: 12 },

@@ -35,7 +35,7 @@ function beginningOf(text: string, maxLength: number): string {
   return text.slice(0, lastSpace === -1 ? maxLength : lastSpace);
 }
 
-/** Of one text of a document: books are not indexed. */
+/** Limit of one text of a document: books are not indexed. */
 const maxTextLength = 250_000;
 const maxQueryLength = 10_000;
 const maxQueryWords = 100;

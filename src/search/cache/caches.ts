@@ -43,7 +43,7 @@ export interface Directory {
   id: Float64Array;
   /** Entries of each run. */
   counts: Int16Array;
-  /** What stands in shared runs. */
+  /** Numbers of the facts in shared runs. */
   shared: Float64Array;
   /** Entries in all. */
   count: number;
@@ -91,13 +91,13 @@ interface RefreshState {
 
 /** A moment as a database knows it. */
 export interface Moment {
-  /** What had been committed, as PostgreSQL writes it. */
+  /** The committed transactions, as PostgreSQL writes them. */
   snapshot: string;
   /** Where the changes stand. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
   server: string;
   /** By its clock, in milliseconds. */
   at: number;
-  /** Of its log; null while it takes no writes. */
+  /** Position in its log; null while it takes no writes. */
   lsn: number | null;
 }
 
@@ -106,7 +106,7 @@ export interface IndexReader extends Queryable {
   readonly caches: Caches;
   /** The schema that has the tables of the generation in use (generations/in-use.ts). */
   readonly index: string;
-  /** Whether a search may do without the changes up to a position, when it knows all that is older than so many milliseconds: replicas have not replayed them yet. */
+  /** Whether a search may ignore the changes up to a position if it has seen all changes older than `knownMs`: replicas have not replayed them yet. */
   mayMiss?(position: Position, knownMs: number): Promise<boolean>;
 }
 

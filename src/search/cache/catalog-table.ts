@@ -13,7 +13,7 @@ export interface CatalogEntry {
 
 /** Resources of a catalog: more are not counted, which would take a tenth of a second after each change. */
 export const maxCounted = 1_000_000;
-/** What the column has instead of a count. */
+/** Stands in the column for a missing count. */
 const uncounted = maxCounted + 1;
 /** Catalogs with validities of their own have states of their own: with more of them, all are forgotten, and read again as they are asked for. */
 const maxStates = 500_000;
@@ -60,7 +60,7 @@ export class CatalogTable {
     this.loadedUpTo = 0;
   }
 
-  /** What was loaded is not loaded again: that would never end. */
+  /** Keeps `loadedUpTo`: loading everything again each time would never end. */
   private forgetStates(): void {
     this.stateOf.fill(0);
     this.states = [undefined, null];
@@ -88,7 +88,7 @@ export class CatalogTable {
   }
 }
 
-/** What decides whether a catalog is searched, as the database writes it. */
+/** The state that decides whether a catalog is searched, as the database writes it. */
 export const stateText = `json_build_array(type, is_active and served, networks, schema_types, ${validityText()})::text`;
 
 function parseState(text: string): CatalogState {

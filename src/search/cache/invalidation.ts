@@ -15,7 +15,7 @@ import { type Caches, cacheNames, type IndexReader, type Moment } from './caches
 const changesKeptMs = 3_600_000;
 /** After a longer pause everything is invalidated: to read all changes would take longer than to fill the caches again. */
 const maxPauseMs = 60_000;
-/** Likewise when there are so many changes. */
+/** After more changes too. */
 const maxChanges = 2_000;
 /** Several searches may wait for one refresh. */
 const maxAskMs = 5_000;
@@ -90,7 +90,7 @@ async function ask(reader: CacheReader, mayLag: boolean): Promise<boolean> {
   return true;
 }
 
-/** What one transaction changed, or part of that: JSON texts. */
+/** The changes of one transaction, or a part of them: JSON texts. */
 interface Change {
   catalogs: string | null;
   lists: string | null;
@@ -125,12 +125,12 @@ function forgetLists(caches: Caches, lists: string): void {
   for (const list of JSON.parse(lists)) caches.lists.forget(list);
 }
 
-/** Of two answers that came in the wrong order, the later position counts. */
+/** The later of two positions, whose answers may have arrived in the wrong order. */
 function findLater(known: Position | undefined, position: Position | undefined): Position | undefined {
   return known && known.server === position?.server && known.lsn > position.lsn ? known : position;
 }
 
-/** What an optimistic search relied on: that nothing has changed since this process asked last. */
+/** The assumption of an optimistic search: nothing has changed since this process last asked. */
 export interface CacheFreshness extends Freshness {
   caches: Caches;
   generation: number;
@@ -148,7 +148,7 @@ export async function isStillFresh(reader: CacheReader, { caches, generation }: 
   return reader.caches === caches && caches.generation === generation;
 }
 
-/** What was noted by numbers of transactions means nothing on another server, where a database was restored. */
+/** Transaction numbers mean nothing on another server, to which a database was restored. */
 export async function forgetTransactions(queryable: Queryable): Promise<void> {
   await queryable.query('truncate discovery.change, discovery.index_process');
 }

@@ -10,7 +10,7 @@ export interface WordMatch extends Meaning {
   word: string;
 }
 
-/** Whether a word stands for another one; `isAlike`: they have so many letters in common that one may be the other misspelt. */
+/** Whether a word matches another one; `isAlike`: they share enough letters for one to be the other misspelt. */
 type StandsFor = (indexedWord: string, isAlike: boolean) => boolean;
 
 interface Kept {
@@ -68,7 +68,7 @@ function maskLetters(word: string): number {
   return letters;
 }
 
-/** Of "a": what stands before it are signs, by which names of entries differ, and digits, of which none is mistyped. */
+/** Code of "a". Below it are signs, by which names of entries differ, and digits, which are never mistyped. */
 const firstLetter = 97;
 
 /** Each of two typing errors may take one letter away and bring another. */

@@ -21,7 +21,7 @@ export interface Home extends OfferList {
   owner: string;
   providerId: string;
   resources: Map<number, ListedResource>;
-  /** Which offers apply depends on other catalogs, or there are many. */
+  /** Its offers depend on other catalogs, or are many. */
   isShared: boolean;
 }
 
@@ -32,7 +32,7 @@ interface ListedResource extends OfferList {
 
 interface OfferList {
   offers: ListedOffer[];
-  /** How many there are beyond these, which would not fit into an answer. */
+  /** Number of further offers, which would not fit into an answer. */
   more: number;
 }
 
@@ -42,14 +42,14 @@ export interface ListedOffer {
   validity: PeriodBounds;
 }
 
-/** Pairs of resource and naming offer: resources are read until there are so many; the first one always is. */
+/** Maximum of pairs of resource and naming offer: reading stops there; the first resource is always read. */
 const maxPairs = 50_000;
 /** Characters of offers in the order of the page: those beyond them would not fit into an answer behind the others. */
 const maxNamedCharacters = 2 * maxAnswerBytes;
-/** Characters that one row of wide offers has, about. */
+/** Approximate number of characters in one row of wide offers. */
 const pieceCharacters = 32_768;
 
-/** Fills in the offers of these resources and of their catalogs. Returns the resources that have to be asked for again, as those before them have many offers. */
+/** Fills in the offers of these resources and of their catalogs. Returns the resources that have to be read again, as those before them have many offers. */
 export async function addSharedOffers(
   reader: IndexReader,
   homes: ReadonlyMap<number, Home>,
@@ -103,7 +103,7 @@ async function readPairs(reader: IndexReader, homes: ReadonlyMap<number, Home>, 
   return { pairs, unread };
 }
 
-/** The offers on all resources of the providers of catalogs, by the catalogs' keys. */
+/** The offers on all resources of providers, by the catalogs' keys. */
 async function readWide(reader: IndexReader, homes: ReadonlyMap<number, Home>) {
   const nameOf = ({ owner, providerId }: Home) => JSON.stringify([owner, providerId]);
   const providers = new Map(Array.from(homes.values(), (home) => [nameOf(home), home]));
@@ -121,7 +121,7 @@ async function readWide(reader: IndexReader, homes: ReadonlyMap<number, Home>) {
   return new Map(Array.from(homes, ([key, home]) => [key, offers.get(nameOf(home)) ?? []]));
 }
 
-/** Which of the offers apply in each catalog: its own ones where they are valid, whatever else they say, and of others those that no offer with the same id comes before. */
+/** Selects the offers that apply in each catalog: its own valid ones, and of others those that no offer with the same id precedes. */
 async function attach(
   reader: IndexReader,
   homes: ReadonlyMap<number, Home>,
@@ -185,7 +185,7 @@ interface Terms {
   covers: string | null;
 }
 
-/** What is stored of offers, and of their rivals: offers of the owner with the same id, which cover something in the same catalog, whichever of its resources they are on. */
+/** The stored terms of offers, and of their rivals: offers of the owner with the same id that cover something in the same catalog, whichever of its resources they are on. */
 function readTerms(
   queryable: Queryable,
   offers: readonly { home: number; key: number; owner: string; providerId: string }[],
@@ -226,7 +226,7 @@ async function listNamed(queryable: Queryable, named: ReadonlyMap<ListedResource
   }
 }
 
-/** Reads the documents of offers on all resources of a catalog, several in one piece, as many as there is room for. Returns how much room is left. */
+/** Reads the documents of offers on all resources of a catalog, several in one piece, as far as there is room. Returns the remaining room. */
 async function listWide(queryable: Queryable, home: Home, keys: Float64Array, room: number): Promise<number> {
   const rows = await queryable.rows<{ key: number; text: string; count: number }>(
     `select min(key) as key, string_agg(document, ',' order by key) as text, count(*) as count from (

@@ -13,7 +13,7 @@ import { decodeKeys, headsOf, listMembers, listOf, resourcesOfCatalog } from './
 /** Offers whose rows one statement reads. */
 const offersAtOnce = 2_000;
 
-/** Those of some offers that are valid now, and what each covers in its own catalog: keys of resources, or of the head alone, for all. */
+/** Selects the offers that are valid now, with the resources that each covers in its own catalog: their keys, or the head alone for all. */
 export async function readCovering(queryable: Queryable, offers: Keys, now: Date) {
   const found: { key: number; covers: Keys }[] = [];
   for (const some of inBatches(offers, offersAtOnce)) {
@@ -46,7 +46,7 @@ interface OfferRow {
   owner: string;
   catalogId: string;
   catalogProvider: string;
-  /** Of the resources of the catalog that it names, in order. */
+  /** Resources of the catalog that it names, in order. */
   keys: Buffer | null;
 }
 
@@ -91,7 +91,7 @@ export function coveredBy(
   };
 }
 
-/** What documents stand for, in the order of keys: those of a catalog are looked at together, as each may stand for any of its resources. */
+/** Maps documents to resources, in the order of keys. Documents of a catalog are mapped together, as each may stand for any of its resources. */
 export function byCatalog(next: DocSet['next'], standFor: (keys: Keys) => Promise<Keys>): DocSet['next'] {
   let pending: Keys | undefined = noKeys;
   return async (limit) => {

@@ -134,7 +134,7 @@ function parseHomes(rows: readonly Row[]): Map<number, Home> {
         const home = homes.get(row.home);
         const lister = row.key === null ? home : home?.resources.get(row.key);
         const offer = offers.get(row.offer_key);
-        // Those of the catalog come with each part of its resources.
+        // Offers of the catalog come with each part of its resources.
         const isListed = offer !== undefined && lister?.offers.includes(offer);
         if (!isListed && offer && catalogKeyOf(offer.key) === row.home) lister?.offers.push(offer);
         else if (!isListed && home) home.isShared = true;

@@ -6,7 +6,7 @@ import { type Scope, selectSearched } from './scope.ts';
 
 // A bounded sample of the catalogs in scope: each statement reads a limited number of rows, however large the index is.
 
-/** Catalogs of the network and schema that are looked at, and others spread over all keys: there, so many around each of some probes. */
+/** Number of catalogs of the network and schema, and of others spread over all keys: `atProbe` around each of some probes. */
 const lookedAt = { named: 2_000, probes: 20, atProbe: 25 };
 /** Catalogs of a sample, and documents of each. */
 const sampled = { catalogs: 30, resources: 4, offers: 2 };
@@ -104,7 +104,7 @@ export async function sampleDocuments(reader: IndexReader, scope: Scope): Promis
   return { types, resources: [...resources], offers: [...offers] };
 }
 
-/** Those that are used most. */
+/** The types that are used most. */
 async function countTypes(reader: IndexReader, scope: Scope): Promise<DocumentSample['types']> {
   const { heads } = await findSearched(reader, scope, maxCatalogsCounted);
   return reader.rows(

@@ -28,7 +28,7 @@ it('the states of catalogs are loaded once, also where everything has changed an
     },
   });
   await loadCatalogs(watched, AbortSignal.timeout(2_000));
-  // What has changed, and all catalogs.
+  // One for the changes, one for all catalogs.
   expect(statements).toBe(2);
   const { catalogs } = database.caches;
   expect(catalogs.loadedUpTo).toBe(catalogs.limit);

@@ -16,12 +16,12 @@ export interface Scope {
   schemaContext: readonly string[];
 }
 
-/** Those of a set that belong to searched catalogs. */
+/** Keys of a set that belong to searched catalogs. */
 export function inScope(reader: IndexReader, set: DocSet, scope: Scope): DocSet {
   return checkedBy(set, (keys) => selectSearched(reader, keys, scope));
 }
 
-/** Those of the keys that belong to searched catalogs, in their order. */
+/** Selects the keys that belong to searched catalogs, in their order. */
 export async function selectSearched(reader: IndexReader, keys: Keys, scope: Scope): Promise<Keys> {
   const { catalogs } = reader.caches;
   // Without waiting where all states are cached: meanwhile some could be invalidated.
@@ -88,7 +88,7 @@ export async function loadCatalogs(reader: IndexReader, signal?: AbortSignal): P
   }
 }
 
-/** Those that are not there have no state. */
+/** Missing catalogs have no state. */
 export async function readCatalogs(reader: IndexReader, keys: readonly number[]) {
   if (keys.length === 0) return new Map<number, CatalogEntry>();
   const { found, mayKeep } = await readEntries(reader, 'key = any ($1::bigint[])', bigintArray(keys));

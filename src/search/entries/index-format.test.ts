@@ -3,7 +3,7 @@ import { sha256Digest } from '../../protocol/digest.ts';
 import { entriesOfDocument } from './document-entries.ts';
 import { indexFormats } from './index-format.ts';
 
-// What leaves the index is made again by the format of its generation (write/index-changes.ts). So code that makes other entries needs a new version: under an old one it would leave entries
+// Entries to remove are derived again by the format of their generation (write/index-changes.ts). So code that makes other entries needs a new version: under an old one it would leave entries
 // behind in every index there is.
 
 const documents = [

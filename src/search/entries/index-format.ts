@@ -6,7 +6,7 @@ import { indexedWords, queryWords, type Tokenizer } from '../../rules/text/words
 import { attributeEntries, hash53, lookupOf, maxFactText, presenceFact, valueFact } from './attributes.ts';
 import { findTargetPath, geometriesOf } from './geometry-paths.ts';
 
-// What turns documents into entries of the index, and questions into lookups. A change of any of it makes entries that older lookups do not find: so it becomes a new version, for which another generation of
+// Turns documents into entries of the index, and questions into lookups. Any change makes entries that older lookups do not find: so it becomes a new version, for which another generation of
 // the index is built beside the one in use (generations/). Until then, a program reads and writes both: the version before stays in the code for one release.
 
 const format1 = {

@@ -6,7 +6,7 @@ import { parseFilter } from '../../rules/filters/parse.ts';
 import { selectResources } from '../../rules/filters/select.ts';
 import type { FilterSource } from './plan.ts';
 
-// What runs in threads: their input and result are copied, and a thread that takes too long is ended.
+// Runs in threads: input and result are copied, and a thread that takes too long is ended.
 
 /** Which documents a filter that looks at each resource, or at each offer, by itself selects, by their indexes. */
 export function testDocuments({

@@ -19,7 +19,7 @@ export interface FilterPlan {
   filter: Filter;
   /** The filter as a thread reads it again. */
   source: FilterSource;
-  /** What leads to all that it selects: catalogs by their members, resources, and offers, whose resources are selected. */
+  /** Lookups that find all that it selects: catalogs by their members, resources, and offers, whose resources are selected. */
   lookups: Partial<Record<Level, Lookup>>;
   /** The lookups decide: nothing is left to evaluate. */
   exact: boolean;
@@ -38,7 +38,7 @@ export interface FilterSource {
   acceptPostfix: boolean;
 }
 
-/** What is asked of the lists of one level. */
+/** A lookup in the lists of one level. */
 export interface Lookup {
   source: Source;
   /** The source leads to nothing else. */
@@ -132,7 +132,7 @@ function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
   return [...groups.values()];
 }
 
-/** Of one condition, or of several bounds on one member. */
+/** The lookup of one condition, or of several bounds on one member. */
 function lookupGroup(group: readonly IndexCondition[], level: Level, format: AttributeFormat) {
   const [condition] = group;
   const column = (path: string, passes: (value: number) => boolean): Source => ({

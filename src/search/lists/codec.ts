@@ -5,7 +5,7 @@ import { span } from '../keys.ts';
 // A run begins with a head: how many entries (2 bytes), how many bytes of steps (2), how many bytes each mark has (2), the first key (8). Then come the steps, seven bits in a byte, of which the eighth says that more follow; and the
 // marks, unless all are 0.
 
-/** What the entries of a list have as marks: nothing, weights below 256, or any number. */
+/** Bytes of a mark: none, weights below 256, or any number. */
 export type MarkBytes = 0 | 1 | 8;
 
 const head = { count: 0, steps: 2, markBytes: 4, first: 6, bytes: 14 };

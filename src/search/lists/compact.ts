@@ -22,9 +22,9 @@ const mergedAtOnce = 250;
 const lockWaitMs = 1_000;
 /** Fewer neighbours are not worth writing again. */
 const minNeighbours = 4;
-/** A shared list is sorted again when this part of its runs overlap so many that follow: every transaction adds runs from the lowest to the highest fact. */
+/** A shared list is sorted again when this part of its runs overlap with `runs` following ones: every transaction adds runs from the lowest to the highest fact. */
 const overlap = { runs: 8, part: 1 / 8 };
-/** So many of such runs are sorted together, in some ten milliseconds. */
+/** Number of such runs that are sorted together, in some ten milliseconds. */
 const sortedAtOnce = 250;
 
 /** Before all runs. */
@@ -54,7 +54,7 @@ export async function compactFrom(database: Database, index: string, from: RunKe
 
 type SeenRun = RunKey & { count: number; is_overlapping: boolean };
 
-/** Of the next runs, those of lists that are in several less than half full on the average, or overlap: PostgreSQL counts them in the index alone. */
+/** Reads the next runs of lists whose several runs are less than half full on average, or overlap: PostgreSQL counts them in the index alone. */
 async function readFragmented(database: Database, index: string, from: RunKey) {
   const rows = await database.rows<SeenRun & { ordinal: number }>(
     `with seen as materialized (

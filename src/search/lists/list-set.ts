@@ -34,7 +34,7 @@ function selectKeys({ keys, marks }: Run, passes: ((mark: number) => boolean) | 
   return dropRepeats(selected.subarray(0, count));
 }
 
-/** The entries of a list in order, part by part: about so many at a time. Where it is compacted meanwhile, it is read on from the same key. */
+/** The entries of a list in order, in parts of about the requested size. If the list is compacted meanwhile, reading continues from the same key. */
 export function streamRuns(reader: IndexReader, opened: Directory) {
   let directory = opened;
   let position = Number.NEGATIVE_INFINITY;
@@ -57,7 +57,7 @@ export function streamRuns(reader: IndexReader, opened: Directory) {
   };
 }
 
-/** The next runs with about so many entries, and up to where these are all that there are. */
+/** The next runs with about `limit` entries, and the key up to which they are complete. */
 function findNext(directory: Directory, start: number, position: number, limit: number) {
   const runs: RunKey[] = [];
   let count = 0;

@@ -12,7 +12,7 @@ import { type RunKey, runKeyArrays } from './runs.ts';
 const shortList = 1_280;
 /** Runs of a longer list that come with its directory: more would be read in vain, as mostly others are wanted. */
 const runsAtFirst = 4;
-/** Of a run in a directory. */
+/** Size of a run in a directory. */
 const entryBytes = 26;
 
 /** By the lists' numbers; that of an empty list has no runs. */
@@ -169,7 +169,7 @@ export function unmarked(keys: Keys): Run {
   return { keys, marks: new Uint8Array(keys.length) };
 }
 
-/** Of the keys, those that stand in one of the runs beside a mark that passes. A run is short: to walk along it takes less time than to search in it. */
+/** Selects the keys in the runs whose mark passes. A run is short, so walking along it is faster than searching it. */
 export function selectIn(runs: readonly Run[], keys: Keys, passes?: (mark: number) => boolean): Keys {
   const isFound = new Uint8Array(keys.length);
   for (const { keys: own, marks } of runs) {

@@ -34,7 +34,7 @@ export function createListRemovals(index: string) {
   const pending = new Map<string, Entry>();
   /** To be called when everything else is written. */
   async function write(tx: Transaction): Promise<void> {
-    // What goes out of one list goes together: its runs are written once.
+    // Removals from one list go together, so that its runs are written once.
     const all = [...pending.values()].sort((a, b) => a.list - b.list);
     for (const some of inBatches(all, entriesAtOnce)) await removeEntries(tx, index, some);
     pending.clear();
@@ -79,7 +79,7 @@ export async function removeRange(tx: Transaction, index: string, range: KeyRang
   await noteChanged(tx, [...lists]);
 }
 
-/** For each entry, so many of the runs that may hold it. */
+/** For each entry, the nearest `depth` runs that may have it. */
 function readNearest(tx: Transaction, index: string, wanted: readonly Entry[], depth: number) {
   const places = wanted.flatMap(({ list, key }) => {
     const shared = findSharedList(list);

@@ -91,7 +91,7 @@ export function unshare(entry: Entry): Entry {
 /** Runs that are read at a time. */
 const readAtOnce = 5_000;
 
-/** The runs of all lists that may hold a key of a range, so many at a time: shared ones are in the order of the lists whose entries they hold. */
+/** The runs of all lists that may have a key of a range, in batches: shared ones are in the order of the lists whose entries they have. */
 export async function* readRange(queryable: Queryable, index: string, { from, end }: KeyRange) {
   for (let after: RunKey | undefined; ; ) {
     const rows: StoredRun[] = await queryable.rows(
@@ -155,7 +155,7 @@ function shareRuns(lists: readonly Entry[][]): readonly Entry[][] {
   return [...lists.filter((entries) => !isShareable(entries)), ...shared.values()];
 }
 
-/** What compaction makes of the entries of one list: a list that has got many in a shared one, transaction by transaction, gets runs of its own. */
+/** Regroups the entries of one list for compaction: a list that has got many entries in a shared one, transaction by transaction, gets separate runs. */
 export function separateLong(entries: readonly Entry[]): Entry[][] {
   const counts = new Map<number, number>();
   for (const { list, key } of entries) if (isShared(list)) counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -14,14 +14,14 @@ import { findUnknownPaths, findUnknownTargets, type NearMiss, shorten } from './
 
 // Near misses: what came close where a search found nothing, in sentences for the consumer. They name only what the request itself could find, and get little time.
 
-/** A semaphore: so many searches at a time look for near misses. Others go without, because searches that find something come first. */
+/** A semaphore: at most this many searches look for near misses at once. Others go without, because searches with results come first. */
 const maxAtOnce = 2;
 let underWay = 0;
-/** Of the time that a search has. */
+/** Share of a search's time. */
 const timeShare = 1 / 5;
 
 export interface Missed extends Question {
-  /** Of the search that found nothing. */
+  /** Deadline of the search that found nothing. */
   deadline: Deadline;
   trace: Trace;
   /** The identity that asked. */
@@ -111,7 +111,7 @@ async function findSwapped(
   { message, scope, deadline, owner }: Missed,
   { filter, spatial }: Plan,
 ): Promise<NearMiss[]> {
-  // What is far from a place is found from anywhere; and what takes threads is not evaluated twice.
+  // S_DISJOINT matches from anywhere, so swapping proves nothing; and costly filters are not evaluated twice.
   const isAbout = spatial.every(
     ({ constraint: { operator, quantifier } }) => operator !== 'S_DISJOINT' && quantifier !== 'NONE',
   );

@@ -29,12 +29,12 @@ export interface NearMiss {
 /** Longer ones are not named, or not in full. */
 const maxNamedLength = 150;
 const maxNamed = 3;
-/** Of an intent, and targets of each. */
+/** Maximum of constraints of an intent, and of targets of each. */
 const [maxConstraints, maxTargets] = [2, 2];
-/** Of a filter; in longer ones than this, nobody looks for a typing error. */
+/** Limits of a filter; in longer ones, nobody looks for a typing error. */
 const [maxUnknownPaths, maxExpression] = [2, 2_000];
 const maxKnownPaths = 2_000;
-/** Geometries at a target: where none of so many is searched, others may be. */
+/** Geometries read at a target: if none of these is in scope, others may be. */
 const geometriesSeen = 400;
 
 export async function* findUnknownTargets(reader: IndexReader, { spatial, scope, format }: Plan) {
@@ -116,7 +116,7 @@ function describeUnknown(
   return { code, says: `${says}${nearest}.`, path, close };
 }
 
-/** What a request says is repeated in part, on one line. */
+/** A part of the request for a message, on one line. */
 export function shorten(text: string): string {
   const line = text.slice(0, 2 * maxNamedLength).replace(/[\p{Cc}\s]+/gu, ' ');
   return line.length > maxNamedLength ? `${line.slice(0, maxNamedLength - 1)}…` : line;
@@ -137,10 +137,10 @@ export function findClosePaths(asked: string, known: readonly string[], atMost: 
     .map(({ path }) => path);
 }
 
-/** Names differ by so many letters at most to be like each other. */
+/** Names with more different letters are not alike. */
 const maxNameEdits = 3;
 
-/** 0: the same but for case. Then so many letters apart; then one within the other; then nothing alike. */
+/** 0: the same but for case. Then the number of different letters; then one within the other; then nothing alike. */
 function compareNames(one: string, other: string): number {
   const [a, b] = [one.toLowerCase(), other.toLowerCase()];
   const most = Math.min(maxNameEdits, Math.floor(Math.min(a.length, b.length) / 2));

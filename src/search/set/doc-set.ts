@@ -38,7 +38,7 @@ export const emptySet: DocSet = arraySet(noKeys);
 export function unionOf(sets: readonly DocSet[]): DocSet {
   const [only, ...others] = sets;
   if (others.length === 0) return only ?? emptySet;
-  /** What was read of each and not returned yet; undefined: it has no more. */
+  /** Keys that were read of each and not returned yet; undefined: it has no more. */
   const pending: (Keys | undefined)[] = sets.map(() => noKeys);
   return {
     estimate: sets.reduce((sum, { estimate }) => sum + estimate, 0),
@@ -90,7 +90,7 @@ export async function nextLeft<T>(
   return undefined;
 }
 
-/** Those of a set that pass a check, which keeps their order. Where fewer than half of what was asked for pass, as many more are read as will give the rest if as many of them pass. */
+/** Keys of a set that pass a check, which keeps their order. While fewer than half of the requested number pass, it reads as many more as should give the rest at the same rate. */
 export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): DocSet {
   return {
     estimate: set.estimate,
@@ -118,7 +118,7 @@ export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): Do
 /** Keys: some milliseconds of work. */
 const mostAtOnce = 20_000;
 
-/** All keys of a set, unless they are more than so many. */
+/** All keys of a set, or undefined if they are more than `atMost`. */
 export async function readAll(set: DocSet, atMost = Number.POSITIVE_INFINITY): Promise<Keys | undefined> {
   const batches: Keys[] = [];
   let count = 0;

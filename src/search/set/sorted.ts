@@ -9,7 +9,7 @@ export function keysOf(numbers: Iterable<number>): Keys {
   return dropRepeats(Float64Array.from(numbers).sort());
 }
 
-/** Of sorted keys, each once. */
+/** Drops repeated keys; the keys are sorted. */
 export function dropRepeats(keys: Float64Array): Keys {
   let count = 0;
   for (let index = 0; index < keys.length; index++)
@@ -41,7 +41,7 @@ export function hasKey(keys: Keys, key: number): boolean {
   return keys[lowerBound(keys, key)] === key;
 }
 
-/** Of the longer one, no more is looked at than is needed to find the keys of the shorter one. */
+/** Skips through the longer one, reading only what is needed to find the keys of the shorter one. */
 export function intersection(a: Keys, b: Keys): Keys {
   const common = new Float64Array(Math.min(a.length, b.length));
   let count = 0;
@@ -84,7 +84,7 @@ function merge(a: Keys, b: Keys): Keys {
   return both.subarray(0, count + (a.length - i) + (b.length - j));
 }
 
-/** What the first has and the second has not. */
+/** Keys of the first that the second lacks. */
 export function difference(a: Keys, b: Keys): Keys {
   if (b.length === 0) return a;
   const left = new Float64Array(a.length);
@@ -109,7 +109,7 @@ export function concatenate(parts: readonly Float64Array[]): Float64Array {
   return all;
 }
 
-/** So many at a time. */
+/** Batches of at most `size`. */
 export function* inBatches<T extends { length: number }>(
   keys: T & { slice(start: number, end: number): T; subarray?(start: number, end: number): T },
   size: number,

@@ -46,9 +46,9 @@ export function isRadius({ constraint }: SpatialPlan): boolean {
   return constraint.operator === 'S_DWITHIN';
 }
 
-/** What a constraint says of some geometries. */
+/** The result of a constraint on some geometries. */
 export interface GeometryTally extends Tally {
-  /** Of the nearest, in metres; infinite where none is measured. */
+  /** Distance of the nearest, in metres; infinite if none is measured. */
   distance: number;
 }
 
@@ -59,7 +59,7 @@ export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
   return { asked: a.asked + b.asked, holds: a.holds + b.holds, distance };
 }
 
-/** What a constraint says of the geometries under each of some keys. */
+/** Applies a constraint to the geometries under each of some keys. */
 export async function judgeKeys(tools: Tools, located: LocatedConstraint, keys: Iterable<number>) {
   const geometries = await readGeometries(tools.reader, [...new Set(keys)], located.paths);
   const tallies = new Map<number, GeometryTally>();

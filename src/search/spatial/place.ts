@@ -28,14 +28,14 @@ export type Place = Awaited<ReturnType<typeof openPlace>>;
 
 /** Geometries of the first look around: alone, the nearest are enough for an answer; beside other parts, all of few are held against those. */
 const firstLook = { alone: 500, besideOthers: 1_000 };
-/** A longer look around starts again: each is so many times the one before. */
+/** Each longer look around starts again, with this factor. */
 const growth = 4;
 /** Geometries of a region that are read at a time, in the order of keys. */
 const regionAtOnce = 1_600;
 /** Resources that are checked at a time: a catalog may have many more. */
 const checkedAtOnce = 2_000;
 
-/** `isBesideOthers`: the intent has other parts. `countUpTo`: so many geometries are counted. */
+/** `isBesideOthers`: the intent has other parts. `countUpTo`: maximum of counted geometries. */
 export async function openPlace(
   tools: Tools,
   plans: readonly SpatialPlan[],
@@ -70,7 +70,7 @@ export async function openPlace(
     /** Geometries in the most selective region, as far as they were counted. */
     estimate,
     hasDistance: radius !== undefined,
-    /** Those of some resources that satisfy all constraints, with their distances. */
+    /** Selects the resources that satisfy all constraints, with their distances. */
     check: (keys: Keys) => check(keys),
     /** All resources that may satisfy the most selective constraint. */
     candidates: async (): Promise<Keys> =>
@@ -153,7 +153,7 @@ async function checkConstraints(tools: Tools, located: readonly CheckedConstrain
   return left;
 }
 
-/** What a constraint says of all geometries of each resource: its own, its provider's, and those of offers. */
+/** Applies a constraint to all geometries of each resource: its own, its provider's, and those of offers. */
 async function tallyResources(tools: Tools, { known, ...located }: CheckedConstraint, keys: Keys) {
   const heads = headsOf(keys);
   const asksOffers = located.paths.some((path) => path.startsWith(roots.offer));

@@ -77,7 +77,7 @@ export async function readNearby(
   return { keys: decodeKeys(keys), reach: isAll ? Number.POSITIVE_INFINITY : reach };
 }
 
-/** Those of some keys under some paths. */
+/** Geometries of some keys under some paths. */
 export function readGeometries(reader: IndexReader, keys: readonly number[], paths: readonly string[]) {
   return reader.rows<KeyedShape>(
     `select geometry.key, shape::text as shape

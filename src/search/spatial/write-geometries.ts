@@ -10,7 +10,7 @@ export interface GeometryRow {
   position: number;
   /** GeoJSON. */
   shape: object;
-  /** Of the shape on the unit sphere. */
+  /** Box of the shape on the unit sphere. */
   low: readonly number[];
   high: readonly number[];
 }

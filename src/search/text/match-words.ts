@@ -25,13 +25,13 @@ export interface MatchedWord extends TextWord {
   far?: readonly WordMatch[];
 }
 
-/** What the dictionary is asked for a word, and how the words that it finds are meant. */
+/** A lookup of a word in the dictionary, and how its results match. */
 interface Lookup {
   /** Under which its matches are kept. */
   name: string;
   words: readonly string[];
   hashes: readonly number[];
-  /** Words that begin so, up to a length: the shortest of them, so many at most. */
+  /** The `most` shortest words that begin like this, up to a length. */
   range?: { beginning: string; maxLength: number; most: number };
   /** The word that the dictionary must not have. */
   unless?: string;
@@ -67,7 +67,7 @@ export async function matchWords(
   }));
 }
 
-/** What words may be meant to be that the dictionary still has, but no document. */
+/** Matches of words that are in the dictionary, but in no document. */
 export async function matchFar(reader: IndexReader, words: readonly TextWord[], format: IndexFormat) {
   const lookups = words.map((word) => farLookup(word, format));
   const found = await find(reader, lookups);
@@ -110,7 +110,7 @@ function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
   };
 }
 
-/** Of words that begin alike, the shortest: forms of a short word are among them. More would have to be read and compared for each word of a query. */
+/** Maximum of words with the same beginning, shortest first: forms of a short word are among them. More would have to be read and compared for each word of a query. */
 const maxForms = 500;
 const longestWord = 64;
 

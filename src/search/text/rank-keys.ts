@@ -27,7 +27,7 @@ function startRanking(keys: Keys): Ranking {
   return { keys, ranks: new Float64Array(keys.length), bands: new Float64Array(keys.length) };
 }
 
-/** Those of the resources, whose keys are in order, where one of the words stands, in the same order. */
+/** Ranks the resources that have one of the words, in the order of their keys. */
 export async function rankKeys(query: TextQuery, keys: Keys, readPostings: ReadPostings) {
   const ranking = startRanking(keys);
   const postingsOf = await readPostings(query.words, keys);
@@ -108,10 +108,10 @@ function raise(
   }
 }
 
-// The best k of many candidates, by upper bounds (MaxScore). The words that count most are added first. After each, so many ranks are reached already: that is the threshold. A candidate that cannot reach it
-// with all words that are to come is dropped, so that the words that stand nearly everywhere are looked for in few resources. The others are ranked only if somebody reads that far.
+// The best k of many candidates, by upper bounds (MaxScore). The words with the highest weights are added first. After each, the rank that k candidates have reached is the threshold. A candidate that cannot reach it
+// with all remaining words is dropped, so the most frequent words are looked up for few resources only. The others are ranked only if somebody reads that far.
 
-/** `best`: at least so many as were asked for, and all of the last rank among them; the best first. */
+/** `best`: at least `count`, and all of the last rank among them; the best first. */
 export async function rankBestFirst(query: TextQuery, keys: Keys, readPostings: ReadPostings, count: number) {
   const { ranking, reached } = await rankLikely(query, keys, readPostings, count);
   const threshold = Math.max(reached, findReached(ranking.ranks, count));
@@ -160,12 +160,12 @@ function dropBelow({ keys, ranks, bands }: Ranking, least: number): Ranking {
   };
 }
 
-/** What a word counts at most. */
+/** Upper bound of the weight of a word. */
 function boundOf({ variants }: AskedWord): number {
   return Math.max(0, ...variants.map(({ weight }) => weight));
 }
 
-/** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. 0 where none is higher than `least`. */
+/** A rank that `count` candidates reach, and few more: ranks are counted in steps, from the highest one down. 0 if none is higher than `least`. */
 function findReached(ranks: Float64Array, count: number, least = 0): number {
   let highest = 0;
   for (const rank of ranks) highest = Math.max(highest, rank);

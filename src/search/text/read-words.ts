@@ -9,7 +9,7 @@ import { openLists } from '../lists/read-lists.ts';
 import type { Tools } from '../tools.ts';
 import { countDocuments, matchFar, matchWords } from './match-words.ts';
 
-/** What the index has of one word. */
+/** The index entries of one word. */
 export interface WordEntry {
   word: string;
   id: number;
@@ -18,7 +18,7 @@ export interface WordEntry {
   certain: Directory;
   /** In offers that may not cover a resource now. */
   offers: Directory;
-  /** What these cover, where they are few. */
+  /** Resources that these offers cover, if they are few. */
   covered?: Run;
 }
 

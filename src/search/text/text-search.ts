@@ -15,32 +15,32 @@ import { type ReadPostings, rankBestFirst, rankKeys } from './rank-keys.ts';
 import { type AskedText, readWords, type WordEntry } from './read-words.ts';
 import { settleRanks } from './settle-ranks.ts';
 
-// Text search. The words of resources, catalogs and offers that always apply are certain. Those of other offers are upper bounds: a resource counts as if all offers of its catalog with the word covered it now. Of few such
-// offers it is read at once what they cover; of many, the best resources are ranked by the bounds, and then exactly.
+// Text search. The words of resources, catalogs and offers that always apply are certain. Those of other offers are upper bounds: a resource counts as if all offers of its catalog with the word covered it now. If few
+// offers have a word, their coverage is read at once; if many do, the best resources are ranked by the bounds, and then exactly.
 
 export type TextSearch = Awaited<ReturnType<typeof openText>>;
 
-/** How many of the best are wanted at once. */
+/** Number of best hits that are wanted at once. */
 export interface Wanted {
   count: number;
   /** Whether the others are only counted: then they come in any order, and without ranks. */
   areOthersCounted: boolean;
 }
 
-/** Resources. Decided: where more match, the rank is decided among as many with the rarest words. */
+/** Maximum of ranked resources. Decided: if more match, the rank is decided among this many with the rarest words. */
 const maxRanked = 10_000;
-/** Entries of a list that are gathered at a time: not many more than are ranked together. */
+/** Entries of a list that are read at a time: not many more than are ranked together. */
 const gatheredAtOnce = maxRanked / 4;
-/** Offers with a word, of which it is read at once what they cover. */
+/** Number of offers with a word up to which their coverage is read at once. */
 const fewOffers = 100;
-/** Resources: so many of the highest upper bounds are found, and so many of them ranked exactly first. */
+/** Number of resources with the highest upper bounds that are found, and of those ranked exactly first. */
 const bounded = { found: 600, verified: 100 };
 /** Postings of words that are read together. */
 const readTogether = 60_000;
 /** Resources that are counted at a time. */
 const countedAtOnce = 3_600;
 
-/** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
+/** A text search: it proposes candidates, the rarest words first, and ranks given ones. */
 export async function openText(tools: Tools, asked: AskedText) {
   const { reader, scope, deadline, trace } = tools;
   const { query, entries } = await trace.time(
@@ -55,7 +55,7 @@ export async function openText(tools: Tools, asked: AskedText) {
   const all = [...entries.values()];
   const hasBounds = all.some(({ offers, covered }) => offers.count > 0 && covered === undefined);
 
-  /** `ofOffers`: how offers count that are not resolved yet. */
+  /** `ofOffers`: how unresolved offers count. */
   const postings = (ofOffers: 'as bounds' | 'exactly' | 'not'): ReadPostings => {
     const read = async (words: readonly AskedWord[], keys: Keys) => {
       const wanted = words.flatMap(({ variants }) => variants.flatMap(({ word }) => entries.get(word) ?? []));
@@ -97,7 +97,7 @@ export async function openText(tools: Tools, asked: AskedText) {
     for (const some of inBatches(keys, countedAtOnce)) yield hitsOf(difference(some, shown));
   }
 
-  /** As if all offers covered all resources of their catalogs; the best are ranked exactly, until as many as are wanted are settled. */
+  /** As if all offers covered all resources of their catalogs; the best are ranked exactly, until enough are settled. */
   async function* rankBounded(keys: Keys, { count, areOthersCounted }: Wanted): AsyncGenerator<Hit[]> {
     const { best, rankOthers } = await rankFirst(keys, Math.max(count, bounded.found));
     const parts = async function* () {
@@ -136,13 +136,13 @@ export async function openText(tools: Tools, asked: AskedText) {
   }
 
   return {
-    /** How many candidates there are, about. */
+    /** Estimated number of candidates. */
     estimate: all.reduce((sum, { documents }) => sum + documents, 0),
-    /** All resources in scope that have one of the words, and perhaps others of their catalogs, in the order of keys: as many at a time as are ranked together, those with the rarest words first. */
+    /** All resources in scope that have one of the words, and perhaps others of their catalogs, in the order of keys: in batches that are ranked together, those with the rarest words first. */
     gather,
-    /** Those among these resources that have one of the words, in the order of keys. */
+    /** Ranks the resources that have one of the words, in the order of keys. */
     rank: (keys: Keys) => rankKeys(query, keys, postings('exactly')),
-    /** The words that a resource has, each with the indexed word by which it was found. */
+    /** The words that a resource has, each with the indexed word that matched. */
     async wordsOf(key: number) {
       const words: { word: string; found: string; form: Form }[] = [];
       for (const { word, rarity, variants } of query.words)
@@ -155,7 +155,7 @@ export async function openText(tools: Tools, asked: AskedText) {
         }
       return words;
     },
-    /** The same as `gather`, the best first among those that are ranked together. */
+    /** Like `gather`, but the best first within each batch. */
     async *best(wanted: Wanted): AsyncGenerator<Hit[]> {
       for await (const keys of gather())
         yield* hasBounds ? rankBounded(keys, wanted) : rankKnown(keys, wanted);
@@ -163,7 +163,7 @@ export async function openText(tools: Tools, asked: AskedText) {
   };
 }
 
-/** Reads what offers cover, of words that few offers have. */
+/** Reads the coverage of offers, for words that few offers have. */
 async function resolveFew(tools: Tools, entries: readonly WordEntry[]): Promise<void> {
   const few = new Map<WordEntry, Run>();
   let left = fewOffers;
@@ -176,7 +176,7 @@ async function resolveFew(tools: Tools, entries: readonly WordEntry[]): Promise<
   for (const [entry, covered] of await cover(tools, few)) entry.covered = covered;
 }
 
-/** What offers with a word cover now, each with the highest weight of the offers on it; a head for all of its catalog. */
+/** The resources that offers with a word cover now, each with the highest weight of its offers; a head for all of its catalog. */
 async function cover({ reader, scope }: Tools, words: ReadonlyMap<WordEntry, Run>) {
   const offers = union(Array.from(words.values(), ({ keys }) => keys));
   const covering = offers.length > 0 ? await readCovering(reader, offers, scope.now) : [];
@@ -197,7 +197,7 @@ function toRun(weights: ReadonlyMap<number, number>): Run {
   return { keys, marks: Float64Array.from(keys, (key) => weights.get(key) ?? 0) };
 }
 
-/** Those offers of some runs that are of one of the catalogs. */
+/** Selects the offers of some runs that are in one of the catalogs. */
 function selectOf(runs: readonly Run[] = [], heads: Keys): Run {
   const weights = new Map<number, number>();
   for (const { keys, marks } of runs)
@@ -208,7 +208,7 @@ function selectOf(runs: readonly Run[] = [], heads: Keys): Run {
   return toRun(weights);
 }
 
-/** Resources with the words, those of the rarest words first, in order and none twice, as many at a time as are ranked together. */
+/** Resources with the words, those of the rarest words first, in order and none twice, in batches that are ranked together. */
 async function* gatherResources(reader: IndexReader, entries: readonly WordEntry[]): AsyncGenerator<Keys> {
   let done: Keys = new Float64Array();
   let pending: Keys[] = [];
@@ -225,7 +225,7 @@ async function* gatherResources(reader: IndexReader, entries: readonly WordEntry
     }
   if (count > 0) yield difference(await expand(pending), done);
 
-  /** What is said of a catalog, and in one of its offers, may be said of all its resources. */
+  /** Words of a catalog, or of one of its offers, may count for all its resources. */
   async function expand(parts: readonly Keys[]): Promise<Keys> {
     const all = union(parts);
     const heads = headsOf(all.filter((key) => kindOf(key) !== 'resource'));
@@ -233,7 +233,7 @@ async function* gatherResources(reader: IndexReader, entries: readonly WordEntry
   }
 }
 
-/** The postings of one word, part by part: first what offers cover, or those offers. */
+/** The postings of one word, part by part: first the resources that offers cover, or those offers. */
 async function* streamPostings(reader: IndexReader, { certain, offers, covered }: WordEntry) {
   if (covered && covered.keys.length > 0) yield covered.keys;
   for (const list of covered ? [certain] : [offers, certain]) {

@@ -15,7 +15,7 @@ useDatabase((opened) => {
   database = opened;
 });
 
-/** Of the second catalog. */
+/** A resource of the second catalog. */
 const resource = keyOf(2, 1);
 const theOffer = keyOf(2, firstNumbers.offer);
 const gone = keyOf(9, 3);

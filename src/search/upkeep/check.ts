@@ -23,7 +23,7 @@ import { buildCatalog } from './build.ts';
 
 /** Documents of a slice. */
 const documentsAtOnce = 20_000;
-/** Of them, so many are parsed at a time. */
+/** Number of them that are parsed at a time. */
 const parsedAtOnce = 500;
 
 export interface CheckOptions {

@@ -29,7 +29,7 @@ export interface IndexedResource {
 
 const maxSameIds = 20;
 
-/** Those with this id, served ones first; the same id may stand in several catalogs. */
+/** Finds resources by id, served ones first; several catalogs may have the same id. */
 export async function findIndexed(queryable: Queryable, { id, catalogId, owner }: AskedResource) {
   const rows = await queryable.rows<Omit<IndexedResource, 'validity'> & { validity: string | null }>(
     `select resource.key, catalog.key as "catalogKey", catalog.id as "catalogId", catalog.owner,

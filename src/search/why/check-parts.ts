@@ -18,7 +18,7 @@ export interface Check {
   ok: boolean;
   /** A sentence. */
   detail: string;
-  /** What was found instead. */
+  /** The actual value. */
   got?: unknown;
 }
 

@@ -42,7 +42,7 @@ interface HeldCatalog extends CatalogRow {
   known: boolean;
 }
 
-/** Of a row; the names of those that change with what comes. */
+/** Columns that never change after the insert. */
 const fixedColumns = 'key, source, owner, id, generation';
 const columns = [
   ...['type', 'head', 'head_digest', 'provider_id', 'networks', 'schema_uses', 'is_active'],
@@ -154,7 +154,7 @@ export interface Target {
 
 /** A geometry that is too costly to search among, accepted by another catalog service. No search finds its document by it. */
 export interface UnindexedGeometry {
-  /** Of the resource or offer; none: of the provider. */
+  /** The id of the resource or offer; none: the provider. */
   id?: string;
   path: string;
 }

@@ -14,7 +14,7 @@ export interface StoredDocument {
   digest: number;
 }
 
-/** What is stored of these catalogs: everything, or only what has one of the ids. */
+/** The stored documents of these catalogs: all, or only those with one of the ids. */
 export async function readDigests(
   queryable: Queryable,
   kind: DocumentKind,
@@ -103,7 +103,7 @@ export interface OfferRow extends ResourceRow, ValidityRow {
   resource_ids: readonly string[] | null;
 }
 
-/** Those that change. */
+/** Columns that change. */
 const offerColumns = [
   ...['document', 'digest', 'provider_id', 'resource_ids'],
   ...['valid_from', 'valid_until', 'window_start', 'window_length'],
@@ -122,7 +122,7 @@ export async function writeOffers(tx: Transaction, rows: readonly OfferRow[]): P
   await addTargets(tx, keys);
 }
 
-/** What offers name, once they are written. */
+/** Adds the resources that offers name, after the offers are written. */
 export async function addTargets(tx: Transaction, keys: Buffer): Promise<void> {
   await tx.query(
     `insert into discovery.offer_target (owner, resource_id, offer_key)

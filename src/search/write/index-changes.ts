@@ -41,7 +41,7 @@ export function createIndexChanges({ index, format, removals }: WrittenGeneratio
       return change.after;
     },
 
-    /** What leaves lists is left to the end of the transaction. */
+    /** Removals from lists are left to the end of the transaction. */
     async write(tx: Transaction): Promise<void> {
       const wordsOf = (when: 'before' | 'after') => [
         ...new Set(changes.flatMap((change) => [...(change[when]?.words.keys() ?? [])])),
@@ -87,7 +87,7 @@ export function listEntries(
   }
   for (const [word, weight] of words) {
     const number = numbers.get(word);
-    // What a word counts is kept in hundredths.
+    // Weights of words are stored in hundredths.
     if (number !== undefined)
       lists.set(isCertain ? wordList(number) : offerList(number), [Math.round(weight * 100)]);
   }

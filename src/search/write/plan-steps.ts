@@ -6,7 +6,7 @@ import { firstNumbers, keyOf, lastNumbers } from '../keys.ts';
 import type { Target } from './catalog-rows.ts';
 import { type DocumentKind, readDigests, type StoredDocument } from './document-rows.ts';
 
-/** What happens to one document: written, with its text, or removed. */
+/** A change of one document: written, with its text, or removed. */
 export interface Step {
   kind: Level;
   target: Target;
@@ -17,7 +17,7 @@ export interface Step {
   written?: { text: string; digest: number; document: object };
 }
 
-/** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key, and stored in the catalog's row. */
+/** Words and facts of a catalog and its provider apply to all its resources: they are indexed once, under the catalog's own key, and stored in the catalog's row. */
 export function planHeads(targets: readonly Target[]): Step[] {
   return targets
     .filter(({ before, row }) => !before.known || before.head_digest !== row.head_digest)
@@ -51,7 +51,7 @@ export async function planSteps(tx: Transaction, kind: DocumentKind, targets: re
       steps.push({ kind, target, key, id, replaces: current !== undefined, written });
       target.written += 1;
     }
-    // Of a MERGE, only what it sends or removes was read.
+    // For a MERGE, only the documents that it sends or removes were read.
     const later = kind === 'resource' ? incoming.later : undefined;
     const leaving = [...ofCatalog.values()].filter(({ id }) => !documents.has(id) && !later?.has(id));
     for (const { id, key } of leaving) steps.push({ kind, target, key, id, replaces: true });
@@ -60,7 +60,7 @@ export async function planSteps(tx: Transaction, kind: DocumentKind, targets: re
   return steps;
 }
 
-/** What is stored of the targets, by catalog key and id. */
+/** The stored documents of the targets, by catalog key and id. */
 async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly Target[]) {
   const members = `${kind}s` as const;
   const known = targets.filter(({ before }) => before.known);
@@ -86,7 +86,7 @@ async function takeKeys(tx: Transaction, kind: DocumentKind, { row, before }: Ta
   row[column] = Math.min(row[column] + count, lastNumbers[kind] + 1);
   if (first + count <= keyOf(row.key, lastNumbers[kind] + 1) || count === 0)
     return Array.from({ length: count }, (_, index) => first + index).values();
-  // Among the first numbers, one more for each document that there is, so many are free.
+  // Of the first numbers, as many as there are documents plus `count`, at least `count` are free.
   const free = await tx.column<number>(
     `select free.key from generate_series($1::bigint, least($2::bigint,
        $1 + $3 + (select count(*) from discovery.${kind} as held where held.key between $1 and $2))) as free (key)

@@ -42,7 +42,7 @@ export interface CatalogVersion {
   at: Date;
   publisher: string;
   kind: string;
-  /** Of the publish that made it, while that is remembered. */
+  /** messageId of the publish that made it, while that is remembered. */
   messageId: string | null;
 }
 

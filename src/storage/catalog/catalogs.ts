@@ -20,7 +20,7 @@ export interface CatalogRow {
   resourceCount: number;
   offerCount: number;
   schemaUses: SchemaUses;
-  /** Of all its resources (storage/inherited.ts). */
+  /** Sum over all its resources (storage/inherited.ts). */
   inheritedBytes: number;
   publishedAt: Date;
   updatedAt: Date;

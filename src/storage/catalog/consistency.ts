@@ -3,9 +3,9 @@ import { type DocumentDigests, digestDocuments, fingerprintOf } from '../fingerp
 import { type Sql, sql } from '../sql.ts';
 import { subscriptionMatches } from './subscriptions.ts';
 
-// What `signpost check` holds against the rest of a network: catalogs with fingerprints of their documents, and what subscribers have missed of them.
+// The catalog service's side of `signpost check`: catalogs with fingerprints of their documents, and pushes that subscribers have missed.
 
-/** What a page of a listing has: catalogs after a key, or those with some ids. */
+/** A page of a listing: catalogs after a key, or those with some ids. */
 export interface Page {
   after: number;
   limit: number;
@@ -73,7 +73,7 @@ export interface MissedPush {
 /** A subscription of the same moment may or may not get a change as a push: it pulls. */
 const subscribedBefore = sql`interval '1 minute'`;
 
-/** What was published before a subscription is pulled, not pushed: without a push, it was missed only where it changed afterwards. */
+/** Catalogs published before a subscription are pulled, not pushed: without a push, a subscriber missed them only if they changed afterwards. */
 export function listMissedPushes(
   queryable: Queryable,
   { ids, limit }: { ids?: readonly string[]; limit: number },
@@ -101,7 +101,7 @@ export function listMissedPushes(
     order by catalog.id, subscriber limit ${limit}`);
 }
 
-/** Of these subscriptions, those that are ACTIVE, each with its subscriber. */
+/** The ACTIVE ones among these subscriptions, each with its subscriber. */
 export async function listActive(queryable: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await queryable.query<{ id: string; owner: string }>(sql`select id, owner
     from catalog.subscription where id = any (${ids}::uuid[]) and status = 'ACTIVE'`);

@@ -80,7 +80,7 @@ export function findContestedId(
     where own.catalog_key = ${key} and own.is_template and owner <> ${owner} and visible_to && ${networkIds} limit 1`);
 }
 
-/** Resources that extend the master's are to be assembled again: one rebuild per master, however often it changes. */
+/** Queues the assembly of all dependents of the master: one rebuild per master, however often it changes. */
 export async function queueRebuild(tx: Transaction, masterKey: number): Promise<void> {
   await tx.query(sql`insert into catalog.rebuild as rebuild (master_key, due_at) values (${masterKey}, now())
     on conflict (master_key) do update set due_at = least(rebuild.due_at, now())`);
@@ -103,7 +103,7 @@ export function holdMaster(tx: Transaction, masterKey: number) {
 export interface LaggingResource {
   id: string;
   masterResourceId: string;
-  /** What it has inherited. */
+  /** The inherited edition. */
   edition: number;
   bytes: number;
   /** The template as it is now; null when the master has dropped it, or has gone to other networks. */

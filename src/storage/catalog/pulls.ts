@@ -12,7 +12,7 @@ interface NewPull {
   limit: number;
   offset: number;
   context: string;
-  /** Of the request's raw body. */
+  /** Digest of the request's raw body. */
   digest: string;
   requestSignature: string;
   requestId: number;

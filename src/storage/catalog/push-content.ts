@@ -3,7 +3,7 @@ import type { Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 import { readDocuments, selectBatch } from './reader.ts';
 
-// What a push carries: read by one statement where it is small, else in one transaction `repeatable read`. Either way all of it belongs to one
+// The content of a push: read by one statement if it is small, else in one transaction `repeatable read`. Either way all of it belongs to one
 // version.
 
 const maxWholeDocuments = 2_048;

@@ -12,7 +12,7 @@ export interface PushResult {
   seenVersion: number;
   dueInMs: number | null;
   restMs?: number;
-  /** What is added to the history, as JSON text. */
+  /** Addition to the history, as JSON text. */
   history?: string;
 }
 

@@ -7,9 +7,9 @@ import { type Sql, sql } from '../sql.ts';
 import { LeaseLost } from '../work/due-work.ts';
 import { dueIn } from '../work/leases.ts';
 
-// What each subscriber has acknowledged of each catalog: one row for both. A row that is due says only that there may be something to say;
-// what it is, is computed from the row and the catalog when it is sent. Whoever holds the lease of a subscriber's lane, and nobody else, sends
-// to it and writes its rows: a change goes to many subscribers at once, and both is done for many rows by one statement.
+// The state of each catalog for each subscriber, acknowledged and due, in one row. A due row means only that there may be something to push;
+// the push is computed from the row and the catalog when it is sent. Only the holder of the lease of a subscriber's lane sends
+// to it and writes its rows: a change goes to many subscribers at once, and one statement handles many rows.
 
 /** The table of due work, which is also the channel of its hints, and the column that names its lanes. */
 export const pushLanes = { table: 'catalog.push_lane', name: 'subscriber' } as const;

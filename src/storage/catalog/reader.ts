@@ -88,7 +88,7 @@ interface DocumentBatch {
   /** The documents, with commas between them. */
   text: string;
   count: number;
-  /** Of the text in UTF-8, with a comma for each document. */
+  /** Size of the text in UTF-8, with a comma for each document. */
   bytes: number;
 }
 

@@ -27,11 +27,11 @@ interface NewSubmission {
 /** Without its body, which may be large and is asked for separately. */
 export interface OpenSubmission extends Omit<NewSubmission, 'body'> {
   id: number;
-  /** Of its body. */
+  /** Size of its body. */
   bytes: number;
   /** Catalogs of it that have a result already, by their position in the message. */
   done: number[];
-  /** What the resources of these inherit, or would have inherited. */
+  /** Bytes that the resources of these inherit, or would have inherited. */
   inheritedBytes: number;
 }
 
@@ -46,10 +46,10 @@ export async function lockLane(tx: Transaction, publisher: string): Promise<void
   tx.hint(laneTable);
 }
 
-/** What a publisher may have waiting, that which is being worked on included. */
+/** The share of a publisher in the backlog, including work in progress. */
 export interface BacklogShare {
   rows: number;
-  /** Of their bodies together; a single one may be larger. */
+  /** Size of their bodies together; a single one may be larger. */
   bytes: number;
 }
 
@@ -116,7 +116,7 @@ export function readResults(tx: Transaction, submissionId: number) {
     from catalog.submission_result where submission_id = ${submissionId} order by position`);
 }
 
-/** What became of a catalog in one publish, as an operator sees it. */
+/** The result of one catalog in one publish, as an operator sees it. */
 export interface ResultSummary {
   acceptedAt: Date;
   messageId: string;
@@ -138,7 +138,7 @@ export async function finishSubmission(tx: Transaction, submissionId: number, no
   await tx.query(sql`update catalog.submission set done_at = ${now}, body = null where id = ${submissionId}`);
 }
 
-/** Of each publisher that has any. */
+/** Counts for each publisher that has any. */
 export function countOpenSubmissions(queryable: Queryable) {
   return queryable.column<number>(sql`select count(*) as open from catalog.submission
     where done_at is null group by publisher`);

@@ -40,7 +40,7 @@ export function findSameSubscription(
 export interface SubscriptionTotals {
   count: number;
   names: number;
-  /** Of all names together. */
+  /** Length of all names together. */
   characters: number;
 }
 

@@ -2,7 +2,7 @@ import type { Queryable } from '../database.ts';
 import { type Sql, sql } from '../sql.ts';
 import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
-// What waits, and what the index has, in numbers for /metrics. Every statement reads a bounded number of rows through an index, however long the queues are.
+// Numbers of waiting work, and of the index, for /metrics. Every statement reads a bounded number of rows through an index, however long the queues are.
 
 /** Nobody waits for these numbers. */
 const timeoutMs = 2_000;
@@ -16,7 +16,7 @@ export interface DeliveryBacklog {
   kind: DeliveryKind;
   state: DeliveryState;
   total: number;
-  /** Those that were looked at, the oldest first. */
+  /** The receivers that were read, the oldest first. */
   receivers: { receiver: string; count: number; seconds: number }[];
 }
 
@@ -74,7 +74,7 @@ interface IndexMeasure {
   catalogs: number;
   resources: number;
   offers: number;
-  /** Of all tables of the discovery service, with their indexes. */
+  /** Size of all tables of the discovery service, with their indexes. */
   bytes: number;
   /** Age of the oldest change that waits, in seconds: for its processing, for its push. */
   publishLag: number;

@@ -25,7 +25,7 @@ describe('searches that found nothing', () => {
     noteText(searches, 'milk');
     await expect(failing).rejects.toThrow('the database is gone');
     await searches.flush(database, new Date());
-    // What was written is not written again.
+    // Written searches are not written again.
     await searches.flush(gone, new Date());
     const found = await listEmptySearches(database, { limit: 10 });
     expect(found.map(({ intent, times }) => [JSON.parse(intent).textSearch, times]).sort()).toEqual([

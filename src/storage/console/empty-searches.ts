@@ -44,7 +44,7 @@ export function createEmptySearches() {
     },
   };
 
-  /** What could not be written is written the next time, with what has come meanwhile. */
+  /** Searches that could not be written are written the next time, together with new ones. */
   function keepAgain(searches: ReadonlyMap<string, NotedSearch>): void {
     for (const [key, search] of searches) {
       const known = noted.get(key);

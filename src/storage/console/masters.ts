@@ -19,7 +19,7 @@ export interface MasterCatalog {
 const lookedAt = 20_000;
 const maxNamed = 50;
 
-/** Those of the catalog service, in the order in which they were first published. */
+/** Masters of the catalog service, in the order in which they were first published. */
 export const listPublishedMasters = createList({
   masters: sql`select key, id, owner, visible_to as networks from catalog.catalog where type = 'MASTER'`,
   extending: sql`select catalog_key as dependent from catalog.resource where master_key = master.key`,

@@ -65,7 +65,7 @@ export async function listProcesses(queryable: Queryable, since: Date) {
 export interface MinuteNumber {
   at: Date;
   name: string;
-  /** Of all processes together, and the highest of one. */
+  /** Sum over all processes, and the highest of one. */
   sum: number;
   most: number;
 }

@@ -20,7 +20,7 @@ interface ParticipantSummary {
   }[];
 }
 
-/** Of the own registry, by identity. */
+/** Participants of the own registry, by identity. */
 export function listParticipants(
   queryable: Queryable,
   {
@@ -54,7 +54,7 @@ interface SubscriptionSummary {
   createdAt: Date;
 }
 
-/** Of the catalog service, by subscriber. */
+/** Subscriptions of the catalog service, by subscriber. */
 export function listAllSubscriptions(
   queryable: Queryable,
   { limit, after }: { limit: number; after?: { subscriber: string; id: string } },
@@ -81,7 +81,7 @@ interface FeedSummary {
   lastError: string | null;
 }
 
-/** What the discovery service follows: one per catalog service and network of the settings. */
+/** Feeds of the discovery service: one per catalog service and network of the settings. */
 export function listAllFeeds(queryable: Queryable) {
   return queryable.rows<FeedSummary>(sql`
     select catalog_url as "catalogUrl", service, network_id as "networkId",

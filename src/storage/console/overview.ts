@@ -2,7 +2,7 @@ import type { Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
-// What there is, in numbers and names, for the console.
+// Counts and names for the console's overview.
 
 const maxNetworks = 200;
 

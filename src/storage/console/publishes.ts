@@ -27,7 +27,7 @@ interface PublishedStanding {
   indexedAt: Date | null;
 }
 
-/** So many of the latest are looked through: messageIds have no index, which every publish and callback would have to pay for. */
+/** Number of the latest publishes that are searched: messageIds have no index, which every publish and callback would have to pay for. */
 const recent = 20_000;
 
 interface SubmissionRow extends Pick<PublishStanding, 'publisher' | 'acceptedAt' | 'doneAt'> {

@@ -1,7 +1,7 @@
 import type { Queryable } from '../database.ts';
 import { type Sql, sql } from '../sql.ts';
 
-// What a person may name in the bar of the console: a catalog, a resource or a node, wherever it is known.
+// The subjects that a person may name in the bar of the console: a catalog, a resource or a node, wherever it is known.
 
 /** A catalog of a node, and how far it is known: stored by the own catalog service, crawled, indexed. */
 export interface KnownCatalog {

@@ -1,12 +1,12 @@
 import type { Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 
-// What `signpost check` holds against the files of self-hosted nodes: how far the crawler is with each catalog.
+// The crawler's side of `signpost check`: how far it is with each catalog of self-hosted nodes.
 
 export interface CrawledVersion {
   node: string;
   catalogId: string;
-  /** Of the entry that counts, and of the one that was applied last. */
+  /** Version of the entry that counts, and of the one applied last. */
   entryVersion: number | null;
   appliedEntryVersion: number | null;
   version: number | null;

@@ -16,7 +16,7 @@ export const inheritedTable: InheritedTable = {
     document::text as template from discovery.resource`,
 };
 
-/** What a target inherits, and all targets of its node together. */
+/** Inherited bytes of a target, and of all targets of its node together. */
 export function sumInherited(queryable: Queryable, targetId: number) {
   return queryable.one<{ catalog: number; publisher: number }>(sql`
     select coalesce(sum(inherited_bytes) filter (where id = ${targetId}), 0)::bigint as catalog,

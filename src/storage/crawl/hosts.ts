@@ -47,7 +47,7 @@ export async function wakeHosts(tx: Transaction, ids: readonly number[], at?: Da
   tx.hint(hostTable);
 }
 
-/** What came of the work at a host: how often in a row it could not be reached, and for how long it is left in peace. */
+/** Result of the work at a host: how often in a row it could not be reached, and how long it is left alone. */
 export interface HostState {
   failures: number;
   restMs: number | null;

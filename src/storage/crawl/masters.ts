@@ -11,7 +11,7 @@ import { type ChangedCatalog, type NamedNode, rouseNodes, sourceTable } from './
 
 /** A MASTER catalog that can be extended: its content is here, or on its way. */
 export interface MasterEntry {
-  /** Of the crawled node; 0 for one that a catalog service brought. */
+  /** The crawled node; 0 for a catalog from a catalog service. */
   nodeId: number;
   node: string;
   catalogId: string;
@@ -19,7 +19,7 @@ export interface MasterEntry {
   isHere: boolean;
 }
 
-/** Those that are here come first, and among them crawled ones. */
+/** Complete masters come first, and among them crawled ones. */
 export function findMasterEntries(queryable: Queryable, catalogIds: readonly string[]) {
   return queryable.rows<MasterEntry>(sql`
     select target.node_id as "nodeId", node, target.catalog_id as "catalogId", shown as "isHere", 0 as place, target.id, array(

@@ -66,7 +66,7 @@ export async function recordNode(
   return indexUrls === undefined ? [] : recordIndexUrls(tx, row, indexUrls);
 }
 
-/** What stirred a node meanwhile makes it due, unless nobody wants it any more. */
+/** If something stirred a node meanwhile, it is due now, unless nobody wants it any more. */
 function dueUnlessStirred(stir: number, dueInMs: number): Sql {
   return sql`case when not (named or has_masters) then null when stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }

@@ -4,7 +4,7 @@ import { dueIn } from '../work/leases.ts';
 import { wakeHosts } from './hosts.ts';
 import { sourceTable } from './sources.ts';
 
-// What a jump of the database's clock leaves behind in the crawler's tables (see work/pull-forward.ts). How long a row waits at most depends on how often
+// Repairs the crawler's tables after a jump of the database's clock (see work/pull-forward.ts). How long a row waits at most depends on how often
 // it failed: one that was never in trouble is not to wait for hours, as one may that always was.
 
 /** In milliseconds. */
@@ -55,7 +55,7 @@ function pull(
     waitsMs.map((ms) => sql`due_at > ${dueIn(ms)}`),
     ' and ',
   );
-  // Those that somebody is just writing are looked at the next time.
+  // Rows that are being written are looked at the next time.
   return tx.column<number>(sql`update discovery.${raw(table)} set due_at = now() where id in (
       select id from discovery.${raw(table)} where ${isFar} ${condition} order by id for no key update skip locked
     ) returning ${returned}`);

@@ -71,7 +71,7 @@ export function findLaggingCatalog(queryable: Queryable, masterKey: number, mast
 export interface LaggingResource {
   id: string;
   masterResourceId: string;
-  /** What it has inherited. */
+  /** The inherited edition. */
   edition: number;
   bytes: number;
 }

@@ -85,7 +85,7 @@ export async function rouseNodes(tx: Transaction, ids: readonly number[]): Promi
   return changed;
 }
 
-/** Of nodes that nobody names, the MASTER catalogs count alone. */
+/** Nodes that nobody names count for their MASTER catalogs only. */
 export function isWanted(catalog: Sql): Sql {
   return sql`(node.named or node.has_masters and ${catalog}.is_master)`;
 }
@@ -117,7 +117,7 @@ export interface NamedNode {
   configuredUrl?: string;
 }
 
-/** What a source names now: nodes that are new are due. Returns those that it named before and does not now. */
+/** Sets the nodes that a source names: new nodes are due. Returns the nodes that it no longer names. */
 export async function nameNodes(tx: Transaction, sourceId: number, nodes: readonly NamedNode[]) {
   const changed = await addNodes(tx, [sourceId], nodes);
   const vanished = await tx.column<string>(sql`update discovery.crawl_naming as naming set present = false

@@ -38,7 +38,7 @@ interface NodeStatus {
   indexes: number;
   catalogs: number;
   served: number;
-  /** How often in a row its manifest or record, one of its indexes or one of its catalogs could not be read. */
+  /** How often in a row its manifest or record, an index or a catalog could not be read. */
   failures: number;
   checkedAt: Date | null;
   nextAt: Date | null;
@@ -131,11 +131,11 @@ interface ListedNode {
   node: string;
   state: NodeStanding;
   catalogs: number;
-  /** How many of its catalogs and indexes could not be read lately. */
+  /** Number of its catalogs and indexes that could not be read lately. */
   failing: number;
   lastLookAt: Date | null;
   nextAt: Date | null;
-  /** Of the last line of the crawl log; of its cause, where that is noted at the same time. */
+  /** Code of the last line of the crawl log, or of its cause, if that is noted at the same time. */
   lastCode: string | null;
   lastMessage: string | null;
   lastLineAt: Date | null;
@@ -192,7 +192,7 @@ export function findNextWork(queryable: Queryable, { node, limit }: { node?: str
     where work.due_at is not null and (${node}::text is null or node = ${node}) order by at, what, name limit ${limit}`);
 }
 
-/** When a node that is crawled was looked at last; undefined where it is not crawled. */
+/** When a crawled node was last looked at; undefined if it is not crawled. */
 export function findLastLook(queryable: Queryable, node: string) {
   return queryable.first<{ checkedAt: Date | null }>(sql`select checked_at as "checkedAt"
     from discovery.crawl_node where node = ${node} and (named or has_masters)`);
@@ -222,7 +222,7 @@ export async function isCrawled(queryable: Queryable, node: string): Promise<boo
   );
 }
 
-/** In the order of their ids: all of a node, or some. */
+/** In the order of ids: all of a node, or some. */
 export function listCrawledCatalogs(queryable: Queryable, node: string, catalogIds?: readonly string[]) {
   return queryable.rows<CatalogStatus>(sql`
     select catalog_id as "catalogId", case when is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,

@@ -29,7 +29,7 @@ export interface TargetRow {
   retired_at: Date | null;
   unverified_since: Date | null;
   waiting_for: string[] | null;
-  /** Of all its resources (storage/inherited.ts). */
+  /** Sum over all its resources (storage/inherited.ts). */
   inherited_bytes: number;
   failures: number;
   stir: number;
@@ -42,7 +42,7 @@ export async function findHostsWithTargets(queryable: Queryable, hosts: readonly
   return new Set(found);
 }
 
-/** What is due of a host, MASTER catalogs first: others may wait for them. */
+/** Takes the due targets of a host, MASTER catalogs first: others may wait for them. */
 export function takeDueTargets(queryable: Queryable, host: number, limit: number, now: Date) {
   return queryable.rows<TargetRow>(sql`
     select target.id, target.node_id, target.node, subscriber_id, key_names, node.url, network_memberships, target.catalog_id,
@@ -59,7 +59,7 @@ export function takeDueTargets(queryable: Queryable, host: number, limit: number
     order by target.is_master desc, target.due_at`);
 }
 
-/** What becomes of a target of which nothing was applied. */
+/** Changes of a target whose content was not applied. */
 export interface TargetChanges {
   settled_digest?: string;
   applied_entry_version?: number;
@@ -83,7 +83,7 @@ export async function recordTarget(
   await tx.query(sql`update discovery.crawl_target as target set ${written} where id = ${row.id}`);
 }
 
-/** What stirred a target meanwhile makes it due, unless that took its entry away, or the wish for it: then nobody would do the work. */
+/** If something stirred a target meanwhile, it is due now, unless it lost its entry or nobody wants it: then nobody would do the work. */
 function dueUnlessStirred(stir: number | Sql, dueInMs: number | null | Sql): Sql {
   return sql`case when target.index_id is null or not target.named then null when target.stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }

@@ -8,7 +8,7 @@ import { canEnter, runAs, type ServerUser } from './server-user.ts';
 
 // The database cluster on disk: where its files are, how they are made, and what has to be remembered of them.
 
-/** What is remembered in `cluster.json`, readable by its owner alone. */
+/** Content of `cluster.json`, readable by its owner alone. */
 export interface Cluster {
   dataDirectory: string;
   port: number;

@@ -2,7 +2,7 @@ import type { Queryable } from '../database.ts';
 import { type DocumentDigests, digestDocuments, fingerprintOf } from '../fingerprint.ts';
 import { raw, type Sql, sql } from '../sql.ts';
 
-// What `signpost check` compares of a discovery service with the catalog services that it subscribes to: copies of catalogs with fingerprints.
+// The discovery service's side of `signpost check`: copies of catalogs from catalog services, with fingerprints.
 
 export interface IndexedCopy {
   key: number;
@@ -35,7 +35,7 @@ export async function findIndexedCopies(queryable: Queryable, source: string, id
   return new Map(copies.map((copy) => [copy.id, copy]));
 }
 
-/** Those that searches find, after a key. */
+/** Catalogs that searches find, after a key. */
 export function listServedCopies(
   queryable: Queryable,
   source: string,

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from '../database.ts';
 import { raw, sql } from '../sql.ts';
 
-// What staying in step with catalog services needs to know of the catalogs that they brought: when a push of each last came, and which feed
+// The state of catalogs from catalog services that feeds need: when a push of each last came, and which feed
 // listed it. Whose copy counts is in precedence.ts.
 
 /** Catalogs that one transaction locks: PostgreSQL has room for some thousand locks of all transactions (max_locks_per_transaction). More are changed in parts. */
@@ -92,7 +92,7 @@ export interface ExpectedCopy {
   id: string;
 }
 
-/** What a feed should list; with a run, what that pull has neither listed nor counted as missing. */
+/** Catalogs that a feed should list; with a run, those that this pull has neither listed nor counted as missing. */
 export function findExpected(
   queryable: Queryable,
   { feedId, source, networkId }: FeedOfNetwork,

@@ -14,7 +14,7 @@ export interface Subscriber {
 }
 
 export interface Registration extends Subscriber {
-  /** What the record shows as `details.subscriber_id`. */
+  /** `details.subscriber_id` in the record. */
   subscriberId: string;
   url?: string;
   type?: string;

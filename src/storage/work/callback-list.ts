@@ -70,7 +70,7 @@ export function listCallbacks(
 
 interface ReceiverFilter extends Pick<CallbackFilter, 'state' | 'limit' | 'before'> {
   receiver: string;
-  /** Indexes find waiting and parked callbacks of a receiver. Delivered ones have none, because it would slow down every callback: this is the number of callbacks that are searched instead. */
+  /** Indexes find waiting and parked callbacks of a receiver. Delivered ones have no index, which every callback would have to pay for: this many callbacks are searched. */
   lookAt: number;
 }
 

@@ -212,7 +212,7 @@ describe('an operator', () => {
   });
 });
 
-/** Of all callbacks, by this connection. */
+/** Counts scans of all callbacks, by this connection. */
 const countScans = "select seq_scan from pg_stat_xact_user_tables where relid = 'work.callback'::regclass";
 
 const answer = { digest: 'd', status: 200, body: '{}', expires: tomorrow, open: true };

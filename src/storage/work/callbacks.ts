@@ -71,9 +71,9 @@ export interface Delivered {
   at: Date;
   status: number;
   form: BodyForm;
-  /** What the operator should know although it is delivered. */
+  /** A note for the operator about a delivered callback. */
   remark?: string;
-  /** What is added to the history, as JSON text. */
+  /** Addition to the history, as JSON text. */
   history?: string;
 }
 
@@ -140,11 +140,11 @@ interface FailedSend {
   error: string;
   form: BodyForm | null;
   parts?: Parts | null;
-  /** What is added to the history, as JSON text. */
+  /** Addition to the history, as JSON text. */
   history?: string;
 }
 
-/** What may be kept of one party: rows, and bytes of their bodies together. */
+/** Limits for the callbacks of one party: rows, and bytes of their bodies together. */
 export interface CallbackShare {
   rows: number;
   bytes: number;

@@ -16,7 +16,7 @@ export interface ClaimOptions {
   perGroup?: { column: string; limit: number };
   /** Tokens of leases that are still held, but do not count for their groups any more. */
   leavers?: readonly string[];
-  /** Of these groups alone, or of all but these. */
+  /** Only these groups, or all others. */
   groups?: GroupChoice;
 }
 

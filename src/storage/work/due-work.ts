@@ -45,7 +45,7 @@ export interface WorkLoopOptions<Row extends object>
   /** How long a hint waits for others, so that one claim serves all. */
   gatherMs?: number;
   concurrency: number;
-  /** Additional rows whose handlers merely wait. */
+  /** Additional rows whose handlers only wait. */
   aside?: number;
   groups?: () => GroupChoice;
   /** Does the work of a row and settles it. The signal aborts when the lease is lost or the process ends. After an error, the row is due again after a pause. */
@@ -55,13 +55,13 @@ export interface WorkLoopOptions<Row extends object>
   longestWaitMs?: number;
   leaseMs?: number;
   pollMs?: number;
-  /** How long handlers may finish when the loop is closed, and how long they get once they were told to stop. */
+  /** How long handlers may finish when the loop is closed, and how long after their signal was aborted. */
   finishMs?: number;
   abortMs?: number;
 }
 
 export interface Slot {
-  /** The handler merely waits: another row may use its slot. */
+  /** The handler only waits: another row may use its slot. */
   stepAside(): void;
   /** The rest of the work does not concern the group: another row of it may begin. */
   leaveGroup(): void;
@@ -73,7 +73,7 @@ export interface WorkLoop {
 }
 
 export interface StartedLoop<Row> extends WorkLoop {
-  /** Stores a row and works on it at once. Where there is a slot, `store` gets a lease, and returns the claim if it stored the row with it. Otherwise it stores the row as due and sends a hint. */
+  /** Stores a row and works on it at once. If there is a slot, `store` gets a lease, and returns the claim if it stored the row with it. Otherwise it stores the row as due and sends a hint. */
   handOver(group: string, store: Store<Row>): Promise<void>;
   /** Due work of this loop may have changed outside of the table. */
   wake(): void;
@@ -140,7 +140,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
         await pullForward(database, table, where, { longestWaitMs, longestLeaseMs });
         pullForwardAt = askedAt + pullForwardEveryMs;
       }
-      // Asked first, so that a row that becomes due in between is claimed; and not at all while all slots get filled.
+      // This comes first, so that a row that becomes due in between is claimed. It is skipped while all slots get filled.
       const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
       // Rows handed over meanwhile may take the same slots: a few too many are better than none during a poll.
       const limit = countFreeSlots();
@@ -202,7 +202,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     held.set(token, { claim, abort, work, leasedUntil: leasedAt + leaseMs });
   }
 
-  /** A slot was freed: does, or will, a row need it? */
+  /** A slot was freed: does a row need it, or will one? */
   function refill(ended?: Claim<Row>): void {
     freed = true;
     if (!left && (ended === undefined || isSettledForGood(ended))) return;
@@ -283,7 +283,7 @@ interface Held<Row> {
   leasedUntil: number;
 }
 
-/** Exponential, in the upper half at random. */
+/** Exponential backoff, random in the upper half. */
 function pauseMs({ attempts }: Claim<unknown>): number {
   const ceiling = Math.min(firstPauseMs * 2 ** Math.min(attempts - 1, 16), maxPauseMs);
   return Math.round(ceiling * (0.5 + Math.random() / 2));

@@ -22,7 +22,7 @@ describe('a row that is handed over', () => {
     const { counted, statements } = counting(jobs.database);
     const slots = { concurrency: 40, perGroup: { column: 'receiver', limit: 40 } };
     const loop = jobs.work({ ...never, ...slots, database: counted, handle: jobs.finishForGood });
-    // What is due too far ahead, when the next is due, and how many are.
+    // The statements of a look: rows due too far ahead, when the next is due, and how many there are.
     const look = 3;
     await until(() => statements.length === look);
     for (let count = 0; count < 20; count++) await handOver(loop, 'r');

@@ -17,7 +17,7 @@ export interface Exchange {
 
 export type PastExchange = Omit<Exchange, 'at'> & { at: string };
 
-/** Of each delivery. A dead receiver may have thousands of deliveries. */
+/** Maximum for each delivery. A dead receiver may have thousands of deliveries. */
 const maxExchanges = 10;
 
 /** The SQL of a history with later exchanges at its end; as it was where these are null. */
@@ -26,7 +26,7 @@ export function appendHistory(history: Sql, later: string | Sql): Sql {
     else jsonb_path_query_array(coalesce(${history}, '[]') || ${later}::jsonb, '$[last - ${raw(maxExchanges - 1)} to last]') end`;
 }
 
-/** What is added to the history; undefined where the first request succeeded. */
+/** Additions to the history; undefined if the first request succeeded. */
 export function exchangesToKeep(
   exchanges: readonly Exchange[],
   { isDelivered, failedBefore }: { isDelivered: boolean; failedBefore: boolean },

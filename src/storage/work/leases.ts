@@ -26,7 +26,7 @@ export interface Claim<Row = Record<string, unknown>> {
   row: Row;
 }
 
-/** What a row is stored with whose work begins at once, in the process that stores it: nobody has to claim it. */
+/** The lease of a row whose work begins at once, in the process that stores it: nobody has to claim it. */
 export interface Lease {
   token: string;
   ms: number;

@@ -56,14 +56,14 @@ export function createPromiseStore(database: Database): StorePromise {
 
 interface Row extends NewPromise {
   lease: Lease | undefined;
-  /** Of the key. */
+  /** Hash of the key. */
   hash: Buffer;
   receiver: string;
 }
 
 /** One that the database refuses must not fail the others. */
 async function storeEach(database: Database, rows: readonly Row[]): Promise<Promise<Stored>[]> {
-  // Rows of one statement are matched by their messageId. A second one with the same may be the same request: it is stored after the first.
+  // The messageId tells the rows of one statement apart. A second row with the same messageId may be the same request, so it comes in a later statement.
   const names = rows.map(({ key }) => key.messageId);
   const together = rows.filter(({ key }, index) => names.indexOf(key.messageId) === index);
   const alone = async (row: Row) => storedOf(row, await insert(database, [row]));

@@ -2,7 +2,7 @@ import type { Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 import { dueIn, matching, tableName } from './leases.ts';
 
-// What a jump of the database's clock leaves behind. While the clock is ahead, rows are made due, and leased, by it; when it is set back, they would
+// Repairs due times after a jump of the database's clock. While the clock is ahead, rows are made due, and leased, by it; when it is set back, they would
 // wait for as long as the jump was. How long a kind of work waits at most is known: a row that is due further ahead is due at once. A lease that
 // lasts longer than any can is cut to the usual length, which a living holder prolongs, and a dead one loses.
 
@@ -16,7 +16,7 @@ export async function pullForward(
   const name = tableName(table);
   const [waitsEnd, leasesEnd] = [dueIn(longestWaitMs), dueIn(longestLeaseMs)];
   const match = matching(where);
-  // Those that somebody is just writing are looked at the next time.
+  // Rows that are being written are looked at the next time.
   await queryable.query(
     sql`with far as materialized (
        select id from (

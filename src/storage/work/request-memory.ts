@@ -6,7 +6,7 @@ import { newRow, sql } from '../sql.ts';
 // Accepted requests and what they were answered, remembered at least until their signature expires and while their work is open: the same request
 // again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
 
-/** What makes two requests the same; their bodies are compared by digest. */
+/** The key by which two requests are the same; the digest distinguishes their bodies. */
 export interface RequestKey {
   role: string;
   identity: string;

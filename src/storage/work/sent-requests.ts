@@ -9,7 +9,7 @@ interface SentRequest {
   role: string;
   messageId: string;
   action: string;
-  /** Of the raw body. */
+  /** Digest of the raw body. */
   digest: string;
   expires: Date;
 }
@@ -38,7 +38,7 @@ interface TakenCallback {
   messageId: string;
   signer: string;
   action: string;
-  /** Of its raw body: another body under the same messageId is a further answer. */
+  /** Digest of its raw body: another body under the same messageId is a further answer. */
   digest: string;
 }
 

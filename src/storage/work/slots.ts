@@ -33,7 +33,7 @@ export function createWorkSlots(groupLimit: number) {
       groups.set(token, group);
       return { token, perGroup: groupLimit + gone };
     },
-    /** What is left to do for it does not concern its group. */
+    /** The rest of its work does not concern its group. */
     leaveGroup(token: string) {
       if (groups.has(token)) left.add(token);
     },

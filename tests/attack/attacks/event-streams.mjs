@@ -28,7 +28,7 @@ export async function attack({ consoleUrl, count, keepDoing, underWay, signal, p
     });
   let opened = 0;
   underWay();
-  // Of the addresses of this machine, each is somebody else.
+  // Every address of this machine counts as another source.
   await keepDoing(() => (held < streams ? listen(`127.0.0.${100 + (opened++ % 100)}`) : pause(100)), {
     concurrency: 100,
     perSecond: 1_000,

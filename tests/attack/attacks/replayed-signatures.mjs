@@ -22,7 +22,7 @@ export async function attack(tools) {
   const { mallory } = people;
   const captured = playCatalogService(tools);
   const address = `${catalogUrl}${actions.unsubscribe.path}`;
-  /** What the discovery service has subscribed to there: its own signature lists that. */
+  /** The subscriptions of the discovery service there: its own signature lists them. */
   async function listSubscriptions(headers) {
     const { body } = await post(`${address}?status=ACTIVE`, { method: 'GET', headers });
     return JSON.parse(body).message.subscriptions?.map(({ subscriptionId }) => subscriptionId) ?? [];

@@ -1,4 +1,4 @@
-// What anybody may ask without a signature, as fast as it goes: records of the registry, on which every service waits, and the OpenAPI document.
+// Questions without a signature, as fast as possible: records of the registry, on which every service waits, and the OpenAPI document.
 import { randomUUID } from 'node:crypto';
 
 export async function attack({ registryUrl, discoveryUrl, catalogUrl, post, keepDoing, underWay }) {

@@ -7,7 +7,7 @@ import { startCatalogProcess } from '../../support/processes/service-process.ts'
 import { watchFor } from '../../support/time.ts';
 import { through } from '../world.ts';
 
-/** What the systemd unit and the Compose file in deploy/ grant. */
+/** The grace period of the systemd unit and the Compose file in deploy/. */
 const graceMs = 30_000;
 const silenceMs = 60_000;
 

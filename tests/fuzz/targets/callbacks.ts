@@ -74,7 +74,7 @@ async function runCallback(scene: Scene, one: CallbackCase, id: string): Promise
     one.receiver === 'client' && one.action !== 'push' ? await awaitedCall(scene, one.action) : undefined;
   const { answer, body } = await send(scene, one, call, id);
   const isTaken = isAccepted(answer);
-  // What was accepted as its callback ends the call, with a result or with an error that has a code, or has it ask on. One with another id is given
+  // An accepted callback ends the call, with a result or with an error that has a code, or leads to the next request. One with another id is given
   // to onMessage, and the call goes on waiting.
   if (isTaken && call && findMessageId(JSON.parse(body.toString())) === call.context.messageId)
     await call.goOn();

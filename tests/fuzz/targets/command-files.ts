@@ -118,7 +118,7 @@ async function verifyTree(
   return accepted;
 }
 
-/** Of the others, whose signature is over their content, another spelling is as good. */
+/** In the others, whose signature is over their content, another spelling is as good. */
 const namedByDigest: readonly string[] = ['record', 'baseline', 'change'];
 
 async function publishFiles(

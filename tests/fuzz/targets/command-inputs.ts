@@ -9,7 +9,7 @@ import type { Scene } from '../scene.ts';
 import { accepted, type Target } from '../target.ts';
 import { settingsIn } from './imported-lists.ts';
 
-// What else reaches commands: settings, key files, options, and the answers of services that they call.
+// Other inputs of commands: settings, key files, options, and the answers of services that they call.
 
 type InputCase =
   | { command: 'config'; given: readonly [name: string, value: string][] }

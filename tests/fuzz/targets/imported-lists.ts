@@ -85,7 +85,7 @@ async function isThere(file: string): Promise<boolean> {
 
 const findMessageFaults = findFaults(PublishMessage);
 
-/** What an import writes is a publish body that a catalog service takes. */
+/** The result of an import is a publish body that a catalog service accepts. */
 function checkBody({ message }: { message: unknown }): void {
   const faults = findMessageFaults(message, ['message']);
   if (faults.length > 0)

@@ -18,7 +18,7 @@ type Place = 'registry' | 'catalog' | 'discovery' | 'publisher' | 'trigger' | 'c
 interface WalkCase {
   place: Place;
   method: string;
-  /** Of the document, to find the operation again. */
+  /** Path in the document, to find the operation again. */
   template: string;
   path: string;
   body: string;

@@ -19,7 +19,7 @@ import { accepted, type Target } from '../target.ts';
 // A catalog service that the discovery service follows, and whose answers to a pull are bad: on_pull under a good signature that names the pull.
 
 interface PullCase {
-  /** Of the message. */
+  /** The signed message. */
   message: string;
   /** Changes of the bytes before they are signed. */
   bytes: readonly ByteMutation[];

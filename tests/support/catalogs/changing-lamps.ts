@@ -9,7 +9,7 @@ import { catalog, plain } from './sample-catalogs.ts';
 // Lamps whose colours are changed by pushes all the time, and searches by colour meanwhile, each of which is held against what was pushed when.
 
 export interface ChangingLamps {
-  /** What searches have found wrongly, or missed. */
+  /** Wrong or missing results of searches. */
   wrong: string[];
   /** By the address of the service: how many searches were answered, and how many refused with 503 and Retry-After. */
   answered: Map<string, number>;
@@ -18,7 +18,7 @@ export interface ChangingLamps {
   pushed: number;
   /** The addresses of the services that are asked and pushed to. */
   urls: string[];
-  /** Waits until a service has answered, or refused, so many more searches. */
+  /** Waits until a service has answered, or refused, `count` more searches. */
   more(counts: 'answered' | 'refused', url: string): Promise<void>;
   stop(): Promise<void>;
 }

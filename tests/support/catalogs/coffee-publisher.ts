@@ -105,7 +105,7 @@ export function faults({ result }: PublishOutcome): [string, string | undefined]
   return (result.errors ?? []).map(({ code, details }) => [code, details?.path]);
 }
 
-/** What would be written. */
+/** Ids of the documents to write. */
 export function ids(outcome: PublishOutcome): { resources?: string[]; offers?: string[] } {
   return {
     resources: outcome.change?.resources.map(({ id }) => id),

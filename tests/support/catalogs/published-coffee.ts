@@ -27,7 +27,7 @@ export async function publishAs(tree: TestTree, catalog: Catalog, directive: Pub
   return publish(tree, catalog, { message: { catalogs: [catalog], publishDirectives: [directive] } });
 }
 
-/** What a reader finds. */
+/** The catalog as a reader finds it. */
 export async function published(tree: TestTree, catalogId: string): Promise<ReadCatalog> {
   const catalog = (await readTree(tree)).get(catalogId);
   if (!catalog) throw new Error(`${catalogId} is not published`);

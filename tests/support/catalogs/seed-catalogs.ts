@@ -2,7 +2,7 @@ import type { Offer, Resource } from '../../../src/protocol/catalog.ts';
 import { schemaTypesOf } from '../../../src/rules/match.ts';
 import type { Database } from '../../../src/storage/database.ts';
 
-/** What a catalog is visible to unless it says otherwise. */
+/** The network of catalogs without another one. */
 const defaultNetwork = 'nfh.global/beckn-nodes';
 
 export interface SeedCatalog {

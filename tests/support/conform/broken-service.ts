@@ -17,7 +17,7 @@ export interface BrokenService {
   inboxUrl: string;
   /** Where the second proxy passes them on. */
   passTo(inbox: string): void;
-  /** What is spoiled from now on; nothing without one. */
+  /** Plants faults from now on; without any, nothing is spoiled. */
   spoil(faults: readonly Spoiling[]): void;
   stop(): Promise<void>;
 }

@@ -35,7 +35,7 @@ export interface ConformScene {
   close(): Promise<void>;
 }
 
-/** Of the machine that the command runs on. */
+/** Settings of the machine that the command runs on. */
 export type MachineSettings = Record<string, string>;
 
 export interface Checked {
@@ -43,7 +43,7 @@ export interface Checked {
   passed: string[];
   failed: string[];
   skipped: string[];
-  /** What came instead, by the name of the check. */
+  /** Actual results, by the name of the check. */
   actual: Record<string, string>;
 }
 
@@ -144,7 +144,7 @@ export const crawling = {
   ...{ CRAWL_INTERVAL_SECONDS: '1', CRAWL_MIN_INTERVAL_SECONDS: '1' },
 };
 
-/** What can be found. */
+/** A catalog to find. */
 const coffeeCorner = {
   id: 'coffee-corner',
   provider: {

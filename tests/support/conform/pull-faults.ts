@@ -92,7 +92,7 @@ export const pullFaults: PlantedFault[] = [
   ),
 ];
 
-/** Those of downloads, which come only where an answer is large. */
+/** Faults of downloads, which only large answers have. */
 export const downloadFaults: PlantedFault[] = [
   inMessage(
     'download-shape',

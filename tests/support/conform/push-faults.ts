@@ -29,7 +29,7 @@ export const pushFaults: PlantedFault[] = [
   pushedForEver(),
 ];
 
-/** What is published after the end of the subscription is pushed, too. */
+/** Pushes continue after the end of the subscription. */
 function pushedForEver(): PlantedFault {
   let last: Body;
   return {

@@ -12,7 +12,7 @@ export interface PlantedFault extends Spoiling {
   group: 1 | 2 | 'alone';
 }
 
-/** Of the identity that makes the checks. */
+/** Seed of the identity that makes the checks. */
 export const checkerSeed = generateSeed();
 const checkerKey = createPublicKey(privateKeyFromSeed(checkerSeed));
 
@@ -69,7 +69,7 @@ export const refusedBy =
   (_request, answer) =>
     codeOf(answer) === code;
 
-/** What is wrong with a signature, by its header. */
+/** The flaw of a signature, by its header. */
 function flawOf({ authorization }: PassedRequest): string {
   if (authorization === undefined) return 'missing';
   if (authorization.includes('", ')) return 'spaces';
@@ -98,7 +98,7 @@ const flawed =
     answer.status === 401 && flawOf(request) === flaw;
 
 /**
- * Of what every signed endpoint does.
+ * Faults in the rules of every signed endpoint.
  *
  * @param probe the path of the endpoint that is tried
  * @param unsigned an endpoint that is not
@@ -173,7 +173,7 @@ export function requestFaults(probe: string, unsigned: { method: string; path: s
   ];
 }
 
-/** Of what every callback and push is. */
+/** Faults in the rules of every callback and push. */
 export function messageFaults(when: (message: PassedMessage) => unknown): PlantedFault[] {
   return [
     inMessage('messages-enveloped', 'a third member', when, ({ body }) => {

@@ -76,7 +76,7 @@ async function removeAbandoned(place: string): Promise<void> {
     const dataDir = join(place, name);
     const abandoned = await startEmbeddedPostgres({ dataDir, logger: silentLogger() }).catch(() => undefined);
     await abandoned?.close();
-    // What belongs to another user stays.
+    // Directories of other users stay.
     await rm(dataDir, { recursive: true, force: true }).catch(() => undefined);
   }
 }

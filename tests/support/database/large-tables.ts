@@ -48,7 +48,7 @@ const large: Record<string, string> = {
   'index_1.word': `(word) select 'w' || n from ${series}`,
   'index_1.deletion': `(hash, word_id) select n, n from ${series}`,
   'index_1.object_path': `(digest) select gen_random_uuid() from ${series}`,
-  // Of each word a run, and the last walk was long ago.
+  // One run for each word, and the last walk was long ago.
   'index_1.run': `(list, first, last) select -2 * n, (n::bigint << 26) + 1, (n::bigint << 26) + 1 from ${series}`,
   'index_1.geometry': `(key, path_id, position, shape, box) select n::bigint << 26, 1, 0, '{}', cube(array[n, 0, 0, 1]) from ${series};
     insert into index_1.geometry_path (path) values ('$')`,
@@ -75,7 +75,7 @@ const large: Record<string, string> = {
   'work.receiver_form': `(receiver, form, until) select 'p' || n, 'plain', ${inAnHour} from ${series}`,
   'console.audit': `(at, operator, action, target, outcome) select ${lately}, '', '', '', '' from ${series}`,
   'console.empty_search': `(key, intent, near_misses, first_at, at, times) select sha256(n::text::bytea), '{}', '{}', now(), now(), 1 from ${series}`,
-  // Of several processes, for a week.
+  // Minutes of several processes, for a week.
   'console.minute': `(at, process, numbers) select date_trunc('minute', now()) - n % 10000 * interval '1 minute', n / 10000, '{}' from ${series}`,
 };
 

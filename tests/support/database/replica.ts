@@ -27,7 +27,7 @@ import { testServerPrefix } from './database-server.ts';
 export const spareDatabase = 'spare';
 
 export interface OwnServer {
-  /** Of its database, which is migrated. */
+  /** Address of its database, which is migrated. */
   url: string;
   cluster: Cluster;
   /** It is started again by itself, on the same port. */
@@ -174,7 +174,7 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Of another database on the same server. */
+/** Address of another database on the same server. */
 export function urlIn(url: string, database: string): string {
   return Object.assign(new URL(url), { pathname: `/${database}` }).href;
 }

@@ -58,7 +58,7 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'thread-pool.ts': ['ends a thread'],
 };
 
-/** What has no database: folders and files. */
+/** Timers without a database: folders and files. */
 const without =
   /^(cli|conform|http|publisher|telemetry|workers|storage\/embedded)\/|^(storage\/file-lock|within)\.ts$/;
 const timer =

@@ -34,7 +34,7 @@ export async function rouse(database: Database): Promise<void> {
 export async function settled(database: Database, { timeoutMs = patienceMs } = {}): Promise<void> {
   await until(
     async () => {
-      // What belongs to a host that rests is not waited for.
+      // Work at a host that rests is not waited for.
       const due = ['node', 'index', 'target'].map(
         (item) => `exists (
           select from discovery.crawl_${item} as item join discovery.crawl_host as host on host.id = host_id

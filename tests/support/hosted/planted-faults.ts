@@ -54,13 +54,13 @@ export function describeFaults(
 
 const playTimeoutMs = 120_000;
 
-/** What was served in the course of a fault. */
+/** The served states in the course of a fault. */
 interface PlayedFault {
   scene: Scene;
-  /** Of a new catalog: while the fault was there, and after it was mended. */
+  /** A new catalog: while the fault was there, and after it was mended. */
   fresh: Served;
   mended: Served;
-  /** Of the same catalog, when the fault is there again for its next version, and after it was mended again. */
+  /** The same catalog, when the fault is there again for its next version, and after it was mended again. */
   changed: Served;
   mendedAgain: Served;
 }

@@ -63,7 +63,7 @@ export async function makeTree(overrides: Partial<PublisherTreeOptions> = {}): P
   return { ...tree, directory, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
-/** What a reader holds of a catalog. */
+/** A reader's copy of a catalog. */
 export interface Held extends Cursor {
   content: CatalogContent;
 }
@@ -99,7 +99,7 @@ export interface ReadOptions {
   cutoverFraction?: number;
 }
 
-/** What the registry would say of these keys. */
+/** The registry's answer about these keys. */
 export function keysOf(...keys: SigningKey[]): Keys {
   return new Map(
     keys.map(({ recordId, subscriberId, privateKey }) => [

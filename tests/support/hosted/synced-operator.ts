@@ -17,7 +17,7 @@ import { servedFiles } from './published-tree.ts';
 
 // A simulated operator → its OCPI endpoint → sync --watch → signed files → a discovery service that crawls them → a consumer.
 
-/** Lets the operator change for so many rounds, then compares what a consumer finds with what the operator has. */
+/** Lets the operator change for `rounds`, then compares what a consumer finds with what the operator has. */
 export async function expectSyncedOperator(given: {
   stations: number;
   rounds: number;

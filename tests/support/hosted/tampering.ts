@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import type { HostedAnswer, Spoiler } from './tampering-proxy.ts';
 
-// What can happen to a hosted file on its way: whoever tampers, or a host that does not work, has no key of the node. What a node signs itself
-// although it is wrong, forged-node.ts makes.
+// Faults of a hosted file on its way: whoever tampers, or a host that does not work, has no key of the node. Wrong files that a node signs itself
+// are made by forged-node.ts.
 
 export type HostedKind = 'manifest' | 'record' | 'index' | 'baseline' | 'change';
 
@@ -42,12 +42,12 @@ export function answers(
 /** "Nothing new", whatever is asked. */
 export const unchanged = answers(304);
 
-/** What was served once. */
+/** Serves an earlier answer. */
 export function oldCopy(copy: HostedAnswer): Spoiler {
   return () => copy;
 }
 
-/** What is served now, so that it can be served again later. */
+/** The answer as it is served now, to serve it again later. */
 export async function copyOf(address: string): Promise<HostedAnswer> {
   const answer = await fetch(address);
   const headers = { etag: answer.headers.get('etag') ?? '' };
@@ -60,7 +60,7 @@ export const endlessRedirect: Spoiler = (path) => {
   return { status: 302, headers: { location: `${place}?${Number(count) + 1}` }, body: Buffer.alloc(0) };
 };
 
-/** A few kilobytes that become so many bytes. */
+/** A few kilobytes that inflate to `bytes`. */
 export function gzipBomb(bytes: number, headers: Record<string, string> = {}): Spoiler {
   return answers(200, gzipSync(Buffer.alloc(bytes, ' ')), headers);
 }

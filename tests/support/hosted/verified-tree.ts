@@ -10,7 +10,7 @@ import { newSigningKey, type TestTree } from './published-tree.ts';
 
 export const key = newSigningKey();
 
-/** What the command is told about the key, so that it asks no registry. */
+/** Options with the key, so that the command needs no registry. */
 export const vouched = ['--key', `key-1=${publicKeyOf(key.privateKey)}`];
 
 export function chargers(count: number, id = 'chargers'): Catalog {

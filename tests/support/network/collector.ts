@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers';
 
 export interface CollectedSpan {
   name: string;
-  /** Of its instrumentation. */
+  /** Scope of its instrumentation. */
   scope: string;
   /** OTLP: 1 internal, 2 server, 3 client. */
   kind: number;
@@ -25,7 +25,7 @@ export interface Collector {
   /** Names of metrics. */
   metrics: Set<string>;
   logs: { body: unknown; attributes: Record<string, unknown> }[];
-  /** Of the requests. */
+  /** Headers of the requests. */
   headers: Record<string, unknown>[];
   close(): Promise<void>;
 }

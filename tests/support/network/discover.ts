@@ -14,7 +14,7 @@ export interface Discovering {
   /** Puts catalogs into the index, by its one door. */
   hold(catalogs: (Partial<Catalog> & { id: string })[], options?: Partial<IncomingCatalog>): Promise<void>;
   discover(message: object, context?: object): Promise<Exchange>;
-  /** What on_discover brings. */
+  /** Resolves with the on_discover. */
   found(message: object, context?: object): Promise<Body>;
 }
 

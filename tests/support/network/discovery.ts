@@ -109,7 +109,7 @@ export async function startDiscovery(
   };
 }
 
-/** What the discovery service holds of a catalog, as it would serve it. */
+/** A catalog in the discovery service, as it would serve it. */
 export async function held(database: Database, id: string): Promise<Body | undefined> {
   const { rows } = await database.query<Body>(
     `select source, owner, id, type, networks, served, head,

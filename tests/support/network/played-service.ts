@@ -12,10 +12,10 @@ import type { TestNetwork } from './network.ts';
 export interface PlayedService {
   actor: Actor;
   identity: string;
-  /** What a pull finds. */
+  /** Catalogs that a pull finds. */
   catalogs: Body[];
   masters: Body[];
-  /** Those that it has given out, by their ids. */
+  /** Its subscriptions, by id. */
   subscriptions: Map<string, Body>;
   /** Every time that somebody looked at one. */
   looks: Received[];

@@ -13,12 +13,12 @@ export interface Receiver {
   actor: Actor;
   /** Every push that came, answered or not. */
   pushes: Push[];
-  /** What it holds: catalogs by id, their resources and offers by id. */
+  /** Its copies: catalogs by id, their resources and offers by id. */
   copies: Map<string, Copy>;
   /** How the next pushes are answered; 200, and applied, where it returns nothing. */
   answer(reply: (push: Push) => Reply | undefined | Promise<Reply | undefined>): void;
   subscribe(subscription: object): Promise<string>;
-  /** The pushes of a catalog so far, once there are so many of them. */
+  /** The pushes of a catalog so far, once there are `count`. */
   waitFor(catalogId: string, count: number): Promise<Push[]>;
 }
 
@@ -128,7 +128,7 @@ function toCopy({ resources = [], offers = [], ...head }: Body): Copy {
   return { head, resources: byId(resources), offers: byId(offers) };
 }
 
-/** What the service itself holds under these ids. */
+/** The catalogs of the service itself under these ids. */
 export async function currentCopies(
   { database }: TestNetwork,
   catalogIds: readonly string[],

@@ -42,7 +42,7 @@ export const publishFile = {
 export type Publish = VerifiedRequest<typeof actions.publish>;
 
 export interface SendScene {
-  /** Of the service. */
+  /** Address of the service. */
   url: string;
   /** A client of its own, for what the command does not send. */
   http: GuardedClient;
@@ -53,7 +53,7 @@ export interface SendScene {
   received: Publish[];
   /** How the next ones are answered. */
   onPublish: (request: Publish) => Answer;
-  /** What other commands need to take part. */
+  /** Settings with which other commands take part. */
   env: Record<string, string>;
   run(args: string[], stdin?: string): Promise<CommandRun>;
   /** Sends the file to the service as bpp.example.com. */

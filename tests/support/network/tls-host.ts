@@ -10,7 +10,7 @@ export interface TlsHost {
   host: string;
   /** The paths that were asked for. */
   asked: string[];
-  /** What is answered from now on. */
+  /** Sets the next answers. */
   answer(next: TlsAnswer): void;
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function startTlsHost(): Promise<TlsHost> {
   };
 }
 
-/** Of no use to anybody: everybody has it. */
+/** A public key pair, worthless to anybody. */
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSKt3g/zf6O4PKgxb
 r+il1g2vE+dea2AYJCpl/+/nA2WhRANCAAQsRxT5pi7Oa2ZQNW733zijZ4pXn4rm

@@ -92,7 +92,7 @@ async function openWindow(browser: Browser, { host }: URL, options?: BrowserCont
   return window;
 }
 
-/** What axe-core finds that keeps somebody from using the page, as one line each. */
+/** Findings of axe-core that keep somebody from using the page, as one line each. */
 export async function findSeriousViolations(page: Page): Promise<string[]> {
   // Not as a script of the page, which its Content-Security-Policy would refuse.
   await page.evaluate(axe.source);

@@ -1,6 +1,6 @@
 import type { Actor } from '../network/actor.ts';
 
-// What the requests of docs/api/bruno need of whoever runs them.
+// Variables that the requests of docs/api/bruno need.
 
 /** As much of a request as the parser of Bruno gives that is used here. */
 export interface BrunoRequest {

@@ -35,7 +35,7 @@ export const loose = {
   validity: { startDate: '2026-01-01', endDate: '2099-12-31' },
 };
 
-/** What strict form does not mend: a document is none of the six objects. */
+/** A message that strict form does not mend: a document is none of the six objects. */
 export const hopeless = {
   descriptor: { name: 'Hopeless', docs: [{ url: 'https://files.example/1', pages: 3 }] },
 };

@@ -19,7 +19,7 @@ export interface DediRegistry {
   asked: string[];
   /** Records by `namespace/registry`. */
   records: Map<string, DediRecord[]>;
-  /** Of all its registries. */
+  /** State of all its registries. */
   state: string;
   pageSize: number;
   /** Queries have details, too. */

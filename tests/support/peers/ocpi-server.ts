@@ -14,7 +14,7 @@ export interface OcpiServer {
   url: string;
   locations: OcpiObject[];
   tariffs: OcpiObject[];
-  /** What was asked for, in order. */
+  /** The requested paths, in order. */
   requests: string[];
   /** Answers the next requests instead of the server; undefined: as usual. */
   interfere: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;

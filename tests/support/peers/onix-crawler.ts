@@ -3,11 +3,11 @@ import { gunzipSync } from 'node:zlib';
 import type { Body } from '../network/actor.ts';
 import { goJson, sha256 } from './foreign-hands.ts';
 
-// What a crawler of a Beckn-ONIX node makes of a published index, in code of its own: it takes object signatures over the text that Go's encoder
+// Reads a published index as a crawler of a Beckn-ONIX node does, in code of its own: it takes object signatures over the text that Go's encoder
 // writes and over nothing else, `sha-256:` digests, and it looks for isActive in the catalog, never in the entry. It throws at the first
 // thing that it would drop.
 
-/** What it holds of the catalogs that are not retired, by their id. */
+/** Its copies of the catalogs that are not retired, by their id. */
 export async function crawlAsOnix(indexUrl: string, publicKey: KeyObject): Promise<Map<string, OnixCopy>> {
   const index = verified(await fetchJson(indexUrl), publicKey);
   const copies = new Map<string, OnixCopy>();

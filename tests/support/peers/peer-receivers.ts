@@ -36,7 +36,7 @@ export const keyUnknown: PeerShape = () => undefined;
 export interface Peer {
   url: string;
   shape: PeerShape;
-  /** What its schemas refuse, of what it has verified. */
+  /** Refuses verified messages that do not match its schemas. */
   refuse?: PeerRefusal;
   /** Every callback that came, accepted or not. */
   attempts: PeerAttempt[];

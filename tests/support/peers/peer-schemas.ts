@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { loadAjv } from '../../../src/protocol/ajv.ts';
 
-// What deployed peers (Beckn-ONIX) hold a message against, in the shape of the public text of Beckn 2.0: Catalog and the objects that its
+// The schemas of deployed peers (Beckn-ONIX), in the shape of the public text of Beckn 2.0: Catalog and the objects that its
 // parts share are closed, Resource and Offer are open, and dates are date-times. Written by hand, and not from our own schemas.
 
 const text = { type: 'string' };

@@ -78,7 +78,7 @@ export interface PeerAnswer {
   /** Whose signature the header `Signature` has; without one, it is missing, as in the answers of most deployed peers. */
   signedBy?: Participant;
   headers?: Record<string, string>;
-  /** What it does when the answer is sent. */
+  /** Called when the answer is sent. */
   afterwards?(): Promise<unknown>;
 }
 

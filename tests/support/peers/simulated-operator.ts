@@ -14,9 +14,9 @@ const statuses = ['AVAILABLE', 'CHARGING', 'BLOCKED', 'OUTOFORDER', 'RESERVED'];
 const tariffIds = ['T1', 'T2', 'T3', 'T4'];
 /** How far the operator's clock goes in a tick. */
 const tickMs = 15_000;
-/** Of so many or fewer, every request may fail. */
+/** With at most this many stations, every request may fail. */
 const usualStations = 2_000;
-/** Of all stations, in a tick. */
+/** Share of all stations that change in a tick. */
 const shareOfChanges = 0.01;
 
 export function simulateOperator(server: OcpiServer, stations: number, seed: number): SimulatedOperator {

@@ -3,14 +3,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'vitest';
 import { takeTime } from '../time.ts';
 
-// What something costs the main thread of this process, in its processor time: a machine that is busy with others delays everything, and that says
+// The cost of some work on the main thread of this process, in its processor time: a machine that is busy with others delays everything, and that says
 // nothing about us. `npm run test:blocked` sets LONGEST_BLOCK_MS: then the delay of the event loop counts, against that many milliseconds.
 
 const everyMs = 5;
 const longestAllowedMs = Number(process.env.LONGEST_BLOCK_MS ?? 0);
 export const rounds = longestAllowedMs > 0 ? 5 : 3;
 
-/** What was measured, round by round, beside the main thread and in place. */
+/** The measurements, round by round, in a thread and in place. */
 export function expectNobodyHeldUp(asideMs: readonly number[], inPlaceMs: readonly number[]): void {
   expect(median(asideMs)).toBeLessThan(longestAllowedMs > 0 ? longestAllowedMs : median(inPlaceMs) / 2);
 }

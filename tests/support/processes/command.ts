@@ -7,9 +7,9 @@ import { readConfig } from '../../../src/config.ts';
 
 export interface CommandRun {
   exitCode: number;
-  /** What was printed as the result. */
+  /** The printed result. */
   out: string;
-  /** What was told meanwhile, and the error. */
+  /** The notes and the error. */
   notes: string;
 }
 
@@ -18,7 +18,7 @@ export async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   stdin = '',
-  /** What the person at the terminal answers; without it there is no terminal. */
+  /** The answer of the person at the terminal; without it there is no terminal. */
   confirms?: boolean,
 ): Promise<CommandRun> {
   const run: CommandRun = { exitCode: 0, out: '', notes: '' };

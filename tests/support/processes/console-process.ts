@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { patienceMs } from '../patience.ts';
 import { freePorts, makeDataDir, type UpProcess } from './up-process.ts';
 
-/** What somebody knows who has started Signpost on this machine. */
+/** Facts known to the person who has started Signpost on this machine. */
 export interface StartedConsole {
   /** The page of the console. */
   url: string;

@@ -10,7 +10,7 @@ export const builtFiles = fileURLToPath(new URL('../../../dist', import.meta.url
 /** A process of its own that uses the embedded database of a data directory, as our roles do. */
 export interface EmbeddedProcess {
   url: string;
-  /** What it logged up to here. */
+  /** Its log so far. */
   log: string[];
   close(): Promise<void>;
   /** kill -9 */
@@ -83,7 +83,7 @@ function startStatement(dist: string, statement: string): string {
   `;
 }
 
-/** What is remembered of the cluster, and the process id of its server; undefined when it does not run. */
+/** The remembered cluster, and the process id of its server; undefined when it does not run. */
 export async function readCluster(dataDir: string) {
   const home = join(dataDir, 'postgres');
   const cluster: { dataDirectory: string; port: number; password: string } = JSON.parse(

@@ -5,7 +5,7 @@ import { createRequire, register } from 'node:module';
 
 register('./list-modules-hook.mjs', import.meta.url);
 
-// What is required by name passes no hook.
+// Modules required by name pass no hook.
 const { cache } = createRequire(import.meta.url);
 process.on('exit', () => {
   for (const path of Object.keys(cache)) writeSync(2, `loaded file://${path}\n`);

@@ -8,7 +8,7 @@ import { type SearchingProcess, withCaches } from '../search/index-reader.ts';
 export interface WatchedReader {
   /** How many of them it has sent. */
   statements: number;
-  /** What happens while the answer of a statement is on its way. */
+  /** Called while the answer of a statement is on its way. */
   meanwhile(): Promise<void>;
 }
 

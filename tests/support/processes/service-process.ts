@@ -11,7 +11,7 @@ const ownCommandLine = fileURLToPath(new URL('../../../dist/cli/main.js', import
 
 export interface ServiceProcess {
   url: string;
-  /** What it has logged up to here. */
+  /** Its log so far. */
   log: string[];
   /** kill -9 */
   kill(): Promise<void>;

@@ -23,14 +23,14 @@ import { arbitraryIndex, arbitraryNow, arbitraryQuestion } from '../values/arbit
 import { compactLists } from './compact-lists.ts';
 import { answerByTheBook, findByTheBook, type KnownCatalog, type Question } from './discover-oracle.ts';
 
-/** Holds the index against a plain evaluation of every document, for so many generated indexes and questions to each. Returns how often each step was taken. */
+/** Compares the index with a plain evaluation of every document, for some generated indexes and questions to each. Returns how often each step was taken. */
 export async function holdAgainstTheBook(runs: {
   indexes: number;
   questions: number;
   seed?: number;
   /** Each index comes about by changes, and its lists are compacted meanwhile. */
   byChanges?: boolean;
-  /** Of the processes that are asked, each of them every question; one with the usual settings unless given. */
+  /** Settings of the processes that answer, each of them every question; by default one with the usual settings. */
   settings?: readonly Record<string, string>[];
   /** Instead of settings: the caches that each process uses. */
   usedCaches?: readonly SearchContext['usedCaches'][];

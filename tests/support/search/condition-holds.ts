@@ -2,7 +2,7 @@ import type { Json } from '../../../src/protocol/json.ts';
 import type { IndexCondition, IndexPath, IndexStep } from '../../../src/rules/filters/index-condition.ts';
 import { comparisons } from '../../../src/rules/jsonpath/compare.ts';
 
-/** What the conditions that an index is asked mean, evaluated on one resource without any index. */
+/** The meaning of index conditions, evaluated on one resource without any index. */
 export function conditionHolds(condition: IndexCondition, resource: Json): boolean {
   switch (condition.kind) {
     case 'always':

@@ -27,7 +27,7 @@ import { boundsOf } from '../../../src/rules/time-period.ts';
 import { addressedGeometries } from '../values/addressed-geometries.ts';
 import { findRank, textQuery, type Vocabulary, vocabularyOf } from './plain-text-search.ts';
 
-// What discover must answer, found without any index: every part of an intent is held against every document. A catalog is searched by itself, with its own valid offers; those of
+// The right answer of discover, found without any index: every part of an intent is checked on every document. A catalog is searched by itself, with its own valid offers; those of
 // others are attached to what was found. Catalogs, and the resources in each, stand in the order in which they are given.
 
 export interface KnownCatalog {
@@ -50,7 +50,7 @@ export interface Question extends SearchScope {
 }
 
 export interface Yardsticks {
-  /** What a spatial constraint says of a stored geometry, and how far away that is where it asks. */
+  /** The result of a spatial constraint on a stored geometry, with the distance if it asks for one. */
   measure: (constraint: SpatialConstraint) => (stored: Geometry) => { holds: boolean; distance?: number };
   /** By default that of the given catalogs. */
   vocabulary?: Vocabulary;
@@ -59,9 +59,9 @@ export interface Yardsticks {
 export interface Found extends Standing {
   catalog: Catalog;
   resource: Resource;
-  /** Those that apply to it. */
+  /** The offers that apply to it. */
   offers: readonly Offer[];
-  /** Of catalog and resource in the index. */
+  /** Position of catalog and resource in the index. */
   position: readonly [catalog: number, resource: number];
 }
 
@@ -172,7 +172,7 @@ function findStanding(
     });
     if (!isThere) return undefined;
     const distances = results.flatMap((result) => result.distance ?? []);
-    // Of several radiuses the first one orders.
+    // The first of several radiuses determines the order.
     if (distances.length > 0) distance ??= Math.min(...distances);
   }
   return { ...rank, ...(distance !== undefined && { distance }) };

@@ -7,7 +7,7 @@ import {
   newestOf,
 } from '../../../src/search/entries/index-format.ts';
 
-// What a later version of the code may make of documents.
+// Formats of later versions of the code.
 
 const newest = newestOf(indexFormats);
 

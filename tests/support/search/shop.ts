@@ -12,7 +12,7 @@ import { apply } from './by-the-book.ts';
 export interface Shop {
   /** The ids of what is found, in the order of the answer. */
   find(textSearch: string): Promise<string[]>;
-  /** What the words of a text stand for, as an explanation tells it; those in the order of the alphabet. */
+  /** The matches of the words of a text, as an explanation lists them, in the order of the alphabet. */
   explain(textSearch: string): Promise<object[]>;
   /** Why a product is found by a text, or not, in a sentence about its words. */
   why(textSearch: string, id: string): Promise<string | undefined>;

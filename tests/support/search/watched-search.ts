@@ -16,7 +16,7 @@ import type { KnownCatalog } from './discover-oracle.ts';
 export interface WatchedSearch {
   database: Database;
   watch: (statement: string) => Promise<void> | void;
-  /** What a statement of a search answered; other rows may be returned instead. */
+  /** Gets the answer of a search's statement; it may return other rows instead. */
   answered: (statement: string, rows: object[]) => object[];
   /** Indexes catalogs. */
   apply(catalogs: readonly Catalog[], owner?: string): Promise<void>;

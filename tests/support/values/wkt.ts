@@ -29,7 +29,7 @@ function nested(body: string): unknown[] {
   );
 }
 
-/** What stands between the commas that are not inside parentheses. */
+/** The parts between the commas that are not inside parentheses. */
 function membersOf(body: string): string[] {
   let depth = 0;
   const members = [''];

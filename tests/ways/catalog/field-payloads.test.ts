@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(folder))('payloads of the field (needs the field pay
   });
   afterAll(() => network.close());
 
-  /** What came back, and whether the command called it a success. */
+  /** The answer, and whether the command called it a success. */
   async function send(as: string, file: string, options: string[], stdin = ''): Promise<Body> {
     const { exitCode, out, notes } = await runCommand(
       registerSendCommand,

@@ -8,7 +8,7 @@ import { startNetwork, type TestNetwork } from '../../support/network/network.ts
 import { type Directive, publish as publishAs, searched } from '../../support/network/publish.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// What is no error in a publish, but probably a mistake (protocol decision: publish, warnings).
+// Probable mistakes in a publish that are not errors (protocol decision: publish, warnings).
 
 let network: TestNetwork;
 let provider: Actor;

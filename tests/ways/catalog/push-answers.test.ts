@@ -14,7 +14,7 @@ import {
 } from '../../support/network/receiver.ts';
 import { until, watchFor } from '../../support/time.ts';
 
-// What becomes of a push (catalog spec: POST /catalog/push, the table of answers), and that nobody waits for somebody else.
+// The effect of each answer to a push (catalog spec: POST /catalog/push, the table of answers), and that nobody waits for somebody else.
 
 let network: TestNetwork;
 let provider: Actor;

@@ -19,7 +19,7 @@ import {
   startReceiver,
 } from '../../support/network/receiver.ts';
 
-// What is pushed to whom (catalog spec: POST /catalog/push), over real HTTP and signatures.
+// The content and the receivers of pushes (catalog spec: POST /catalog/push), over real HTTP and signatures.
 
 const retail = 'a.example/retail';
 const energy = 'b.example/energy';
@@ -202,7 +202,7 @@ describe('who gets a push', () => {
       `${silent.actor.url}/base/`,
       silent.actor.id,
     ]);
-    // What the registry said is kept for a while; a new process asks again.
+    // Answers of the registry are kept for a while; a new process asks again.
     await network.restart();
     await publish({ id, resources: [resource('r2')] });
     const [first] = await silent.waitFor(id, 1);

@@ -12,7 +12,7 @@ import { refuseWhatIsClosed } from '../../support/peers/closed-consumer.ts';
 import { hopeless, isAccepted, joinClosed, loose, sentTo } from '../../support/peers/closed-receivers.ts';
 import { until } from '../../support/time.ts';
 
-// What leaves the catalog service for peers whose schemas are closed (protocol decision: strict form): on_publish, on_pull, push, downloads and
+// Messages of the catalog service to peers whose schemas are closed (protocol decision: strict form): on_publish, on_pull, push, downloads and
 // search. Nothing but an on_discover ever leaves a catalog out.
 
 let network: TestNetwork;

@@ -70,7 +70,7 @@ async function discover(client: source.Signpost, options?: source.DiscoverOption
   return ids;
 }
 
-/** What a client discovers while the peer calls back as these do, one after the other, and what they were answered. */
+/** The client's result while the peer calls back as these do, one after the other, and the answers to them. */
 async function discoverAmong(
   client: source.Signpost,
   callers: readonly (readonly [Participant, typeof threeLines | typeof fourLines])[],

@@ -102,7 +102,7 @@ const commands: [string, Command][] = [
 ];
 
 describe.each(commands)('a callback to signpost %s', (_name, { run, action, message }) => {
-  /** What the command does while these call back, one after the other, and what they were answered. */
+  /** The command's result while these call back, one after the other, and the answers to them. */
   async function runAmong(
     callers: readonly Participant[],
     { early = false, signedBy, wait = '20' }: { early?: boolean; signedBy?: Participant; wait?: string },

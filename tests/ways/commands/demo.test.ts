@@ -7,7 +7,7 @@ import { checkPublishMessage, PublishMessage } from '../../../src/protocol/publi
 import { validator } from '../../../src/protocol/validate.ts';
 import { openSchemaStore } from '../../../src/schemas/schema-store.ts';
 
-// What the demo network publishes, before anybody publishes it.
+// The content of the demo network, before anybody publishes.
 
 const network = 'nfh.global/beckn-nodes';
 const messages = () => [

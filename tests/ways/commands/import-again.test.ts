@@ -62,7 +62,7 @@ async function pause(id: string): Promise<void> {
 
 const publishedTree = () => readPublishedTree(readConfig(settings).publisherDir);
 
-/** What is published: whether each catalog is active, its chargers, its offers, and whether it calls itself inactive. */
+/** The published catalogs: whether each is active, its chargers, its offers, and whether it calls itself inactive. */
 async function published() {
   const tree = await publishedTree();
   const states: Record<string, unknown> = {};

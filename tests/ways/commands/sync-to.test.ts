@@ -119,7 +119,7 @@ async function sync(...args: string[]): Promise<string> {
 const inService = async (id: string) => (await served(network.database, id)) as Body;
 const idsOf = (items: Body[] = []) => items.map(({ id }) => id).sort();
 
-/** What a consumer finds of an operator: each charger with its status and what a kWh costs. */
+/** A consumer's view of an operator: each charger with its status and its price per kWh. */
 async function find(party: string): Promise<string[]> {
   const expression = `$.catalogs[*].resources[?match(@.resourceAttributes.attributes.evseId, "DE\\\\*${party}.*")]`;
   const message = { ...filter(expression), limit: 1_000 };

@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => network.close());
 
-/** What the acknowledgement says beside that nothing was found. */
+/** The near miss in the acknowledgement of a search that found nothing. */
 async function missed(message: object, context: object = {}): Promise<{ says: string; path?: string }> {
   const { status, body } = await discover(message, context);
   expect(status).toBe(202);

@@ -9,7 +9,7 @@ import type { PlayedService } from '../../support/network/played-service.ts';
 import { completed, type Pulling, startPulling } from '../../support/network/pulling.ts';
 import { watchFor } from '../../support/time.ts';
 
-// What a discovery service answers to an on_pull, good or bad (catalog spec: POST /catalog/on_pull).
+// Answers of a discovery service to an on_pull, good or bad (catalog spec: POST /catalog/on_pull).
 
 let pulling: Pulling;
 let network: TestNetwork;

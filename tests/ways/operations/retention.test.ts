@@ -74,7 +74,7 @@ const planted: Record<string, Aged> = {
     needed: 1,
   },
   'catalog.change_log': {
-    // Of catalog 1 the change of each day, of catalog 2 one of long ago, which is its latest.
+    // The change of each day of catalog 1, and one of long ago of catalog 2, which is its latest.
     plant: `insert into catalog.change_log (seq, catalog_key, version, publisher, kind, at, details)
       select 366 - day, case day when 300 then 2 else 1 end, 366 - day, 'a', 'update', ${at}, '{}' from ${days};
       update catalog.push_cursor set seq = 365`,
@@ -122,7 +122,7 @@ const planted: Record<string, Aged> = {
         366 - day, ${at} from registry.record_version, ${days}`,
     time: 'recorded_at',
     keptDays: 30,
-    // What the record was 30 days ago was written before that.
+    // The state of the record 30 days ago was written before that.
     needed: 1,
   },
   'discovery.crawl_log': {

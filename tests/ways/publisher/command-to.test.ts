@@ -11,7 +11,7 @@ import { served } from '../../support/network/publish.ts';
 import { runCommand } from '../../support/processes/command.ts';
 import { publish, type Settings, useDirectory } from '../../support/processes/publish-command.ts';
 
-// What a provider types who publishes through a catalog service.
+// The commands of a provider that publishes through a catalog service.
 
 const { write } = useDirectory();
 

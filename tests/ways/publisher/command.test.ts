@@ -17,7 +17,7 @@ import {
 import { type CommandRun, runCommand } from '../../support/processes/command.ts';
 import { publish, type Settings, useDirectory } from '../../support/processes/publish-command.ts';
 
-// What a provider types: publish, retire, pause, resume.
+// The commands of a provider: publish, retire, pause, resume.
 
 const { directory, write } = useDirectory();
 

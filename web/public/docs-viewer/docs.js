@@ -2,7 +2,7 @@
 const page = document.getElementById('docs');
 const { document: documentUrl, role, signed, try: tryUrl } = page.dataset;
 const isSigned = signed !== undefined;
-/** What the console signed and sent last, as a command. */
+/** The last request that the console signed and sent, as a command. */
 let signedCurl;
 
 followColourScheme();

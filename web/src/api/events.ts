@@ -59,7 +59,7 @@ async function connectLater(): Promise<void> {
 /** As the console asks for with Retry-After, which EventSource does not show. */
 const retryMs = 15_000;
 
-/** What changed while nothing was heard is not known. */
+/** Changes during a disconnection are unknown, so everything is read again. */
 function readAnew(): void {
   for (const topic of topics) tell(topic);
 }

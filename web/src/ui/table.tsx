@@ -52,7 +52,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isChosen }: TablePro
 
 interface PagedProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   list: Paged<Row>;
-  /** What an empty list says, and what to do about it. */
+  /** Text for an empty list, with the next step. */
   empty: string;
   hint?: ComponentChildren;
 }

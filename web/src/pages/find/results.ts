@@ -52,7 +52,7 @@ export function listFound(answer: FindAnswer, { area, conditions }: FindQuery): 
 export const sortings = ['relevance', 'distance', 'price'] as const;
 export type Sorting = (typeof sortings)[number];
 
-/** Those without a distance or a price come last, in the order of the answer. Prices are compared as numbers: most searches find one currency. */
+/** Hits without a distance or price come last, in the order of the answer. Prices are compared as numbers: most searches find one currency. */
 export function sortFound(found: readonly Found[], by: Sorting): Found[] {
   if (by === 'relevance') return [...found];
   const keyOf = ({ meters, prices: [cheapest] }: Found) =>
@@ -95,7 +95,7 @@ function pricesOf(offer: Offer): Price[] {
   });
 }
 
-/** What a kWh costs says more of a charger than what a minute or a session costs. */
+/** The price per kWh describes a charger better than those per minute or session. */
 function byUnitAndValue(one: Price, other: Price): number {
   const rank = ({ unit }: Price) => (unit === undefined || unit === 'kWh' ? 0 : 1);
   return rank(one) - rank(other) || one.value - other.value;
