@@ -1,9 +1,7 @@
-import type { Config } from './config.ts';
 import { repeat } from './delivery/repeat.ts';
-import type { Logger } from './logger.ts';
+import type { ServiceContext } from './delivery/service.ts';
 import { purgeChanges } from './storage/catalog/change-log.ts';
 import { purgeEmptySearches } from './storage/console/empty-searches.ts';
-import type { Database } from './storage/database.ts';
 import { purgeVersions } from './storage/registry/records.ts';
 import { purgeCallbacks } from './storage/work/callbacks.ts';
 import { claimHousekeeping, deleteOld, type RetainedKind } from './storage/work/retention.ts';
@@ -16,12 +14,7 @@ const lookEveryMs = 60_000;
 const claimMs = 0.9 * lookEveryMs;
 const dayMs = 24 * 3_600_000;
 
-interface HousekeepingOptions {
-  database: Database;
-  config: Config;
-  logger: Logger;
-  now(): Date;
-}
+type HousekeepingOptions = Pick<ServiceContext, 'database' | 'config' | 'logger' | 'now'>;
 
 export function startHousekeeping(options: HousekeepingOptions): { close(): Promise<void> } {
   const { database, logger } = options;

@@ -10,9 +10,9 @@ import { openReplicas, type Replicas } from './storage/replicas.ts';
 
 export type Closers = (() => Promise<void>)[];
 
-interface OpenOptions {
+export interface OpenOptions {
   logger: Logger;
-  /** Aborted, nothing more is started; then its reason is thrown. */
+  /** If aborted, nothing more is started, and the reason is thrown. */
   signal?: AbortSignal;
   metrics?: Metrics;
 }

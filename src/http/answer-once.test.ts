@@ -10,8 +10,9 @@ import {
 import { sendSigned } from '../../tests/support/network/signed-service.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
-import { AlreadyRemembered, ProtocolError } from '../protocol/errors.ts';
-import type { Occurrence, RememberedAnswer, RequestKey } from './answer-once.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { AlreadyRemembered, type RememberedAnswer, type RequestKey } from '../protocol/remembered.ts';
+import type { Occurrence } from './answer-once.ts';
 import type { VerifiedRequest } from './verified-request.ts';
 
 afterEach(closeAll);

@@ -1,5 +1,6 @@
 import { truncatedHeaders } from '../protocol/discover-messages.ts';
-import { AlreadyRemembered, overloaded, ProtocolError } from '../protocol/errors.ts';
+import { overloaded, ProtocolError } from '../protocol/errors.ts';
+import { AlreadyRemembered, type RememberedAnswer, type RequestKey } from '../protocol/remembered.ts';
 import type { Answer } from './error-answer.ts';
 
 /**
@@ -59,25 +60,6 @@ export interface Occurrence {
   digest: string;
   /** When its signature expires: until then the same bytes may come again. */
   expires: Date;
-}
-
-export interface RequestKey {
-  role: string;
-  identity: string;
-  method: string;
-  /** Path, and those parameters that the action knows. */
-  url: string;
-  action: string;
-  /** messageId of its context; without one, its signature. */
-  messageId: string;
-}
-
-export interface RememberedAnswer {
-  digest: string;
-  status: number;
-  body: string;
-  /** How many resources the promised answer has, where it was cut. */
-  truncated?: number;
 }
 
 function sameRequest(remembered: RememberedAnswer | undefined, { digest }: Occurrence): Answer | undefined {

@@ -88,6 +88,7 @@ export function createOperationsServer(logger: Logger, consoleUrl?: string) {
 
 export interface OperatedRole {
   role: string;
+  /** Throws, or resolves with `ready: false`, while the role cannot do its work. /ready shows the resolved value. */
   ready: () => Promise<unknown>;
   metrics: Metrics;
   document: () => OpenApiDocument;

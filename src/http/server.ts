@@ -11,7 +11,6 @@ import {
 } from 'fastify';
 import { hasCode } from '../error-code.ts';
 import { type Logger, warningsOnly } from '../logger.ts';
-import type { Metrics } from '../metrics.ts';
 import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
@@ -25,12 +24,8 @@ import { createProxyCheck } from './source.ts';
 import { answerExpectation, answerUnreadable, maxHeaderBytes } from './unreadable.ts';
 
 /** The HTTP server of one role: admission, one answer to every error, measurements, `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`. */
-export interface ServerOptions {
-  role: string;
+export interface ServerOptions extends Omit<OperatedRole, 'document'> {
   logger: Logger;
-  metrics: Metrics;
-  /** Throws, or resolves with `ready: false`, while the role cannot do its work. /ready shows the resolved value. */
-  ready: () => Promise<unknown>;
   admission?: Admission;
   /** A separate address for /health, /ready, /metrics and /docs. */
   operations?: OperationsServer;
@@ -45,8 +40,6 @@ export interface ServerOptions {
   examples?: Readonly<Record<string, PlainExamples>>;
   /** Completes the OpenAPI document of an unsigned route. */
   describe?: (operation: PlainOperation, path: string) => PlainOperation;
-  /** The documents at /docs, if there are more than the role's own. */
-  docs?: OperatedRole['docs'];
   errorBody?: (error: ProtocolError) => object;
 }
 

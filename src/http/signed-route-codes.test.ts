@@ -16,10 +16,11 @@ import { changed, without } from '../../tests/support/values/changed.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import type { RememberedAnswer } from '../protocol/remembered.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import type { FindKey } from './authenticate.ts';
 import { createRateLimits, type RateLimits } from './rate-limit.ts';
-import { type RememberedAnswer, type SignedService, signedRoute } from './signed-route.ts';
+import { type SignedService, signedRoute } from './signed-route.ts';
 
 // Each row of the specification's error table that any signed route can give, by the name of its code. Longer than our other tests: one
 // table, one service on which each row is brought about.

@@ -39,7 +39,7 @@ import { renderAnswer } from './spooled-body.ts';
 import { traceRequest } from './trace-request.ts';
 import { type ReceivedRequest, readRequest, type VerifiedRequest } from './verified-request.ts';
 
-export type { Recall, RememberedAnswer, RequestKey } from './answer-once.ts';
+export type { Recall } from './answer-once.ts';
 export type { FindKey, LargeCallbacks } from './authenticate.ts';
 export type { Answer } from './error-answer.ts';
 export type { VerifiedRequest } from './verified-request.ts';

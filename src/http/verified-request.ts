@@ -6,25 +6,20 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { namesIdentity } from '../protocol/identity.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
+import type { RequestKey } from '../protocol/remembered.ts';
+import type { SignatureHeader } from '../protocol/request-signature.ts';
 import type { Static, TSchema } from '../protocol/type.ts';
-import type { RequestKey } from './answer-once.ts';
 import type { AuthenticatedCaller } from './authenticate.ts';
 import type { CostLimits } from './cost-limits.ts';
 import { type LargeBodies, largeBodyBytes } from './large-bodies.ts';
 
 /** Made by `readRequest` alone: the caller is who it says, and the message is what the action asks for. */
-export interface VerifiedRequest<A extends Action = Action> {
+export interface VerifiedRequest<A extends Action = Action>
+  extends Omit<SignatureHeader, 'created' | 'expires'> {
   action: A;
   /** The caller, under which ownership and limits are kept. */
   identity: string;
-  /** The caller as its keyId spells it. */
-  subscriberId: string;
-  recordId: string;
   record: ParticipantRecord;
-  /** The text of the signature attribute, verbatim: a callback signs it. */
-  signature: string;
-  /** Whether a callback named the request that it answers, and was found to. */
-  chained: boolean;
   digest: string;
   created: Date;
   /** When the signature expires; until then the same bytes may come again. */
@@ -82,17 +77,15 @@ export async function readRequest<A extends Action>(
     envelope.context = nameCaller(action, envelope.context, header.subscriberId, record);
   }
   const { name, method } = action;
+  const { created, expires, ...claimed } = header;
   return {
+    ...claimed,
     action,
     identity,
-    subscriberId: header.subscriberId,
-    recordId: header.recordId,
     record,
-    signature: header.signature,
-    chained: header.chained,
     digest,
-    created: new Date(header.created * 1000),
-    expires: new Date(header.expires * 1000),
+    created: new Date(created * 1000),
+    expires: new Date(expires * 1000),
     // Checked just now against the schemas of the action, from which these types are inferred.
     context: envelope?.context as VerifiedRequest<A>['context'],
     message: envelope?.message as VerifiedRequest<A>['message'],

@@ -22,15 +22,6 @@ export function overloaded(message: string, options: ProtocolErrorOptions = {}):
   return new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds: 2, ...options });
 }
 
-/** Thrown inside the handler's transaction: a concurrent request with the same key was remembered first, and its answer counts. */
-export class AlreadyRemembered extends Error {
-  override readonly name = 'AlreadyRemembered';
-
-  constructor() {
-    super('the same request was remembered by a concurrent one');
-  }
-}
-
 /** The Error shape of NACKs, 202 acknowledgements and callbacks (catalog spec: Other shapes). */
 export function errorBody(error: ProtocolError): ErrorBody {
   const { code, message, path } = error;

@@ -1,8 +1,8 @@
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
 import { labelSha256 } from '../protocol/digest.ts';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
-import { publicKeyOf, type SigningKey } from '../protocol/keys.ts';
-import { proveDocument, type WireProfile } from '../protocol/signed-document.ts';
+import { publicKeyOf } from '../protocol/keys.ts';
+import { proveDocument } from '../protocol/signed-document.ts';
 import {
   type Manifest,
   type ManifestKey,
@@ -10,6 +10,7 @@ import {
   type SubscriberRecordFile,
 } from '../protocol/signed-files.ts';
 import { urlOf } from './paths.ts';
+import type { Seal } from './seal.ts';
 
 // How a crawler gets from the registry to our indexes (self-hosted spec: Endpoints): the manifest at its well-known path, signed, names the
 // Subscriber record by digest; the record, signed too, names the indexes. The manifest names a copy of the record that never changes, so that
@@ -26,16 +27,13 @@ export interface NodeDetails {
   countries?: readonly string[];
 }
 
-export interface NodeDescription extends NodeDetails {
+export interface NodeDescription extends NodeDetails, Seal {
   id: string;
   /** The registry that a bare domain belongs to. */
   registryName: string;
-  baseUrl: string;
   indexUrls: readonly string[];
-  key: SigningKey;
   /** Earlier keys that published content is still signed with. */
   formerKeys: readonly ManifestKey[];
-  profile: WireProfile;
 }
 
 export interface Times {

@@ -1,16 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ownConsoleUrl } from '../config.ts';
-import { signedService } from '../delivery/service.ts';
-import type { GuardedClient } from '../http/guarded-client.ts';
+import { type ServiceContext, signedService } from '../delivery/service.ts';
 import { addHomePage } from '../http/home-page.ts';
 import { createLargeBodies } from '../http/large-bodies.ts';
 import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
 import { connectionLimits } from '../http/signed-limits.ts';
-import type { Logger } from '../logger.ts';
-import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
@@ -26,18 +23,12 @@ import { addTriggerRoute, triggerName } from './trigger.ts';
 import { loadOrCreateTriggerToken } from './trigger-token.ts';
 
 /** The context of the publisher. It has no database: the published directory is its whole state. */
-interface PublisherContext {
-  config: Config;
-  registry: RegistryClient;
+interface PublisherContext extends Omit<ServiceContext, 'database' | 'self' | 'hosting'> {
   /** Adds registry, signing key and troubles to /ready. */
   report(): Promise<object>;
   /** One that has nothing in memory: the operator may have registered just now what the registry lacked. */
   freshRegistry(): RegistryClient;
-  client: GuardedClient;
-  metrics: Metrics;
   operations?: OperationsServer;
-  logger: Logger;
-  now(): Date;
 }
 
 /** The publisher: its files for everybody at one address, the trigger for its operator at another. */

@@ -5,6 +5,14 @@ import { type Sql, sql } from './sql.ts';
 // Templates as the resources of a catalog inherited them: each once for a catalog, with a reference count. The writer holds the lock on the catalog.
 // Templates are copied inside the database; they are read only to assemble resources.
 
+/** A resource, the edition of its template that it has inherited, and the size of that. */
+export interface Inheriting {
+  id: string;
+  masterResourceId: string;
+  edition: number;
+  bytes: number;
+}
+
 /** Where the catalogs of one kind keep what they inherit. */
 export interface InheritedTable {
   name: Sql;

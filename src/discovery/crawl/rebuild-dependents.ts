@@ -14,7 +14,6 @@ import {
   findMaster,
   findTemplates,
   holdMaster,
-  type LaggingResource,
   noteRebuilt,
   rebuildTable,
 } from '../../storage/crawl/rebuilds.ts';
@@ -90,7 +89,7 @@ async function rebuildSome(
     ? await findTemplates(tx, { masterKey, masterVersion: version, ids })
     : new Map<string, Template>();
   /** Undefined for a template that is gone, unchanged, or too large for any resource: then nothing is assembled again. */
-  const templateOf = ({ masterResourceId, edition }: LaggingResource) => {
+  const templateOf = ({ masterResourceId, edition }: (typeof lagging)[number]) => {
     const template = templates.get(masterResourceId);
     const isMoving = template && template.edition !== edition && template.bytes <= limits.resource;
     return isMoving ? template : undefined;

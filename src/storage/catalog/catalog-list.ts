@@ -11,7 +11,7 @@ export interface CatalogSummary extends Omit<CatalogRow, 'members' | 'head' | 's
   schemaTypes: string[];
 }
 
-interface CatalogFilter extends TextFilter {
+export interface CatalogFilter extends TextFilter {
   owner?: string;
   type?: CatalogType;
   networkId?: string;

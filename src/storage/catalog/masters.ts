@@ -1,7 +1,7 @@
 import { addTo } from '../../group.ts';
 import type { Extension, MasterResource } from '../../rules/extends.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import type { InheritedTable } from '../inherited.ts';
+import type { InheritedTable, Inheriting } from '../inherited.ts';
 import { sql } from '../sql.ts';
 
 // Templates and who extends them. A dependent is assembled while it holds a shared lock on its master's row, which the master's own publish
@@ -100,12 +100,7 @@ export function holdMaster(tx: Transaction, masterKey: number) {
     where key = ${masterKey} for share`);
 }
 
-export interface LaggingResource {
-  id: string;
-  masterResourceId: string;
-  /** The inherited edition. */
-  edition: number;
-  bytes: number;
+export interface LaggingResource extends Inheriting {
   /** The template as it is now; null when the master has dropped it, or has gone to other networks. */
   nextEdition: number | null;
   nextBytes: number | null;

@@ -1,5 +1,4 @@
-import type { PushState } from '../../rules/push-outcome.ts';
-import type { BodyForm } from '../../rules/strict-form.ts';
+import type { PushRecord } from '../../rules/push-outcome.ts';
 import type { Database, Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 import type { CallbackReceiver, ReceiverPage } from '../work/callback-list.ts';
@@ -19,19 +18,13 @@ interface PushFilter {
   after?: { subscriber: string; catalogKey: number };
 }
 
-export interface PushSummary {
+export interface PushSummary
+  extends Omit<PushRecord, 'needsFull' | 'inFlight' | 'withdrawn' | 'networks' | 'partBytes'> {
   id: number;
   subscriber: string;
   catalogKey: number;
   catalogId: string;
-  state: PushState;
-  acknowledgedVersion: number | null;
   version: number;
-  attempts: number;
-  lastStatus: number | null;
-  lastError: string | null;
-  form: BodyForm | null;
-  failingSince: Date | null;
   /** The next attempt; in the past while one is under way. */
   dueAt: Date | null;
   /** Only where one push was asked for. */

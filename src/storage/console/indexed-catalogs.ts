@@ -1,6 +1,7 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
+import type { CatalogFilter } from '../catalog/catalog-list.ts';
 import type { Queryable } from '../database.ts';
-import { matchText, type TextFilter } from '../look-for-text.ts';
+import { matchText } from '../look-for-text.ts';
 import { join, type Sql, sql } from '../sql.ts';
 
 // Catalogs of the discovery index as an operator sees them: copies that came by push or pull, and crawled ones.
@@ -27,14 +28,9 @@ export interface IndexedCatalog {
   isActive: boolean;
 }
 
-interface IndexedFilter extends TextFilter {
-  owner?: string;
+interface IndexedFilter extends CatalogFilter {
   id?: string;
-  type?: CatalogType;
-  networkId?: string;
   source?: IndexSource;
-  limit: number;
-  after?: number;
 }
 
 export const countedDocuments = 10_000;

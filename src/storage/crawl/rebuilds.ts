@@ -1,5 +1,6 @@
 import type { Template } from '../../rules/extends.ts';
 import type { Queryable, Transaction } from '../database.ts';
+import type { Inheriting } from '../inherited.ts';
 import { sql } from '../sql.ts';
 
 // Crawled catalogs that extend a master which has changed since: what lags behind, and the work that brings it in line.
@@ -68,21 +69,13 @@ export function findLaggingCatalog(queryable: Queryable, masterKey: number, mast
     join discovery.crawl_target as target on target.id = target_id`);
 }
 
-export interface LaggingResource {
-  id: string;
-  masterResourceId: string;
-  /** The inherited edition. */
-  edition: number;
-  bytes: number;
-}
-
 /** In the order of the index, so that a batch costs the same however many dependents have been rebuilt, or wait. */
 export function findLaggingResources(
   queryable: Queryable,
   targetId: number,
   { masterKey, masterVersion, limit }: { masterKey: number; masterVersion: number; limit: number },
 ) {
-  return queryable.rows<LaggingResource>(sql`
+  return queryable.rows<Inheriting>(sql`
     select resource_id as id, master_resource_id as "masterResourceId", edition, coalesce(kept.bytes, 0) as bytes
     from discovery.crawl_extension
       left join discovery.crawl_inherited as kept using (target_id, master_key, master_resource_id, edition)

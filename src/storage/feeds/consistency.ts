@@ -1,6 +1,6 @@
 import type { Queryable } from '../database.ts';
 import { type DocumentDigests, digestDocuments, fingerprintOf } from '../fingerprint.ts';
-import { raw, type Sql, sql } from '../sql.ts';
+import { type Sql, sql } from '../sql.ts';
 
 // The discovery service's side of `signpost check`: copies of catalogs from catalog services, with fingerprints.
 
@@ -21,14 +21,15 @@ export interface IndexedCopy {
 const copyColumns = sql`key, id, owner, served as "isServed", is_active as "isActive", type = 'MASTER' as "isMaster", pushed_at as "pushedAt",
   exists (select from discovery.catalog as other
     where other.id = catalog.id and other.owner = catalog.owner and other.key <> catalog.key and other.served) as "isReplaced"`;
-const documentsOf = (kind: 'resource' | 'offer', key: Sql) =>
-  sql`select id, document from discovery.${raw(kind)} where key > ${key} << 26 and key < (${key} + 1) << 26`;
+const documentsIn = (table: Sql, key: Sql) =>
+  sql`select id, document from ${table} where key > ${key} << 26 and key < (${key} + 1) << 26`;
+const documentsOf = (key: Sql) => ({
+  resources: documentsIn(sql`discovery.resource`, key),
+  offers: documentsIn(sql`discovery.offer`, key),
+});
 
 export async function findIndexedCopies(queryable: Queryable, source: string, ids: readonly string[]) {
-  const [resources, offers] = [
-    documentsOf('resource', sql`catalog.key`),
-    documentsOf('offer', sql`catalog.key`),
-  ];
+  const { resources, offers } = documentsOf(sql`catalog.key`);
   const copies = await queryable.rows<IndexedCopy>(sql`
     select ${copyColumns}, concat_ws(' ', md5(head::jsonb::text), ${fingerprintOf(resources)}, ${fingerprintOf(offers)}) as fingerprint
     from discovery.catalog where source = ${source} and id = any (${ids}) and provider_id <> ''`);
@@ -47,9 +48,5 @@ export function listServedCopies(
 }
 
 export function digestCopy(queryable: Queryable, key: number): Promise<DocumentDigests> {
-  const [resources, offers] = [
-    documentsOf('resource', sql`${key}::bigint`),
-    documentsOf('offer', sql`${key}::bigint`),
-  ];
-  return digestDocuments(queryable, { resources, offers });
+  return digestDocuments(queryable, documentsOf(sql`${key}::bigint`));
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claimDue } from '../../../tests/support/database/claim-due.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
+import type { RequestKey } from '../../protocol/remembered.ts';
 import type { Database } from '../database.ts';
 import { listCallbacks, replayCallbacks } from './callback-list.ts';
 import {
@@ -16,7 +17,7 @@ import {
   recordRetry,
 } from './callbacks.ts';
 import { type Claim, LeaseLost } from './due-work.ts';
-import { type RequestKey, rememberRequest } from './request-memory.ts';
+import { rememberRequest } from './request-memory.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const tomorrow = new Date('2026-01-02T12:00:00Z');

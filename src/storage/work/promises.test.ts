@@ -4,14 +4,14 @@ import { claimDue } from '../../../tests/support/database/claim-due.ts';
 import { useDatabase } from '../../../tests/support/database/database.ts';
 import { patienceMs } from '../../../tests/support/patience.ts';
 import { until } from '../../../tests/support/time.ts';
-import { AlreadyRemembered } from '../../protocol/errors.ts';
+import { AlreadyRemembered, type RequestKey } from '../../protocol/remembered.ts';
 import type { Database } from '../database.ts';
 import { type Freshness, Stale, serverText } from '../freshness.ts';
 import { listCallbacks } from './callback-list.ts';
 import { callbackTable, type DueCallback, recordDelivered } from './callbacks.ts';
 import type { Claim, Lease } from './due-work.ts';
 import { createPromiseStore, type NewPromise, type StorePromise } from './promises.ts';
-import { findRemembered, type RequestKey } from './request-memory.ts';
+import { findRemembered } from './request-memory.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const tomorrow = new Date('2026-01-02T12:00:00Z');

@@ -1,4 +1,4 @@
-import { AlreadyRemembered } from '../../protocol/errors.ts';
+import { AlreadyRemembered, type RequestKey } from '../../protocol/remembered.ts';
 import { createBatch } from '../batch.ts';
 import type { Database } from '../database.ts';
 import { type Freshness, freshCondition, Stale } from '../freshness.ts';
@@ -7,7 +7,7 @@ import { DatabaseUnavailable } from '../unavailable.ts';
 import { callbackTable, type DueCallback, type NewCallback, receiverOf } from './callbacks.ts';
 import type { Claim, Lease } from './due-work.ts';
 import { dueIn } from './leases.ts';
-import { hashOf, type NewRequest, type RequestKey } from './request-memory.ts';
+import { hashOf, type NewRequest } from './request-memory.ts';
 
 // Promises: requests that do nothing but be answered by a callback. A request, its answer and the callback are stored by one statement, both or
 // none; and those that come while one is being stored are stored together, by the next statement.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database/database.ts';
-import { AlreadyRemembered } from '../../protocol/errors.ts';
+import { AlreadyRemembered, type RequestKey } from '../../protocol/remembered.ts';
 import type { Database } from '../database.ts';
-import { closeRequest, findRemembered, type RequestKey, rememberRequest } from './request-memory.ts';
+import { closeRequest, findRemembered, rememberRequest } from './request-memory.ts';
 import { deleteOld } from './retention.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');

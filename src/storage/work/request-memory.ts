@@ -1,37 +1,19 @@
 import { hash } from 'node:crypto';
-import { AlreadyRemembered } from '../../protocol/errors.ts';
+import { AlreadyRemembered, type RememberedAnswer, type RequestKey } from '../../protocol/remembered.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import { newRow, sql } from '../sql.ts';
 
 // Accepted requests and what they were answered, remembered at least until their signature expires and while their work is open: the same request
 // again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
 
-/** The key by which two requests are the same; the digest distinguishes their bodies. */
-export interface RequestKey {
-  role: string;
-  identity: string;
-  method: string;
-  url: string;
-  action: string;
-  messageId: string;
-}
-
-interface RememberedRequest {
-  digest: string;
-  status: number;
-  body: string;
-  /** That of its callback. */
-  truncated?: number;
-}
-
 /** The same request may come again under a new signature until that expires, and is remembered that long. */
 export async function findRemembered(
   queryable: Queryable,
   key: RequestKey,
   { digest, expires }: { digest: string; expires: Date },
-): Promise<RememberedRequest | undefined> {
+): Promise<RememberedAnswer | undefined> {
   const found = await queryable.first<
-    Omit<RememberedRequest, 'truncated'> & { prolong: boolean; truncated: number | null }
+    Omit<RememberedAnswer, 'truncated'> & { prolong: boolean; truncated: number | null }
   >(
     sql`select digest, status, body, digest = ${digest} and expires < ${expires} as prolong,
        (select max(truncated) from work.callback where request_id = request.id) as truncated
@@ -74,7 +56,7 @@ export function findOtherUses(queryable: Queryable, key: RequestKey): Promise<st
     where message_id = ${messageId} and method <> 'POST' and role = ${role} and identity = ${identity} and (method, url) <> (${method}, ${url})`);
 }
 
-export type NewRequest = Omit<RememberedRequest, 'truncated'> & { expires: Date; open: boolean };
+export type NewRequest = Omit<RememberedAnswer, 'truncated'> & { expires: Date; open: boolean };
 
 /** The work of a request is done: from now on its expiry alone keeps it. */
 export async function closeRequest(tx: Transaction, id: number): Promise<void> {
