@@ -8,13 +8,10 @@ export function distanceBetween(stored: Geometry, query: Geometry): number {
   return prepareDistance(query)(stored);
 }
 
-/** The same for many stored geometries and one query. What is farther away than a limit may be said to be infinitely far. */
-export function prepareDistance(
-  query: Geometry,
-  limitMeters = Number.POSITIVE_INFINITY,
-): (stored: Geometry) => number {
+/** The same for many stored geometries and one query. */
+export function prepareDistance(query: Geometry): (stored: Geometry) => number {
   const figure = globeFigureOf(query);
-  return (stored) => metersBetween(globeFigureOf(stored), figure, 0, limitMeters);
+  return (stored) => metersBetween(globeFigureOf(stored), figure, 0, Number.POSITIVE_INFINITY);
 }
 
 export function prepareNearness(query: Geometry, meters: number): (stored: Geometry) => boolean {

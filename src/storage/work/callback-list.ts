@@ -14,10 +14,8 @@ type CallbackState = 'open' | 'delivered' | 'refused' | 'parked' | 'skipped';
 interface CallbackFilter {
   /** Only this one, with its history. */
   id?: number;
-  role?: string;
   /** Open; parked or refused; delivered or skipped. */
   state?: 'open' | 'parked' | 'delivered';
-  messageId?: string;
   limit: number;
   before?: number;
 }
@@ -56,14 +54,10 @@ const columns = sql`id, role, action, message_id as "messageId", destination, re
   settled_at as "settledAt", length(body) as "bodyBytes"`;
 
 /** The latest first. */
-export function listCallbacks(
-  queryable: Queryable,
-  { id, role, state, messageId, limit, before }: CallbackFilter,
-) {
+export function listCallbacks(queryable: Queryable, { id, state, limit, before }: CallbackFilter) {
   return queryable.rows<CallbackSummary>(sql`
     select ${columns} ${id === undefined ? sql`` : sql`, history`} from work.callback
     where ${state ? states[state] : sql`true`} and ${id === undefined ? sql`true` : sql`id = ${id}`}
-      and (${role}::text is null or role = ${role}) and (${messageId}::text is null or message_id = ${messageId})
       and (${before}::bigint is null or id < ${before})
     order by id desc limit ${limit}`);
 }

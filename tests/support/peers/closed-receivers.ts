@@ -16,9 +16,10 @@ export async function joinClosed(network: TestNetwork, name: string, closed = li
 
 /** Every send of a callback, in order, once it is settled; and what the operator sees of it. */
 export async function sentTo({ database }: Pick<TestNetwork, 'database'>, actor: Actor, messageId: string) {
-  const [delivery] = await until(async () => {
-    const found = await listCallbacks(database, { messageId, limit: 1 });
-    return found[0] && found[0].state !== 'open' && found;
+  const delivery = await until(async () => {
+    const callbacks = await listCallbacks(database, { limit: 1_000 });
+    const found = callbacks.find((one) => one.messageId === messageId);
+    return found?.state !== 'open' && found;
   }, `the callback to ${actor.id} to be settled`);
   const sends = actor.received.filter(({ body }) => body.context.messageId === messageId);
   return { sends, delivery };
