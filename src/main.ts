@@ -12,10 +12,10 @@ import { startHousekeeping } from './housekeeping.ts';
 import { createConfiguredClient } from './http/guarded-client.ts';
 import type { ShareLimit } from './http/rate-limit.ts';
 import { connectionLimits } from './http/signed-limits.ts';
-import { createMetrics } from './metrics.ts';
+import type { Logger } from './logger.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import {
   type Closers,
-  type OpenOptions,
   openConfiguredDatabase,
   openConfiguredReplicas,
   openOperations,
@@ -66,10 +66,14 @@ export interface Process {
 /** `last`: other workers answer already. `never`: another worker answers, which has all roles. */
 export type OperationsStart = 'first' | 'last' | 'never';
 
-export interface StartOptions extends OpenOptions {
+export interface StartOptions {
+  logger: Logger;
   /** Called once the database is there, before any role starts: the demo registers its participants. */
   prepare?: (database: Database) => Promise<void>;
   now?: () => Date;
+  /** If aborted, the start stops, closes what was opened, and throws the reason. */
+  signal?: AbortSignal;
+  metrics?: Metrics;
   /** False if another worker reports the gauges of the database. */
   measuresDatabase?: boolean;
   /** Makes limits count for all workers together. */

@@ -10,9 +10,9 @@ import { openReplicas, type Replicas } from './storage/replicas.ts';
 
 export type Closers = (() => Promise<void>)[];
 
-export interface OpenOptions {
+interface OpenOptions {
   logger: Logger;
-  /** If aborted, nothing more is started, and the reason is thrown. */
+  /** Aborted, nothing more is started; then its reason is thrown. */
   signal?: AbortSignal;
   metrics?: Metrics;
 }

@@ -6,8 +6,8 @@ import type { Envelope } from '../protocol/envelope.ts';
 import { overloaded, ProtocolError } from '../protocol/errors.ts';
 import { joinJson } from '../protocol/json-pieces.ts';
 import { messageIdScanUrl, scanMessageId } from '../protocol/message-id-scan.ts';
-import { type AsideResult, type AsideTask, readAside, readAsideUrl } from '../protocol/read-aside.ts';
 import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
+import { type AsideResult, type AsideTask, readAside, readAsideUrl } from './read-aside.ts';
 
 // Large bodies are parsed and checked in a thread, and joined here a few milliseconds at a time: to read five megabytes at once takes most of a second.
 

@@ -1,11 +1,11 @@
 import { type PlainError, plainError } from '../carried-error.ts';
-import { type Action, actions } from './actions.ts';
-import { parseEnvelope } from './envelope.ts';
-import { ProtocolError } from './errors.ts';
-import { type Json, parseJson } from './json.ts';
-import { splitJson } from './json-pieces.ts';
-import { findMessageId } from './message-id.ts';
-import { scanMessageId } from './message-id-scan.ts';
+import { type Action, actions } from '../protocol/actions.ts';
+import { parseEnvelope } from '../protocol/envelope.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { type Json, parseJson } from '../protocol/json.ts';
+import { splitJson } from '../protocol/json-pieces.ts';
+import { findMessageId } from '../protocol/message-id.ts';
+import { scanMessageId } from '../protocol/message-id-scan.ts';
 
 // The work of a thread on a large body: it parses and checks the body, and returns it in pieces.
 
