@@ -1,3 +1,4 @@
+import type { CatalogType } from '../protocol/catalog.ts';
 import type { Queryable } from './database.ts';
 import { type Sql, sql } from './sql.ts';
 import { likePattern } from './texts.ts';
@@ -5,11 +6,20 @@ import { likePattern } from './texts.ts';
 // An operator looks for a part of an id, an owner or a name in a table of catalogs. No index finds that, so a list compares the first catalogs in the order of
 // their keys, up to a number, and its next page goes on behind them.
 
-export interface TextFilter {
+interface TextFilter {
   /** A part of its id, its name or its owner, in any case. */
   text?: string;
   /** Maximum of catalogs compared with the text; by default all. */
   lookAt?: number;
+}
+
+/** Of a list of catalogs, in the order of their keys. */
+export interface CatalogFilter extends TextFilter {
+  owner?: string;
+  type?: CatalogType;
+  networkId?: string;
+  limit: number;
+  after?: number;
 }
 
 /** Rows of `matching` ("table where conditions") that have the text. */

@@ -1,6 +1,5 @@
-import type { CatalogType } from '../../protocol/catalog.ts';
 import type { Queryable } from '../database.ts';
-import { matchText, type TextFilter } from '../look-for-text.ts';
+import { type CatalogFilter, matchText } from '../look-for-text.ts';
 import { join, type Sql, sql } from '../sql.ts';
 import type { CatalogRow } from './catalogs.ts';
 
@@ -9,14 +8,6 @@ import type { CatalogRow } from './catalogs.ts';
 export interface CatalogSummary extends Omit<CatalogRow, 'members' | 'head' | 'schemaUses'> {
   name: string | null;
   schemaTypes: string[];
-}
-
-export interface CatalogFilter extends TextFilter {
-  owner?: string;
-  type?: CatalogType;
-  networkId?: string;
-  limit: number;
-  after?: number;
 }
 
 /** In the order in which they were first published. */

@@ -1,7 +1,6 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
-import type { CatalogFilter } from '../catalog/catalog-list.ts';
 import type { Queryable } from '../database.ts';
-import { matchText } from '../look-for-text.ts';
+import { type CatalogFilter, matchText } from '../look-for-text.ts';
 import { join, type Sql, sql } from '../sql.ts';
 
 // Catalogs of the discovery index as an operator sees them: copies that came by push or pull, and crawled ones.
