@@ -8,9 +8,10 @@ import {
 } from '../../../tests/support/values/arbitrary-geometry.ts';
 import { wkt } from '../../../tests/support/values/wkt.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
-import { distanceBetween } from './distance.ts';
+import { distanceBetween, metersBetweenPoints } from './distance.ts';
 import { predicate } from './predicate.ts';
 import { earthRadiusMeters } from './sphere.ts';
+import { sphereBox } from './sphere-box.ts';
 
 const degree = (earthRadiusMeters * Math.PI) / 180;
 
@@ -31,6 +32,22 @@ describe('the distance between two geometries', () => {
   ])('from %s to %s is %d metres', (first, second, meters) => {
     expectMeters(distanceBetween(wkt(first), wkt(second)), meters);
     expectMeters(distanceBetween(wkt(second), wkt(first)), meters);
+  });
+
+  it('follows from the boxes of two points, to the last digit', () => {
+    const place = fc.tuple(
+      fc.double({ min: -180, max: 180, noNaN: true }),
+      fc.double({ min: -90, max: 90, noNaN: true }),
+    );
+    fc.assert(
+      fc.property(place, place, (a, b) => {
+        const first: Geometry = { type: 'Point', coordinates: a };
+        const second: Geometry = { type: 'Point', coordinates: b };
+        const [{ low: here }, { low: there }] = [sphereBox(first), sphereBox(second)];
+        expect(metersBetweenPoints(here, there)).toBe(distanceBetween(first, second));
+      }),
+      { numRuns: runs(1000) },
+    );
   });
 
   it.each([

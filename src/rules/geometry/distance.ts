@@ -19,6 +19,11 @@ export function prepareNearness(query: Geometry, meters: number): (stored: Geome
   return (stored) => metersBetween(globeFigureOf(stored), figure, meters, meters) <= meters;
 }
 
+/** The distance between two points, by their vectors. */
+export function metersBetweenPoints(a: Vector, b: Vector): number {
+  return toMeters(angleBetween(a, b));
+}
+
 /** Any distance that is no longer than enough will do, and beyond the limit any that is longer. */
 function metersBetween(first: GlobeFigure, second: GlobeFigure, enough: number, limit: number): number {
   if (hasSampleInside(first, second) || hasSampleInside(second, first)) return 0;

@@ -13,10 +13,20 @@ export interface SphereBox {
   high: Vector;
 }
 
+/** The box of a point is the point itself, without rounding: the distance between two points follows from their boxes. */
 export function sphereBox(geometry: Geometry): SphereBox {
+  const point = pointOf(geometry);
+  if (point) return { low: point, high: point };
   const { points, lines, areas } = withArcs(shapeOf(geometry));
   const parts = [...points.map((point) => [point]), ...lines].map((spots) => patchAround([{ spots }]));
   return grown(unite([...parts, ...areas.map(patchAround)].map(boxAroundPatch)), rounding);
+}
+
+/** On the unit sphere; undefined for what is not a point. */
+export function pointOf(geometry: Geometry): Vector | undefined {
+  if (geometry.type !== 'Point') return undefined;
+  const [longitude = 0, latitude = 0] = geometry.coordinates;
+  return toVector(longitude, latitude);
 }
 
 /** A box that meets the box of every geometry for which the predicate holds. Undefined where no box bounds them: geometries far away are disjoint, too, and some distances reach round the world. */
@@ -26,7 +36,7 @@ export function queryBoxAround(
   distanceMeters = 0,
 ): SphereBox | undefined {
   if (operator === 'S_DISJOINT') return undefined;
-  if (operator !== 'S_DWITHIN') return geometryBox;
+  if (operator !== 'S_DWITHIN') return grown(geometryBox, rounding);
   const angle = distanceMeters / earthRadiusMeters;
   if (angle >= Math.PI) return undefined;
   const box = grown(geometryBox, 2 * Math.sin(angle / 2) + rounding);

@@ -63,5 +63,5 @@ describe('a format of the index', () => {
 });
 
 const digests: Record<number, string> = {
-  1: 'sha256:5a1183ecdae28c3e8410b293cc588e349fcb92facd95297c566952b56ccaf571',
+  1: 'sha256:8354085b68c425c53a049b6cd70a72f5d896e4178f3ffa02aea10a2da954142f',
 };

@@ -22,8 +22,8 @@ const mergedAtOnce = 250;
 const lockWaitMs = 1_000;
 /** Fewer neighbours are not worth writing again. */
 const minNeighbours = 4;
-/** A shared list is sorted again when this part of its runs overlap with `runs` following ones: every transaction adds runs from the lowest to the highest fact. */
-const overlap = { runs: 8, part: 1 / 8 };
+/** A list is sorted again when this part of its runs overlap with so many following ones. To a shared list, every transaction adds runs from the lowest to the highest fact. */
+const overlap = { shared: { runs: 8, part: 1 / 8 }, own: { runs: 1, part: 1 / 4 } };
 /** Number of such runs that are sorted together, in some ten milliseconds. */
 const sortedAtOnce = 250;
 
@@ -59,13 +59,13 @@ async function readFragmented(database: Database, index: string, from: RunKey) {
   const rows = await database.rows<SeenRun & { ordinal: number }>(
     `with seen as materialized (
        select *, row_number() over () as ordinal,
-         last > lead(first, ${overlap.runs}) over (partition by list order by first, last, id) as is_wide
+         last > lead(first, case when ${isSharedText} then ${overlap.shared.runs} else ${overlap.own.runs} end) over (partition by list order by first, last, id) as is_wide
        from (
          select list, first, last, id, count from ${index}.run
          where (list, first, last, id) > ($1, $2, $3, $4) order by list, first, last, id limit $5
        ) as next
      ), counted as (
-       select list, ${isSharedText} and count(*) filter (where is_wide) > count(*) * ${overlap.part} as is_overlapping,
+       select list, count(*) filter (where is_wide) > count(*) * case when ${isSharedText} then ${overlap.shared.part} else ${overlap.own.part} end as is_overlapping,
          count(*) >= $6 and sum(count) * 2 < count(*) * case when list > ${firstSharedList} then $7::integer when ${isSharedText} then $8::integer else $9::integer end as is_fragmented
        from seen group by list
      )

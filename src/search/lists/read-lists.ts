@@ -169,7 +169,7 @@ export function unmarked(keys: Keys): Run {
   return { keys, marks: new Uint8Array(keys.length) };
 }
 
-/** Selects the keys in the runs whose mark passes. A run is short, so walking along it is faster than searching it. */
+/** Selects the keys in the runs whose mark passes. */
 export function selectIn(runs: readonly Run[], keys: Keys, passes?: (mark: number) => boolean): Keys {
   const isFound = new Uint8Array(keys.length);
   for (const { keys: own, marks } of runs) {
@@ -177,7 +177,7 @@ export function selectIn(runs: readonly Run[], keys: Keys, passes?: (mark: numbe
     for (let at = 0, index = lowerBound(keys, own[0] ?? 0); index < keys.length; index++) {
       const key = keys[index] as number;
       if (key > last) break;
-      while ((own[at] as number) < key) at++;
+      if ((own[at] as number) < key) at = gallop(own, key, at);
       for (; own[at] === key; at++)
         if (passes === undefined || passes(marks[at] as number)) isFound[index] = 1;
     }

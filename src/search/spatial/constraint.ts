@@ -4,12 +4,15 @@ import { faultAt } from '../../protocol/fault.ts';
 import type { Geometry, GeometryFault } from '../../protocol/geojson.ts';
 import type { Tally } from '../../rules/discover/quantify.ts';
 import { countPairs, findExcess } from '../../rules/geometry/complexity.ts';
-import { prepareDistance } from '../../rules/geometry/distance.ts';
+import { metersBetweenPoints, prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
-import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
+import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
+import { pointOf, type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
+import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf } from '../keys.ts';
+import { type Keys, keysOf } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
-import { type KeyedShape, type Region, readGeometries } from './read-geometries.ts';
+import { type KeyedShape, type Region, readGeometries, readNearby } from './read-geometries.ts';
 
 // A spatial constraint of a search, and what it says of stored geometries. Both may have tens of thousands of parts. Then they are compared in threads, under the deadline: `judge` and `findBox`
 // decide on that, and nobody else compares geometries. Threads get texts: to copy an object would block the main thread for as long as to parse it.
@@ -59,9 +62,43 @@ export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
   return { asked: a.asked + b.asked, holds: a.holds + b.holds, distance };
 }
 
+/** Documents around a radius. */
+export interface Look {
+  keys: Keys;
+  /** The results of the constraint that follow from the boxes of points. All geometries of the other documents have to be read. */
+  measured: Map<number, GeometryTally>;
+  /** Metres: everything nearer was found. */
+  reach: number;
+}
+
+/** Looks for the nearest geometries. Where any geometry will do, documents with points outside the radius alone are left out. */
+export async function lookAround(
+  reader: IndexReader,
+  located: LocatedConstraint,
+  limit: number,
+): Promise<Look> {
+  const { found, reach } = await readNearby(reader, located, limit);
+  const { geometry, quantifier, distanceMeters = 0 } = located.constraint;
+  const around = quantifier === 'ANY' ? pointOf(geometry) : undefined;
+  const measured = new Map<number, GeometryTally>();
+  for (const { key, point } of found) {
+    if (!around || !point) continue;
+    const distance = metersBetweenPoints(point, around);
+    const tally = { asked: 1, holds: distance <= distanceMeters ? 1 : 0, distance };
+    measured.set(key, addTallies(measured.get(key) ?? noGeometries, tally));
+  }
+  for (const { key, point } of found) if (!point) measured.delete(key);
+  return {
+    keys: keysOf(found.map(({ key }) => key).filter((key) => measured.get(key)?.holds !== 0)),
+    measured,
+    reach: reach > 2 ? Number.POSITIVE_INFINITY : 2 * earthRadiusMeters * Math.asin(reach / 2),
+  };
+}
+
 /** Applies a constraint to the geometries under each of some keys. */
 export async function judgeKeys(tools: Tools, located: LocatedConstraint, keys: Iterable<number>) {
-  const geometries = await readGeometries(tools.reader, [...new Set(keys)], located.paths);
+  const wanted = [...new Set(keys)];
+  const geometries = wanted.length > 0 ? await readGeometries(tools.reader, wanted, located.paths) : [];
   const tallies = new Map<number, GeometryTally>();
   for (const [index, tally] of (await judge(tools, located, geometries)).entries()) {
     const key = geometries[index]?.key ?? 0;

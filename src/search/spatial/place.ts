@@ -1,5 +1,4 @@
 import { quantify } from '../../rules/discover/quantify.ts';
-import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
 import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
 import { headsOf } from '../documents/members.ts';
 import { byCatalog, readCovering, resourcesOf } from '../documents/own-offers.ts';
@@ -7,7 +6,7 @@ import { roots } from '../entries/geometry-paths.ts';
 import { type Hit, hitsOf, keysOfHits, sortHits } from '../hit.ts';
 import { headOf, kindOf } from '../keys.ts';
 import { checkedBy, type DocSet, readAll } from '../set/doc-set.ts';
-import { inBatches, intersection, type Keys, keysOf, noKeys, union } from '../set/sorted.ts';
+import { inBatches, intersection, type Keys, noKeys, union } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
 import {
   addTallies,
@@ -16,10 +15,12 @@ import {
   isRadius,
   judgeKeys,
   type LocatedConstraint,
+  type Look,
+  lookAround,
   noGeometries,
   type SpatialPlan,
 } from './constraint.ts';
-import { countRegion, listLocatedOffers, readNearby, readRegion } from './read-geometries.ts';
+import { countRegion, listLocatedOffers, readRegion } from './read-geometries.ts';
 
 // The place of an intent: all its spatial constraints over the stored geometries. A resource has its own geometries, those of its provider, and those of its catalog's offers that cover it now. The index of boxes leads
 // to the keys of what may satisfy a constraint; the geometries of those that passed everything else are read, and decide.
@@ -45,7 +46,7 @@ export async function openPlace(
   const located = await Promise.all(plans.map((plan) => locate(tools, plan)));
   const radius = located.find(isRadius);
   const limit = isBesideOthers ? firstLook.besideOthers : firstLook.alone;
-  const first = radius && (await trace.time('look around', () => readNearby(reader, radius, limit)));
+  const first = radius && (await trace.time('look around', () => lookAround(reader, radius, limit)));
   const isAll = first?.reach === Number.POSITIVE_INFINITY;
   // A radius alone leads anyway.
   const isCounted = isAll || (radius && located.length === 1 && !isBesideOthers);
@@ -62,7 +63,7 @@ export async function openPlace(
   }
   const lead = located[counts.indexOf(estimate)] as LocatedConstraint;
   const check = (keys: Keys, look = isAll ? first : undefined) => {
-    const known = look && radius?.constraint.quantifier === 'ANY' ? keysOf(look.keys) : undefined;
+    const known = radius?.constraint.quantifier === 'ANY' ? look : undefined;
     const checked = located.map((each) => (each === radius ? { ...each, known } : each));
     return checkConstraints(tools, checked, keys);
   };
@@ -75,7 +76,7 @@ export async function openPlace(
     /** All resources that may satisfy the most selective constraint. */
     candidates: async (): Promise<Keys> =>
       lead === radius && isAll
-        ? resourcesOf(reader, keysOf(first.keys), tools.scope.now)
+        ? resourcesOf(reader, first.keys, tools.scope.now)
         : ((await readAll(candidatesOf(tools, lead, estimate))) ?? noKeys),
     /** The resources that satisfy all constraints, in the order of keys. */
     set: (): DocSet =>
@@ -91,16 +92,16 @@ export async function openPlace(
       const all = isFew && (await readAll(candidatesOf(tools, lead, estimate)));
       if (all) return yield sortHits(await check(await select(all)));
       const found = new Set<number>();
-      for (let look = first, most = limit; radius && look; look = await readNearby(reader, radius, most)) {
+      for (let look = first, most = limit; radius && look; look = await lookAround(reader, radius, most)) {
         tools.deadline.check();
-        const reached = metersOf(look.reach);
-        const resources = await resourcesOf(reader, keysOf(look.keys), tools.scope.now);
+        const { keys, reach } = look;
+        const resources = await resourcesOf(reader, keys, tools.scope.now);
         const hits: Hit[] = [];
         for (const some of inBatches(await select(resources.filter((key) => !found.has(key))), checkedAtOnce))
-          for (const hit of await check(some, look)) if ((hit.distance ?? 0) < reached) hits.push(hit);
+          for (const hit of await check(some, look)) if ((hit.distance ?? 0) < reach) hits.push(hit);
         for (const { key } of hits) found.add(key);
         yield sortHits(hits);
-        if (look.reach === Number.POSITIVE_INFINITY) return;
+        if (reach === Number.POSITIVE_INFINITY) return;
         most *= growth;
       }
     },
@@ -115,13 +116,8 @@ async function locate(tools: Tools, plan: SpatialPlan): Promise<LocatedConstrain
   return { ...plan, around, region: { paths: plan.paths, ...(box && { box }) } };
 }
 
-/** `known`: where any geometry will do, those that a look around has found; no others are read. */
-type CheckedConstraint = LocatedConstraint & { known?: Keys | undefined };
-
-/** Along the surface, from a way through the sphere of radius 1. */
-function metersOf(chord: number): number {
-  return chord > 2 ? Number.POSITIVE_INFINITY : 2 * earthRadiusMeters * Math.asin(chord / 2);
-}
+/** `known`: where any geometry will do, what a look around has found. Of that, only shapes that were not measured are read. */
+type CheckedConstraint = LocatedConstraint & { known?: Look | undefined };
 
 /** The resources that have geometries in the region of a constraint, in the order of keys. */
 function candidatesOf({ reader, scope }: Tools, { region }: LocatedConstraint, estimate: number): DocSet {
@@ -159,10 +155,13 @@ async function tallyResources(tools: Tools, { known, ...located }: CheckedConstr
   const asksOffers = located.paths.some((path) => path.startsWith(roots.offer));
   const listOffers = () => listLocatedOffers(tools.reader, heads, located.paths);
   const offers =
-    known?.filter((key) => kindOf(key) === 'offer') ?? (asksOffers ? await listOffers() : noKeys);
+    known?.keys.filter((key) => kindOf(key) === 'offer') ?? (asksOffers ? await listOffers() : noKeys);
   const covering = offers.length > 0 ? await readCovering(tools.reader, offers, tools.scope.now) : [];
-  const judged = known ? intersection(union([keys, heads]), known) : [...keys, ...heads];
-  const byKey = await judgeKeys(tools, located, [...judged, ...covering.map(({ key }) => key)]);
+  const judged = known ? intersection(union([keys, heads]), known.keys) : [...keys, ...heads];
+  const unmeasured = [...judged, ...covering.map(({ key }) => key)].filter(
+    (key) => !known?.measured.has(key),
+  );
+  const byKey = new Map([...(known?.measured ?? []), ...(await judgeKeys(tools, located, unmeasured))]);
   /** By the keys of resources, and of heads, of what offers bring to them: wide ones are added up once for a catalog. */
   const brought = new Map<number, GeometryTally>();
   for (const { key, covers } of covering) {

@@ -1,7 +1,8 @@
+import type { Vector } from '../../rules/geometry/sphere.ts';
 import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import { decodeKeys, readKeys } from '../documents/members.ts';
+import { readKeys } from '../documents/members.ts';
 import { firstNumbers, lastNumbers } from '../keys.ts';
 import type { Keys } from '../set/sorted.ts';
 import { boxText, pathDistance } from './write-geometries.ts';
@@ -45,9 +46,10 @@ export function readRegion(reader: IndexReader, region: Region, after: number, l
   );
 }
 
-/** The nearest geometries of a region, the nearest boxes first: their keys alone, which are in the index of boxes. */
+/** The nearest geometries of a region, as the index of boxes has them: shapes are not read. */
 export interface Nearby {
-  keys: Float64Array;
+  /** The documents, nearest first, each with the place of its geometry on the unit sphere if that is a point. */
+  found: { key: number; point: Vector | undefined }[];
   /** How far they reach, from box to box through the sphere of radius 1, which is never more than from geometry to geometry; infinite where they are all. */
   reach: number;
 }
@@ -57,12 +59,13 @@ export async function readNearby(
   { region, around }: { region: Region; around: SphereBox },
   limit: number,
 ): Promise<Nearby> {
-  const found = await reader.first<{ keys: Buffer | null; reach: number | null; count: number }>(
-    `select string_agg(int8send(key), '') as keys, max(chord) as reach, count(*) as count from (
-       select key, chord
+  const nearest = await reader.first<{ bytes: Buffer | null; reach: number | null }>(
+    `select string_agg(int8send(key) || float8send(case when ${isPoint} then cube_ll_coord(box, 1) else 'NaN' end)
+       || float8send(cube_ll_coord(box, 2)) || float8send(cube_ll_coord(box, 3)), '') as bytes, max(chord) as reach from (
+       select key, box, chord
        from ${reader.index}.geometry_path as path
        cross join lateral (
-         select key, box <-> ${boxAt('$3')} as chord from ${reader.index}.geometry
+         select key, box, box <-> ${boxAt('$3')} as chord from ${reader.index}.geometry
          where ${insideCondition(region)}
          order by box <-> ${boxAt('$3')} limit $4
        ) as near
@@ -72,10 +75,21 @@ export async function readNearby(
     [region.paths, boxParameter(region), boxText(around), limit],
     { prepared: true },
   );
-  const { keys, reach, count } = found ?? { keys: null, reach: null, count: 0 };
-  const isAll = count < limit || reach === null;
-  return { keys: decodeKeys(keys), reach: isAll ? Number.POSITIVE_INFINITY : reach };
+  const bytes = nearest?.bytes ?? Buffer.alloc(0);
+  const found = Array.from({ length: bytes.length / nearbyBytes }, (_, index) => {
+    const at = index * nearbyBytes;
+    const x = bytes.readDoubleBE(at + 8);
+    const point = [x, bytes.readDoubleBE(at + 16), bytes.readDoubleBE(at + 24)] as const;
+    return { key: Number(bytes.readBigInt64BE(at)), point: Number.isNaN(x) ? undefined : point };
+  });
+  return { found, reach: found.length < limit ? Number.POSITIVE_INFINITY : (nearest?.reach ?? 0) };
 }
+
+const isPoint = [1, 2, 3]
+  .map((axis) => `cube_ll_coord(box, ${axis}) = cube_ur_coord(box, ${axis})`)
+  .join(' and ');
+/** A key and three coordinates. */
+const nearbyBytes = 32;
 
 /** Geometries of some keys under some paths. */
 export function readGeometries(reader: IndexReader, keys: readonly number[], paths: readonly string[]) {
