@@ -12,6 +12,7 @@ import { type IndexFormats, indexFormats, newestOf } from './entries/index-forma
 import { type Evaluation, evaluating } from './evaluation.ts';
 import { findHits } from './find-hits.ts';
 import { findInUse } from './generations/in-use.ts';
+import type { IndexedSearch } from './opensearch/indexed-search.ts';
 import { type Plan, planQuestion, type Question } from './plan.ts';
 import type { Tools } from './tools.ts';
 import { createTrace, type Trace } from './trace.ts';
@@ -38,6 +39,8 @@ export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> 
 /** And what the search service keeps between searches. */
 export interface SearchEngine extends SearchContext {
   caches(): Caches;
+  /** Instead of lists: then nothing of them is read, and nothing is cached. */
+  indexed?: IndexedSearch;
 }
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
@@ -89,10 +92,11 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
   const isQuick = filter?.exact !== false;
   for (let attempt = 1; ; attempt++) {
     const caches = engine.caches();
-    const freshness = optimistic && isQuick && attempt === 1 ? assumeFresh(caches) : undefined;
-    if (freshness === undefined) await refreshCaches(openCaches(engine, deadline), { mayLag: attempt === 1 });
+    const isOptimistic = optimistic && isQuick && attempt === 1;
+    const freshness = isOptimistic && !engine.indexed ? assumeFresh(caches) : undefined;
+    if (freshness === undefined) await refreshIndex(engine, deadline, { mayLag: attempt === 1 });
     const { tools, plan } = await openSearch(engine, question, { deadline, evaluation, trace });
-    const hits = findHits(tools, plan);
+    const hits = engine.indexed ? engine.indexed.findHits(tools, plan) : findHits(tools, plan);
     trace.endPhase('candidates');
     const { answer, isOutdated } = await buildPage(tools, plan, hits, options.beforePage);
     trace.endPhase('check');
@@ -102,6 +106,11 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
       trace.note('cut', { leftOut: answer.leftOut });
     return { answer, trace, ...(freshness && { freshness }) };
   }
+}
+
+/** Sees what was committed before, but for the lag of an index that is fed. */
+export async function refreshIndex(engine: SearchEngine, deadline: Deadline, options: { mayLag: boolean }) {
+  if (!engine.indexed) await refreshCaches(openCaches(engine, deadline), options);
 }
 
 /** Tools and plan of a search, on the generation of the index that is in use. */
@@ -119,6 +128,8 @@ export async function openSearch(
 /** Statements that end with the deadline, on the generation of the index that is in use, and its format. */
 export async function openReader(engine: SearchEngine, deadline: Deadline) {
   const caches = openCaches(engine, deadline);
+  if (engine.indexed)
+    return { reader: { ...caches, index: '' }, format: newestOf(engine.formats ?? indexFormats) };
   const { index, format } = await findInUse(caches, engine.formats ?? indexFormats);
   const reader: IndexReader = { ...caches, index };
   return { reader, format };

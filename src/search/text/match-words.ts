@@ -26,7 +26,7 @@ export interface MatchedWord extends TextWord {
 }
 
 /** A lookup of a word in the dictionary, and how its results match. */
-interface Lookup {
+export interface Lookup {
   /** Under which its matches are kept. */
   name: string;
   words: readonly string[];
@@ -39,7 +39,7 @@ interface Lookup {
   standsFor(indexedWord: string, isAlike: boolean): boolean;
 }
 
-interface IndexedWord {
+export interface IndexedWord {
   id: number;
   word: string;
 }
@@ -74,7 +74,7 @@ export async function matchFar(reader: IndexReader, words: readonly TextWord[], 
   return new Map(words.map((word, index) => [word, found.get(lookups[index]?.name ?? '') ?? []]));
 }
 
-function nearLookup(asked: TextWord, { typing }: IndexFormat, languages: readonly Language[]): Lookup {
+export function nearLookup(asked: TextWord, { typing }: IndexFormat, languages: readonly Language[]): Lookup {
   const { word, joins } = asked;
   const { beginning, maxLength, meaningOf } = nearForms(asked, languages);
   return {
@@ -85,7 +85,7 @@ function nearLookup(asked: TextWord, { typing }: IndexFormat, languages: readonl
   };
 }
 
-function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
+export function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
   const { word, isLast } = asked;
   const parts = partsOf(word).flat();
   const isBegun = isLast && word.length >= minBegun;
