@@ -7,20 +7,23 @@ import type { Database } from '../storage/database.ts';
 import { Stale } from '../storage/freshness.ts';
 import type { ReplicaState } from '../storage/replica.ts';
 import { type Caches, createCaches } from './cache/caches.ts';
-import { isStillFresh, purgeChanges, refreshCaches } from './cache/invalidation.ts';
+import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { type DocumentSample, sampleDocuments } from './documents/sample-catalogs.ts';
 import { loadCatalogs } from './documents/scope.ts';
-import { type IndexFormats, indexFormats, UnknownIndexVersion } from './entries/index-format.ts';
+import { type IndexFormats, indexFormats, newestOf, UnknownIndexVersion } from './entries/index-format.ts';
 import { type AnnouncedProcess, announceProcess } from './generations/processes.ts';
 import { findNearMisses, type Missed } from './near-misses/near-misses.ts';
 import type { NearMiss } from './near-misses/unknown-paths.ts';
+import { feedIndex } from './opensearch/feed-index.ts';
+import { openIndexedSearch } from './opensearch/indexed-search.ts';
 import type { Question } from './plan.ts';
 import {
   evaluateIntent,
   type Found,
   openCaches,
   openReader,
+  refreshIndex,
   type SearchContext,
   type SearchEngine,
   type SearchOptions,
@@ -62,7 +65,8 @@ const maxLoadMs = 60_000;
 
 export function createSearch(context: SearchContext) {
   const { config, database, replicas, formats = indexFormats } = context;
-  const engine: SearchEngine = { ...context, caches: followOrigin(context) };
+  const indexed = openIndexedSearch(context, newestOf(formats));
+  const engine: SearchEngine = { ...context, caches: followOrigin(context), ...(indexed && { indexed }) };
   return {
     /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
     search: (question: Question, options?: SearchOptions) => evaluateIntent(engine, question, options),
@@ -86,7 +90,7 @@ export function createSearch(context: SearchContext) {
     /** A bounded sample of the documents that a search in this network can find, with the schema types that they use. */
     async sample({ networkId }: { networkId?: string }): Promise<DocumentSample> {
       const { reader } = await openReader(engine, createDeadline(config.DISCOVER_TIMEOUT_MS));
-      await refreshCaches(reader, { mayLag: true });
+      await refreshIndex(engine, createDeadline(config.DISCOVER_TIMEOUT_MS), { mayLag: true });
       return sampleDocuments(reader, { networkId, schemaContext: [], now: context.now() });
     },
 
@@ -101,13 +105,21 @@ export function createSearch(context: SearchContext) {
     },
 
     /** Only announces that this process uses the index: for one that searches, beside others that keep the index in shape. */
-    announce: ({ logger }: { logger: Logger }) => announceProcess({ database, logger }, formats),
+    announce: ({ logger }: { logger: Logger }) =>
+      indexed ? unannounced : announceProcess({ database, logger }, formats),
 
     /** For /ready: the replicas that searches read from, where there are any. */
     report: (): { replicas?: ReplicaState[] } => ({ ...(replicas && { replicas: replicas.describe() }) }),
 
+    /** Milliseconds since the oldest change that searches do not see; undefined while the first index is built. */
+    lag: async (): Promise<number | undefined> => (indexed ? indexed.feed.lag() : 0),
+
+    /** Ends connections to OpenSearch. */
+    close: async () => indexed?.close(),
+
     /** Announces that this process uses the index, and keeps that in shape: builds generations, compacts lists, purges the change feed. Throws where the index has entries that this program cannot read. */
     async start({ logger, metrics }: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess> {
+      if (indexed) return feedIndex(context, indexed, { logger, metrics });
       const announced = await announceProcess({ database, logger }, formats);
       const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS + config.DISCOVER_MAX_LAG_MS;
@@ -132,6 +144,8 @@ export function createSearch(context: SearchContext) {
   };
 }
 
+const unannounced: AnnouncedProcess = { check: () => undefined, close: async () => undefined };
+
 /** Manual maintenance of an index by its operator. */
 export function maintainIndex(database: Database, formats: IndexFormats = indexFormats) {
   const tools = { database, formats, logger: silentLogger(), graceMs: 0 };
@@ -153,7 +167,8 @@ export function maintainIndex(database: Database, formats: IndexFormats = indexF
 
 /** The caches are empty again after a connection was lost: an older state of the database may have been restored. */
 function followOrigin({ database, config, usedCaches }: SearchContext): () => Caches {
-  const options = { percent: config.SEARCH_CACHE_PERCENT, used: usedCaches };
+  const used = config.SEARCH_INDEX === 'opensearch' ? [] : usedCaches;
+  const options = { percent: config.SEARCH_CACHE_PERCENT, used };
   let { origin } = database;
   let caches = createCaches(options);
   return () => {

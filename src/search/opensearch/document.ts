@@ -84,7 +84,8 @@ function addPlace(
   };
   if (geometry.type === 'Point' && pointOf(geometry)) {
     const [longitude = 0, latitude = 0] = geometry.coordinates;
-    return add('at', [wrap(longitude), latitude]);
+    add('at', [wrap(longitude), latitude]);
+    return;
   }
   add('area', envelopeOf(format.geometries.boxOf(geometry)));
   places[`wide_${slot}`] = [1];

@@ -76,7 +76,7 @@ export function createFeed(context: FeedContext) {
       const lag = await database.value<number | null | undefined>(
         `select case when name is null then null else greatest(0, extract(epoch from clock_timestamp() - least(walk_since,
            (select min(since) from discovery.external_change),
-           (select min(at) from discovery.change where ${isNewsTo('(select snapshot from discovery.external_index)')} and merged = '{}')
+           (select min(at) from discovery.change where merged = '{}' and (server is distinct from ${serverText} or ${isNewsTo('(select snapshot from discovery.external_index)')}))
          )) * 1000)::float8 end from discovery.external_index`,
       );
       return lag === null ? undefined : (lag ?? undefined);

@@ -111,14 +111,14 @@ interface Bound extends Pick<Hit, 'rank' | 'band' | 'distance'> {
 }
 
 function readBound({ sortedBy, hasDistance }: IndexQuestion, { sort }: IndexHit): Bound {
-  const valueOf = (name: IndexQuestion['sortedBy'][number]) => {
+  const sortedValue = (name: IndexQuestion['sortedBy'][number]) => {
     const at = sortedBy.indexOf(name);
     const value = at < 0 ? undefined : sort[at];
     return value === null || value === undefined ? undefined : Number(value);
   };
-  const [rank, band] = [valueOf('rank'), valueOf('band')];
-  const isWide = valueOf('wide') === 1;
-  const distance = isWide ? 0 : (valueOf('distance') ?? 0);
+  const [rank, band] = [sortedValue('rank'), sortedValue('band')];
+  const isWide = sortedValue('wide') === 1;
+  const distance = isWide ? 0 : (sortedValue('distance') ?? 0);
   return {
     isWide,
     ...(rank !== undefined && { rank: rank * (1 - relativeSlack) }),

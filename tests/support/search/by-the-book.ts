@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
@@ -40,7 +41,7 @@ export async function holdAgainstTheBook(runs: {
   const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
   const threads = createThreadPool({ size: 1, logger });
   const processes = runs.usedCaches?.map((usedCaches) => ({ settings: {}, usedCaches }));
-  const services = (processes ?? (runs.settings ?? [{}]).map((settings) => ({ settings }))).map((asked) => ({
+  const services = (processes ?? (runs.settings ?? [{}]).map((settings) => ({ settings }))).map((asked: AskedProcess) => ({
     asked,
     service: createSearch({
       ...asked,
@@ -50,6 +51,11 @@ export async function holdAgainstTheBook(runs: {
       now: () => arbitraryNow,
     }),
   }));
+  const fed = await Promise.all(
+    services.flatMap(({ asked, service }) =>
+      asked.settings.SEARCH_INDEX === 'opensearch' ? [feedSearch(service)] : [],
+    ),
+  );
   const steps = new Map<string, number>();
   const ask = async (index: readonly KnownCatalog[], question: Question) => {
     for (const { service, asked } of services) {
@@ -67,6 +73,7 @@ export async function holdAgainstTheBook(runs: {
         async (index, questions) => {
           await fill({ database }, runs.byChanges ? [] : index);
           if (runs.byChanges) await applyByChanges(database, index);
+          for (const each of fed) await each.catchUp();
           for (const question of questions) await ask(index, question);
         },
       ),
@@ -74,10 +81,35 @@ export async function holdAgainstTheBook(runs: {
     );
     return steps;
   } finally {
+    for (const each of fed) await each.close();
     await threads.close();
     await database.close();
     await testDatabase.drop();
   }
+}
+
+interface AskedProcess {
+  settings: Record<string, string>;
+  usedCaches?: SearchContext['usedCaches'];
+}
+
+/** Feeds OpenSearch until it is closed. */
+export async function feedSearch(service: SearchService) {
+  const feeding = await service.start({ logger: silentLogger() });
+  return {
+    /** Resolves when searches see everything that was committed before. */
+    async catchUp() {
+      const end = performance.now() + patienceMs;
+      while ((await service.lag()) !== 0) {
+        if (performance.now() > end) throw new Error('OpenSearch does not catch up');
+        await delay(20);
+      }
+    },
+    async close() {
+      await feeding.close();
+      await service.close();
+    },
+  };
 }
 
 export async function fill(
@@ -86,7 +118,7 @@ export async function fill(
 ): Promise<void> {
   const { rows } = await database.query<{ tables: string }>(
     `select string_agg(schemaname || '.' || tablename, ', ') as tables from pg_tables
-     where schemaname in ('discovery', 'index_1') and tablename not in ('feed', 'generation')`,
+     where schemaname in ('discovery', 'index_1') and tablename not in ('feed', 'generation', 'external_index')`,
   );
   await database.query(`truncate ${rows[0]?.tables} restart identity cascade`);
   await apply(database, index);
