@@ -18,7 +18,10 @@ export function feedIndex(
   { feed }: IndexedSearch,
   { logger, metrics }: { logger: Logger; metrics?: Metrics },
 ): FedProcess {
-  const gauge = metrics?.gauge('signpost_index_lag_ms', 'Age of the oldest change that searches in OpenSearch do not see');
+  const gauge = metrics?.gauge(
+    'signpost_index_lag_ms',
+    'Age of the oldest change that searches in OpenSearch do not see',
+  );
   const loops = [
     repeat({ what: 'feeding OpenSearch', everyMs: everyMs.feed, logger }, async (signal) => {
       while (!signal.aborted && (await feed.round()));

@@ -45,7 +45,7 @@ export async function readSubjects(
      ), home as materialized (
        select catalog.* from (select distinct catalog_key as key from page) as distinct_home join discovery.catalog using (key)
      )
-     select 1 as kind, key, null::bigint as resource_key, id, head::text as document, owner, provider_id, null as resource_ids, ${validityText()} as validity,
+     select 1 as kind, key, null::bigint as resource_key, id, head::text as document, owner, provider_id, null::text[] as resource_ids, ${validityText()} as validity,
        json_build_array(type, is_active and served, networks, schema_types)::text as state from home
      union all
      select 2, key, key, id, document, null, null, null, null, null from page

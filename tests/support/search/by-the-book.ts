@@ -41,16 +41,18 @@ export async function holdAgainstTheBook(runs: {
   const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
   const threads = createThreadPool({ size: 1, logger });
   const processes = runs.usedCaches?.map((usedCaches) => ({ settings: {}, usedCaches }));
-  const services = (processes ?? (runs.settings ?? [{}]).map((settings) => ({ settings }))).map((asked: AskedProcess) => ({
-    asked,
-    service: createSearch({
-      ...asked,
-      config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}`, ...asked.settings }),
-      database,
-      threads,
-      now: () => arbitraryNow,
+  const services = (processes ?? (runs.settings ?? [{}]).map((settings) => ({ settings }))).map(
+    (asked: AskedProcess) => ({
+      asked,
+      service: createSearch({
+        ...asked,
+        config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}`, ...asked.settings }),
+        database,
+        threads,
+        now: () => arbitraryNow,
+      }),
     }),
-  }));
+  );
   const fed = await Promise.all(
     services.flatMap(({ asked, service }) =>
       asked.settings.SEARCH_INDEX === 'opensearch' ? [feedSearch(service)] : [],
@@ -95,7 +97,9 @@ interface AskedProcess {
 
 /** Feeds OpenSearch until it is closed. */
 export async function feedSearch(service: SearchService) {
-  const feeding = await service.start({ logger: silentLogger() });
+  const logger = silentLogger();
+  if (process.env.DEBUG_FEED) logger.warn = ((...all: unknown[]) => console.error(...all)) as never;
+  const feeding = await service.start({ logger });
   return {
     /** Resolves when searches see everything that was committed before. */
     async catchUp() {
