@@ -9,6 +9,8 @@ create table discovery.external_index (
   version bigint not null default 0, -- counts what was sent: OpenSearch keeps the highest version of a document
   snapshot text,                    -- the transactions whose changes are in external_change or in the index
   server text,                      -- where that snapshot means something (src/storage/freshness.ts)
+  fed_at timestamptz,               -- when the change feed was read; it is kept for an hour
+  replaces_lists boolean not null default true, -- the lists of the index in PostgreSQL are retired when no process reads them
   walk_since timestamptz            -- since when the index that is searched lacks something unknown
 );
 

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import { repeat } from '../delivery/repeat.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
@@ -15,7 +16,6 @@ import { type IndexFormats, indexFormats, newestOf, UnknownIndexVersion } from '
 import { type AnnouncedProcess, announceProcess } from './generations/processes.ts';
 import { findNearMisses, type Missed } from './near-misses/near-misses.ts';
 import type { NearMiss } from './near-misses/unknown-paths.ts';
-import { feedIndex } from './opensearch/feed-index.ts';
 import { openIndexedSearch } from './opensearch/indexed-search.ts';
 import type { Question } from './plan.ts';
 import {
@@ -31,6 +31,8 @@ import {
 import type { TraceStep } from './trace.ts';
 import { buildOutdated, rebuildIndex } from './upkeep/build.ts';
 import { type Checked, type CheckOptions, checkIndex } from './upkeep/check.ts';
+import { type FeedingProcess, feedIndex, keepLists } from './upkeep/feed-index.ts';
+import { checkFed, rebuildFed } from './upkeep/maintain-fed.ts';
 import { startCompactor } from './upkeep/walk-lists.ts';
 import type { AskedResource } from './why/asked-resource.ts';
 import { explainResource, type Why } from './why/why.ts';
@@ -66,6 +68,7 @@ const maxLoadMs = 60_000;
 export function createSearch(context: SearchContext) {
   const { config, database, replicas, formats = indexFormats } = context;
   const indexed = openIndexedSearch(context, newestOf(formats));
+  let feeding: FeedingProcess | undefined;
   const engine: SearchEngine = { ...context, caches: followOrigin(context), ...(indexed && { indexed }) };
   return {
     /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
@@ -109,7 +112,10 @@ export function createSearch(context: SearchContext) {
       indexed ? unannounced : announceProcess({ database, logger }, formats),
 
     /** For /ready: the replicas that searches read from, where there are any. */
-    report: (): { replicas?: ReplicaState[] } => ({ ...(replicas && { replicas: replicas.describe() }) }),
+    report: (): { replicas?: ReplicaState[]; openSearch?: { lagMs: number | null } } => ({
+      ...(replicas && { replicas: replicas.describe() }),
+      ...(feeding && { openSearch: { lagMs: feeding.lagMs() } }),
+    }),
 
     /** Milliseconds since the oldest change that searches do not see; undefined while the first index is built. */
     lag: async (): Promise<number | undefined> => (indexed ? indexed.feed.lag() : 0),
@@ -119,11 +125,13 @@ export function createSearch(context: SearchContext) {
 
     /** Announces that this process uses the index, and keeps that in shape: builds generations, compacts lists, purges the change feed. Throws where the index has entries that this program cannot read. */
     async start({ logger, metrics }: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess> {
-      if (indexed) return feedIndex(context, indexed, { logger, metrics });
-      const announced = await announceProcess({ database, logger }, formats);
-      const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS + config.DISCOVER_MAX_LAG_MS;
-      const loops = [
+      const maxLagMs = config.DISCOVER_MAX_LAG_MS;
+      if (indexed) feeding = feedIndex(indexed, { database, logger, metrics, maxLagMs, graceMs });
+      else await keepLists(database);
+      const announced = feeding ?? (await announceProcess({ database, logger }, formats));
+      const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
+      const ofLists = () => [
         repeat({ what: 'building the index', everyMs: buildEveryMs, logger }, (signal) =>
           buildOutdated({ database, logger, metrics, formats, graceMs }, signal),
         ),
@@ -131,8 +139,8 @@ export function createSearch(context: SearchContext) {
           loadCatalogs((await openReader(engine, createDeadline(maxLoadMs))).reader, signal),
         ),
         startCompactor({ config, database, logger, formats }),
-        repeat(purge, () => purgeChanges(database)),
       ];
+      const loops = [...(indexed ? [] : ofLists()), repeat(purge, () => purgeChanges(database))];
       return {
         check: announced.check,
         async close() {
@@ -147,21 +155,32 @@ export function createSearch(context: SearchContext) {
 const unannounced: AnnouncedProcess = { check: () => undefined, close: async () => undefined };
 
 /** Manual maintenance of an index by its operator. */
-export function maintainIndex(database: Database, formats: IndexFormats = indexFormats) {
+export function maintainIndex(database: Database, formats: IndexFormats = indexFormats, config?: Config) {
+  const now = () => new Date();
+  const indexed = config && openIndexedSearch({ config, database, now }, newestOf(formats));
+  const check = (options: CheckOptions): Promise<Checked> =>
+    indexed ? checkFed(indexed, options) : checkIndex(database, formats, options);
   const tools = { database, formats, logger: silentLogger(), graceMs: 0 };
   return {
     /** Builds another generation of the index from all documents. Searches and writes go on meanwhile. */
     rebuild: (onProgress?: (done: { catalogs: number; documents: number }) => void) =>
-      rebuildIndex(tools, onProgress),
+      indexed
+        ? rebuildFed(indexed, database, onProgress).then((built) => ({
+            ...built,
+            version: newestOf(formats).version,
+          }))
+        : rebuildIndex(tools, onProgress),
     /** Mends the entries of the catalogs with an id. Undefined: there is none. */
     async rebuildCatalogs(id: string): Promise<Checked | undefined> {
       const select = 'select key from discovery.catalog where id = $1';
       const catalogKeys = await database.column<number>(select, [id]);
       if (catalogKeys.length === 0) return undefined;
-      return checkIndex(database, formats, { mend: true, catalogKeys, onDifference: () => undefined });
+      return check({ mend: true, catalogKeys, onDifference: () => undefined });
     },
     /** Holds the index against the documents. */
-    check: (options: CheckOptions): Promise<Checked> => checkIndex(database, formats, options),
+    check,
+    /** Ends connections to OpenSearch. */
+    close: async () => indexed?.close(),
   };
 }
 

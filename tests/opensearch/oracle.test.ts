@@ -11,6 +11,6 @@ describe('discover with an index in OpenSearch', () => {
       OPENSEARCH_URL: process.env.OS_URL ?? '',
       OPENSEARCH_PREFIX: `oracle-${randomUUID()}`,
     };
-    await holdAgainstTheBook({ indexes: 20, questions: 10, seed, settings: [settings] });
+    await holdAgainstTheBook({ indexes: 60, questions: 30, seed: 77, settings: [settings] });
   }, 600_000);
 });

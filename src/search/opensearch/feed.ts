@@ -26,11 +26,15 @@ interface State {
   version: number;
   snapshot: string | null;
   server: string | null;
+  /** The change feed is complete since it was read last. */
+  isComplete: boolean | null;
 }
 
 /** Documents of one round, and catalogs whose changes it takes. */
 const atOnce = { documents: 2_000, catalogs: 500 };
 const lastKey = 2 ** 53;
+/** Changes are kept for an hour (cache/invalidation.ts). A look is noted each minute, if nothing else is. */
+const [completeFor, notedEvery] = ["interval '50 minutes'", "interval '1 minute'"];
 
 export type Feed = ReturnType<typeof createFeed>;
 
@@ -56,12 +60,19 @@ export function createFeed(context: FeedContext) {
       });
     },
 
+    async progress(): Promise<{ isBuilding: boolean; walkedUpTo: number }> {
+      const state = await database.first<Pick<State, 'building' | 'walked_up_to'>>(
+        'select building, walked_up_to from discovery.external_index',
+      );
+      return { isBuilding: state?.building !== null, walkedUpTo: state?.walked_up_to ?? 0 };
+    },
+
     /** Compares a part of all documents with the index that is searched; `mend` sends what differs. */
-    async compare(from: number, { mend }: { mend: boolean }) {
+    async compare(range: KeyRange, { mend }: { mend: boolean }) {
       return database.transaction(async (tx) => {
         const state = await lockState(tx, { isWaiting: true });
         if (!state?.name) return { documents: 0, differences: [], next: undefined };
-        const part = await readPart(tools, tx, [{ from, end: lastKey }]);
+        const part = await readPart(tools, tx, [range]);
         const differences = await findDifferences(client, state.name, part);
         if (mend) {
           await sendDifferences(tools, state.name, differences, state.version);
@@ -88,7 +99,7 @@ export function createFeed(context: FeedContext) {
 async function hasWork({ database, client, now }: FeedContext): Promise<boolean> {
   const found = await database.first<{ isBusy: boolean; hasNews: boolean }>(
     `select name is null or walked_up_to is not null or exists (select from discovery.external_change) as "isBusy",
-       server is distinct from ${serverText} or exists (select from discovery.change where ${isNewsTo('snapshot')} and merged = '{}') as "hasNews"
+       fed_at is null or fed_at < now() - ${notedEvery} or server is distinct from ${serverText} or exists (select from discovery.change where ${isNewsTo('snapshot')} and merged = '{}') as "hasNews"
      from discovery.external_index`,
   );
   return found === undefined || found.isBusy || found.hasNews || (await findDue(client, now())).length > 0;
@@ -99,7 +110,7 @@ async function lockState(tx: Transaction, { isWaiting = false } = {}): Promise<S
   return tx.first<State>(
     `update discovery.external_index set version = version + 1
      where id = (select id from discovery.external_index for update ${isWaiting ? '' : 'skip locked'})
-     returning name, building, walked_up_to, version, snapshot, server`,
+     returning name, building, walked_up_to, version, snapshot, server, fed_at > now() - ${completeFor} as "isComplete"`,
   );
 }
 
@@ -134,7 +145,7 @@ async function queueChanges({ client, now }: FeedTools, tx: Transaction, state: 
   const moment = await tx.one<{ snapshot: string; server: string }>(
     `select pg_current_snapshot()::text as snapshot, ${serverText} as server`,
   );
-  const isKnown = state.snapshot !== null && state.server === moment.server;
+  const isKnown = state.snapshot !== null && state.server === moment.server && state.isComplete === true;
   const isAll =
     !isKnown ||
     (await tx.value<boolean | null>(
@@ -152,7 +163,7 @@ async function queueChanges({ client, now }: FeedTools, tx: Transaction, state: 
   );
   if (isAll) state.walked_up_to = 0;
   await tx.query(
-    `update discovery.external_index set snapshot = $1, server = $2, walked_up_to = $3, walk_since = case when $4 then now() else walk_since end`,
+    `update discovery.external_index set snapshot = $1, server = $2, fed_at = now(), walked_up_to = $3, walk_since = case when $4 then now() else walk_since end`,
     [moment.snapshot, moment.server, state.walked_up_to, isAll],
   );
 }

@@ -44,7 +44,7 @@ export interface Checked {
 }
 
 export interface Difference {
-  what: 'list' | 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
+  what: 'document' | 'list' | 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
   kind: 'missing' | 'surplus';
   key: number;
   generation: number;
