@@ -1,6 +1,7 @@
 import type { ServiceContext } from '../delivery/service.ts';
 import type { Logger } from '../logger.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
+import type { TextQuery } from '../rules/text/rank.ts';
 import { withinTime } from '../storage/database.ts';
 import type { Replicas } from '../storage/replicas.ts';
 import type { ThreadPool } from '../thread-pool.ts';
@@ -12,8 +13,10 @@ import { type IndexFormats, indexFormats, newestOf } from './entries/index-forma
 import { type Evaluation, evaluating } from './evaluation.ts';
 import { findHits } from './find-hits.ts';
 import { findInUse } from './generations/in-use.ts';
+import type { Hit } from './hit.ts';
 import type { IndexedSearch } from './opensearch/indexed-search.ts';
 import { type Plan, planQuestion, type Question } from './plan.ts';
+import { readWords } from './text/read-words.ts';
 import type { Tools } from './tools.ts';
 import { createTrace, type Trace } from './trace.ts';
 
@@ -96,7 +99,7 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
     const freshness = isOptimistic && !engine.indexed ? assumeFresh(caches) : undefined;
     if (freshness === undefined) await refreshIndex(engine, deadline, { mayLag: attempt === 1 });
     const { tools, plan } = await openSearch(engine, question, { deadline, evaluation, trace });
-    const hits = engine.indexed ? engine.indexed.findHits(tools, plan) : findHits(tools, plan);
+    const hits = findMatches(engine, tools, plan);
     trace.endPhase('candidates');
     const { answer, isOutdated } = await buildPage(tools, plan, hits, options.beforePage);
     trace.endPhase('check');
@@ -106,6 +109,20 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
       trace.note('cut', { leftOut: answer.leftOut });
     return { answer, trace, ...(freshness && { freshness }) };
   }
+}
+
+/** Hits in the order of the answer, part by part, and how many more there are. */
+export function findMatches(
+  { indexed }: SearchEngine,
+  tools: Tools,
+  plan: Plan,
+): AsyncIterable<Hit[] | number> {
+  return indexed ? indexed.findHits(tools, plan) : findHits(tools, plan);
+}
+
+/** The words of a text, with what they stand for. */
+export async function readQuery({ indexed }: SearchEngine, tools: Tools, plan: Plan): Promise<TextQuery> {
+  return indexed ? indexed.readQuery(tools, plan) : (await readWords(tools, plan)).query;
 }
 
 /** Sees what was committed before, but for the lag of an index that is fed. */

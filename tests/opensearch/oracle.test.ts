@@ -1,16 +1,25 @@
-import { randomUUID } from 'node:crypto';
-import { describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { holdAgainstTheBook } from '../support/search/by-the-book.ts';
+import { type Cluster, obstacle, openSearchSettings, startCluster } from '../support/search/open-search.ts';
 
-const seed = 20_261_115;
+/** Always the same indexes and questions, but in the long form (npm run test:long): those of tests/search/by-the-book.test.ts. */
+const seed = process.env.NEW_CASES ? undefined : 20_261_115;
 
-describe('discover with an index in OpenSearch', () => {
+describe.skipIf(obstacle)(`discover, with an index in OpenSearch as with lists (${obstacle})`, () => {
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+  });
+  afterAll(() => cluster.close());
+
   it('answers what a plain evaluation of every document answers', async () => {
-    const settings = {
-      SEARCH_INDEX: 'opensearch',
-      OPENSEARCH_URL: process.env.OS_URL ?? '',
-      OPENSEARCH_PREFIX: `oracle-${randomUUID()}`,
-    };
-    await holdAgainstTheBook({ indexes: 60, questions: 30, seed: 77, settings: [settings] });
-  }, 600_000);
+    const settings = [openSearchSettings(cluster.urls), {}];
+    await holdAgainstTheBook({ indexes: 20, questions: 10, seed, settings });
+  });
+
+  it('answers so from an index that came about by changes', async () => {
+    const settings = [openSearchSettings(cluster.urls)];
+    await holdAgainstTheBook({ indexes: 6, questions: 15, seed, byChanges: true, settings });
+  });
 });

@@ -2,6 +2,7 @@ import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
 import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
 import type { AskedWord, TextQuery } from '../../rules/text/rank.ts';
 import { bandOf } from '../../rules/text/rank.ts';
+import type { Scope } from '../documents/scope.ts';
 import type { Source } from '../filter/plan.ts';
 import type { Plan } from '../plan.ts';
 import { isRadius, type SpatialPlan } from '../spatial/constraint.ts';
@@ -37,13 +38,7 @@ export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?:
   const { scope, filter } = plan;
   const { catalog, resource, offer } = filter?.lookups ?? {};
   const lookups = [catalog, resource, offer].flatMap((lookup) => (lookup ? findSource(lookup.source) : []));
-  const clauses = [
-    { term: { live: true } },
-    ...(scope.networkId === undefined ? [] : [{ terms: { networks: [scope.networkId, everyNetwork] } }]),
-    ...(scope.schemaContext.length === 0 ? [] : [{ terms: { schemas: scope.schemaContext } }]),
-    ...lookups,
-    ...places.map(findPlace),
-  ];
+  const clauses = [...askScope(scope), ...lookups, ...places.map(findPlace)];
   const radius = places.find(isRadius);
   const measured = radius && measure(radius);
   const words = text && (radius ? findBand(text) : findRank(text));
@@ -65,6 +60,15 @@ export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?:
       (radius === undefined || measured !== undefined) &&
       places.every((place) => isRadius(place) && place.constraint.quantifier === 'ANY' && isPoint(place)),
   };
+}
+
+/** What a search in this scope looks at. */
+export function askScope({ networkId, schemaContext }: Scope): object[] {
+  return [
+    { term: { live: true } },
+    ...(networkId === undefined ? [] : [{ terms: { networks: [networkId, everyNetwork] } }]),
+    ...(schemaContext.length === 0 ? [] : [{ terms: { schemas: schemaContext } }]),
+  ];
 }
 
 function findSource(source: Source): object {

@@ -1,13 +1,13 @@
 import type { Geometry } from '../../protocol/geojson.ts';
 import { isSearched } from '../../rules/discover/served.ts';
 import { pointOf, type SphereBox } from '../../rules/geometry/sphere-box.ts';
+import type { Subject } from '../confirm/read-subjects.ts';
 import { hash53, type Level } from '../entries/attributes.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { catalogKeyOf, headOf, kindOf } from '../keys.ts';
 import { columnList } from '../lists/list-numbers.ts';
 import { anyPlace, placeSlots } from './indexes.ts';
-import type { Subject } from './subjects.ts';
 
 // A document of the index. A resource has everything that it is found by. Heads, offers, and resources that no search looks at have their words alone: in how many documents a word stands decides its rarity.
 

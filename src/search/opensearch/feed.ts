@@ -1,11 +1,11 @@
 import type { Database, Transaction } from '../../storage/database.ts';
 import { isNewsTo, serverText } from '../../storage/freshness.ts';
+import { readSubjects } from '../confirm/read-subjects.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { type KeyRange, kindOf, rangeOf } from '../keys.ts';
 import type { OpenSearch } from './client.ts';
 import { createDocuments, type IndexDocument } from './document.ts';
 import { createIndexes, refresh, switchIndex, writeBulk } from './indexes.ts';
-import { readSubjects } from './subjects.ts';
 import { createWordWriter } from './word-index.ts';
 
 // How documents come into OpenSearch: in rounds, each under the lock of one row, which is the lease of the work. A round reads which catalogs have changed since the last one (the change

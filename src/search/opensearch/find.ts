@@ -1,14 +1,16 @@
 import { compareStanding } from '../../rules/discover/order.ts';
 import { maxLimit, neededCount } from '../../rules/discover/page-answer.ts';
+import type { TextQuery } from '../../rules/text/rank.ts';
+import { confirmHits } from '../confirm/match-subjects.ts';
+import type { Scope } from '../documents/scope.ts';
 import { type Hit, sortHits } from '../hit.ts';
 import type { Plan } from '../plan.ts';
 import { findBox } from '../spatial/constraint.ts';
 import type { Tools } from '../tools.ts';
-import { askIndex, type IndexQuestion, slackMeters } from './ask-index.ts';
-import { type OpenSearch, SearchIndexUnavailable } from './client.ts';
-import { confirmHits } from './confirm.ts';
+import { askIndex, askScope, type IndexQuestion, slackMeters } from './ask-index.ts';
+import { type OpenSearch, RefusedByOpenSearch, SearchIndexUnavailable } from './client.ts';
+import { placeFact } from './document.ts';
 import { maxResults } from './indexes.ts';
-import type { WordReader } from './word-index.ts';
 
 // A search in OpenSearch: one question gives the first hits in their order, and how many there are. Each hit is compared with the documents (confirm.ts), which may put it further back: so it comes out when
 // nothing that was not read yet can come before it.
@@ -22,14 +24,13 @@ const relativeSlack = 1e-6;
 
 /** Hits in the order of the answer, part by part, and how many more there are. */
 export async function* findIndexedHits(
-  { client, readQuery }: { client: OpenSearch; readQuery: WordReader },
+  { client, readQuery }: { client: OpenSearch; readQuery(tools: Tools, plan: Plan): Promise<TextQuery> },
   tools: Tools,
   plan: Plan,
 ): AsyncGenerator<Hit[] | number> {
   const { deadline, trace } = tools;
-  const version = await readVersion(tools);
   const text =
-    plan.text === undefined ? undefined : await trace.time('read words', () => readQuery(plan, version));
+    plan.text === undefined ? undefined : await trace.time('read words', () => readQuery(tools, plan));
   if (text?.words.every(({ variants }) => variants.length === 0)) return;
   const places = await Promise.all(
     plan.spatial.map(async (each) => ({ ...each, around: await findBox(tools, each) })),
@@ -72,7 +73,7 @@ export async function* findIndexedHits(
 }
 
 /** A version of the index, or 503: there is none yet. */
-async function readVersion({ reader }: Tools): Promise<number> {
+export async function readVersion({ reader }: Tools): Promise<number> {
   const version = await reader.value<number | undefined>(
     'select version from discovery.external_index where name is not null',
     [],
@@ -97,11 +98,33 @@ async function askPage(
     ...{ query, sort, size, track_total_hits: needed, _source: false, stored_fields: '_none_' },
     ...(after && { search_after: after }),
   };
-  const { hits } = await client.ask<{ hits: { total?: { value: number }; hits?: IndexHit[] } }>(path, {
+  const { hits } = await askAlias<{ hits: { total?: { value: number }; hits?: IndexHit[] } }>(client, path, {
     body,
     timeoutMs,
   });
   return { total: hits.total?.value ?? 0, hits: hits.hits ?? [] };
+}
+
+/** Before the first index is complete, searches have none. */
+async function askAlias<T>(
+  client: OpenSearch,
+  path: string,
+  asked: Parameters<OpenSearch['ask']>[1],
+): Promise<T> {
+  return client.ask<T>(path, asked).catch((error) => {
+    throw error instanceof RefusedByOpenSearch && error.status === 404
+      ? new SearchIndexUnavailable(error)
+      : error;
+  });
+}
+
+export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly string[]): Promise<boolean> {
+  const query = { bool: { filter: [...askScope(scope), { terms: { facts: paths.map(placeFact) } }] } };
+  const body = { size: 0, query, track_total_hits: 1, terminate_after: 1 };
+  const { hits } = await client.ask<{ hits: { total: { value: number } } }>(`/${client.prefix}/_search`, {
+    body,
+  });
+  return hits.total.value > 0;
 }
 
 /** What comes after a hit stands as high as it, at most. */

@@ -1,12 +1,14 @@
 import type { Config } from '../../config.ts';
+import type { TextQuery } from '../../rules/text/rank.ts';
 import type { Database } from '../../storage/database.ts';
+import type { Scope } from '../documents/scope.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import type { Hit } from '../hit.ts';
 import type { Plan } from '../plan.ts';
 import type { Tools } from '../tools.ts';
 import { connectOpenSearch } from './client.ts';
 import { createFeed } from './feed.ts';
-import { findIndexedHits } from './find.ts';
+import { findIndexedHits, hasPlace, readVersion } from './find.ts';
 import { createWordReader } from './word-index.ts';
 
 // The index in OpenSearch, as the rest of the search engine sees it (ADR 22).
@@ -14,6 +16,10 @@ import { createWordReader } from './word-index.ts';
 export interface IndexedSearch {
   /** Hits in the order of the answer, part by part, and how many more there are. */
   findHits(tools: Tools, plan: Plan): AsyncIterable<Hit[] | number>;
+  /** The words of a text, with what they stand for. */
+  readQuery(tools: Tools, plan: Plan): Promise<TextQuery>;
+  /** Whether something that is searched has a geometry at one of these paths. */
+  hasPlace(scope: Scope, paths: readonly string[]): Promise<boolean>;
   feed: ReturnType<typeof createFeed>;
   close(): Promise<void>;
 }
@@ -25,9 +31,12 @@ export function openIndexedSearch(
 ): IndexedSearch | undefined {
   if (config.SEARCH_INDEX !== 'opensearch') return undefined;
   const client = connectOpenSearch(config);
-  const readQuery = createWordReader(client);
+  const readWords = createWordReader(client);
+  const readQuery = async (tools: Tools, plan: Plan) => readWords(plan, await readVersion(tools));
   return {
     findHits: (tools, plan) => findIndexedHits({ client, readQuery }, tools, plan),
+    readQuery,
+    hasPlace: (scope, paths) => hasPlace(client, scope, paths),
     feed: createFeed({ database, client, format, now }),
     close: () => client.close(),
   };

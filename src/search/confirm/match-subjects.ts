@@ -14,10 +14,11 @@ import type { Plan } from '../plan.ts';
 import { keysOf } from '../set/sorted.ts';
 import { addTallies, type GeometryTally, judge, noGeometries } from '../spatial/constraint.ts';
 import type { Tools } from '../tools.ts';
-import { readSubjects, type Subject } from './subjects.ts';
+import { readSubjects, type Subject } from './read-subjects.ts';
 
 // Compares hits of the index with the documents of record, as they are now: what is gone, not served, or does not match any more is left out. Ranks and distances come from the documents, too.
 
+/** The resources that match now, in no order. */
 export async function confirmHits(
   tools: Tools,
   plan: Plan,
@@ -25,10 +26,22 @@ export async function confirmHits(
   keys: readonly number[],
 ): Promise<Hit[]> {
   const { reader, scope } = tools;
-  const { filter, spatial, format } = plan;
+  const { filter, spatial } = plan;
   const withOffers = text !== undefined || spatial.length > 0 || filter?.isOfOffers === true;
   const subjects = await readSubjects(reader, keys, { now: scope.now, withOffers });
-  let left = subjects.filter(({ home }) => isSearched(home.state, scope, scope.now));
+  const searched = subjects.filter(({ home }) => isSearched(home.state, scope, scope.now));
+  return matchSubjects(tools, plan, text, searched);
+}
+
+/** Those that satisfy all parts of an intent. */
+export async function matchSubjects(
+  tools: Tools,
+  plan: Pick<Plan, 'filter' | 'spatial' | 'format'>,
+  text: TextQuery | undefined,
+  subjects: readonly Subject[],
+): Promise<Hit[]> {
+  const { filter, spatial, format } = plan;
+  let left = subjects;
   const memo = new Map<string, unknown>();
   const once = <T>(name: string, make: () => T): T => {
     if (!memo.has(name)) memo.set(name, make());
@@ -64,7 +77,12 @@ function isDecided({ exact, isOfOffers, lookups }: FilterPlan): boolean {
 type Once = <T>(name: string, make: () => T) => T;
 
 /** Whether a filter may select a resource, by the same lookups as in the index. */
-function mayPass({ format }: Plan, filter: FilterPlan, { key, home, resource, offers }: Subject, once: Once) {
+function mayPass(
+  { format }: Pick<Plan, 'format'>,
+  filter: FilterPlan,
+  { key, home, resource, offers }: Subject,
+  once: Once,
+) {
   const { lookups, check } = filter;
   const holds = (level: Level, of: number, document: object) => {
     const lookup = lookups[level];
@@ -101,7 +119,7 @@ function isIn(source: Source, entries: AttributeEntries): boolean {
 /** The hits that satisfy all constraints; the distance is that of the nearest geometry, by the first one that is a radius. */
 async function checkPlaces(
   tools: Tools,
-  plan: Plan,
+  plan: Pick<Plan, 'spatial' | 'format'>,
   subjects: ReadonlyMap<number, Subject>,
   hits: readonly Hit[],
 ): Promise<Hit[]> {
@@ -127,7 +145,11 @@ async function checkPlaces(
 }
 
 /** Geometries under some paths, as texts. */
-function shapesOf({ format }: Plan, { home, resource, offers }: Subject, paths: readonly string[]): string[] {
+function shapesOf(
+  { format }: Pick<Plan, 'format'>,
+  { home, resource, offers }: Subject,
+  paths: readonly string[],
+): string[] {
   const { provider } = home.head as { provider?: never };
   const found = [
     ...format.geometries.find(resource, roots.resource),
