@@ -5,7 +5,7 @@ import { type Cluster, obstacle, openSearchSettings, startCluster } from '../sup
 /** Always the same indexes and questions, but in the long form (npm run test:long): those of tests/search/by-the-book.test.ts. */
 const seed = process.env.NEW_CASES ? undefined : 20_261_115;
 
-describe.skipIf(obstacle)(`discover, with an index in OpenSearch as with lists (${obstacle})`, () => {
+describe.skipIf(obstacle)(`discover, with an index in OpenSearch as with lists (needs Java 17 and Maven)`, () => {
   let cluster: Cluster;
 
   beforeAll(async () => {

@@ -28,7 +28,7 @@ const questions = fc.sample(arbitraryQuestion, { seed: 20_261_116, numRuns: 12 }
 const recoveredWithinMs = 30_000;
 const promisedMs = 2_000;
 
-describe.skipIf(obstacle)(`three nodes of OpenSearch (${obstacle})`, () => {
+describe.skipIf(obstacle)(`three nodes of OpenSearch (needs Java 17 and Maven)`, () => {
   let cluster: Cluster;
 
   beforeAll(async () => {

@@ -17,7 +17,7 @@ const index = sampleIndex();
 const questions = fc.sample(arbitraryQuestion, { seed: 20_261_116, numRuns: 12 });
 const everything = { message: { intent: {} }, scope: {} };
 
-describe.skipIf(obstacle)(`an index in OpenSearch (${obstacle})`, () => {
+describe.skipIf(obstacle)(`an index in OpenSearch (needs Java 17 and Maven)`, () => {
   let cluster: Cluster;
   let fed: Awaited<ReturnType<typeof startFedSearch>>;
   let now = arbitraryNow;
