@@ -31,6 +31,7 @@ import {
 import type { TraceStep } from './trace.ts';
 import { buildOutdated, rebuildIndex } from './upkeep/build.ts';
 import { type Checked, type CheckOptions, checkIndex } from './upkeep/check.ts';
+import { createFeed } from './upkeep/feed.ts';
 import { type FeedingProcess, feedIndex, keepLists } from './upkeep/feed-index.ts';
 import { checkFed, rebuildFed } from './upkeep/maintain-fed.ts';
 import { startCompactor } from './upkeep/walk-lists.ts';
@@ -68,6 +69,7 @@ const maxLoadMs = 60_000;
 export function createSearch(context: SearchContext) {
   const { config, database, replicas, formats = indexFormats } = context;
   const indexed = openIndexedSearch(context, newestOf(formats));
+  const feed = indexed && createFeed({ ...context, ...indexed });
   let feeding: FeedingProcess | undefined;
   const engine: SearchEngine = { ...context, caches: followOrigin(context), ...(indexed && { indexed }) };
   return {
@@ -118,7 +120,7 @@ export function createSearch(context: SearchContext) {
     }),
 
     /** Milliseconds since the oldest change that searches do not see; undefined while the first index is built. */
-    lag: async (): Promise<number | undefined> => (indexed ? indexed.feed.lag() : 0),
+    lag: async (): Promise<number | undefined> => (feed ? feed.lag() : 0),
 
     /** Ends connections to OpenSearch. */
     close: async () => indexed?.close(),
@@ -127,7 +129,7 @@ export function createSearch(context: SearchContext) {
     async start({ logger, metrics }: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess> {
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS + config.DISCOVER_MAX_LAG_MS;
       const maxLagMs = config.DISCOVER_MAX_LAG_MS;
-      if (indexed) feeding = feedIndex(indexed, { database, logger, metrics, maxLagMs, graceMs });
+      if (feed) feeding = feedIndex(feed, { database, logger, metrics, maxLagMs, graceMs });
       else await keepLists(database);
       const announced = feeding ?? (await announceProcess({ database, logger }, formats));
       const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
@@ -157,15 +159,16 @@ const unannounced: AnnouncedProcess = { check: () => undefined, close: async () 
 /** Manual maintenance of an index by its operator. */
 export function maintainIndex(database: Database, formats: IndexFormats = indexFormats, config?: Config) {
   const now = () => new Date();
-  const indexed = config && openIndexedSearch({ config, database, now }, newestOf(formats));
+  const indexed = config && openIndexedSearch({ config, now }, newestOf(formats));
+  const feed = indexed && createFeed({ ...indexed, database, now });
   const check = (options: CheckOptions): Promise<Checked> =>
-    indexed ? checkFed(indexed, options) : checkIndex(database, formats, options);
+    feed ? checkFed(feed, options) : checkIndex(database, formats, options);
   const tools = { database, formats, logger: silentLogger(), graceMs: 0 };
   return {
     /** Builds another generation of the index from all documents. Searches and writes go on meanwhile. */
     rebuild: (onProgress?: (done: { catalogs: number; documents: number }) => void) =>
-      indexed
-        ? rebuildFed(indexed, database, onProgress).then((built) => ({
+      feed
+        ? rebuildFed(feed, database, onProgress).then((built) => ({
             ...built,
             version: newestOf(formats).version,
           }))

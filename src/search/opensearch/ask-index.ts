@@ -1,3 +1,4 @@
+import { mapBox } from '../../rules/geometry/map-box.ts';
 import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
 import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
 import type { AskedWord, TextQuery } from '../../rules/text/rank.ts';
@@ -100,8 +101,9 @@ function findPlace({ constraint, paths, around }: PlacedConstraint): object {
   const { operator, distanceMeters = 0, quantifier, geometry } = constraint;
   const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
   if (box === undefined) return anyOf([{ terms: { facts: paths.map(placeFact) } }]);
-  const envelope = envelopeOf(box) as { coordinates: [[number, number], [number, number]] };
-  const [topLeft, bottomRight] = envelope.coordinates;
+  const { west, north, east, south } = mapBox(box);
+  const bounds = { top_left: [west, north], bottom_right: [east, south] };
+  const envelope = envelopeOf({ west, north, east, south });
   const isRound = operator === 'S_DWITHIN' && geometry.type === 'Point';
   return anyOf(
     [...new Set(paths.map(slotOf))].flatMap((slot) => [
@@ -112,7 +114,7 @@ function findPlace({ constraint, paths, around }: PlacedConstraint): object {
               [`at_${slot}`]: geometry.coordinates.slice(0, 2),
             },
           }
-        : { geo_bounding_box: { [`at_${slot}`]: { top_left: topLeft, bottom_right: bottomRight } } },
+        : { geo_bounding_box: { [`at_${slot}`]: bounds } },
       { geo_shape: { [`area_${slot}`]: { shape: envelope, relation: 'intersects' } } },
     ]),
   );

@@ -1,6 +1,7 @@
 import type { Geometry } from '../../protocol/geojson.ts';
 import { isSearched } from '../../rules/discover/served.ts';
-import { pointOf, type SphereBox } from '../../rules/geometry/sphere-box.ts';
+import { type MapBox, mapBox, wrapLongitude } from '../../rules/geometry/map-box.ts';
+import { pointOf } from '../../rules/geometry/sphere-box.ts';
 import type { Subject } from '../confirm/read-subjects.ts';
 import { hash53, type Level } from '../entries/attributes.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
@@ -84,49 +85,21 @@ function addPlace(
   };
   if (geometry.type === 'Point' && pointOf(geometry)) {
     const [longitude = 0, latitude = 0] = geometry.coordinates;
-    add('at', [wrap(longitude), latitude]);
+    add('at', [wrapLongitude(longitude), latitude]);
     return;
   }
-  add('area', envelopeOf(format.geometries.boxOf(geometry)));
+  add('area', envelopeOf(mapBox(format.geometries.boxOf(geometry))));
   places[`wide_${slot}`] = [1];
 }
 
-function wrap(longitude: number): number {
-  return ((((longitude + 180) % 360) + 360) % 360) - 180;
-}
-
-/** The box on the map that contains a box in space: west, north, east, south. */
-export function envelopeOf({ low, high }: SphereBox): object {
-  const [south, north] = [degrees(Math.asin(clamp(low[2]))), degrees(Math.asin(clamp(high[2])))];
-  const isAround = low[0] <= 0 && high[0] >= 0 && low[1] <= 0 && high[1] >= 0;
-  let [west, east] = [-180, 180];
-  if (!isAround) {
-    // Seen from the axis, a box beside it lies between two of its corners, less than half a turn apart.
-    const middle = degrees(Math.atan2((low[1] + high[1]) / 2, (low[0] + high[0]) / 2));
-    const corners = [low[0], high[0]].flatMap((x) => [low[1], high[1]].map((y) => degrees(Math.atan2(y, x))));
-    const turns = corners.map((corner) => ((((corner - middle + 180) % 360) + 360) % 360) - 180);
-    west = wrap(middle + Math.min(...turns) - margin);
-    east = wrap(middle + Math.max(...turns) + margin);
-  }
-  const [top, bottom] = [Math.min(90, north + margin), Math.max(-90, south - margin)];
+export function envelopeOf({ west, north, east, south }: MapBox): object {
   return {
     type: 'envelope',
     coordinates: [
-      [west, top],
-      [east, bottom],
+      [west, north],
+      [east, south],
     ],
   };
-}
-
-/** Degrees: more than OpenSearch rounds coordinates by, ten centimetres on the earth. */
-const margin = 1e-6;
-
-function clamp(sine: number): number {
-  return Math.min(1, Math.max(-1, sine));
-}
-
-function degrees(radians: number): number {
-  return (radians * 180) / Math.PI;
 }
 
 export function slotOf(path: string): number {

@@ -1,14 +1,13 @@
 import type { Config } from '../../config.ts';
 import type { TextQuery } from '../../rules/text/rank.ts';
-import type { Database } from '../../storage/database.ts';
 import type { Scope } from '../documents/scope.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import type { Hit } from '../hit.ts';
 import type { Plan } from '../plan.ts';
 import type { Tools } from '../tools.ts';
-import { connectOpenSearch } from './client.ts';
-import { createFeed } from './feed.ts';
+import { connectOpenSearch, type OpenSearch } from './client.ts';
 import { findIndexedHits, hasPlace, readVersion } from './find.ts';
+import { createSender, type Sender } from './send.ts';
 import { createWordReader } from './word-index.ts';
 
 // The index in OpenSearch, as the rest of the search engine sees it (ADR 22).
@@ -20,13 +19,14 @@ export interface IndexedSearch {
   readQuery(tools: Tools, plan: Plan): Promise<TextQuery>;
   /** Whether something that is searched has a geometry at one of these paths. */
   hasPlace(scope: Scope, paths: readonly string[]): Promise<boolean>;
-  feed: ReturnType<typeof createFeed>;
+  client: OpenSearch;
+  sender: Sender;
   close(): Promise<void>;
 }
 
 /** Undefined: the index is in the database. */
 export function openIndexedSearch(
-  { config, database, now }: { config: Config; database: Database; now: () => Date },
+  { config, now }: { config: Config; now: () => Date },
   format: IndexFormat,
 ): IndexedSearch | undefined {
   if (config.SEARCH_INDEX !== 'opensearch') return undefined;
@@ -37,7 +37,8 @@ export function openIndexedSearch(
     findHits: (tools, plan) => findIndexedHits({ client, readQuery }, tools, plan),
     readQuery,
     hasPlace: (scope, paths) => hasPlace(client, scope, paths),
-    feed: createFeed({ database, client, format, now }),
+    client,
+    sender: createSender(client, format, now),
     close: () => client.close(),
   };
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { readRanged } from '../documents/read-ranged.ts';
 import { type IndexFormats, newestOf } from '../entries/index-format.ts';
 import {
   countLeft,
@@ -15,7 +16,6 @@ import {
 } from '../generations/in-use.ts';
 import { isAlive } from '../generations/processes.ts';
 import { kindOf, rangeOf } from '../keys.ts';
-import { readRanged } from '../write/document-rows.ts';
 import { createIndexChanges } from '../write/index-changes.ts';
 import { createLease } from './lease.ts';
 
@@ -158,7 +158,7 @@ export async function buildCatalog(
 ): Promise<number> {
   const range = rangeOf(catalogKey);
   for (let count = 0; ; ) {
-    const documents = await readRanged(tx, range, documentsAtOnce);
+    const documents = await readRanged(tx, [range], documentsAtOnce);
     const changes = createIndexChanges(generation);
     for (const { key, text } of documents) changes.add(key, undefined, JSON.parse(text));
     await changes.write(tx);

@@ -4,10 +4,10 @@ import type { Metrics } from '../../metrics.ts';
 import type { Database } from '../../storage/database.ts';
 import { lockGenerations } from '../generations/in-use.ts';
 import { type AnnouncedProcess, isAlive } from '../generations/processes.ts';
-import type { IndexedSearch } from '../opensearch/indexed-search.ts';
 import { dropRetired } from './build.ts';
+import type { Feed } from './feed.ts';
 
-// Keeps the index in OpenSearch fed (opensearch/feed.ts). Of several processes, one at a time does.
+// Keeps the index in OpenSearch fed (feed.ts). Of several processes, one at a time does.
 
 /** Between two looks for changes, at the lag, and for lists that nobody reads any more, in milliseconds. */
 const everyMs = { feed: 200, lag: 1_000, lists: 30_000 };
@@ -26,7 +26,7 @@ export interface FeedingProcess extends AnnouncedProcess {
   lagMs(): number | null;
 }
 
-export function feedIndex({ feed }: IndexedSearch, context: FeedingContext): FeedingProcess {
+export function feedIndex(feed: Feed, context: FeedingContext): FeedingProcess {
   const { database, logger, metrics, maxLagMs, graceMs } = context;
   const gauge = metrics?.gauge(
     'signpost_search_lag_seconds',

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../storage/database.ts';
 import { keyOf, rangeOf } from '../keys.ts';
-import type { IndexedSearch } from '../opensearch/indexed-search.ts';
 import type { Checked, CheckOptions } from './check.ts';
+import type { Feed } from './feed.ts';
 
 // Manual maintenance of the index in OpenSearch, beside processes that feed it, or without any.
 
@@ -15,7 +15,7 @@ interface Built {
 
 /** Builds another index, and has searches read it. */
 export async function rebuildFed(
-  { feed }: IndexedSearch,
+  feed: Feed,
   database: Database,
   onProgress?: (done: Built) => void,
 ): Promise<Built> {
@@ -40,7 +40,7 @@ function countUpTo(database: Database, key: number): Promise<Built> {
 
 /** Compares every document with the index that is searched. */
 export async function checkFed(
-  { feed }: IndexedSearch,
+  feed: Feed,
   { mend = false, onDifference, catalogKeys }: CheckOptions,
 ): Promise<Checked> {
   const checked: Checked = { documents: 0, differences: 0, mended: 0 };
