@@ -11,11 +11,13 @@ const failures: Record<keyof typeof goals, string> = {
   eventLoopP99Ms: 'The event loop of a process is blocked for longer than 500 ms at a time.',
 };
 
-/** @param rows of the last minutes: a goal is missed where each of them misses it */
+/** @param rows of the last minutes: a goal is missed where each of them misses it
+ * @param lateSeconds age of the oldest change that searches lack, above the promised lag */
 export function findReasons(
   troubles: readonly Trouble[],
   parked: number,
   rows: readonly SeriesRow[],
+  lateSeconds = 0,
 ): string[] {
   const missed = (Object.keys(goals) as (keyof typeof goals)[]).filter((name) => {
     const values = rows.flatMap((row) => row[seriesNames.indexOf(name) + 1] ?? []);
@@ -24,6 +26,7 @@ export function findReasons(
   return [
     ...troubles.map(({ what }) => what),
     ...missed.map((name) => failures[name]),
+    ...(lateSeconds > 0 ? [`Searches in OpenSearch lack changes of ${lateSeconds} s.`] : []),
     ...(parked > 0 ? [`Deliveries are parked: ${parked.toLocaleString('en-US')}.`] : []),
   ];
 }

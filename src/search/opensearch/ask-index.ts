@@ -1,22 +1,12 @@
 import { mapBox } from '../../rules/geometry/map-box.ts';
 import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
 import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
-import type { AskedWord, TextQuery } from '../../rules/text/rank.ts';
-import { bandOf } from '../../rules/text/rank.ts';
+import { bandOf, limitVariants, type TextQuery } from '../../rules/text/rank.ts';
 import type { Scope } from '../documents/scope.ts';
 import type { Source } from '../filter/plan.ts';
 import type { Plan } from '../plan.ts';
 import { isRadius, type SpatialPlan } from '../spatial/constraint.ts';
-import {
-  encodeWord,
-  envelopeOf,
-  everyNetwork,
-  factText,
-  numberText,
-  objectFact,
-  placeFact,
-  slotOf,
-} from './document.ts';
+import { envelopeOf, everyNetwork, factText, numberText, objectFact, placeFact, slotOf } from './document.ts';
 import { anyPlace } from './indexes.ts';
 
 // A plan as one question to OpenSearch. It finds all that match, sometimes more.
@@ -142,7 +132,7 @@ const maxVariants = 900;
 /** The score is the rank. */
 function findRank(text: TextQuery): object {
   return anyOf(
-    boundedWords(text).map(({ variants }) => ({
+    limitVariants(text, maxVariants).map(({ variants }) => ({
       dis_max: {
         queries: variants.map(({ word, weight }) => hasWord(word, { linear: {}, boost: weight / 100 })),
       },
@@ -153,7 +143,7 @@ function findRank(text: TextQuery): object {
 /** The score is the band. */
 function findBand(text: TextQuery): object {
   return anyOf(
-    boundedWords(text).map(({ variants, rarity }) => ({
+    limitVariants(text, maxVariants).map(({ variants, rarity }) => ({
       dis_max: {
         queries: variants.map(({ word, form }) => ({
           constant_score: { filter: hasWord(word), boost: bandOf(rarity, form === 'exact') },
@@ -164,14 +154,5 @@ function findBand(text: TextQuery): object {
 }
 
 function hasWord(word: string, how: object = {}): object {
-  return { rank_feature: { field: `words.${encodeWord(word)}`, ...how } };
-}
-
-/** The words that count most; those that no document has are left out. */
-function boundedWords({ words }: TextQuery): AskedWord[] {
-  const weights = words.flatMap(({ variants }) => variants.map(({ weight }) => weight)).sort((a, b) => b - a);
-  const least = weights[maxVariants] ?? 0;
-  return words
-    .map((word) => ({ ...word, variants: word.variants.filter(({ weight }) => weight > least) }))
-    .filter(({ variants }) => variants.length > 0);
+  return { rank_feature: { field: `words.${word}`, ...how } };
 }

@@ -9,17 +9,6 @@ import { ProtocolError } from '../../protocol/errors.ts';
 
 export type OpenSearch = ReturnType<typeof connectOpenSearch>;
 
-type Settings = Pick<
-  Config,
-  | 'OPENSEARCH_URL'
-  | 'OPENSEARCH_USER'
-  | 'OPENSEARCH_PASSWORD'
-  | 'OPENSEARCH_API_KEY'
-  | 'OPENSEARCH_CA_FILE'
-  | 'OPENSEARCH_PREFIX'
-  | 'OPENSEARCH_SHARDS'
->;
-
 interface Asked {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   /** An object, or JSON texts, each of which is sent as a line. */
@@ -37,7 +26,7 @@ const againWithinMs = 3_000;
 /** The node is overloaded, starting, or lacks a shard. */
 const unavailable = [429, 502, 503, 504];
 
-export function connectOpenSearch(config: Settings) {
+export function connectOpenSearch(config: Config) {
   const { OPENSEARCH_URL: nodes, OPENSEARCH_CA_FILE: caFile, OPENSEARCH_PREFIX: prefix } = config;
   const ca = caFile === undefined ? undefined : readFileSync(caFile);
   const agent = new Agent({ connections, ...(ca && { connect: { ca } }) });
@@ -104,7 +93,7 @@ function authorize({
   OPENSEARCH_API_KEY: key,
   OPENSEARCH_USER: user,
   OPENSEARCH_PASSWORD: password = '',
-}: Settings): string | undefined {
+}: Config): string | undefined {
   if (key !== undefined) return `ApiKey ${key}`;
   return user && `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }

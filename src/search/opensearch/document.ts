@@ -15,7 +15,7 @@ import { anyPlace, placeSlots } from './indexes.ts';
 export interface IndexDocument {
   key: number;
   digest: number;
-  /** Its words, as the fields of OpenSearch spell them. */
+  /** Its words. */
   own: string[];
   [field: string]: unknown;
 }
@@ -30,7 +30,7 @@ export function createDocuments(format: IndexFormat, now: Date) {
   };
   return (key: number, content: object, subject?: Subject): IndexDocument => {
     const own = entriesOf(kindOf(key), key, content);
-    const base = { key, catalog: catalogKeyOf(key), own: Array.from(own.words.keys(), encodeWord) };
+    const base = { key, catalog: catalogKeyOf(key), own: [...own.words.keys()] };
     if (subject === undefined) return withDigest(base);
     const { home, offers, until } = subject;
     const until_ = Number.isFinite(until) ? { until } : {};
@@ -59,10 +59,8 @@ function found(format: IndexFormat, parts: readonly DocumentEntries[]) {
     for (const path of part.objects) facts.add(objectFact(path));
     for (const [path, values] of part.numbers)
       for (const value of values) numbers.add(numberText(columnList(path), value));
-    for (const [word, weight] of part.words) {
-      const name = encodeWord(word);
-      words.set(name, Math.max(words.get(name) ?? 0, Math.round(weight * 100)));
-    }
+    for (const [word, weight] of part.words)
+      words.set(word, Math.max(words.get(word) ?? 0, Math.round(weight * 100)));
     for (const { path, geometry } of part.geometries) {
       facts.add(placeFact(path));
       for (const slot of [slotOf(path), anyPlace]) addPlace(format, places, slot, geometry);
@@ -118,15 +116,6 @@ export function objectFact(path: string): string {
 /** A geometry stands at the path. */
 export function placeFact(path: string): string {
   return factText(hash53(`${path}\u0005`));
-}
-
-/** A feature of OpenSearch has no dot in its name. */
-export function encodeWord(word: string): string {
-  return word.replaceAll('.', '\u2024');
-}
-
-export function decodeWord(name: string): string {
-  return name.replaceAll('\u2024', '.');
 }
 
 /** A number under a path as an address of 16 bytes, in the order of numbers: seven bytes of the column, after one that no other use of such addresses has, and eight of the number. */

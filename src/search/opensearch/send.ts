@@ -10,10 +10,8 @@ import { createWordWriter } from './word-index.ts';
 
 // Compares a part of the space of keys with an index, and sends what differs.
 
-export type Sender = ReturnType<typeof createSender>;
-
 /** Documents that are read, compared and sent together. */
-const documentsAtOnce = 2_000;
+const documentsAtOnce = 1_000;
 
 export function createSender(client: OpenSearch, format: IndexFormat, now: () => Date) {
   const addWords = createWordWriter(client, format);

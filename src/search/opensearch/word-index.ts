@@ -5,7 +5,6 @@ import type { IndexFormat } from '../entries/index-format.ts';
 import { farLookup, type Lookup, nearLookup } from '../text/match-words.ts';
 import { type AskedText, weighWords } from '../text/read-words.ts';
 import type { OpenSearch } from './client.ts';
-import { decodeWord, encodeWord } from './document.ts';
 import { wordsOf, writeBulk } from './indexes.ts';
 
 // The dictionary: which words the documents have, and under which keys they are found in spite of typing errors.
@@ -19,10 +18,10 @@ export function createWordWriter(client: OpenSearch, { typing }: IndexFormat) {
   return async (index: string, words: readonly string[]): Promise<void> => {
     const nameOf = (word: string) => `${index} ${word}`;
     const missing = [...new Set(words)].filter((word) => !known.find(nameOf(word)));
-    const items = missing.map((name) => {
-      const word = decodeWord(name);
-      return [{ create: { _id: word } }, { key: word, length: word.length, hashes: typing.index(word) }];
-    });
+    const items = missing.map((word) => [
+      { create: { _id: word } },
+      { key: word, length: word.length, hashes: typing.index(word) },
+    ]);
     await writeBulk(client, wordsOf(index), items);
     for (const word of missing) known.keep(nameOf(word), true);
   };
@@ -64,7 +63,7 @@ export function createWordReader(client: OpenSearch) {
       const some = missing.slice(start, start + countedAtOnce);
       const searches = some.map((word) => ({
         ...{ size: 0, track_total_hits: true },
-        query: word === '' ? { match_all: {} } : { term: { own: encodeWord(word) } },
+        query: word === '' ? { match_all: {} } : { term: { own: word } },
       }));
       const answers = await multiSearch(client, client.prefix, searches);
       for (const [index, word] of some.entries()) counts.keep(word, answers[index]?.hits.total.value ?? 0);

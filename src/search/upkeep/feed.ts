@@ -32,11 +32,13 @@ export type Feed = ReturnType<typeof createFeed>;
 
 export function createFeed(context: FeedContext) {
   const { database, client, sender } = context;
+  const transaction = <T>(work: (tx: Transaction) => Promise<T>) =>
+    database.transaction((tx) => keptOpen(tx, () => work(tx)));
   return {
     /** Does the next part of the work. False: nothing is left, or another process does it. */
     async round(): Promise<boolean> {
       if (!(await hasWork(context))) return false;
-      return database.transaction(async (tx) => {
+      return transaction(async (tx) => {
         const state = await lockState(tx);
         return state !== undefined && feed(context, tx, state);
       });
@@ -44,7 +46,7 @@ export function createFeed(context: FeedContext) {
 
     /** Begins to build another index beside the one that is searched. */
     async beginRebuild(): Promise<void> {
-      await database.transaction(async (tx) => {
+      await transaction(async (tx) => {
         await lockState(tx, { isWaiting: true });
         await beginBuilding(tx, client);
       });
@@ -59,7 +61,7 @@ export function createFeed(context: FeedContext) {
 
     /** Compares a part of all documents with the index that is searched; `mend` sends what differs. */
     async compare(range: KeyRange, { mend }: { mend: boolean }) {
-      return database.transaction(async (tx) => {
+      return transaction(async (tx) => {
         const state = await lockState(tx, { isWaiting: true });
         const { name = null, version = 0 } = state ?? {};
         if (name === null) return { documents: 0, differences: [], next: undefined };
@@ -82,6 +84,18 @@ export function createFeed(context: FeedContext) {
     },
   };
 }
+
+/** The server ends transactions that are silent for 15 s (storage/connection.ts), and OpenSearch may take longer. */
+async function keptOpen<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => void tx.query('select').catch(() => undefined), sayEveryMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const sayEveryMs = 5_000;
 
 /** A look without a lock: as a rule nothing has changed. */
 async function hasWork({ database, client, now }: FeedContext): Promise<boolean> {
