@@ -20,7 +20,18 @@ const maxNamesOfDoor = 25;
 const orderOfSearch = [
   ...['validity.ts', 'keys.ts', 'deadline.ts', 'trace.ts', 'set', 'hit.ts', 'cache', 'entries', 'lists'],
   ...['documents', 'evaluation.ts', 'tools.ts', 'text', 'spatial', 'filter', 'plan.ts', 'confirm'],
-  ...['opensearch', 'find-hits.ts', 'build-page.ts', 'generations', 'search.ts', 'write', 'upkeep', 'near-misses', 'why', 'status.ts'],
+  ...[
+    'opensearch',
+    'find-hits.ts',
+    'build-page.ts',
+    'generations',
+    'search.ts',
+    'write',
+    'upkeep',
+    'near-misses',
+    'why',
+    'status.ts',
+  ],
   'port.ts',
 ];
 

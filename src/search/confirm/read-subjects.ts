@@ -56,8 +56,10 @@ export async function readSubjects(
      where $2
      union all
      select 4, offer.key, null, offer.id, offer.document::text, null, offer.provider_id, null, ${validityText('offer.')}, null
-     from home join discovery.offer on offer.key > home.key << 26 and offer.key < (home.key + 1) << 26
-       and offer.owner = home.owner and offer.provider_id = home.provider_id and resource_ids is null
+     from home cross join lateral (
+       select * from discovery.offer where offer.key > home.key << 26 and offer.key < (home.key + 1) << 26
+         and offer.owner = home.owner and offer.provider_id = home.provider_id and resource_ids is null offset 0
+     ) as offer
      where $2
      order by kind, key`,
     [bigintArray(keys), withOffers],

@@ -53,11 +53,12 @@ export async function holdAgainstTheBook(runs: {
       }),
     }),
   );
-  const fed = await Promise.all(
-    services.flatMap(({ asked, service }) =>
-      asked.settings.SEARCH_INDEX === 'opensearch' ? [feedSearch(service)] : [],
-    ),
+  const isFed = ({ asked }: (typeof services)[number]) => asked.settings.SEARCH_INDEX === 'opensearch';
+  // Lists that nobody uses would be retired.
+  const using = await Promise.all(
+    services.filter((each) => !isFed(each)).map(({ service }) => service.announce({ logger })),
   );
+  const fed = await Promise.all(services.filter(isFed).map(({ service }) => feedSearch(service)));
   const steps = new Map<string, number>();
   const ask = async (index: readonly KnownCatalog[], question: Question) => {
     for (const { service, asked } of services) {
@@ -83,7 +84,7 @@ export async function holdAgainstTheBook(runs: {
     );
     return steps;
   } finally {
-    for (const each of fed) await each.close();
+    for (const each of [...fed, ...using]) await each.close();
     for (const { service } of services) await service.close();
     await threads.close();
     await database.close();
