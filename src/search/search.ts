@@ -99,7 +99,7 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
     const freshness = isOptimistic && !engine.indexed ? assumeFresh(caches) : undefined;
     if (freshness === undefined) await refreshIndex(engine, deadline, { mayLag: attempt === 1 });
     const { tools, plan } = await openSearch(engine, question, { deadline, evaluation, trace });
-    const hits = findMatches(engine, tools, plan);
+    const hits = findMatches(engine, tools, plan, { isFirst: attempt === 1 });
     trace.endPhase('candidates');
     const { answer, isOutdated } = await buildPage(tools, plan, hits, options.beforePage);
     trace.endPhase('check');
@@ -116,8 +116,9 @@ export function findMatches(
   { indexed }: SearchEngine,
   tools: Tools,
   plan: Plan,
+  options: { isFirst?: boolean } = {},
 ): AsyncIterable<Hit[] | number> {
-  return indexed ? indexed.findHits(tools, plan) : findHits(tools, plan);
+  return indexed ? indexed.findHits(tools, plan, options) : findHits(tools, plan);
 }
 
 /** The words of a text, with what they stand for. */

@@ -1,5 +1,5 @@
-import { ProtocolError } from '../../protocol/errors.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
+import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
 import { waitForLock } from '../../storage/wait-for-lock.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { formatOf, type IndexFormat, type IndexFormats } from '../entries/index-format.ts';
@@ -47,14 +47,7 @@ export interface GenerationRow {
 
 async function readInUse(queryable: Queryable): Promise<GenerationRow> {
   const inUse = await findByState(queryable, 'in use');
-  if (inUse === undefined)
-    throw new ProtocolError(
-      'NET_DOWNSTREAM_UNAVAILABLE',
-      'The search index is being built; try again later.',
-      {
-        retryAfterSeconds: 5,
-      },
-    );
+  if (inUse === undefined) throw new SearchIndexUnavailable(undefined, 'is being built');
   return inUse;
 }
 

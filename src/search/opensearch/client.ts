@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { exchange, startDeadline } from '../../http/exchange.ts';
 import { Agent } from '../../http/undici.ts';
-import { ProtocolError } from '../../protocol/errors.ts';
+import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
 
 // Requests to OpenSearch. Any node can answer any request: if one does not, the next is asked. All requests may be repeated: what is written has a version (feed.ts).
 
@@ -96,16 +96,6 @@ function authorize({
 }: Config): string | undefined {
   if (key !== undefined) return `ApiKey ${key}`;
   return user && `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-}
-
-/** No node of OpenSearch answers, or the cluster lacks a part of the index. */
-export class SearchIndexUnavailable extends ProtocolError {
-  constructor(cause: unknown) {
-    super('NET_DOWNSTREAM_UNAVAILABLE', 'The search index cannot be reached at present; try again later.', {
-      cause,
-      retryAfterSeconds: 5,
-    });
-  }
 }
 
 /** A request that OpenSearch does not accept. */

@@ -1,14 +1,15 @@
 import { compareStanding } from '../../rules/discover/order.ts';
 import { maxLimit, neededCount } from '../../rules/discover/page-answer.ts';
 import type { TextQuery } from '../../rules/text/rank.ts';
+import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
 import { confirmHits } from '../confirm/match-subjects.ts';
 import type { Scope } from '../documents/scope.ts';
-import { type Hit, sortHits } from '../hit.ts';
+import { type Hit, hitsOf, sortHits } from '../hit.ts';
 import type { Plan } from '../plan.ts';
 import { findBox } from '../spatial/constraint.ts';
 import type { Tools } from '../tools.ts';
 import { askIndex, askScope, type IndexQuestion, slackMeters } from './ask-index.ts';
-import { type OpenSearch, RefusedByOpenSearch, SearchIndexUnavailable } from './client.ts';
+import { type OpenSearch, RefusedByOpenSearch } from './client.ts';
 import { placeFact } from './document.ts';
 import { maxResults } from './indexes.ts';
 
@@ -27,6 +28,7 @@ export async function* findIndexedHits(
   { client, readQuery }: { client: OpenSearch; readQuery(tools: Tools, plan: Plan): Promise<TextQuery> },
   tools: Tools,
   plan: Plan,
+  { isFirst = false } = {},
 ): AsyncGenerator<Hit[] | number> {
   const { deadline, trace } = tools;
   const text =
@@ -54,8 +56,13 @@ export async function* findIndexedHits(
       total: found.total,
     }));
     const keys = hits.map(({ sort }) => sort.at(-1) as number);
-    const confirm = () => confirmHits(tools, plan, text, keys);
-    const confirmed = await trace.time('compare documents', confirm, (found) => ({ left: found.length }));
+    const confirm = () =>
+      isCheckedOnPage(plan, question) && isFirst ? hitsOf(keys) : confirmHits(tools, plan, text, keys);
+    const confirmed = await trace.time(
+      'compare documents',
+      async () => confirm(),
+      (found) => ({ left: found.length }),
+    );
     pending = sortHits([...pending, ...confirmed]);
     read += hits.length;
     const last = hits.at(-1);
@@ -72,6 +79,13 @@ export async function* findIndexedHits(
   }
 }
 
+/** Whoever reads the page sees what has changed, and asks again: then hits are compared before. */
+function isCheckedOnPage({ filter, spatial, text }: Plan, { isExact }: IndexQuestion): boolean {
+  const isOfResources =
+    filter === undefined || (filter.check && !filter.lookups.catalog && !filter.isOfOffers);
+  return isExact && isOfResources === true && spatial.length === 0 && text === undefined;
+}
+
 /** A version of the index, or 503: there is none yet. */
 export async function readVersion({ reader }: Tools): Promise<number> {
   const version = await reader.value<number | undefined>(
@@ -79,7 +93,7 @@ export async function readVersion({ reader }: Tools): Promise<number> {
     [],
     { prepared: true },
   );
-  if (version === undefined) throw new SearchIndexUnavailable('the index is being built');
+  if (version === undefined) throw new SearchIndexUnavailable(undefined, 'is being built');
   return version;
 }
 
@@ -113,7 +127,7 @@ async function askAlias<T>(
 ): Promise<T> {
   return client.ask<T>(path, asked).catch((error) => {
     throw error instanceof RefusedByOpenSearch && error.status === 404
-      ? new SearchIndexUnavailable(error)
+      ? new SearchIndexUnavailable(error, 'is being built')
       : error;
   });
 }

@@ -19,8 +19,9 @@ export function openIndexedSearch({ config, now }: { config: Config; now: () => 
   const readWords = createWordReader(client);
   const readQuery = async (tools: Tools, plan: Plan) => readWords(plan, await readVersion(tools));
   return {
-    /** Hits in the order of the answer, part by part, and how many more there are. */
-    findHits: (tools: Tools, plan: Plan) => findIndexedHits({ client, readQuery }, tools, plan),
+    /** Hits in the order of the answer, part by part, and how many more there are. `isFirst`: the search is repeated if the page has changed meanwhile. */
+    findHits: (tools: Tools, plan: Plan, options: { isFirst?: boolean }) =>
+      findIndexedHits({ client, readQuery }, tools, plan, options),
     /** The words of a text, with what they stand for. */
     readQuery,
     /** Whether something that is searched has a geometry at one of these paths. */

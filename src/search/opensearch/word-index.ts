@@ -79,8 +79,11 @@ export function createWordReader(client: OpenSearch) {
     const { format, languages, text = '' } = asked;
     const words = textWords(format.tokenizer.query(text));
     const documentsOf = (word: string) => counts.find(word) ?? 0;
-    const near = await find(words.map((word) => nearLookup(word, format, languages)));
-    await count(['', ...near.flat().map(({ word }) => word)]);
+    const [near] = await Promise.all([
+      find(words.map((word) => nearLookup(word, format, languages))),
+      count(['', ...words.map(({ word }) => word)]),
+    ]);
+    await count(near.flat().map(({ word }) => word));
     const isGone = words.map(({ joins }, index) => {
       const matches = (near[index] ?? []).map((match) => ({ ...match, documents: documentsOf(match.word) }));
       return !joins && !isKnown(matches);
