@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 // makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2130, names: 102 },
-  src: { lines: 2320, names: 105 },
+  src: { lines: 2360, names: 105 },
   'src/catalog': { lines: 2330, names: 49 },
   'src/cli': { lines: 10640, names: 308 },
   'src/conform': { lines: 3160, names: 97 },
@@ -20,11 +20,11 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/protocol': { lines: 5170, names: 375 },
   'src/publisher': { lines: 3700, names: 160 },
   'src/registry': { lines: 1320, names: 44 },
-  'src/rules': { lines: 9080, names: 461 },
+  'src/rules': { lines: 9090, names: 463 },
   'src/schemas': { lines: 340, names: 10 },
-  'src/search': { lines: 8370, names: 350 },
+  'src/search': { lines: 8375, names: 352 },
   'src/search/opensearch': { lines: 1000, names: 40 },
-  'src/storage': { lines: 9910, names: 570 },
+  'src/storage': { lines: 9920, names: 571 },
   'src/telemetry': { lines: 320, names: 11 },
   'src/workers': { lines: 550, names: 22 },
   'web/src': { lines: 6220, names: 170 },

@@ -112,24 +112,15 @@ async function askPage(
     ...{ query, sort, size, track_total_hits: needed, _source: false, stored_fields: '_none_' },
     ...(after && { search_after: after }),
   };
-  const { hits } = await askAlias<{ hits: { total?: { value: number }; hits?: IndexHit[] } }>(client, path, {
+  const asked = client.ask<{ hits: { total?: { value: number }; hits?: IndexHit[] } }>(path, {
     body,
     timeoutMs,
   });
-  return { total: hits.total?.value ?? 0, hits: hits.hits ?? [] };
-}
-
-/** Before the first index is complete, searches have none. */
-async function askAlias<T>(
-  client: OpenSearch,
-  path: string,
-  asked: Parameters<OpenSearch['ask']>[1],
-): Promise<T> {
-  return client.ask<T>(path, asked).catch((error) => {
-    throw error instanceof RefusedByOpenSearch && error.status === 404
-      ? new SearchIndexUnavailable(error, 'is being built')
-      : error;
+  const { hits } = await asked.catch((error) => {
+    const isMissing = error instanceof RefusedByOpenSearch && error.status === 404;
+    throw isMissing ? new SearchIndexUnavailable(error, 'is being built') : error;
   });
+  return { total: hits.total?.value ?? 0, hits: hits.hits ?? [] };
 }
 
 export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly string[]): Promise<boolean> {

@@ -72,17 +72,14 @@ export const maxResults = 20_000;
 export async function switchIndex(client: OpenSearch, index: string): Promise<void> {
   const { prefix } = client;
   const known = Object.keys(await client.ask<object>(`/${prefix}-*`, { method: 'GET' }));
-  const others = known.filter((name) => isOurs(prefix, name) && name !== index && name !== wordsOf(index));
+  const isOurs = (name: string) => /^\d+(-words)?$/.test(name.slice(prefix.length + 1));
+  const others = known.filter((name) => isOurs(name) && name !== index && name !== wordsOf(index));
   const actions = [
     ...others.map((name) => ({ remove_index: { index: name } })),
     { add: { index, alias: prefix } },
     { add: { index: wordsOf(index), alias: wordsOf(prefix) } },
   ];
   await client.ask('/_aliases', { body: { actions } });
-}
-
-function isOurs(prefix: string, name: string): boolean {
-  return /^\d+(-words)?$/.test(name.slice(prefix.length + 1));
 }
 
 /** Throws where a shard has not shown what was written. */

@@ -47,7 +47,9 @@ export const timers: Record<string, (RegExp | string)[]> = {
     /^delete from discovery.change/,
   ],
   // Not in a process of the roles unless SEARCH_INDEX is opensearch.
-  'search/upkeep/feed-index.ts': Array(3).fill('reads the row of the index, the change feed from there, and the queue'),
+  'search/upkeep/feed-index.ts': Array(3).fill(
+    'reads the row of the index, the change feed from there, and the queue',
+  ),
   'search/upkeep/feed.ts': ['part of a transaction'],
   'search/upkeep/maintain-fed.ts': ['part of a command'],
   'search/upkeep/walk-lists.ts': [/from discovery.run_number/, /^with seen .* from index_1.run/],

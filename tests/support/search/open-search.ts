@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { readConfig } from '../../../src/config.ts';
 import { silentLogger } from '../../../src/logger.ts';
 import { createSearch, maintainIndex, type SearchService } from '../../../src/search/port.ts';
@@ -7,6 +6,7 @@ import { openDatabase } from '../../../src/storage/database.ts';
 import { createThreadPool } from '../../../src/thread-pool.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { patienceMs } from '../patience.ts';
+import { until } from '../time.ts';
 import { arbitraryNow } from '../values/arbitrary-index.ts';
 
 // OpenSearch for tests (scripts/opensearch.mjs). OPENSEARCH_TEST_URL names one that is running already.
@@ -47,13 +47,7 @@ export async function feedSearch(service: SearchService) {
   const feeding = await service.start({ logger: silentLogger() });
   return {
     /** Resolves when searches see everything that was committed before. */
-    async catchUp() {
-      const end = performance.now() + patienceMs;
-      while ((await service.lag()) !== 0) {
-        if (performance.now() > end) throw new Error('OpenSearch does not catch up');
-        await delay(20);
-      }
-    },
+    catchUp: () => until(async () => (await service.lag()) === 0, 'OpenSearch to catch up'),
     close: () => feeding.close(),
   };
 }
