@@ -116,6 +116,8 @@ interface Answer {
   hits: { total: { value: number }; hits?: { _id: string }[] };
 }
 
+const asked = 'responses.error,responses.hits.total.value,responses.hits.hits._id';
+
 async function multiSearch(
   client: OpenSearch,
   index: string,
@@ -123,7 +125,7 @@ async function multiSearch(
 ): Promise<Answer[]> {
   if (searches.length === 0) return [];
   const body = searches.flatMap((search) => ['{}', JSON.stringify(search)]);
-  const { responses } = await client.ask<{ responses: Answer[] }>(`/${index}/_msearch`, { body });
+  const { responses } = await client.ask<{ responses: Answer[] }>(`/${index}/_msearch?filter_path=${asked}`, { body });
   const failed = responses.find(({ error }) => error !== undefined);
   if (failed)
     throw new Error(`OpenSearch could not read words: ${JSON.stringify(failed.error).slice(0, 300)}`);
