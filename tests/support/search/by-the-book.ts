@@ -103,7 +103,7 @@ export async function fill(
 ): Promise<void> {
   const { rows } = await database.query<{ tables: string }>(
     `select string_agg(schemaname || '.' || tablename, ', ') as tables from pg_tables
-     where schemaname in ('discovery', 'index_1') and tablename not in ('feed', 'generation', 'external_index')`,
+     where schemaname in ('discovery', 'index_1') and tablename not in ('feed', 'generation', 'external_index', 'index_process')`,
   );
   await database.query(`truncate ${rows[0]?.tables} restart identity cascade`);
   await apply(database, index);
