@@ -83,12 +83,15 @@ export function createWordReader(client: OpenSearch) {
       find(words.map((word) => nearLookup(word, format, languages))),
       count(['', ...words.map(({ word }) => word)]),
     ]);
-    await count(near.flat().map(({ word }) => word));
+    // The word itself was counted already.
     const isGone = words.map(({ joins }, index) => {
       const matches = (near[index] ?? []).map((match) => ({ ...match, documents: documentsOf(match.word) }));
       return !joins && !isKnown(matches);
     });
-    const far = await find(words.filter((_, index) => isGone[index]).map((word) => farLookup(word, format)));
+    const [far] = await Promise.all([
+      find(words.filter((_, index) => isGone[index]).map((word) => farLookup(word, format))),
+      count(near.flat().map(({ word }) => word)),
+    ]);
     await count(far.flat().map(({ word }) => word));
     const matched = words.map((word, index) => ({
       ...{ ...word, near: near[index] ?? [] },
@@ -125,7 +128,9 @@ async function multiSearch(
 ): Promise<Answer[]> {
   if (searches.length === 0) return [];
   const body = searches.flatMap((search) => ['{}', JSON.stringify(search)]);
-  const { responses } = await client.ask<{ responses: Answer[] }>(`/${index}/_msearch?filter_path=${asked}`, { body });
+  const { responses } = await client.ask<{ responses: Answer[] }>(`/${index}/_msearch?filter_path=${asked}`, {
+    body,
+  });
   const failed = responses.find(({ error }) => error !== undefined);
   if (failed)
     throw new Error(`OpenSearch could not read words: ${JSON.stringify(failed.error).slice(0, 300)}`);
