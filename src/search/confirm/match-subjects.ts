@@ -27,7 +27,8 @@ export async function confirmHits(
 ): Promise<Hit[]> {
   const { reader, scope } = tools;
   const { filter, spatial } = plan;
-  const withOffers = text !== undefined || spatial.length > 0 || filter?.isOfOffers === true;
+  const isAtOffers = spatial.some(({ paths }) => paths.some((path) => path.startsWith(roots.offer)));
+  const withOffers = text !== undefined || isAtOffers || filter?.isOfOffers === true;
   const subjects = await readSubjects(reader, keys, { now: scope.now, withOffers });
   const searched = subjects.filter(({ home }) => isSearched(home.state, scope, scope.now));
   return matchSubjects(tools, plan, text, searched);

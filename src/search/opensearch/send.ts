@@ -16,12 +16,6 @@ const documentsAtOnce = 1_000;
 export function createSender(client: OpenSearch, format: IndexFormat, now: () => Date) {
   const addWords = createWordWriter(client, format);
 
-  async function compareAll(queryable: Queryable, indexes: readonly string[], ranges: readonly KeyRange[]) {
-    const part = await readPart(queryable, format, now(), ranges);
-    const found = await Promise.all(indexes.map((index) => findDifferences(client, index, part)));
-    return { documents: part.documents.size, next: part.next, differences: found };
-  }
-
   async function send(index: string, differences: readonly DocumentDifference[], version: number) {
     const meta = (key: number) => ({ _id: `${key}`, version, version_type: 'external_gte' });
     const items = differences.map(({ key, document }) =>
@@ -32,25 +26,24 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
     await writeBulk(client, index, items);
   }
 
-  /** Sends what differs in the first part of some ranges. `version`: of what is sent. `next`: where the rest begins. */
+  /** Compares the first part of some ranges, and sends what differs, unless there is no version for it. `next`: where the rest begins. */
   async function sendPart(
     queryable: Queryable,
     indexes: readonly string[],
     ranges: readonly KeyRange[],
-    version: number,
+    version?: number,
   ) {
-    const { documents, next, differences } = await compareAll(queryable, indexes, ranges);
-    for (const [position, index] of indexes.entries())
-      await send(index, differences[position] ?? [], version);
-    return { documents, next, differences: differences.flat() };
+    const part = await readPart(queryable, format, now(), ranges);
+    const differences: DocumentDifference[] = [];
+    for (const index of indexes) {
+      const found = await findDifferences(client, index, part);
+      if (version !== undefined) await send(index, found, version);
+      differences.push(...found);
+    }
+    return { documents: part.documents.size, next: part.next, differences };
   }
 
   return {
-    /** Compares the first part of a range with an index. `next`: where the rest begins. */
-    async compare(queryable: Queryable, index: string, range: KeyRange) {
-      const { differences, ...part } = await compareAll(queryable, [index], [range]);
-      return { ...part, differences: differences.flat() };
-    },
     sendPart,
     /** Sends all that differs, and shows it. */
     async sendAll(...[queryable, indexes, ranges, version]: Parameters<typeof sendPart>) {

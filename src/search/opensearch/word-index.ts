@@ -33,55 +33,21 @@ const kept = { lookups: 20_000, counts: 100_000 };
 const countedAtOnce = 200;
 const candidatesAtOnce = 10_000;
 
-export type WordReader = ReturnType<typeof createWordReader>;
-
 /** Reads the words of a query, with what they stand for. `version`: of the index. */
 export function createWordReader(client: OpenSearch) {
-  let version: number | undefined;
-  let found = new LruCache<string, Candidates>(kept.lookups);
-  let counts = new LruCache<string, number>(kept.counts);
-
-  async function find(lookups: readonly Lookup[]): Promise<Candidates[]> {
-    const missing = lookups.filter(({ name }) => !found.find(name));
-    const searches = missing.flatMap(({ words, hashes, range }) => [
-      { size: candidatesAtOnce, query: anyTerm({ key: words, hashes: hashes.map(String) }) },
-      ...(range ? [searchRange(range)] : []),
-    ]);
-    const answers = await multiSearch(client, wordsOf(client.prefix), searches);
-    for (const { name, range, select } of missing) {
-      const own = answers.splice(0, range ? 2 : 1).flatMap(({ hits }) => hits.hits ?? []);
-      const words = [...new Set(own.map(({ _id }) => _id))];
-      found.keep(name, select(words.map((word) => ({ id: 0, word }))));
-    }
-    return lookups.map(({ name }) => found.find(name) ?? []);
-  }
-
-  /** '' counts all documents. */
-  async function count(words: readonly string[]): Promise<void> {
-    const missing = [...new Set(words)].filter((word) => counts.find(word) === undefined);
-    for (let start = 0; start < missing.length; start += countedAtOnce) {
-      const some = missing.slice(start, start + countedAtOnce);
-      const searches = some.map((word) => ({
-        ...{ size: 0, track_total_hits: true },
-        query: word === '' ? { match_all: {} } : { term: { own: word } },
-      }));
-      const answers = await multiSearch(client, client.prefix, searches);
-      for (const [index, word] of some.entries()) counts.keep(word, answers[index]?.hits.total.value ?? 0);
-    }
-  }
-
-  return async (asked: AskedText, of: number): Promise<TextQuery> => {
-    if (of !== version) {
-      version = of;
-      found = new LruCache(kept.lookups);
-      counts = new LruCache(kept.counts);
-    }
+  let newest = { version: -1, ...emptyCaches() };
+  return async (asked: AskedText, version: number): Promise<TextQuery> => {
+    if (newest.version !== version) newest = { version, ...emptyCaches() };
+    // Kept to the end of this search, whatever others find of a newer index.
+    const { found, counts } = newest;
+    const find = (lookups: readonly Lookup[]) => findCandidates(client, found, lookups);
+    const count = (words: readonly string[]) => countDocuments(client, counts, words);
     const { format, languages, text = '' } = asked;
     const words = textWords(format.tokenizer.query(text));
     const documentsOf = (word: string) => counts.find(word) ?? 0;
     const [near] = await Promise.all([
       find(words.map((word) => nearLookup(word, format, languages))),
-      count(['', ...words.map(({ word }) => word)]),
+      count([everyDocument, ...words.map(({ word }) => word)]),
     ]);
     // The word itself was counted already.
     const isGone = words.map(({ joins }, index) => {
@@ -97,8 +63,54 @@ export function createWordReader(client: OpenSearch) {
       ...{ ...word, near: near[index] ?? [] },
       ...(isGone[index] && { far: far.shift() ?? [] }),
     }));
-    return weighWords(matched, documentsOf, documentsOf(''));
+    return weighWords(matched, documentsOf, documentsOf(everyDocument));
   };
+}
+
+function emptyCaches() {
+  return {
+    found: new LruCache<string, Candidates>(kept.lookups),
+    counts: new LruCache<string, number>(kept.counts),
+  };
+}
+
+/** In the place of a word. */
+const everyDocument = '';
+
+async function findCandidates(
+  client: OpenSearch,
+  found: LruCache<string, Candidates>,
+  lookups: readonly Lookup[],
+): Promise<Candidates[]> {
+  const missing = lookups.filter(({ name }) => !found.find(name));
+  const searches = missing.flatMap(({ words, hashes, range }) => [
+    { size: candidatesAtOnce, query: anyTerm({ key: words, hashes: hashes.map(String) }) },
+    ...(range ? [searchRange(range)] : []),
+  ]);
+  const answers = await multiSearch(client, wordsOf(client.prefix), searches);
+  for (const { name, range, select } of missing) {
+    const own = answers.splice(0, range ? 2 : 1).flatMap(({ hits }) => hits.hits ?? []);
+    const words = [...new Set(own.map(({ _id }) => _id))];
+    found.keep(name, select(words.map((word) => ({ id: 0, word }))));
+  }
+  return lookups.map(({ name }) => found.find(name) ?? []);
+}
+
+async function countDocuments(
+  client: OpenSearch,
+  counts: LruCache<string, number>,
+  words: readonly string[],
+) {
+  const missing = [...new Set(words)].filter((word) => counts.find(word) === undefined);
+  for (let start = 0; start < missing.length; start += countedAtOnce) {
+    const some = missing.slice(start, start + countedAtOnce);
+    const searches = some.map((word) => ({
+      ...{ size: 0, track_total_hits: true },
+      query: word === everyDocument ? { match_all: {} } : { term: { own: word } },
+    }));
+    const answers = await multiSearch(client, client.prefix, searches);
+    for (const [index, word] of some.entries()) counts.keep(word, answers[index]?.hits.total.value ?? 0);
+  }
 }
 
 type Candidates = ReturnType<Lookup['select']>;

@@ -65,10 +65,9 @@ export function createFeed(context: FeedContext) {
         const state = await lockState(tx, { isWaiting: true });
         const { name = null, version = 0 } = state ?? {};
         if (name === null) return { documents: 0, differences: [], next: undefined };
-        if (!mend) return sender.compare(tx, name, range);
-        const sent = await sender.sendPart(tx, [name], [range], version);
-        await refresh(client, [name]);
-        return sent;
+        const part = await sender.sendPart(tx, [name], [range], mend ? version : undefined);
+        if (mend) await refresh(client, [name]);
+        return part;
       });
     },
 
