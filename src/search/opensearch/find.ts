@@ -97,10 +97,8 @@ export async function readVersion({ reader }: Tools): Promise<number> {
   return version;
 }
 
-interface IndexHit {
-  /** What the question sorts by, and the key. */
-  sort: unknown[];
-}
+/** What the question sorts by, and the key. */
+type IndexHit = { sort: unknown[] };
 
 async function askPage(
   client: OpenSearch,
@@ -132,17 +130,13 @@ export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly
   return hits.total.value > 0;
 }
 
-/** What comes after a hit stands as high as it, at most. */
-interface Bound extends Pick<Hit, 'rank' | 'band' | 'distance'> {
-  /** A geometry that is not a point: nobody knows how near what follows is. */
-  isWide: boolean;
-}
+/** What comes after a hit stands as high as it, at most. `isWide`: by a geometry that is not a point, so nobody knows how near. */
+type Bound = Pick<Hit, 'rank' | 'band' | 'distance'> & { isWide: boolean };
 
 function readBound({ sortedBy, hasDistance }: IndexQuestion, { sort }: IndexHit): Bound {
   const sortedValue = (name: IndexQuestion['sortedBy'][number]) => {
-    const at = sortedBy.indexOf(name);
-    const value = at < 0 ? undefined : sort[at];
-    return value === null || value === undefined ? undefined : Number(value);
+    const value = sort[sortedBy.indexOf(name)] ?? undefined;
+    return value === undefined ? undefined : Number(value);
   };
   const [rank, band] = [sortedValue('rank'), sortedValue('band')];
   const isWide = sortedValue('wide') === 1;

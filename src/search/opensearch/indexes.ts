@@ -89,10 +89,7 @@ export async function refresh(client: OpenSearch, indexes: readonly string[]): P
   if (_shards.failed > 0) throw new Error(`${_shards.failed} shards of OpenSearch were not refreshed`);
 }
 
-interface BulkAnswer {
-  errors: boolean;
-  items: Record<string, { status: number; error?: object }>[];
-}
+type BulkAnswer = { errors: boolean; items: Record<string, { status: number; error?: object }>[] };
 
 /** Characters of one request, about. */
 const maxBulkLength = 4_000_000;

@@ -131,6 +131,4 @@ async function readDigests(client: OpenSearch, index: string, ranges: readonly K
   }
 }
 
-interface DigestAnswer {
-  hits: { hits: { sort: [number]; fields: { digest: [number] } }[] };
-}
+type DigestAnswer = { hits: { hits: { sort: [number]; fields: { digest: [number] } }[] } };
