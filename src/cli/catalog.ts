@@ -25,7 +25,6 @@ export const register: Register = (program, context) => {
     .option('--type <type>', `only ${catalogTypes.join(' or ')}`, parseCatalogType)
     .option('--network <id>', 'only those visible to this network', parseNetwork)
     .option('--limit <count>', 'maximum number', parseCount, 1_000)
-    .option('--json', 'print JSON')
     .action((options: ListOptions) => list(context, options));
 
   catalog
@@ -43,7 +42,6 @@ export const register: Register = (program, context) => {
     .command('release')
     .description('release the id of a catalog: the next publisher becomes its owner')
     .argument('<id>', 'id of the catalog')
-    .option('--json', 'print JSON')
     .action((id: string, { json }: { json?: boolean }) => release(context, id, json));
 };
 

@@ -8,7 +8,6 @@ export const register: Register = (program, context) => {
   config
     .command('check')
     .description('report settings that are wrong, unknown or dangerous')
-    .option('--json', 'print JSON')
     .addHelpText('after', checkHelp)
     .action(({ json }: { json?: boolean }) => check(context, json));
 
@@ -17,7 +16,6 @@ export const register: Register = (program, context) => {
     .description(
       'every setting with its default and meaning, and which of them are set here; no values are shown',
     )
-    .option('--json', 'print JSON')
     .action(({ json }: { json?: boolean }) => list(context, json));
 };
 

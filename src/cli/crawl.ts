@@ -25,7 +25,6 @@ export const register: Register = (program, context) => {
     .description('whom the crawler reads, in which state the catalogs are, what comes next and when')
     .option('--node <subscriber>', 'the catalogs of this node, one by one', parseSubscriber)
     .option('--limit <count>', 'maximum of nodes, failing ones first', parseCount, 100)
-    .option('--json', 'print JSON')
     .action((options: StatusOptions) => showStatus(context, options));
 
   crawl
@@ -33,7 +32,6 @@ export const register: Register = (program, context) => {
     .description('have a node crawled now, and show what came of it')
     .argument('<node>', 'domain or subscriberId of the node', parseSubscriber)
     .option('--timeout <seconds>', 'how long to wait for it', parseCount, 60)
-    .option('--json', 'print JSON')
     .action((node: string, { timeout, json }: { timeout: number; json?: boolean }) =>
       crawlNow(context, node, timeout, json),
     );
@@ -45,7 +43,6 @@ export const register: Register = (program, context) => {
     .option('--catalog <id>', 'only what concerns this catalog')
     .option('--limit <count>', 'maximum of lines', parseCount, 50)
     .option('--offset <count>', 'without the first ones', parseOffset, 0)
-    .option('--json', 'print JSON')
     .action((options: LogOptions) => showLog(context, options));
 };
 

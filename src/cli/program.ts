@@ -115,11 +115,20 @@ async function register(
   context: CommandContext,
 ): Promise<void> {
   (await load()).register(program, context);
-  for (const command of program.commands) {
-    const about = commands[command.name()];
+  for (const [name, about] of Object.entries(commands)) {
+    const command = program.commands.find((one) => one.name() === name);
+    if (!command) throw new Error(`no file has the command ${name}`);
     if (about) command.description(about);
+    offerJson(command);
     pointToHelp(command);
   }
+}
+
+/** Every command can print JSON, except those that print a script or JSON anyway. A command that defines the option itself says what it prints. */
+export function offerJson(command: Command): void {
+  for (const sub of command.commands) offerJson(sub);
+  if (command.commands.length > 0 || ['completion', 'datex', 'worker'].includes(command.name())) return;
+  if (!command.options.some(({ long }) => long === '--json')) command.option('--json', 'print JSON');
 }
 
 /** Who calls a command in a wrong way is told where its own options stand. */

@@ -9,7 +9,6 @@ export const register: Register = (program, context) => {
     .description(
       'which generation of the index searches read, how far another one is built, which processes use the index',
     )
-    .option('--json', 'print JSON')
     .action(({ json }: { json?: boolean }) => showStatus(context, json));
 
   index
@@ -18,7 +17,6 @@ export const register: Register = (program, context) => {
       'build a new generation of the index from the documents, and have searches read it; they go on meanwhile',
     )
     .option('--catalog <id>', 'rebuild only the entries of this catalog id')
-    .option('--json', 'print JSON')
     .action(({ catalog, json }: { catalog?: string; json?: boolean }) =>
       catalog === undefined ? rebuild(context, json) : rebuildCatalog(context, catalog, json),
     );

@@ -18,7 +18,6 @@ export const register: Register = (program, context) =>
   program
     .command('status')
     .argument('[addresses...]', 'of processes (OPERATIONS_PORT) or roles, here or elsewhere', collectUrls)
-    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action((addresses: string[] = [], { json }: { json?: boolean } = {}) =>
       showStatus(context, addresses, json),

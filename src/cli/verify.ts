@@ -13,7 +13,6 @@ export const register: Register = (program, context) =>
       parseSubscriber,
     )
     .option('--quiet', 'only what is wrong')
-    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (place: string | undefined, options: VerifyOptions) =>
       (await import('./verify/run.ts')).verify(place, options, context),
