@@ -65,10 +65,7 @@ interface ListOptions {
   json?: boolean;
 }
 
-async function list(
-  context: CommandContext,
-  { owner, type, network, limit, json }: ListOptions,
-): Promise<void> {
+async function list(context: CommandContext, { owner, type, network, limit, json }: ListOptions) {
   await withDatabase(context, async (database, config) => {
     const catalogs = await listCatalogs(database, {
       owner: owner && identityOf(owner, config.REGISTRY_NAME),

@@ -99,12 +99,7 @@ const pollMs = 100;
 const shownLines = 20;
 
 /** Makes everything of a node due, and waits until the running crawler has done it. */
-async function crawlNow(
-  context: CommandContext,
-  node: string,
-  seconds: number,
-  json?: boolean,
-): Promise<void> {
+async function crawlNow(context: CommandContext, node: string, seconds: number, json?: boolean) {
   await act(context, `See why: signpost doctor ${node}`, async (acting, { REGISTRY_NAME }) => {
     const { database } = acting;
     const identity = identityOf(node, REGISTRY_NAME);

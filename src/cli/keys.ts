@@ -142,11 +142,7 @@ Examples:
   $ signpost keys show bpp.example.com
   $ signpost keys show bpp.example.com --key-id key-2 --json`;
 
-function showKey(
-  subscriber: string | undefined,
-  { keyId, json }: ShowOptions,
-  context: CommandContext,
-): void {
+function showKey(subscriber: string | undefined, { keyId, json }: ShowOptions, context: CommandContext) {
   const config = context.config();
   const id = subscriber ?? config.identities.publisher.id;
   const own = listLocalKeys(config).filter((key) => key.id === id);

@@ -109,11 +109,7 @@ export async function buildWholeProgram(context: CommandContext): Promise<Comman
   return program;
 }
 
-async function register(
-  program: Command,
-  { commands, load }: CommandFile,
-  context: CommandContext,
-): Promise<void> {
+async function register(program: Command, { commands, load }: CommandFile, context: CommandContext) {
   (await load()).register(program, context);
   for (const [name, about] of Object.entries(commands)) {
     const command = program.commands.find((one) => one.name() === name);

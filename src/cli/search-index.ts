@@ -105,10 +105,7 @@ async function rebuildCatalog(context: CommandContext, id: string, json?: boolea
   printResult(context, json, { documents, mended }, text);
 }
 
-async function check(
-  context: CommandContext,
-  { mend = false, json }: { mend?: boolean; json?: boolean },
-): Promise<void> {
+async function check(context: CommandContext, { mend = false, json }: { mend?: boolean; json?: boolean }) {
   const { describeDifference } = await import('../search/port.ts');
   const { documents, differences, mended } = await withIndex(context, (index) =>
     index.check({

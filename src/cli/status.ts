@@ -40,11 +40,7 @@ interface Stored {
   crawl: CrawlSummary;
 }
 
-async function showStatus(
-  context: CommandContext,
-  addresses: readonly string[],
-  json = false,
-): Promise<void> {
+async function showStatus(context: CommandContext, addresses: readonly string[], json = false) {
   const config = context.config();
   const isElsewhere = addresses.length > 0;
   const asked = await (isElsewhere ? askAddresses(addresses) : askRoles(config, context.isSet('ROLES')));

@@ -69,7 +69,7 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
       headers: {
         authorization,
         'content-type': 'application/json',
-        ...traceHeader(message),
+        ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
         ...message.headers,
       },
       body: isWhole ? sent : sent.pieces,
@@ -104,10 +104,6 @@ function beginningOf(body: Message['body']): string {
     text += piece.toString('utf8', 0, shownRequestBytes - text.length);
   }
   return text;
-}
-
-function traceHeader({ traceparent }: Message): { traceparent?: string } {
-  return traceparent === undefined ? {} : { traceparent };
 }
 
 /** The status says what became of the message, also where the rest of the answer is endless, cut off or in some encoding. */

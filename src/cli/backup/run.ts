@@ -70,11 +70,7 @@ async function makeEmpty(directory: string): Promise<void> {
   });
 }
 
-async function copyFiles(
-  config: Config,
-  paths: { data: string; publisher: string },
-  hasPublisher: boolean,
-): Promise<void> {
+async function copyFiles(config: Config, paths: { data: string; publisher: string }, hasPublisher: boolean) {
   const copy = async () => {
     await copyDirectory(config.DATA_DIR, paths.data);
     if (hasPublisher && !isInside(config)) await copyDirectory(config.publisherDir, paths.publisher);

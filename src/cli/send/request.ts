@@ -10,7 +10,7 @@ import { CommandError, reasonOf } from '../command.ts';
 
 export type Method = Endpoint['method'];
 
-interface DraftOptions {
+export interface DraftOptions {
   to: string;
   method: Method;
   /** Named by the person; otherwise the address or the file tells. */

@@ -37,7 +37,16 @@ export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
                 ))}
               </select>
             </label>
-            <button type="button" class="link small" onClick={() => void copyLink(query)}>
+            <button
+              type="button"
+              class="link small"
+              onClick={() =>
+                void copy(
+                  new URL(hrefTo('find', toParams(query)), location.href).href,
+                  'a link that asks the same',
+                )
+              }
+            >
               <Icon name="link" /> Copy link
             </button>
           </div>
@@ -72,10 +81,6 @@ function spellTotal({ total, orMore, resourceCount }: FindAnswer, shown: number)
   const hidden = resourceCount - shown;
   const dropped = hidden > 0 ? `, ${spellCount(hidden)} of them without such an offer` : '';
   return `${spellCount(all)}${orMore ? ' or more' : ''} ${all === 1 ? 'result' : 'results'}${dropped}`;
-}
-
-function copyLink(query: FindQuery): Promise<void> {
-  return copy(new URL(hrefTo('find', toParams(query)), location.href).href, 'a link that asks the same');
 }
 
 function Pager({ query, answer }: { query: FindQuery; answer: FindAnswer }) {
