@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { type AnswerHead, FetchFailure } from '../http/fetch-failure.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { Logger } from '../logger.ts';
@@ -141,12 +142,8 @@ export async function findAnswerSigner(
 function readAcknowledgement(
   body: Buffer,
 ): Pick<ReceivedAnswer, 'acknowledgement' | 'error' | 'code' | 'path'> {
-  let parsed: Json;
-  try {
-    parsed = JSON.parse(body.toString('utf8'));
-  } catch {
-    return {};
-  }
+  const parsed: Json | undefined = attempt(() => JSON.parse(body.toString('utf8')));
+  if (parsed === undefined) return {};
   const { message } = isJsonObject(parsed) ? parsed : {};
   const { status } = isJsonObject(message) ? message : {};
   const nack = readNack(parsed);

@@ -1,3 +1,4 @@
+import { attempt } from '../../attempt.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { identityOf, namesIdentity } from '../../protocol/identity.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
@@ -35,11 +36,7 @@ export function keyNamesOf(manifest: JsonObject, records: readonly ParticipantRe
 }
 
 function rawKey(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : parsePublicKey(text).export({ format: 'jwk' }).x;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => parsePublicKey(text ?? '').export({ format: 'jwk' }).x);
 }
 
 /** The registry's answers about the claimed record ids. "Unavailable" is a value: documents signed with other keys need not wait. */
@@ -48,11 +45,7 @@ export type KeyAnswer = KeyLookup | { kind: 'unavailable'; reason: string };
 
 /** The record id of the key that a document claims, so that it can be looked up; undefined where it claims none. */
 export function claimedRecordId(document: JsonObject): string | undefined {
-  try {
-    return splitKeyId(claimedKeyOf(document)).recordId;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => splitKeyId(claimedKeyOf(document)).recordId);
 }
 
 /** Returns the registry's record id of the key that signed the document as received. */
