@@ -15,11 +15,7 @@ export interface SendOptions extends SignerOptions, Omit<DraftOptions, 'bytes'> 
   json?: boolean;
 }
 
-export async function send(
-  file: string | undefined,
-  options: SendOptions,
-  context: CommandContext,
-): Promise<void> {
+export async function send(file: string | undefined, options: SendOptions, context: CommandContext) {
   const self = resolveSigner(options, context.config());
   const draft = prepareDraft({
     ...options,

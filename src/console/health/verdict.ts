@@ -12,11 +12,7 @@ const failures: Record<keyof typeof goals, string> = {
 };
 
 /** @param rows of the last minutes: a goal is missed where each of them misses it */
-export function findReasons(
-  troubles: readonly Trouble[],
-  parked: number,
-  rows: readonly SeriesRow[],
-): string[] {
+export function findReasons(troubles: readonly Trouble[], parked: number, rows: readonly SeriesRow[]) {
   const missed = (Object.keys(goals) as (keyof typeof goals)[]).filter((name) => {
     const values = rows.flatMap((row) => row[seriesNames.indexOf(name) + 1] ?? []);
     return values.length > 0 && values.every((value) => value > goals[name]);

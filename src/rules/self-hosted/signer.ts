@@ -49,12 +49,7 @@ export function claimedRecordId(document: JsonObject): string | undefined {
 }
 
 /** Returns the registry's record id of the key that signed the document as received. */
-export function verifySigner(
-  kind: HostedDocument,
-  document: JsonObject,
-  node: HostingNode,
-  keys: Keys,
-): string {
+export function verifySigner(kind: HostedDocument, document: JsonObject, node: HostingNode, keys: Keys) {
   const { subscriberId, recordId } = splitKeyId(claimed(kind, document));
   if (subscriberId !== undefined && identityOf(subscriberId, node.registryName) !== node.identity) {
     throw new TrustFault(
@@ -79,10 +74,7 @@ export function verifySigner(
 }
 
 /** Whether a name in a document (nodeId, bppId, subscriber_id) is the node's. */
-export function namesNode(
-  name: string,
-  { identity, recordSubscriberId, registryName }: HostingNode,
-): boolean {
+export function namesNode(name: string, { identity, recordSubscriberId, registryName }: HostingNode) {
   return namesIdentity(name, identity, recordSubscriberId, registryName);
 }
 
