@@ -121,7 +121,7 @@ async function release(context: CommandContext, id: string, json?: boolean): Pro
   const text =
     owner === null
       ? `${id} belongs to nobody already.`
-      : `${id} belonged to ${owner}. It is served as it is until somebody publishes it anew.`;
+      : `${id} belonged to ${owner}. It stays published until somebody publishes it again.`;
   printResult(context, json, { id, formerOwner: owner }, text);
 }
 

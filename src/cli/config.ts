@@ -34,7 +34,7 @@ function check(context: CommandContext, json = false): void {
   const rows = findings.map(({ kind, setting, message }) => [
     ...[kind === 'wrong' ? 'FAULT' : 'warn', setting, message],
   ]);
-  const nothing = 'The settings can be read, and nothing about them is unusual.';
+  const nothing = 'The settings are valid, and nothing about them is unusual.';
   const text = rows.length === 0 ? nothing : renderTable(['', 'SETTING', 'WHAT'], rows);
   printResult(context, json, { findings }, text);
   if (findings.length > 0) context.setExitCode(1);

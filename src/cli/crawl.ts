@@ -22,14 +22,14 @@ export const register: Register = (program, context) => {
 
   crawl
     .command('status')
-    .description('whom the crawler reads, in which state the catalogs are, what comes next and when')
+    .description('show the nodes that the crawler reads, the states of their catalogs, and the next work')
     .option('--node <subscriber>', 'the catalogs of this node, one by one', parseSubscriber)
     .option('--limit <count>', 'maximum of nodes, failing ones first', parseCount, 100)
     .action((options: StatusOptions) => showStatus(context, options));
 
   crawl
     .command('now')
-    .description('have a node crawled now, and show what came of it')
+    .description('crawl a node now, and show the result')
     .argument('<node>', 'domain or subscriberId of the node', parseSubscriber)
     .option('--timeout <seconds>', 'how long to wait for it', parseCount, 60)
     .action((node: string, { timeout, json }: { timeout: number; json?: boolean }) =>
@@ -38,7 +38,7 @@ export const register: Register = (program, context) => {
 
   crawl
     .command('log')
-    .description('what the crawler did not take, or tells of, and what to do about it; the latest first')
+    .description('list the problems that the crawler found, and what to do about them; the latest first')
     .option('--node <subscriber>', 'only what concerns this node', parseSubscriber)
     .option('--catalog <id>', 'only what concerns this catalog')
     .option('--limit <count>', 'maximum of lines', parseCount, 50)
@@ -124,7 +124,7 @@ function waitUntil(end: number): (holds: () => Promise<boolean>) => Promise<void
   return async (holds) => {
     while (!(await holds())) {
       if (Date.now() > end)
-        throw new CommandError('Nobody has crawled it in time. Is the discovery service running?');
+        throw new CommandError('It was not crawled in time. Is the discovery service running?');
       await delay(pollMs);
     }
   };

@@ -47,7 +47,7 @@ export const register: Register = (program, context) => {
     .argument('[id]', 'as listed, such as push-7 or callback-12', readDeliveryId)
     .option('--all', 'all parked deliveries')
     .action((id: DeliveryId | undefined, { all = false, json }: { all?: boolean; json?: boolean }) => {
-      if ((id === undefined) !== all) throw new CommandError('Name one delivery to replay, or say --all.');
+      if ((id === undefined) !== all) throw new CommandError('Name one delivery to replay, or add --all.');
       return id === undefined ? replayAll(context, json) : replayOne(context, id, json);
     });
 

@@ -119,7 +119,7 @@ export function offerJson(command: Command): void {
 /** Who calls a command in a wrong way is told where its own options stand. */
 function pointToHelp(command: Command, parents = 'signpost'): void {
   const name = `${parents} ${command.name()}`;
-  command.showHelpAfterError(`(${name} --help says how it is called)`);
+  command.showHelpAfterError(`(${name} --help shows how to use it)`);
   for (const sub of command.commands) pointToHelp(sub, name);
 }
 

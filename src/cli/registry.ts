@@ -156,7 +156,7 @@ export const register: Register = (program, context) => {
 };
 
 const subscriberHelp = 'a domain, or namespace/registry';
-const cacheHint = `\nReaders may keep a record for its ttl (${defaultTtlSeconds} s unless set otherwise): until then the change may not be seen everywhere.`;
+const cacheHint = `\nReaders may keep a record for its ttl (${defaultTtlSeconds} s unless set otherwise): until then, some may not see the change.`;
 const examples = `
 Examples:
   $ signpost registry register bpp.example.com --url https://bpp.example.com --public-key awGPjRK6… --type BPP --network example.org/retail

@@ -9,7 +9,7 @@ export const register: Register = (program, context) =>
     .option('--key <key>', 'recordId=publicKey; may be repeated', collectTexts)
     .option(
       '--node <subscriber>',
-      'whose they must be; otherwise whoever they say they are of',
+      'node that they must belong to (default: the one that they name)',
       parseSubscriber,
     )
     .option('--quiet', 'only what is wrong')

@@ -185,7 +185,7 @@ async function compareTree(place: string, { index, config, keys }: TreeTools) {
     if (!(error instanceof CommandError)) throw error;
     const suspect: Suspect = {
       ...{ kind: 'file', name: `files ${place}`, progress: error.message },
-      message: `published files of ${place} were not compared. ${error.message}`,
+      message: `the published files of ${place} were not compared. ${error.message}`,
     };
     return { suspects: [suspect], documents: 0 };
   }

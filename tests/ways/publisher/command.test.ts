@@ -143,7 +143,7 @@ describe('publish, where no publisher runs', () => {
     expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('either --to or --self') });
   });
 
-  it('tells what has changed from what was so already, and of many catalogs only how many there are of each', async () => {
+  it('tells what has changed from what is unchanged, and of many catalogs only how many there are of each', async () => {
     const file = write('cups.json', [smallCatalog('cup-0', ['small']), smallCatalog('cup-1', ['small'])]);
     expect((await publish([file], settings)).out).toContain('2 catalogs: 2 changed.');
     write('cups.json', [smallCatalog('cup-0', ['large']), smallCatalog('cup-1', ['small'])]);
@@ -167,7 +167,7 @@ describe('publish, where no publisher runs', () => {
     const paused = await change(['pause', 'coffee'], settings);
     expect(paused).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^coffee +PAUSED$/m) });
     expect((await entries(settings)).get('coffee')).toMatchObject({ isActive: false });
-    expect((await change(['pause', 'coffee'], settings)).out).toMatch(/^coffee +PAUSED +it was so already$/m);
+    expect((await change(['pause', 'coffee'], settings)).out).toMatch(/^coffee +PAUSED +unchanged$/m);
     const resumed = await change(['resume', 'coffee'], settings);
     expect(resumed).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^coffee +RESUMED$/m) });
     expect((await entries(settings)).get('coffee')).toMatchObject({ isActive: true });
@@ -175,7 +175,7 @@ describe('publish, where no publisher runs', () => {
 
   it('asks before it retires, and where there is nobody to ask it wants to be told --yes', async () => {
     const nobody = await change(['retire', 'coffee'], settings);
-    expect(nobody).toMatchObject({ exitCode: 1, out: '', notes: expect.stringContaining('say --yes') });
+    expect(nobody).toMatchObject({ exitCode: 1, out: '', notes: expect.stringContaining('add --yes') });
     const no = await change(['retire', 'coffee', 'tea'], settings, false);
     expect(no).toMatchObject({ exitCode: 1, out: '' });
     expect(no.notes).toContain('Retire 2 catalogs (coffee, tea)? This is for ever');
@@ -188,7 +188,7 @@ describe('publish, where no publisher runs', () => {
   it('retires for ever', async () => {
     const retired = await change(['retire', 'coffee', 'tea', '--yes'], settings);
     expect(retired.out).toMatch(/^coffee +RETIRED$/m);
-    expect(retired.out).toMatch(/^tea +RETIRED +it was so already$/m);
+    expect(retired.out).toMatch(/^tea +RETIRED +unchanged$/m);
     const again = await publish([write('coffee.json', smallCatalog('coffee'))], settings);
     expect(again).toMatchObject({ exitCode: 1, out: expect.stringContaining('never comes back') });
     const unknown = await change(['retire', 'cofee', '--yes', '--json'], settings);
