@@ -130,12 +130,9 @@ function waitUntil(end: number): (holds: () => Promise<boolean>) => Promise<void
   };
 }
 
-interface LogOptions {
-  node?: string;
+interface LogOptions extends StatusOptions {
   catalog?: string;
-  limit: number;
   offset: number;
-  json?: boolean;
 }
 
 async function showLog(context: CommandContext, options: LogOptions): Promise<void> {

@@ -143,7 +143,7 @@ describe('publish, where no publisher runs', () => {
     expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('either --to or --self') });
   });
 
-  it('tells what has changed from what is unchanged, and of many catalogs only how many there are of each', async () => {
+  it('tells what has changed from what was so already, and of many catalogs only how many there are of each', async () => {
     const file = write('cups.json', [smallCatalog('cup-0', ['small']), smallCatalog('cup-1', ['small'])]);
     expect((await publish([file], settings)).out).toContain('2 catalogs: 2 changed.');
     write('cups.json', [smallCatalog('cup-0', ['large']), smallCatalog('cup-1', ['small'])]);
@@ -178,7 +178,7 @@ describe('publish, where no publisher runs', () => {
     expect(nobody).toMatchObject({ exitCode: 1, out: '', notes: expect.stringContaining('add --yes') });
     const no = await change(['retire', 'coffee', 'tea'], settings, false);
     expect(no).toMatchObject({ exitCode: 1, out: '' });
-    expect(no.notes).toContain('Retire 2 catalogs (coffee, tea)? This is for ever');
+    expect(no.notes).toContain('Retire 2 catalogs (coffee, tea)? This is permanent');
     expect(no.notes).toContain('Nothing was retired.');
     expect((await entries(settings)).get('coffee')).not.toHaveProperty('retiredAt');
     const yes = await change(['retire', 'tea'], settings, true);
