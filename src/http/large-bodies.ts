@@ -1,14 +1,13 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import { type PlainError, plainError, reviveError } from '../carried-error.ts';
+import { reviveError } from '../carried-error.ts';
 import type { Logger } from '../logger.ts';
-import { type Action, actions } from '../protocol/actions.ts';
-import { type Envelope, parseEnvelope } from '../protocol/envelope.ts';
+import type { Action } from '../protocol/actions.ts';
+import type { Envelope } from '../protocol/envelope.ts';
 import { overloaded, ProtocolError } from '../protocol/errors.ts';
-import { type Json, parseJson } from '../protocol/json.ts';
-import { joinJson, splitJson } from '../protocol/json-pieces.ts';
-import { findMessageId } from '../protocol/message-id.ts';
+import { joinJson } from '../protocol/json-pieces.ts';
 import { messageIdScanUrl, scanMessageId } from '../protocol/message-id-scan.ts';
 import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
+import { type AsideResult, type AsideTask, readAside, readAsideUrl } from './read-aside.ts';
 
 // Large bodies are parsed and checked in a thread, and joined here a few milliseconds at a time: to read five megabytes at once takes most of a second.
 
@@ -78,40 +77,3 @@ async function join(pieces: readonly string[]): Promise<{ envelope: Envelope; sp
   spentMs += performance.now() - began;
   return { envelope: joined.value() as unknown as Envelope, spentMs };
 }
-
-// The work of a thread on a large body: it parses and checks the body, and returns it in pieces.
-
-interface AsideTask {
-  body: Uint8Array;
-  method: string;
-  path: string;
-  now: Date;
-}
-
-interface AsideResult {
-  messageId?: string;
-  /** Pieces of the envelope (json-pieces.ts), or the ProtocolError that refused it. */
-  outcome: { pieces: string[] } | { refused: PlainError };
-}
-
-function readAside({ body, method, path, now }: AsideTask): AsideResult {
-  let json: Json | undefined;
-  try {
-    json = parseJson(body);
-    const { context, message } = parseEnvelope(json, actionAt(method, path), now);
-    const messageId = findMessageId(json);
-    return { messageId, outcome: { pieces: splitJson({ context, message } as unknown as Json) } };
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    const messageId = findMessageId(json) ?? scanMessageId(body);
-    return { messageId, outcome: { refused: plainError(error) } };
-  }
-}
-
-function actionAt(method: string, path: string): Action {
-  const action = Object.values(actions).find((each) => each.method === method && each.path === path);
-  if (action === undefined) throw new TypeError(`there is no ${method} ${path}`);
-  return action;
-}
-
-const readAsideUrl = import.meta.url;

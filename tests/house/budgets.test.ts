@@ -14,7 +14,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/delivery': { lines: 1830, names: 70 },
   'src/demo': { lines: 720, names: 31 },
   'src/discovery': { lines: 6950, names: 235 },
-  'src/http': { lines: 4550, names: 176 },
+  'src/http': { lines: 4550, names: 180 },
   'src/import': { lines: 3450, names: 116 },
   'src/mcp': { lines: 1160, names: 43 },
   'src/protocol': { lines: 5150, names: 375 },
