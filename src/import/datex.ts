@@ -2,13 +2,14 @@ import type { Address } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import type { JsonItems } from '../protocol/json-items.ts';
-import { powerIn, readCurrency } from './cell-values.ts';
+import { powerIn, readCurrency, textOf } from './cell-values.ts';
+import { datexFields } from './datex-fields.ts';
 import { enumOf, firstObject, listIn, memberOf, wordsOf } from './datex-members.ts';
 import { availabilities, connectorTypes, energyRates, plainName } from './datex-values.ts';
-import { type Report, textOf } from './ocpi-members.ts';
+import { noteRest } from './field-table.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import type { Attributes, Availability, Charger, Problem, Station, Tariff } from './station.ts';
+import type { Attributes, Availability, Charger, Problem, Report, Station, Tariff } from './station.ts';
 import { slugOf } from './template.ts';
 
 // DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An EnergyInfrastructureStation is
@@ -53,11 +54,18 @@ function* readStations(
   problems: Problem[],
 ): Generator<Station> {
   for (const sites of lists)
-    for (const site of sites)
+    for (const site of sites) {
+      const at = `site ${textOf(memberOf(site, 'idG')) ?? '?'}`;
+      noteRest(site, 'energyInfrastructureSite', datexFields, reporter(at, problems));
       for (const given of listIn(site, 'energyInfrastructureStation')) {
         const station = stationOf(given, firstObject(site), statuses, problems);
         if (station) yield station;
       }
+    }
+}
+
+function reporter(at: string, problems: Problem[]): Report {
+  return (why, more) => void problems.push({ at, why, kind: 'value', ...more });
 }
 
 /** The payloads of a document: one, several, or a message container of them. */
@@ -73,7 +81,15 @@ function payloadsOf(document: Json): JsonObject[] {
 }
 
 function statusesOf(payload: JsonObject, problems: Problem[]): [string, Availability][] {
-  return listIn(memberOf(payload, 'EnergyInfrastructureStatusPublication'), 'energyInfrastructureSiteStatus')
+  const sites = listIn(
+    memberOf(payload, 'EnergyInfrastructureStatusPublication'),
+    'energyInfrastructureSiteStatus',
+  );
+  for (const site of sites) {
+    const at = `status of site ${textOf(memberOf(memberOf(site, 'reference'), 'idG')) ?? '?'}`;
+    noteRest(site, 'energyInfrastructureSiteStatus', datexFields, reporter(at, problems));
+  }
+  return sites
     .flatMap((site) => listIn(site, 'energyInfrastructureStationStatus'))
     .flatMap((station) => listIn(station, 'refillPointStatus'))
     .flatMap((holder) => {
@@ -86,22 +102,11 @@ function statusesOf(payload: JsonObject, problems: Problem[]): [string, Availabi
       const value = enumOf(memberOf(point, 'status'));
       const status = availabilities.get(plainName(value ?? ''));
       const reportedAt = textOf(memberOf(point, 'lastUpdated'));
-      const at = `status of ${id ?? '?'}`;
+      const report = reporter(`status of ${id ?? '?'}`, problems);
       if (memberOf(point, 'energyRateUpdate') !== undefined)
-        problems.push({
-          at,
-          column: 'energyRateUpdate',
-          why: 'is not taken over: the price is old',
-          kind: 'value',
-        });
+        report('is not imported: the price is old', { column: 'energyRateUpdate' });
       if (id === undefined || status === undefined) {
-        problems.push({
-          at,
-          column: 'status',
-          value,
-          why: 'is no status of a charging point',
-          kind: 'value',
-        });
+        report('is no status of a charging point', { column: 'status', value });
         return [];
       }
       return [[id, { status, ...(reportedAt !== undefined && { reportedAt }) }] as [string, Availability]];
@@ -116,7 +121,7 @@ function stationOf(
 ): Station | undefined {
   const id = textOf(memberOf(station, 'idG'));
   const at = `station ${id ?? '?'}`;
-  const report: Report = (why, more) => void problems.push({ at, why, kind: 'value', ...more });
+  const report = reporter(at, problems);
   if (id === undefined) {
     report('needs an idG', { kind: 'left-out' });
     return undefined;
@@ -256,7 +261,7 @@ function tariffsOf(point: JsonObject, report: Report): PlainTariff[] {
 function reportRates(holders: readonly JsonObject[], report: Report): void {
   const kinds = holders.flatMap((holder) => Object.keys(firstObject(memberOf(holder, 'rates'))));
   for (const value of kinds.filter((kind) => !/Unknown|Unspecified/i.test(kind)))
-    report('is not taken over: the price is missing', { column: 'rates', value });
+    report('is not imported: the price is missing', { column: 'rates', value });
 }
 
 /** Opening times in the notation of OCPI. */
@@ -276,7 +281,7 @@ function openingTimesOf(given: Json | undefined, report: Report): Json | undefin
       ['endOfPeriod', 'recurringSpecialDay', 'applicableMonth'].some((name) => memberOf(one, name)),
     );
     if (isLimited || (weeks.length > 0 && named.length === 0)) {
-      report('is not for every week: not taken over', { column: 'operatingHours.validPeriod' });
+      report('is not for every week: not imported', { column: 'operatingHours.validPeriod' });
       return [];
     }
     return (named.length > 0 ? named : weekdays).flatMap((day) =>

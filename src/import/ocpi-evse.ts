@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
-import { type Power, powerIn } from './cell-values.ts';
-import { noteRest, type Report, textOf } from './ocpi-members.ts';
-import type { Attributes, Availability, Charger, Source } from './station.ts';
+import { type Power, powerIn, textOf } from './cell-values.ts';
+import type { Attributes, Availability, Charger, Report, Source } from './station.ts';
 
 // An EVSE of OCPI: each of its connectors is a charger, with the status of the EVSE and when it was reported. An EVSE that is not there yet, or no more,
 // is left out.
@@ -31,7 +30,6 @@ export function chargersOfEvse(evse: Json, context: EvseContext): Charger[] {
     report('is left out: it is not there', { column: 'evses.status', value: evse.status, kind: 'note' });
     return [];
   }
-  noteRest(evse, 'evses.', report);
   const connectors = Array.isArray(evse.connectors) ? evse.connectors : [];
   if (connectors.length === 0) report('has no connector', { column: path, value: uid, kind: 'left-out' });
   return connectors.flatMap((connector, index) => {
@@ -52,7 +50,6 @@ function chargerOf(
   connector: JsonObject,
   { at, id, evse, stationName, shared, report }: EvseContext & { id: string; evse: JsonObject },
 ): Charger {
-  noteRest(connector, 'evses.connectors.', report);
   const standard = textOf(connector.standard);
   const connectorType = standard === undefined ? undefined : connectorTypeOf(standard);
   if (connectorType === undefined)

@@ -124,12 +124,19 @@ describe('an OCPI location', () => {
     ]);
   });
 
-  it('tells which members are not taken over', () => {
+  it('reports which members are not imported', () => {
     const { problems } = read({ ...location, facilities: ['CAFE'], images: [] });
     expect(problems).toMatchObject([{ column: 'facilities', kind: 'note' }]);
     const operator = { name: 'BeCharged', website: 'https://becharged.example' };
     expect(read({ ...location, operator }).problems).toMatchObject([
       { column: 'operator.website', kind: 'note' },
+    ]);
+    const evses = [
+      { ...evse, directions: [{ text: 'Left' }], floor_level: null },
+      { ...evse, uid: '2', directions: [{}] },
+    ];
+    expect(read({ ...location, evses }).problems).toMatchObject([
+      { column: 'evses.directions', kind: 'note' },
     ]);
   });
 });

@@ -2,13 +2,14 @@ import type { Address } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import type { JsonItems } from '../protocol/json-items.ts';
-import { readNumber } from './cell-values.ts';
+import { readNumber, textOf } from './cell-values.ts';
+import { noteRest } from './field-table.ts';
 import { chargersOfEvse } from './ocpi-evse.ts';
-import { noteRest, type Report, textOf } from './ocpi-members.ts';
+import { ocpiFields } from './ocpi-fields.ts';
 import { tariffOf } from './ocpi-tariff.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import type { Problem, Station, Tariff } from './station.ts';
+import type { Problem, Report, Station, Tariff } from './station.ts';
 
 /**
  * OCPI 2.2.1 and 2.3.0 locations as charging stations: a Location is a station, each Connector of each EVSE a charger. docs/charging.md
@@ -93,8 +94,7 @@ function stationOf(
     });
     return undefined;
   }
-  noteRest(location, '', report);
-  if (isJsonObject(location.operator)) noteRest(location.operator, 'operator.', report);
+  noteRest(location, '', ocpiFields, report);
 
   const name = textOf(location.name) ?? textOf(location.address);
   const operatorName = isJsonObject(location.operator) ? textOf(location.operator.name) : undefined;

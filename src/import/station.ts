@@ -95,6 +95,9 @@ export interface Problem {
   kind: 'left-out' | 'value' | 'doubt' | 'note';
 }
 
+/** Reports a problem of one thing in the source; a lost value, unless it says otherwise. */
+export type Report = (why: string, more?: Partial<Problem>) => void;
+
 /** Whether a value of the source is missing in the result. */
 export function isLoss({ kind }: Problem): boolean {
   return kind === 'left-out' || kind === 'value';

@@ -42,10 +42,10 @@ export function compareColumns(mapping: Mapping, columns: readonly string[]): Pr
   const named = [...mapping.columns, ...(connectors?.json === undefined ? [] : [connectors.json])];
   return [
     ...(ignore === '*'
-      ? noteAbout(unused, 'not taken over, because the mapping ignores all that it does not name')
+      ? noteAbout(unused, 'not imported, because the mapping ignores all that it does not name')
       : noteAbout(
           unused.filter((column) => !ignore.has(column)),
-          'not taken over, because the mapping does not name them',
+          'not imported, because the mapping does not name them',
         )),
     ...noteAbout(
       named.filter((column) => !isMade(column) && !columns.includes(column)),
