@@ -6,12 +6,12 @@ import type { ConnectorSection } from './mapping-file.ts';
 
 export type Cells = ReadonlyMap<string, string>;
 
-export interface FoundConnectors {
+interface FoundConnectors {
   connectors: Map<string, string>[];
   problems: CellProblem[];
 }
 
-export interface CellProblem {
+interface CellProblem {
   column: string;
   value: string;
   why: string;

@@ -10,60 +10,60 @@ const siteStatus = 'energyInfrastructureSiteStatus';
 const stationStatus = `${siteStatus}.energyInfrastructureStationStatus`;
 const status = `${stationStatus}.refillPointStatus`;
 
+const record = 'about the record';
 const pricesMissing = 'nowhere: reported as a missing price';
 
-const aboutTheRecord = (holder: string): [path: string, destination: string][] =>
-  ['versionG', 'lastUpdated', 'externalIdentifier'].map((member) => [
-    `${holder}.${member}`,
-    'about the record',
-  ]);
-
-/** A station inherits these fields from its site. */
-const ofBoth: readonly [path: string, destination: string][] = [
-  ['name', 'catalog.descriptor.name, names of the chargers'],
-  ['operator.name', 'provider.descriptor.name'],
-  ['operator.externalCode', 'catalog.id, provider.id'],
-  ['operator.externalIdentifier', 'catalog.id, provider.id'],
-  ['locationReference.pointByCoordinates', 'provider.availableAt.geo'],
-  ['locationReference.coordinatesForDisplay', 'provider.availableAt.geo'],
-  ['locationReference.address', 'provider.availableAt.address'],
-  ['locationReference.timeZone', 'attributes.timeZone'],
-  ['operatingHours', 'attributes.openingHours'],
-  ['rates', pricesMissing],
-];
+const under = (holders: readonly string[], fields: Record<string, string>) =>
+  holders.flatMap((holder) => Object.entries(fields).map(([path, to]) => [`${holder}.${path}`, to] as const));
 
 export const datexFields = fieldTable(
   [
-    ...[site, station].flatMap((holder) =>
-      ofBoth.map(([path, to]): [string, string] => [`${holder}.${path}`, to]),
-    ),
-    ...[site, station, point, rate].flatMap(aboutTheRecord),
-    [`${site}.idG`, 'about the record'],
-    [`${site}.additionalInformation`, 'catalog.descriptor.name'],
-    [`${station}.idG`, 'catalog.id, provider.id'],
-    [`${point}.idG`, 'attributes.evseId, id of the charger'],
-    [`${point}.currentType`, 'attributes.powerType'],
-    [`${point}.availableChargingPower`, 'attributes.ratedPower'],
-    [`${point}.connector.connectorType`, 'attributes.connectorType, connectorDescription'],
-    [`${point}.connector.connectorFormat`, 'attributes.connectorFormat'],
-    [`${point}.connector.maxPowerAtSocket`, 'attributes.ratedPower'],
-    [`${point}.rates`, pricesMissing],
-    [`${rate}.idG`, 'offers.id'],
-    [`${rate}.ratePolicy`, 'offers.descriptor.code'],
-    [`${rate}.applicableCurrency`, 'considerations.currency'],
-    [`${rate}.energyPrice.priceType`, 'one consideration for each type; components.type'],
-    [`${rate}.energyPrice.value`, 'components.value; their highest is considerations.value'],
-    [`${rate}.energyPrice.taxIncluded`, 'components.taxIncluded'],
-    [`${rate}.energyPrice.taxRate`, 'components.taxPercent'],
-    [`${rate}.energyPrice.timeBasedApplicability`, 'components.restrictions'],
-    [`${siteStatus}.reference`, 'about the record'],
-    [`${siteStatus}.lastUpdated`, 'about the record'],
-    [`${stationStatus}.reference`, 'about the record'],
-    [`${stationStatus}.lastUpdated`, 'about the record'],
-    [`${status}.reference`, 'which charger it is of'],
-    [`${status}.status`, 'attributes.availability.status'],
-    [`${status}.lastUpdated`, 'attributes.availability.reportedAt'],
-    [`${status}.energyRateUpdate`, pricesMissing],
+    ...under([site, station, point, rate], {
+      versionG: record,
+      lastUpdated: record,
+      externalIdentifier: record,
+    }),
+    ...under([siteStatus, stationStatus], { reference: record, lastUpdated: record }),
+    // A station inherits these fields from its site.
+    ...under([site, station], {
+      name: 'catalog.descriptor.name, names of the chargers',
+      'operator.name': 'provider.descriptor.name',
+      'operator.externalCode': 'catalog.id, provider.id',
+      'operator.externalIdentifier': 'catalog.id, provider.id',
+      'locationReference.pointByCoordinates': 'provider.availableAt.geo',
+      'locationReference.coordinatesForDisplay': 'provider.availableAt.geo',
+      'locationReference.address': 'provider.availableAt.address',
+      'locationReference.timeZone': 'attributes.timeZone',
+      operatingHours: 'attributes.openingHours',
+      rates: pricesMissing,
+    }),
+    ...under([site], { idG: record, additionalInformation: 'catalog.descriptor.name' }),
+    ...under([station], { idG: 'catalog.id, provider.id' }),
+    ...under([point], {
+      idG: 'attributes.evseId, id of the charger',
+      currentType: 'attributes.powerType',
+      availableChargingPower: 'attributes.ratedPower',
+      'connector.connectorType': 'attributes.connectorType, connectorDescription',
+      'connector.connectorFormat': 'attributes.connectorFormat',
+      'connector.maxPowerAtSocket': 'attributes.ratedPower',
+      rates: pricesMissing,
+    }),
+    ...under([rate], {
+      idG: 'offers.id',
+      ratePolicy: 'offers.descriptor.code',
+      applicableCurrency: 'considerations.currency',
+      'energyPrice.priceType': 'one consideration for each type; components.type',
+      'energyPrice.value': 'components.value; their highest is considerations.value',
+      'energyPrice.taxIncluded': 'components.taxIncluded',
+      'energyPrice.taxRate': 'components.taxPercent',
+      'energyPrice.timeBasedApplicability': 'components.restrictions',
+    }),
+    ...under([status], {
+      reference: 'which charger it is of',
+      status: 'attributes.availability.status',
+      lastUpdated: 'attributes.availability.reportedAt',
+      energyRateUpdate: pricesMissing,
+    }),
   ],
   pathOf,
 );

@@ -9,22 +9,22 @@ import { availabilities, connectorTypes, energyRates, plainName } from './datex-
 import { noteRest } from './field-table.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import type { Attributes, Availability, Charger, Problem, Report, Station, Tariff } from './station.ts';
+import { type Report, reporter } from './report.ts';
+import type {
+  Attributes,
+  Availability,
+  Charger,
+  Problem,
+  Station,
+  StationReading,
+  Tariff,
+} from './station.ts';
 import { slugOf } from './template.ts';
 
 // DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An EnergyInfrastructureStation is
 // a station, each connector of each charging point a charger. Names are found with and without the prefixes of profiles (`aegi`, `egi`, `afac`, `fac`, `loc`),
 // and without regard to case, because publishers write them in several ways. docs/charging.md has the table of fields. Longer than
 // our other files: one walk from the publication down to the connector.
-
-export interface DatexStations {
-  /** Can be read once. */
-  stations: Iterable<Station>;
-  /** Complete when all stations have been read. */
-  problems: Problem[];
-  /** Sites in the file. */
-  count: number;
-}
 
 /** Lists of sites in a table. */
 export const datexLists = /energyInfrastructureSite$/i;
@@ -34,7 +34,7 @@ export const datexLists = /energyInfrastructureSite$/i;
  *
  * @param listed sites that were removed from the lists of the documents
  */
-export function stationsOfDatex(documents: readonly Json[], listed: JsonItems = []): DatexStations {
+export function stationsOfDatex(documents: readonly Json[], listed: JsonItems = []): StationReading {
   const publications = documents.flatMap(payloadsOf);
   const single = publications
     .flatMap((payload) =>
@@ -62,10 +62,6 @@ function* readStations(
         if (station) yield station;
       }
     }
-}
-
-function reporter(at: string, problems: Problem[]): Report {
-  return (why, more) => void problems.push({ at, why, kind: 'value', ...more });
 }
 
 /** The payloads of a document: one, several, or a message container of them. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../protocol/json.ts';
-import type { Report } from './station.ts';
+import type { Report } from './report.ts';
 
 /** Where the fields of a format go: the one table that its import, `import explain` and docs/charging.md agree on. */
 export interface FieldTable {

@@ -1,11 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { type Power, powerIn, textOf } from './cell-values.ts';
-import type { Attributes, Availability, Charger, Report, Source } from './station.ts';
+import type { Report } from './report.ts';
+import type { Attributes, Availability, Charger, Source } from './station.ts';
 
 // An EVSE of OCPI: each of its connectors is a charger, with the status of the EVSE and when it was reported. An EVSE that is not there yet, or no more,
 // is left out.
 
-export interface EvseContext {
+interface EvseContext {
   at: string;
   /** Where it stands in the location. */
   path: string;

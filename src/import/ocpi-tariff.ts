@@ -2,7 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { readCurrency, readDateTime, textOf } from './cell-values.ts';
 import { noteRest } from './field-table.ts';
 import { ocpiFields } from './ocpi-fields.ts';
-import type { Attributes, Price, Report, Tariff } from './station.ts';
+import type { Report } from './report.ts';
+import type { Attributes, Price, Tariff } from './station.ts';
 
 // A tariff of OCPI 2.2.1 or 2.3.0. A tariff that cannot be understood is no price: it is reported, never taken for free.
 

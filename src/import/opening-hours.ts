@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { textOf } from './cell-values.ts';
-import type { Attributes, Report } from './station.ts';
+import type { Report } from './report.ts';
+import type { Attributes } from './station.ts';
 
 // Opening times of OCPI in the notation of OpenStreetMap (`Mo-Fr 07:00-20:00; Sa 08:00-14:00`, `24/7`), which the lists have too. Times are those
 // of the place.

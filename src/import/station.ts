@@ -95,8 +95,15 @@ export interface Problem {
   kind: 'left-out' | 'value' | 'doubt' | 'note';
 }
 
-/** Reports a problem of one thing in the source; a lost value, unless it says otherwise. */
-export type Report = (why: string, more?: Partial<Problem>) => void;
+/** The stations of a document, read one by one. */
+export interface StationReading {
+  /** Can be read once. */
+  stations: Iterable<Station>;
+  /** Complete when all stations have been read. */
+  problems: Problem[];
+  /** Number of rows, features, locations or sites. */
+  count: number;
+}
 
 /** Whether a value of the source is missing in the result. */
 export function isLoss({ kind }: Problem): boolean {
