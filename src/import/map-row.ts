@@ -80,7 +80,7 @@ function connectorsOf(
   const { connectors, problems } = findConnectors(cells, section);
   for (const { why, ...more } of problems) reader.report(why, more);
   if (connectors.length > 0) return connectors;
-  reader.report('names no connector: taken for one charger of unknown kind', { kind: 'note' });
+  reader.report('names no connector: imported as one charger of unknown kind', { kind: 'note' });
   return [new Map()];
 }
 

@@ -60,7 +60,7 @@ function chargerOf(
     });
   const ratedPower = powerOfConnector(connector);
   if (ratedPower === undefined)
-    report('cannot be told', {
+    report('does not give the power', {
       column: 'evses.connectors.max_electric_power',
       value: textOf(connector.power_type),
     });

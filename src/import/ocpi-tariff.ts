@@ -5,7 +5,7 @@ import { ocpiFields } from './ocpi-fields.ts';
 import type { Report } from './report.ts';
 import type { Attributes, Price, Tariff } from './station.ts';
 
-// A tariff of OCPI 2.2.1 or 2.3.0. A tariff that cannot be understood is no price: it is reported, never taken for free.
+// A tariff of OCPI 2.2.1 or 2.3.0. A tariff that cannot be understood is no price: it is reported, never imported as free.
 
 export function tariffOf(tariff: Json, report: Report): Omit<Tariff, 'chargerIds' | 'timeZone'> | undefined {
   const id = isJsonObject(tariff) ? textOf(tariff.id) : undefined;
