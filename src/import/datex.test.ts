@@ -188,7 +188,7 @@ describe('EV chargers as DATEX II', () => {
     const coordinates = (latitude: number, longitude: number) => ({ latitude, longitude });
     const line = (order: number, words: string) => ({ order, text: text(words) });
     const days = ['saturday', 'sunday'].map((value) => ({ value }));
-    const site = {
+    const site: Json = {
       additionalInformation: [text('Park + Ride')],
       operator: {
         afacAnOrganisation: {

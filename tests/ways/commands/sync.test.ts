@@ -176,6 +176,26 @@ describe('signpost sync', () => {
     expect((await find('A'))?.content?.members.descriptor.name).toBe('Station A');
   });
 
+  it('remembers sources apart whose names look alike or are long, and names a memory that cannot be read', async () => {
+    const run = (name: string, id: string, more = {}) => {
+      const file = join(directory, `${id}.json`);
+      writeFileSync(file, JSON.stringify([ocpiLocation(id, more), ocpiLocation(`${id}2`)]));
+      return runCommand(registerSyncCommand, ['sync', 'ocpi', file, '--yes', '--name', name], settings);
+    };
+    for (const [name, id] of [
+      ['North 1', 'A'],
+      ['north-1', 'B'],
+      [`${'north '.repeat(60)}`, 'C'],
+    ] as const)
+      expect((await run(name, id)).out).toContain('2 catalogs: 2 added, 0 changed, 0 retired');
+    const memories = join(settings.DATA_DIR ?? '', 'sync');
+    writeFileSync(join(memories, 'broken.json'), '{');
+    expect(await run('North 1', 'A', { name: 'Renamed' })).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('broken.json cannot be read'),
+    });
+  });
+
   it('does not read a file again of which everything is published, and reads it for other options', async () => {
     const file = join(directory, 'locations.json');
     const run = (...args: string[]) =>
