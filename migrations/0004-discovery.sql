@@ -223,7 +223,7 @@ create table discovery.change (
   at timestamptz not null default clock_timestamp(),
   catalogs bigint[] not null default '{}', -- keys of catalogs of which the row, a document or a geometry was written
   lists bigint[] not null default '{}',    -- lists that entries were added to or removed from
-  words text[] default '{}',               -- new words; null: too many to name
+  words boolean not null default false,    -- words were added
   merged bigint[] not null default '{}',   -- lists whose runs were merged and that hold the same entries; such a row says nothing else
   everything boolean not null default false -- too much to name
 );
@@ -251,7 +251,7 @@ begin
 end $$;
 create function discovery.note_words() returns trigger language plpgsql as $$
 begin
-  insert into discovery.change (words) select case when count(*) <= 100 then array_agg(word) end from written having count(*) > 0;
+  insert into discovery.change (words) select true where exists (select from written);
   return null;
 end $$;
 create function discovery.note_emptied() returns trigger language plpgsql as $$

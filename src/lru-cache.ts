@@ -15,10 +15,6 @@ export class LruCache<K, V> {
     this.sizeOf = sizeOf;
   }
 
-  get count(): number {
-    return this.kept.size;
-  }
-
   find(key: K): V | undefined {
     const found = this.kept.get(key);
     if (found === undefined) return undefined;

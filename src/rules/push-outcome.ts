@@ -20,7 +20,7 @@ export interface PushRecord extends ToldState {
   form: BodyForm | null;
 }
 
-export type PushState = 'pending' | 'acknowledged' | 'withdrawn' | 'parked' | 'no endpoint' | 'skipped';
+type PushState = 'pending' | 'acknowledged' | 'withdrawn' | 'parked' | 'no endpoint' | 'skipped';
 
 export type PushOutcome =
   | { kind: 'nothing to say' }

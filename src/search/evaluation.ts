@@ -13,7 +13,7 @@ export interface Evaluation {
   run<T>(part: EvaluatedPart, task: Pick<Task, 'module' | 'name' | 'input'>): Promise<T>;
 }
 
-export type EvaluatedPart = 'filter' | 'spatial';
+type EvaluatedPart = 'filter' | 'spatial';
 
 /** Does work that may need a thread, again where its turn was taken away. `owner`: the identity that asks; none: the operator. `onWait` is called when a turn is waited for. */
 export async function evaluating<T>(

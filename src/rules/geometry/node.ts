@@ -61,7 +61,7 @@ export class Nodes {
 /** This many nodes take seconds to make, and 150 MB. Two equal geometries of 50,000 vertices each have fewer. */
 const maxNodes = 150_000;
 
-export class TooManyMeetings extends RangeError {
+class TooManyMeetings extends RangeError {
   readonly code = 'TOO_MANY_MEETINGS';
 
   constructor() {

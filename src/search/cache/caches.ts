@@ -1,10 +1,10 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { LruCache } from '../../lru-cache.ts';
+import type { Meaning } from '../../rules/text/forms.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Position } from '../../storage/freshness.ts';
 import { CatalogTable } from './catalog-table.ts';
-import { WordCache } from './word-cache.ts';
 
 // The caches of a process (docs/index-format.md, "Caches"), and nothing else is cached: the way to the database and back takes longer than most searches. All are read-through and bounded.
 
@@ -49,6 +49,12 @@ export interface Directory {
   count: number;
 }
 
+/** An indexed word that a word stands for. */
+export interface WordMatch extends Meaning {
+  id: number;
+  word: string;
+}
+
 export type Caches = ReturnType<typeof createCaches>;
 
 /** Makes all caches. `percent`: of its limit, how much each may hold. One that is not used is there and stays empty. */
@@ -72,7 +78,10 @@ export function createCaches({ percent = 100, used = cacheNames as readonly Cach
       ({ keys, marks }) => entryBytes + keys.byteLength + marks.byteLength,
     ),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs'))),
-    words: new WordCache(limitOf('words')),
+    /** The indexed words that a word of a query stands for. Forgotten whenever words are added; one that has been deleted finds nothing, and comes back with another number. */
+    words: new LruCache<string, readonly WordMatch[]>(limitOf('words'), (matches) => matches.length + 1),
+    /** How many documents the index has, unless it has changed since they were counted. */
+    documents: undefined as number | undefined,
   };
 }
 

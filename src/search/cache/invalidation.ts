@@ -60,7 +60,7 @@ async function ask(reader: CacheReader, mayLag: boolean): Promise<boolean> {
        null as catalogs, null as lists, null as words, null as merged, null as everything
      union all (
        select null, null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text,
-         coalesce(array_to_json(words)::text, 'null'), array_to_json(nullif(merged, '{}'))::text, everything
+         words, array_to_json(nullif(merged, '{}'))::text, everything
        from discovery.change where ${isNewsTo(askedSnapshot)} order by xid limit ${maxChanges}
      )`,
     [asked?.snapshot ?? null],
@@ -94,8 +94,8 @@ async function ask(reader: CacheReader, mayLag: boolean): Promise<boolean> {
 interface Change {
   catalogs: string | null;
   lists: string | null;
-  /** Which words were added. */
-  words: string | null;
+  /** Whether words were added. */
+  words: boolean | null;
   /** Which lists were compacted, and hold the same as before; null where something has changed. */
   merged: string | null;
   everything: boolean | null;
@@ -105,6 +105,7 @@ interface Change {
 function invalidateAll(caches: Caches, { isOther = false } = {}): void {
   caches.generation++;
   caches.inUse = undefined;
+  caches.documents = undefined;
   for (const name of cacheNames) if (name !== 'runs' || isOther) caches[name].clear();
 }
 
@@ -115,9 +116,8 @@ function invalidateChanged(caches: Caches, changes: readonly Change[]): void {
     for (const key of JSON.parse(catalogs ?? '[]')) caches.catalogs.forget(key);
     forgetLists(caches, lists ?? '[]');
   }
-  const words: (string[] | null)[] = changes.map((change) => JSON.parse(change.words ?? '[]'));
-  const isNamed = words.every((each) => each !== null);
-  if (changes.length > 0) caches.words.noteChange(isNamed ? words.flat() : null);
+  if (changes.length > 0) caches.documents = undefined;
+  if (changes.some(({ words }) => words)) caches.words.clear();
 }
 
 /** `lists`: JSON text. */

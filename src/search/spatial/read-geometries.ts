@@ -47,7 +47,7 @@ export function readRegion(reader: IndexReader, region: Region, after: number, l
 }
 
 /** The nearest geometries of a region, as the index of boxes has them: shapes are not read. */
-export interface Nearby {
+interface Nearby {
   /** The documents, nearest first, each with the place of its geometry on the unit sphere if that is a point. */
   found: { key: number; point: Vector | undefined }[];
   /** How far they reach, from box to box through the sphere of radius 1, which is never more than from geometry to geometry; infinite where they are all. */

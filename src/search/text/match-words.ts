@@ -1,5 +1,6 @@
 import { addTo } from '../../group.ts';
 import type { Language } from '../../languages.ts';
+import { ownText } from '../../own-text.ts';
 import {
   farMeaning,
   maxBegun,
@@ -9,23 +10,21 @@ import {
   shortestFirst,
   type TextWord,
 } from '../../rules/text/forms.ts';
-import { findEdits } from '../../rules/text/typing-errors.ts';
 import { arraysOf, bigintArray, integerArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { type IndexReader, isCached, readForCache } from '../cache/caches.ts';
-import type { WordMatch } from '../cache/word-cache.ts';
+import { type IndexReader, isCached, readForCache, type WordMatch } from '../cache/caches.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 
-// Looks words of a query up in the dictionary, through a cache (cache/word-cache.ts).
+// Looks words of a query up in the dictionary, through a cache.
 
-export interface MatchedWord extends TextWord {
+interface MatchedWord extends TextWord {
   /** The indexed words that are the word, a form of it, or the word in another script. */
   near: readonly WordMatch[];
   /** Where the dictionary does not have the word: those that begin with it, misspelt ones, and what may be parts of it. */
   far?: readonly WordMatch[];
 }
 
-/** A lookup of a word in the dictionary, and how its results match. */
+/** A lookup of a word in the dictionary. */
 interface Lookup {
   /** Under which its matches are kept. */
   name: string;
@@ -36,7 +35,6 @@ interface Lookup {
   /** The word that the dictionary must not have. */
   unless?: string;
   select(candidates: readonly IndexedWord[]): WordMatch[];
-  standsFor(indexedWord: string, isAlike: boolean): boolean;
 }
 
 interface IndexedWord {
@@ -81,7 +79,6 @@ function nearLookup(asked: TextWord, { typing }: IndexFormat, languages: readonl
     ...{ name: joins ? `+${word}` : word, words: [word], hashes: joins ? [] : typing.otherScripts(word) },
     ...(beginning !== undefined && { range: { beginning, maxLength, most: maxForms } }),
     select: (found) => selectMeant(found, meaningOf),
-    standsFor: (indexed) => meaningOf(indexed) !== undefined,
   };
 }
 
@@ -103,10 +100,6 @@ function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
           .map((each) => ({ ...each, form: 'part' as const, weight: 0 })),
       ];
     },
-    standsFor: (indexed, isAlike) =>
-      (isAlike && findEdits(word, indexed) !== undefined) ||
-      (isLast && indexed.startsWith(word)) ||
-      parts.includes(indexed),
   };
 }
 
@@ -137,12 +130,12 @@ async function find(reader: IndexReader, lookups: readonly Lookup[]) {
   const idOf = new Map(found.map(({ word, id }) => [word, id]));
   const wordsOf = new Map<number, string[]>();
   for (const { lookup, word } of found) addTo(wordsOf, lookup, word);
-  for (const [index, { name, words, unless, select, standsFor }] of unknown.entries()) {
+  for (const [index, { name, words, unless, select }] of unknown.entries()) {
     if (unless !== undefined && idOf.has(unless)) continue;
     const own = new Set([...words.filter((word) => idOf.has(word)), ...(wordsOf.get(index) ?? [])]);
     const selected = select(Array.from(own, (word) => ({ word, id: idOf.get(word) as number })));
     matches.set(name, selected);
-    if (mayKeep) cache.keep(name, selected, standsFor);
+    if (mayKeep) cache.keep(ownText(name), selected);
   }
   return matches;
 }
@@ -186,9 +179,9 @@ async function findCandidates(reader: IndexReader, lookups: readonly Lookup[]) {
 
 /** How many documents there are, about. */
 export async function countDocuments(reader: IndexReader): Promise<number> {
-  const cache = reader.caches.words;
-  const { found, mayKeep } = await readForCache(reader, async () => cache.documents ?? count(reader));
-  if (mayKeep) cache.documents = found;
+  const { caches } = reader;
+  const { found, mayKeep } = await readForCache(reader, async () => caches.documents ?? count(reader));
+  if (mayKeep) caches.documents = found;
   return found;
 }
 

@@ -1,8 +1,7 @@
 import type { Language } from '../../languages.ts';
 import { textWords } from '../../rules/text/forms.ts';
 import { isKnown, splitCompounds, weighQuery } from '../../rules/text/rank.ts';
-import type { Directory, Run } from '../cache/caches.ts';
-import type { WordMatch } from '../cache/word-cache.ts';
+import type { Directory, Run, WordMatch } from '../cache/caches.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { offerList, wordList } from '../lists/list-numbers.ts';
 import { openLists } from '../lists/read-lists.ts';
