@@ -8,7 +8,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2130, names: 102 },
   src: { lines: 2320, names: 105 },
   'src/catalog': { lines: 2330, names: 49 },
-  'src/cli': { lines: 10610, names: 308 },
+  'src/cli': { lines: 10610, names: 304 },
   'src/conform': { lines: 3160, names: 97 },
   'src/console': { lines: 5620, names: 227 },
   'src/delivery': { lines: 1840, names: 71 },
