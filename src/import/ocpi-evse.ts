@@ -70,6 +70,7 @@ function chargerOf(
     ['connectorFormat', 'evses.connectors.format', textOf(connector.format)],
     ['powerType', 'evses.connectors.power_type', textOf(connector.power_type)],
     ['ratedPower', 'evses.connectors.max_electric_power', ratedPower],
+    ['controlProtocol', 'evses.connectors.capabilities', protocolOf(connector)],
     ['evseId', 'evses.evse_id', textOf(evse.evse_id)],
     ['availability', 'evses.status', availabilityOf(evse)],
   ];
@@ -89,6 +90,12 @@ function chargerOf(
       }),
     ),
   };
+}
+
+/** The newest version of ISO 15118, as plug and charge names it in OCPI 2.3.0. */
+function protocolOf({ capabilities }: JsonObject): string | undefined {
+  const names = ['ISO_15118_20', 'ISO_15118_2'];
+  return names.find((name) => [capabilities].flat().includes(`${name}_PLUG_AND_CHARGE`));
 }
 
 function availabilityOf({ status, last_updated }: JsonObject): Availability | undefined {

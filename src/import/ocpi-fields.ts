@@ -30,6 +30,7 @@ export const ocpiFields = fieldTable([
   ['evses.connectors.max_voltage', 'attributes.ratedPower'],
   ['evses.connectors.max_amperage', 'attributes.ratedPower'],
   ['evses.connectors.max_electric_power', 'attributes.ratedPower'],
+  ['evses.connectors.capabilities', 'attributes.controlProtocol, of plug and charge'],
   ['evses.connectors.tariff_id', 'offers.resourceIds'],
   ['evses.connectors.tariff_ids', 'offers.resourceIds'],
   ['evses.connectors.last_updated', 'about the record'],

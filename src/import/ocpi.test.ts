@@ -208,6 +208,18 @@ describe('a connector', () => {
     expect(powerOfConnector(members)?.value).toBe(kilowatts);
   });
 
+  it.each([
+    [['ISO_15118_2_PLUG_AND_CHARGE', 'ISO_15118_20_PLUG_AND_CHARGE'], 'ISO_15118_20'],
+    [['ISO_15118_2_PLUG_AND_CHARGE'], 'ISO_15118_2'],
+    [[], undefined],
+    [null, undefined],
+  ])('with the capabilities %o has the control protocol %s', (capabilities, protocol) => {
+    const evses = [{ ...evse, connectors: [{ ...connector, capabilities }] }];
+    const { stations, problems } = read({ ...location, evses });
+    expect(stations[0]?.chargers[0]?.attributes.controlProtocol).toBe(protocol);
+    expect(problems).toEqual([]);
+  });
+
   it('of an unknown standard is a charger without connectorType, reported', () => {
     const connectors = [{ ...connector, standard: 'WOODEN' }];
     const { stations, problems } = read({ ...location, evses: [{ ...evse, connectors }] });
