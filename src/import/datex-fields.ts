@@ -10,6 +10,9 @@ const siteStatus = 'energyInfrastructureSiteStatus';
 const stationStatus = `${siteStatus}.energyInfrastructureStationStatus`;
 const status = `${stationStatus}.refillPointStatus`;
 
+/** Classes and extensions, whose names begin with a capital after the prefix of their profile, and what every publication begins with. */
+const around = /^(?:a?(?:egi|fac|loc|com))?[A-Z]|^(?:messageContainer|payload|energyInfrastructureTable)$/;
+
 const record = 'about the record';
 const pricesMissing = 'nowhere: reported as a missing price';
 
@@ -65,12 +68,5 @@ export const datexFields = fieldTable(
       energyRateUpdate: pricesMissing,
     }),
   ],
-  pathOf,
+  around,
 );
-
-/** Without classes and extensions, whose names begin with a capital after the prefix of their profile, and without what every publication begins with. */
-function pathOf(path: string): string {
-  const around = /^(?:a?(?:egi|fac|loc|com))?[A-Z]|^(?:messageContainer|payload|energyInfrastructureTable)$/;
-  const names = path.split('.').filter((name) => !around.test(name));
-  return names.join('.');
-}

@@ -7,39 +7,39 @@ export interface FieldTable {
   destinations: ReadonlyMap<string, string>;
   /** Each field with everything that it is in: `evses.connectors.id`, `evses.connectors`, `evses`. */
   carried: ReadonlySet<string>;
-  /** A path in a document as the table has it. */
-  pathOf(path: string): string;
+  /** The path of a member of the object at a path. */
+  below(path: string, name: string): string;
 }
 
+/** @param around matches the names of members that are no part of a path */
 export function fieldTable(
   fields: readonly (readonly [path: string, destination: string])[],
-  pathOf = (path: string) => path,
+  around = /^$/,
 ): FieldTable {
-  const carried = fields.flatMap(([path]) => {
-    const names = path.split('.');
-    return names.map((_, index) => names.slice(0, index + 1).join('.'));
-  });
-  return { destinations: new Map(fields), carried: new Set(carried), pathOf };
+  const carried = fields.flatMap(([path]) =>
+    path.split('.').map((_, index, names) => names.slice(0, index + 1).join('.')),
+  );
+  const below = (path: string, name: string) =>
+    around.test(name) ? path : path === '' ? name : `${path}.${name}`;
+  return { destinations: new Map(fields), carried: new Set(carried), below };
 }
 
 /** Reports each field that holds something and goes nowhere, once. If nothing inside a field goes anywhere, only the outer field is reported. */
 export function noteRest(
   value: Json,
   path: string,
-  { destinations, carried, pathOf }: FieldTable,
+  { destinations, carried, below }: FieldTable,
   report: Report,
 ): void {
   const noted = new Set<string>();
-  const visit = (value: Json, path: string): void => {
-    const column = pathOf(path);
+  const visit = (value: Json, column: string): void => {
     if (value === null || value === '' || noted.has(column) || destinations.has(column)) return;
-    if (Array.isArray(value)) for (const item of value) visit(item, path);
+    if (Array.isArray(value)) for (const item of value) visit(item, column);
     else if (column !== '' && !carried.has(column)) {
       noted.add(column);
       report('is not imported: a catalog of chargers has no place for it', { column, kind: 'note' });
     } else if (isJsonObject(value))
-      for (const [name, member] of Object.entries(value))
-        visit(member, path === '' ? name : `${path}.${name}`);
+      for (const [name, member] of Object.entries(value)) visit(member, below(column, name));
   };
   visit(value, path);
 }

@@ -155,11 +155,6 @@ function geometryOf(geometry: unknown, reader: RowReader): Geometry | undefined 
 }
 
 function addressOf(reader: RowReader) {
-  return findAddress({
-    street: reader.text('street'),
-    city: reader.text('city'),
-    region: reader.text('region'),
-    postalCode: reader.text('postalCode'),
-    country: reader.text('country'),
-  });
+  const parts = ['street', 'city', 'region', 'postalCode', 'country'] as const;
+  return findAddress(Object.fromEntries(parts.map((part) => [part, reader.text(part)])));
 }

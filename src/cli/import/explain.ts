@@ -116,24 +116,22 @@ function explainOcpi(document: Json, file: string): Explained[] {
       const isTariff = isJsonObject(object) && 'elements' in object;
       return isTariff ? { tariffs: object } : object;
     });
-    return explainObjects(objects, {
-      ...ocpiFields,
-      pathOf: (path) => path.replace(/^evses\.tariffs/, 'tariffs'),
-    });
+    const below = (path: string, name: string) =>
+      path === 'evses' && name === 'tariffs' ? name : ocpiFields.below(path, name);
+    return explainObjects(objects, { ...ocpiFields, below });
   } catch (error) {
     throw new CommandError(`${file} cannot be explained: ${reasonOf(error)}.`, error);
   }
 }
 
-function explainObjects(objects: readonly Json[], { destinations, pathOf }: FieldTable): Explained[] {
+function explainObjects(objects: readonly Json[], { destinations, below }: FieldTable): Explained[] {
   const seen = new Map<string, { filled: number; example: string }>();
   const visit = (value: Json, path: string): void => {
     if (value === null || value === '') return;
     if (Array.isArray(value)) for (const item of value) visit(item, path);
-    else if (isJsonObject(value) && !destinations.has(pathOf(path))) {
-      for (const [name, member] of Object.entries(value))
-        visit(member, path === '' ? name : `${path}.${name}`);
-    } else note(seen, pathOf(path), isJsonObject(value) ? JSON.stringify(value) : String(value));
+    else if (isJsonObject(value) && !destinations.has(path)) {
+      for (const [name, member] of Object.entries(value)) visit(member, below(path, name));
+    } else note(seen, path, isJsonObject(value) ? JSON.stringify(value) : String(value));
   };
   for (const object of objects) visit(object, '');
   return [...seen].map(([field, found]) => ({ field, ...found, goesTo: destinations.get(field) }));
