@@ -221,9 +221,9 @@ create table discovery.index_process (
 create table discovery.change (
   xid xid8 not null default pg_current_xact_id(),
   at timestamptz not null default clock_timestamp(),
-  catalogs bigint[] not null default '{}', -- keys of catalogs of which the row, a document or a geometry was written
+  catalogs bigint[] not null default '{}', -- keys of catalogs of which the row or a document was written
   lists bigint[] not null default '{}',    -- lists that entries were added to or removed from
-  words boolean not null default false,    -- words were added
+  words boolean not null default false,    -- words were added to the generation in use
   merged bigint[] not null default '{}',   -- lists whose runs were merged and that hold the same entries; such a row says nothing else
   everything boolean not null default false -- too much to name
 );
@@ -251,7 +251,8 @@ begin
 end $$;
 create function discovery.note_words() returns trigger language plpgsql as $$
 begin
-  insert into discovery.change (words) select true where exists (select from written);
+  insert into discovery.change (words) select true from discovery.generation
+  where state = 'in use' and tg_table_schema = 'index_' || number and exists (select from written);
   return null;
 end $$;
 create function discovery.note_emptied() returns trigger language plpgsql as $$

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { ProtocolError } from '../../dist/protocol/errors.js';
 import { compareAnswers } from './compare.mjs';
 import { indexes, openOpenSearch, openOurs, openPlain } from './engines.mjs';
-import { processorMs } from './processor-time.mjs';
+import { countProcessorMs } from './processor-time.mjs';
 import { createLedger } from './questions.mjs';
 
 const job = JSON.parse(readFileSync(process.argv[2], 'utf8'));
@@ -104,9 +104,9 @@ async function measureRound(kind, questions, round) {
         ledger.first(question);
         kind.asked.push(question);
       }
-      const before = processorMs(pids[name]);
+      const processorMs = countProcessorMs(pids[name]);
       const { ms, answer } = await timed(engines[name], question);
-      kind.processor[name].push(processorMs(pids[name]) - before);
+      kind.processor[name].push(processorMs());
       if (answer === undefined) kind.failed += 1;
       kind.times[name].push(ms);
       spent[name] += ms;

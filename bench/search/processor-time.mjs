@@ -1,9 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Milliseconds of processor time that this process and some others took so far, with all their threads. Where the system has no /proc, those of this process. */
-export function processorMs(pids) {
-  const { user, system } = process.cpuUsage();
-  return pids.reduce((sum, pid) => sum + processorMsOf(pid), (user + system) / 1_000);
+/** Starts to count the processor time, in milliseconds, that this process and some others take, with all their threads. Where the system has no /proc, that of this process. One that ends meanwhile does not count. */
+export function countProcessorMs(pids) {
+  const began = process.cpuUsage();
+  const before = pids.map(processorMsOf);
+  return () => {
+    const { user, system } = process.cpuUsage(began);
+    const taken = pids.map((pid, index) => Math.max(0, processorMsOf(pid) - before[index]));
+    return taken.reduce((sum, ms) => sum + ms, (user + system) / 1_000);
+  };
 }
 
 function processorMsOf(pid) {

@@ -70,6 +70,17 @@ it('equally far ones are in the order of keys, also beyond the first look around
   expect(ids).toEqual(catalogs.map((_, index) => `r${index}`));
 });
 
+it('points that are equally far are in the order of keys, also where they are more than a look around holds', async () => {
+  // Here the distance comes out a hair shorter than the way from box to box.
+  const catalogs = Array.from({ length: 700 }, (_, index) => {
+    const resource = { ...plain(`r${index}`), geo: pointAt(10.01, 50.01) };
+    return catalog(`c${index}`, { resources: [resource] });
+  });
+  await search.apply(catalogs.toReversed());
+  const { ids } = await search.find(around(pointAt(10, 50), 5_000));
+  expect(ids).toEqual(catalogs.map((_, index) => `r${699 - index}`));
+});
+
 it('a condition on a large catalog does not lead beside a radius, and the answer is the same', async () => {
   const resources = Array.from({ length: 2_500 }, (_, index) => ({
     ...{ id: `r${index}`, descriptor: { name: 'Charger' } },
@@ -101,6 +112,9 @@ it("a provider's word and place are found for all resources of a very large cata
   const { ids, total } = await search.find({ textSearch: 'acme', spatial }, 2);
   expect(ids).toEqual(['large-1', 'r2']);
   expect(total).toBe(1_001);
+  // One geometry, for 200,000 resources: the words of few lead.
+  const beside = await search.find({ textSearch: 'other1', spatial });
+  expect(beside).toEqual({ ids: [], total: 0, lead: 'text' });
 });
 
 it('a misspelt word that shares neither end with what is meant is found, whatever stands beside it', async () => {

@@ -5,7 +5,7 @@ import { openFilter } from './filter/filter-set.ts';
 import { type Hit, hitsOf, keysOfHits, sortHits } from './hit.ts';
 import type { Plan } from './plan.ts';
 import { type DocSet, readAll } from './set/doc-set.ts';
-import { inBatches, type Keys, keysOf, noKeys } from './set/sorted.ts';
+import { inBatches, type Keys, keysOf } from './set/sorted.ts';
 import { openPlace, type Place } from './spatial/place.ts';
 import { openText, type TextSearch } from './text/text-search.ts';
 import type { Tools } from './tools.ts';
@@ -24,23 +24,27 @@ interface Parts {
   filter?: DocSet;
 }
 
+/** All candidates of a selective part. */
+interface Few {
+  by: 'place' | 'filter';
+  keys: Keys;
+}
+
 /** Hits in the order of the answer, part by part, none twice. */
 export async function* findHits(tools: Tools, plan: Plan): AsyncGenerator<Hit[]> {
   const parts = await openParts(tools, plan);
   const { text, place, filter } = parts;
   const limit = text ? maxLed.besideText : maxLed.alone;
   const leads = [
-    ...(place ? [{ by: 'place', estimate: place.estimate }] : []),
-    ...(filter ? [{ by: 'filter', estimate: filter.estimate }] : []),
+    ...(place ? [{ by: 'place' as const, estimate: place.estimate }] : []),
+    ...(filter ? [{ by: 'filter' as const, estimate: filter.estimate }] : []),
   ].filter((each) => each.estimate <= limit && each.estimate < (text?.estimate ?? Number.POSITIVE_INFINITY));
-  const [least] = leads.sort((a, b) => a.estimate - b.estimate);
-  // An estimate counts catalogs, not their resources: a filter that leads to more than it said does not lead.
-  const few = filter && (text ?? place) && least?.by === 'filter' ? await readAll(filter, limit) : undefined;
-  const lead = least?.by === 'filter' && !few ? leads[1]?.by : least?.by;
-  tools.trace.note('lead', { by: lead ?? (text ? 'text' : place ? 'place' : 'filter') });
+  leads.sort((a, b) => a.estimate - b.estimate);
+  const few = await readFew(parts, leads, limit);
+  tools.trace.note('lead', { by: few?.by ?? (text ? 'text' : place ? 'place' : 'filter') });
 
-  if (text) yield* lead ? findFew(tools, parts, few) : findRanked(tools, plan, parts);
-  else if (place && lead === 'filter') yield* findFew(tools, parts, few);
+  if (few) yield* findFew(tools, parts, few);
+  else if (text) yield* findRanked(tools, plan, parts);
   else if (place?.hasDistance) yield* place.nearest(selectBy(tools, parts));
   else yield* streamSet(tools, place ? place.set() : undefined, parts);
 }
@@ -56,6 +60,17 @@ async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
     filter && openFilter(tools, filter),
   ]);
   return { text: words, place, filter: set };
+}
+
+/** The candidates of the part that leads. An estimate counts geometries or catalogs, not their resources: what leads to more than that does not lead. */
+async function readFew({ text, place, filter }: Parts, leads: readonly { by: Few['by'] }[], atMost: number) {
+  for (const { by } of leads) {
+    // Without a text, a place comes in its own order.
+    if (by === 'place' ? !text : !text && !place) return undefined;
+    const keys = by === 'place' ? await place?.candidates(atMost) : filter && (await readAll(filter, atMost));
+    if (keys) return { by, keys };
+  }
+  return undefined;
 }
 
 /** Selects the resources that are in scope and match the filter. */
@@ -78,12 +93,11 @@ async function* streamSet(tools: Tools, places: DocSet | undefined, parts: Parts
 }
 
 /** Few candidates of a filter or a place are all held against the other parts, and sorted. */
-async function* findFew(tools: Tools, parts: Parts, selected?: Keys): AsyncGenerator<Hit[]> {
+async function* findFew(tools: Tools, parts: Parts, { by, keys }: Few): AsyncGenerator<Hit[]> {
   const { text, place } = parts;
-  const candidates = selected ?? (await place?.candidates());
-  const select = selectBy(tools, selected ? { ...parts, filter: undefined } : parts);
+  const select = selectBy(tools, by === 'filter' ? { ...parts, filter: undefined } : parts);
   const hits: Hit[] = [];
-  for (const some of inBatches(await select(candidates ?? noKeys), atOnce)) {
+  for (const some of inBatches(await select(keys), atOnce)) {
     tools.deadline.check();
     const ranked = text ? await text.rank(some) : hitsOf(some);
     hits.push(...(place ? await checkPlace(place, ranked) : ranked));

@@ -18,8 +18,8 @@ import { createTrace, type Trace } from './trace.ts';
 
 // A search, step by step:
 //
-//   refresh      invalidates what has changed since the last search, unless the search is optimistic (cache/invalidation.ts)
 //   plan         reads the intent, and tells what the index can answer from what has to be evaluated (plan.ts)
+//   refresh      invalidates what has changed since the last search, unless the search is optimistic (cache/invalidation.ts)
 //   hits         the most selective part of the intent leads, and the others check, in the order of the answer (find-hits.ts)
 //   page         the documents of the page are read, with their catalogs and the offers that apply now (build-page.ts)
 
@@ -93,9 +93,9 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
     if (freshness === undefined) await refreshCaches(openCaches(engine, deadline), { mayLag: attempt === 1 });
     const { tools, plan } = await openSearch(engine, question, { deadline, evaluation, trace });
     const hits = findHits(tools, plan);
-    trace.endPhase('candidates');
+    trace.endPhase('refresh');
     const { answer, isOutdated } = await buildPage(tools, plan, hits, options.beforePage);
-    trace.endPhase('check');
+    trace.endPhase('find');
     trace.note('found', { resources: answer.resourceCount });
     if (isOutdated && attempt < maxAttempts) continue;
     if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))

@@ -19,7 +19,7 @@ export function createTrace() {
   let startedAt = performance.now();
   return {
     steps,
-    /** The parts of a search one after the other, on the clock of performance.now(): plan, candidates, check. */
+    /** The parts of a search one after the other, on the clock of performance.now(): plan, refresh, find. */
     phases,
     /** A phase ends, which began when the one before ended. */
     endPhase(name: string): void {

@@ -22,7 +22,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/registry': { lines: 1320, names: 44 },
   'src/rules': { lines: 9030, names: 456 },
   'src/schemas': { lines: 340, names: 10 },
-  'src/search': { lines: 7480, names: 324 },
+  'src/search': { lines: 7500, names: 323 },
   'src/storage': { lines: 9910, names: 570 },
   'src/telemetry': { lines: 320, names: 11 },
   'src/workers': { lines: 550, names: 22 },

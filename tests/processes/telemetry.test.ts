@@ -149,7 +149,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       { to: discoveryService.url, headers: { traceparent: `00-${caller.traceId}-${caller.spanId}-01` } },
     );
     const callback = await consumer.waitFor('on_discover', messageId);
-    const inside = ['plan', 'candidates', 'check', 'answer'].map((name) => `discovery internal ${name}`);
+    const inside = ['plan', 'refresh', 'find', 'answer'].map((name) => `discovery internal ${name}`);
     const names = ['discovery server discover', ...inside, 'discovery client on_discover'];
     const spans = await traceOf(({ traceId }) => traceId === caller.traceId, names);
     // The last publish changes the index while the answer is stored, so the search is made again, in the same trace.

@@ -11,12 +11,7 @@ export function distanceBetween(stored: Geometry, query: Geometry): number {
 /** The same for many stored geometries and one query. */
 export function prepareDistance(query: Geometry): (stored: Geometry) => number {
   const figure = globeFigureOf(query);
-  return (stored) => metersBetween(globeFigureOf(stored), figure, 0, Number.POSITIVE_INFINITY);
-}
-
-export function prepareNearness(query: Geometry, meters: number): (stored: Geometry) => boolean {
-  const figure = globeFigureOf(query);
-  return (stored) => metersBetween(globeFigureOf(stored), figure, meters, meters) <= meters;
+  return (stored) => metersBetween(globeFigureOf(stored), figure);
 }
 
 /** The distance between two points, by their vectors. */
@@ -24,16 +19,15 @@ export function metersBetweenPoints(a: Vector, b: Vector): number {
   return toMeters(angleBetween(a, b));
 }
 
-/** Any distance that is no longer than enough will do, and beyond the limit any that is longer. */
-function metersBetween(first: GlobeFigure, second: GlobeFigure, enough: number, limit: number): number {
+function metersBetween(first: GlobeFigure, second: GlobeFigure): number {
   if (hasSampleInside(first, second) || hasSampleInside(second, first)) return 0;
   let meters = Number.POSITIVE_INFINITY;
-  let reach = chordOf(limit);
+  let reach = Number.POSITIVE_INFINITY;
   for (const here of first.runs) {
     for (const there of second.runs) {
       if (chord(here.center, there.center) - here.radius - there.radius > reach) continue;
       meters = Math.min(meters, toMeters(angleBetweenRuns(here.vectors, there.vectors)));
-      if (meters <= enough) return meters;
+      if (meters === 0) return 0;
       reach = Math.min(reach, chordOf(meters));
     }
   }

@@ -1,6 +1,6 @@
 import type { SpatialOperator } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
-import { prepareNearness } from './distance.ts';
+import { prepareDistance } from './distance.ts';
 import { boxesMeet, Figure } from './figure.ts';
 import { relate } from './relate.ts';
 import type { Relation } from './relation.ts';
@@ -26,7 +26,10 @@ export function prepareQuery(
   query: Geometry,
   distanceMeters = 0,
 ): (stored: Geometry) => boolean {
-  if (operator === 'S_DWITHIN') return prepareNearness(query, distanceMeters);
+  if (operator === 'S_DWITHIN') {
+    const measure = prepareDistance(query);
+    return (stored) => measure(stored) <= distanceMeters;
+  }
   const figure = new Figure(query);
   const holds = relationOf[operator];
   return (stored) => {

@@ -114,4 +114,4 @@ function combine(a: Vector, b: Vector, how: (a: number, b: number) => number): V
 }
 
 /** More than the rounding of a coordinate; less than a tenth of a millimetre on the earth. */
-const rounding = 1e-11;
+export const rounding = 1e-11;

@@ -11,6 +11,11 @@ import { readCatalogs } from './scope.ts';
 /** Resources of a catalog, about. */
 export const resourcesOfCatalog = 3;
 
+/** How many resources the catalog of a document has, about. */
+export function countMembers({ caches: { catalogs } }: IndexReader, key: number): number {
+  return catalogs.findCount(catalogKeyOf(key)) || resourcesOfCatalog;
+}
+
 /** All resources of the catalogs whose heads are in a set. */
 export function membersOf(reader: IndexReader, heads: DocSet): DocSet {
   return {
@@ -37,14 +42,17 @@ export async function listMembers(reader: IndexReader, heads: Keys): Promise<Key
   const { catalogs } = reader.caches;
   const unknown = Array.from(heads, catalogKeyOf).filter((key) => catalogs.find(key) === undefined);
   const read = await readCatalogs(reader, unknown);
-  const [found, uncounted]: [number[], number[]] = [[], []];
-  for (const head of heads) {
+  const uncounted: number[] = [];
+  const counts = Array.from(heads, (head) => {
     const key = catalogKeyOf(head);
     const count = read.has(key) ? read.get(key)?.resources : catalogs.findCount(key);
     if (count === undefined) uncounted.push(head);
-    for (let number = 1; number <= (count ?? 0); number++) found.push(head + number);
-  }
-  const counted = Float64Array.from(found);
+    return count ?? 0;
+  });
+  const counted = new Float64Array(counts.reduce((sum, count) => sum + count, 0));
+  let at = 0;
+  for (const [index, count] of counts.entries())
+    for (let number = 1; number <= count; number++) counted[at++] = (heads[index] as number) + number;
   return uncounted.length === 0 ? counted : union([counted, await listOf(reader, 'resource', uncounted)]);
 }
 

@@ -88,7 +88,7 @@ export function presenceFact(path: string): number {
   return hash53(path + presenceMark);
 }
 
-/** 53 bits, not cryptographic: what is found by a hash is always checked on the document. Two multiplicative hashes side by side. */
+/** 53 bits, not cryptographic. Two multiplicative hashes side by side. */
 export function hash53(text: string): number {
   return finish(feed(seed, text));
 }

@@ -32,7 +32,7 @@ const format1 = {
   geometries: {
     find: geometriesOf,
     targetPath: findTargetPath,
-    /** Surely contains the geometry. */
+    /** Surely contains the geometry. Exactly the point of a Point, and never a single point for anything else: distances are measured from it (spatial/constraint.ts). */
     boxOf: sphereBox,
   },
 };

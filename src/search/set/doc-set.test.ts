@@ -19,8 +19,8 @@ import { planConstraint } from '../spatial/constraint.ts';
 import { openPlace } from '../spatial/place.ts';
 import { createTrace } from '../trace.ts';
 import { writeIndex } from '../write/write-index.ts';
-import { arraySet, checkedBy, type DocSet, intersectionOf, readAll, unionOf } from './doc-set.ts';
-import { difference, type Keys, keysOf, noKeys, union } from './sorted.ts';
+import { checkedBy, type DocSet, intersectionOf, readAll, unionOf } from './doc-set.ts';
+import { difference, intersection, type Keys, keysOf, noKeys, union } from './sorted.ts';
 
 // The contract of all sets of documents.
 
@@ -28,6 +28,20 @@ let database: SearchingProcess;
 useDatabase((opened) => {
   database = withCaches(opened);
 });
+
+/** Keys that are known. */
+function arraySet(keys: Keys): DocSet {
+  let at = 0;
+  return {
+    estimate: keys.length,
+    async next(limit) {
+      const batch = keys.subarray(at, at + limit);
+      at += batch.length;
+      return batch.length > 0 ? batch : undefined;
+    },
+    among: async (wanted) => intersection(wanted, keys),
+  };
+}
 
 /** Holds what every set promises. `open` makes the same set again; `others` are keys that need not be in it. */
 async function holdContract(

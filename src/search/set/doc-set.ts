@@ -1,4 +1,4 @@
-import { concatenate, intersection, type Keys, noKeys, union } from './sorted.ts';
+import { concatenate, type Keys, noKeys, union } from './sorted.ts';
 
 /**
  * Documents in ascending order of keys: the one interface of everything that a search intersects, as tantivy's `DocSet`. Posting lists, ranges of a column, the resources of catalogs, the
@@ -18,22 +18,7 @@ export interface DocSet {
   among(keys: Keys): Promise<Keys>;
 }
 
-/** Keys that are known. */
-export function arraySet(keys: Keys): DocSet {
-  let at = 0;
-  return {
-    estimate: keys.length,
-    async next(limit) {
-      if (at === keys.length) return undefined;
-      const batch = keys.subarray(at, at + limit);
-      at += batch.length;
-      return batch;
-    },
-    among: async (wanted) => intersection(wanted, keys),
-  };
-}
-
-export const emptySet: DocSet = arraySet(noKeys);
+const emptySet: DocSet = { estimate: 0, next: async () => undefined, among: async () => noKeys };
 
 export function unionOf(sets: readonly DocSet[]): DocSet {
   const [only, ...others] = sets;

@@ -7,7 +7,7 @@ import { countPairs, findExcess } from '../../rules/geometry/complexity.ts';
 import { metersBetweenPoints, prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
-import { pointOf, type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
+import { pointOf, rounding, type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf } from '../keys.ts';
 import { type Keys, keysOf } from '../set/sorted.ts';
@@ -15,7 +15,7 @@ import type { Tools } from '../tools.ts';
 import { type KeyedShape, type Region, readGeometries, readNearby } from './read-geometries.ts';
 
 // A spatial constraint of a search, and what it says of stored geometries. Both may have tens of thousands of parts. Then they are compared in threads, under the deadline: `judge` and `findBox`
-// decide on that, and nobody else compares geometries. Threads get texts: to copy an object would block the main thread for as long as to parse it.
+// decide on that. The distance between two points follows from their boxes (`lookAround`). Threads get texts: to copy an object would block the main thread for as long as to parse it.
 
 /** A spatial constraint of an intent. */
 export interface SpatialPlan {
@@ -71,13 +71,13 @@ export interface Look {
   reach: number;
 }
 
-/** Looks for the nearest geometries. Where any geometry will do, documents with points outside the radius alone are left out. */
+/** Looks for the nearest geometries. Where any geometry will do, documents that have nothing but points outside the radius are left out. */
 export async function lookAround(
   reader: IndexReader,
   located: LocatedConstraint,
   limit: number,
 ): Promise<Look> {
-  const { found, reach } = await readNearby(reader, located, limit);
+  const { found, chord } = await readNearby(reader, located, limit);
   const { geometry, quantifier, distanceMeters = 0 } = located.constraint;
   const around = quantifier === 'ANY' ? pointOf(geometry) : undefined;
   const measured = new Map<number, GeometryTally>();
@@ -91,8 +91,13 @@ export async function lookAround(
   return {
     keys: keysOf(found.map(({ key }) => key).filter((key) => measured.get(key)?.holds !== 0)),
     measured,
-    reach: reach > 2 ? Number.POSITIVE_INFINITY : 2 * earthRadiusMeters * Math.asin(reach / 2),
+    reach: chord === undefined ? Number.POSITIVE_INFINITY : metersOf(chord),
   };
+}
+
+/** Along the surface, from a way through the sphere of radius 1; a hair less, so that whatever is just as far as the farthest waits for the next look. */
+function metersOf(chord: number): number {
+  return 2 * earthRadiusMeters * Math.asin(Math.min(1, Math.max(0, chord - rounding) / 2));
 }
 
 /** Applies a constraint to the geometries under each of some keys. */

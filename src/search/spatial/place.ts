@@ -1,3 +1,4 @@
+import { createBreaks } from '../../breaks.ts';
 import { quantify } from '../../rules/discover/quantify.ts';
 import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
 import { headsOf } from '../documents/members.ts';
@@ -6,7 +7,7 @@ import { roots } from '../entries/geometry-paths.ts';
 import { type Hit, hitsOf, keysOfHits, sortHits } from '../hit.ts';
 import { headOf, kindOf } from '../keys.ts';
 import { checkedBy, type DocSet, readAll } from '../set/doc-set.ts';
-import { inBatches, intersection, type Keys, noKeys, union } from '../set/sorted.ts';
+import { hasKey, inBatches, intersection, type Keys, noKeys, union } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
 import {
   addTallies,
@@ -23,7 +24,7 @@ import {
 import { countRegion, listLocatedOffers, readRegion } from './read-geometries.ts';
 
 // The place of an intent: all its spatial constraints over the stored geometries. A resource has its own geometries, those of its provider, and those of its catalog's offers that cover it now. The index of boxes leads
-// to the keys of what may satisfy a constraint; the geometries of those that passed everything else are read, and decide.
+// to the keys of what may satisfy a constraint; the geometries of those that passed everything else are read, and decide. Points decide without being read.
 
 export type Place = Awaited<ReturnType<typeof openPlace>>;
 
@@ -73,11 +74,12 @@ export async function openPlace(
     hasDistance: radius !== undefined,
     /** Selects the resources that satisfy all constraints, with their distances. */
     check: (keys: Keys) => check(keys),
-    /** All resources that may satisfy the most selective constraint. */
-    candidates: async (): Promise<Keys> =>
-      lead === radius && isAll
-        ? resourcesOf(reader, first.keys, tools.scope.now)
-        : ((await readAll(candidatesOf(tools, lead, estimate))) ?? noKeys),
+    /** All resources that may satisfy the most selective constraint, or undefined if they are more than `atMost`: a provider's place counts for all its resources. */
+    async candidates(atMost: number): Promise<Keys | undefined> {
+      if (lead !== radius || !isAll) return readAll(candidatesOf(tools, lead, estimate), atMost);
+      const keys = await resourcesOf(reader, first.keys, tools.scope.now);
+      return keys.length > atMost ? undefined : keys;
+    },
     /** The resources that satisfy all constraints, in the order of keys. */
     set: (): DocSet =>
       checkedBy(candidatesOf(tools, lead, estimate), async (keys) => {
@@ -92,13 +94,19 @@ export async function openPlace(
       const all = isFew && (await readAll(candidatesOf(tools, lead, estimate)));
       if (all) return yield sortHits(await check(await select(all)));
       const found = new Set<number>();
+      const takeBreak = createBreaks();
       for (let look = first, most = limit; radius && look; look = await lookAround(reader, radius, most)) {
-        tools.deadline.check();
         const { keys, reach } = look;
         const resources = await resourcesOf(reader, keys, tools.scope.now);
         const hits: Hit[] = [];
-        for (const some of inBatches(await select(resources.filter((key) => !found.has(key))), checkedAtOnce))
+        for (const some of inBatches(
+          await select(resources.filter((key) => !found.has(key))),
+          checkedAtOnce,
+        )) {
+          tools.deadline.check();
+          await takeBreak();
           for (const hit of await check(some, look)) if ((hit.distance ?? 0) < reach) hits.push(hit);
+        }
         for (const { key } of hits) found.add(key);
         yield sortHits(hits);
         if (reach === Number.POSITIVE_INFINITY) return;
@@ -154,21 +162,21 @@ async function tallyResources(tools: Tools, { known, ...located }: CheckedConstr
   const heads = headsOf(keys);
   const asksOffers = located.paths.some((path) => path.startsWith(roots.offer));
   const listOffers = () => listLocatedOffers(tools.reader, heads, located.paths);
-  const offers =
-    known?.keys.filter((key) => kindOf(key) === 'offer') ?? (asksOffers ? await listOffers() : noKeys);
+  const isTheirs = (key: number) => kindOf(key) === 'offer' && hasKey(heads, headOf(key));
+  const offers = known?.keys.filter(isTheirs) ?? (asksOffers ? await listOffers() : noKeys);
   const covering = offers.length > 0 ? await readCovering(tools.reader, offers, tools.scope.now) : [];
   const judged = known ? intersection(union([keys, heads]), known.keys) : [...keys, ...heads];
   const unmeasured = [...judged, ...covering.map(({ key }) => key)].filter(
     (key) => !known?.measured.has(key),
   );
-  const byKey = new Map([...(known?.measured ?? []), ...(await judgeKeys(tools, located, unmeasured))]);
+  const byKey = await judgeKeys(tools, located, unmeasured);
+  const ownTally = (key: number) => known?.measured.get(key) ?? byKey.get(key) ?? noGeometries;
   /** By the keys of resources, and of heads, of what offers bring to them: wide ones are added up once for a catalog. */
   const brought = new Map<number, GeometryTally>();
   for (const { key, covers } of covering) {
-    const tally = byKey.get(key) ?? noGeometries;
+    const tally = ownTally(key);
     for (const each of covers) brought.set(each, addTallies(brought.get(each) ?? noGeometries, tally));
   }
-  const tallyOf = (key: number) =>
-    addTallies(byKey.get(key) ?? noGeometries, brought.get(key) ?? noGeometries);
+  const tallyOf = (key: number) => addTallies(ownTally(key), brought.get(key) ?? noGeometries);
   return (key: number): GeometryTally => addTallies(tallyOf(key), tallyOf(headOf(key)));
 }

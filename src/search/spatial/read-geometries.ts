@@ -46,22 +46,18 @@ export function readRegion(reader: IndexReader, region: Region, after: number, l
   );
 }
 
-/** The nearest geometries of a region, as the index of boxes has them: shapes are not read. */
-interface Nearby {
-  /** The documents, nearest first, each with the place of its geometry on the unit sphere if that is a point. */
-  found: { key: number; point: Vector | undefined }[];
-  /** How far they reach, from box to box through the sphere of radius 1, which is never more than from geometry to geometry; infinite where they are all. */
-  reach: number;
-}
-
+/**
+ * The nearest geometries of a region, as the index of boxes has them: shapes are not read. `found`: the documents, each with the place of its geometry on the unit sphere if that is a point. `chord`: how far
+ * they reach, from box to box through the sphere of radius 1, which is never more than from geometry to geometry; undefined where they are all.
+ */
 export async function readNearby(
   reader: IndexReader,
   { region, around }: { region: Region; around: SphereBox },
   limit: number,
-): Promise<Nearby> {
-  const nearest = await reader.first<{ bytes: Buffer | null; reach: number | null }>(
+) {
+  const nearest = await reader.first<{ bytes: Buffer | null; chord: number | null }>(
     `select string_agg(int8send(key) || float8send(case when ${isPoint} then cube_ll_coord(box, 1) else 'NaN' end)
-       || float8send(cube_ll_coord(box, 2)) || float8send(cube_ll_coord(box, 3)), '') as bytes, max(chord) as reach from (
+       || float8send(cube_ll_coord(box, 2)) || float8send(cube_ll_coord(box, 3)), '') as bytes, max(chord) as chord from (
        select key, box, chord
        from ${reader.index}.geometry_path as path
        cross join lateral (
@@ -79,10 +75,10 @@ export async function readNearby(
   const found = Array.from({ length: bytes.length / nearbyBytes }, (_, index) => {
     const at = index * nearbyBytes;
     const x = bytes.readDoubleBE(at + 8);
-    const point = [x, bytes.readDoubleBE(at + 16), bytes.readDoubleBE(at + 24)] as const;
+    const point: Vector = [x, bytes.readDoubleBE(at + 16), bytes.readDoubleBE(at + 24)];
     return { key: Number(bytes.readBigInt64BE(at)), point: Number.isNaN(x) ? undefined : point };
   });
-  return { found, reach: found.length < limit ? Number.POSITIVE_INFINITY : (nearest?.reach ?? 0) };
+  return { found, chord: found.length < limit ? undefined : (nearest?.chord ?? 0) };
 }
 
 const isPoint = [1, 2, 3]

@@ -1,7 +1,7 @@
 import type { Form } from '../../rules/text/forms.ts';
 import { type AskedWord, rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import type { IndexReader, Run } from '../cache/caches.ts';
-import { headsOf, listMembers, resourcesOfCatalog } from '../documents/members.ts';
+import { countMembers, headsOf, listMembers } from '../documents/members.ts';
 import { readCovering } from '../documents/own-offers.ts';
 import { selectSearched } from '../documents/scope.ts';
 import { type Hit, hitsOf, keysOfHits } from '../hit.ts';
@@ -215,13 +215,17 @@ async function* gatherResources(reader: IndexReader, entries: readonly WordEntry
   let count = 0;
   for (const entry of entries)
     for await (const keys of streamPostings(reader, entry)) {
-      pending.push(keys);
-      for (const key of keys) count += kindOf(key) === 'resource' ? 1 : resourcesOfCatalog;
-      if (count < maxRanked) continue;
-      const found = difference(await expand(pending), done);
-      yield found;
-      done = union([done, found]);
-      [pending, count] = [[], 0];
+      let start = 0;
+      for (const [index, key] of keys.entries()) {
+        count += kindOf(key) === 'resource' ? 1 : countMembers(reader, key);
+        if (count < maxRanked) continue;
+        pending.push(keys.subarray(start, index + 1));
+        const found = difference(await expand(pending), done);
+        yield found;
+        done = union([done, found]);
+        [pending, count, start] = [[], 0, index + 1];
+      }
+      pending.push(keys.subarray(start));
     }
   if (count > 0) yield difference(await expand(pending), done);
 

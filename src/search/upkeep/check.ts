@@ -207,6 +207,7 @@ async function mendCatalog(
   const untyped = differences.flatMap(({ what, key, name }) =>
     what === 'typing key' && catalogKeyOf(key) === catalogKey ? name : [],
   );
+  if (untyped.length > 0) await tx.query('insert into discovery.change (words) values (true)');
   for (const generation of generations) {
     const { number, index, format } = generation;
     await addWords(tx.apart, index, untyped.sort(), format);
