@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -95,6 +95,21 @@ describe('signpost sync', () => {
     expect(chargers[1]?.resourceAttributes?.attributes).toMatchObject({
       availability: { status: 'CHARGING', reportedAt: updated },
     });
+  });
+
+  it('does what the guide for charging operators says', async () => {
+    const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readFileSync('docs/charging.md', 'utf8')) ?? [];
+    const [plan = [], once = [], ...others] = block
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^signpost /, '').replace(/ +#.*/, ''))
+      .map((line) => line.replace(/https:\S+/, server.url).replace('token.txt', join(directory, 'token')))
+      .map((line) => line.split(' '));
+    expect((await runCommand(registerSyncCommand, plan, settings)).out).toContain('Nothing was written.');
+    const { exitCode, notes } = await runCommand(registerSyncCommand, once, settings, '', true);
+    expect(exitCode, notes).toBe(0);
+    expect((await publishedTree()).entries.size).toBe(3);
+    expect(others).toEqual([[...once, '--watch']]);
   });
 
   it('publishes a price that changes', async () => {
