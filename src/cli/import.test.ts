@@ -324,6 +324,12 @@ describe('signpost import csv', () => {
     });
   });
 
+  it('names every column that is not imported, however many these are', async () => {
+    const columns = Array.from({ length: 50 }, (_, index) => `unknown column ${index}`);
+    const { notes } = await run(['csv', 'stations', '-'], `id,operator,${columns.join()}\nS1,Voltpath`);
+    expect(notes).toContain(`columns: "${columns.join(', ')}" (not imported, because`);
+  });
+
   it('tells of a column that is there twice', async () => {
     const { catalogs, notes } = await run(['csv', 'stations', '-'], 'id,operator,id\nS1,Voltpath,S2');
     expect(catalogs.map(({ id }) => id)).toEqual(['S1']);

@@ -59,9 +59,8 @@ export function compareColumns(mapping: Mapping, columns: readonly string[]): Pr
 }
 
 function noteAbout(columns: readonly string[], why: string): Problem[] {
-  return columns.length === 0
-    ? []
-    : [{ at: 'columns', value: [...new Set(columns)].join(', '), why: `(${why})`, kind: 'note' }];
+  if (columns.length === 0) return [];
+  return [{ at: 'columns', why: `"${[...new Set(columns)].join(', ')}" (${why})`, kind: 'note' }];
 }
 
 /** Names that templates may use without there being such a column. */
