@@ -187,6 +187,8 @@ export function answerErrors(errorBody?: ServerOptions['errorBody']) {
     request.refusal = error.code;
     if (error.code === 'NET_INTERNAL_ERROR')
       request.log.error({ url: shownUrl(request), err: thrown }, 'a request failed');
+    // A stream that was to be the answer has failed before its first piece: there is no other answer.
+    if (reply.sent) return void reply.raw.destroy();
     const { status, body, headers = {} } = errorAnswer(error);
     if (error instanceof RouteMissing && error.allow !== '') headers.allow = error.allow;
     reply.code(status).headers(headers);

@@ -8,11 +8,11 @@ import { type JsonItems, readItems } from '../../protocol/json-items.ts';
 // page by page. Later reads ask for changes (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report
 // deletions. No push and no credentials handshake.
 
-export interface OcpiReader {
+interface OcpiReader {
   read(): Promise<OcpiContent>;
 }
 
-export interface OcpiContent {
+interface OcpiContent {
   locations: JsonItems;
   tariffs: JsonItems;
   /** Whether anything has changed since the last read. */
@@ -24,7 +24,7 @@ export class OcpiFailure extends Error {
   override readonly name = 'OcpiFailure';
 }
 
-export interface OcpiReaderOptions {
+interface OcpiReaderOptions {
   /** Address of the versions endpoint. */
   url: string;
   token?: string;
