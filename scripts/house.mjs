@@ -20,6 +20,7 @@ export const layers = [
 
 /** Root modules without a floor: anyone may use them, they use nothing of ours but each other. */
 export const leaves = [
+  'attempt.ts',
   'breaks.ts',
   'carried-error.ts',
   'config.ts',

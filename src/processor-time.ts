@@ -1,12 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { attempt } from './attempt.ts';
 
 /** The system's name of the calling thread; undefined if the system has none (Linux has). */
 export function findThreadName(): string | undefined {
-  try {
-    return readlinkSync('/proc/thread-self').split('/').pop();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readlinkSync('/proc/thread-self').split('/').pop());
 }
 
 /** Counts the processor time in ms that a thread takes from now on; elapsed time where the system does not say. It stays after the thread has ended. */
@@ -25,10 +22,6 @@ export function meterThread(name: string | undefined): () => number {
 
 function findProcessorMs(name: string | undefined): number | undefined {
   if (name === undefined) return undefined;
-  try {
-    const [nanoseconds] = readFileSync(`/proc/self/task/${name}/schedstat`, 'utf8').split(' ');
-    return Number(nanoseconds) / 1e6;
-  } catch {
-    return undefined;
-  }
+  const times = attempt(() => readFileSync(`/proc/self/task/${name}/schedstat`, 'utf8'));
+  return times === undefined ? undefined : Number(times.split(' ')[0]) / 1e6;
 }

@@ -47,13 +47,8 @@ export function createSecret(file: string, secret: string): string {
 const tokenBytes = 32;
 const minTokenLength = 16;
 
-export interface KeptToken {
-  token: string;
-  isNew: boolean;
-}
-
 /** The bearer token that a file holds, made at first use. */
-export function loadOrCreateToken(file: string): KeptToken {
+export function loadOrCreateToken(file: string) {
   mkdirSync(dirname(file), { recursive: true });
   const known = readIfThere(file);
   const made = newToken();

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { attempt } from './attempt.ts';
 
 // How a setting is declared and read: a kind per JSON-ish type, each with a default, a unit and a sentence. A secret may also be in a file, which its setting with _FILE names.
 
@@ -152,7 +153,7 @@ export function list<T extends string = string>(
 /** A JSON array whose items a check reads one by one; it throws what is wrong with one. */
 export function jsonList<T>(fallback: string, about: string, readItem: (item: unknown) => T): Kind<T[]> {
   const parse = (given: string) => {
-    const items = parseJson(given);
+    const items = attempt(() => JSON.parse(given));
     if (!Array.isArray(items)) throw new Error('must be a JSON array');
     return items.map(readItem);
   };
@@ -162,20 +163,12 @@ export function jsonList<T>(fallback: string, about: string, readItem: (item: un
 /** A JSON object whose members a check reads; it throws what is wrong with one. */
 export function jsonObject<T>(about: string, readMembers: (members: [string, unknown][]) => T): Kind<T> {
   const parse = (given: string) => {
-    const value = parseJson(given);
+    const value = attempt(() => JSON.parse(given));
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new Error('must be a JSON object');
     return readMembers(Object.entries(value));
   };
   return kind('{}', about, parse, 'JSON object');
-}
-
-function parseJson(given: string): unknown {
-  try {
-    return JSON.parse(given);
-  } catch {
-    return undefined;
-  }
 }
 
 export function url(about: string): Kind<string> {

@@ -101,6 +101,9 @@ export function questionsOf(stations) {
       const word = misspell(street(station).toLowerCase(), known);
       return { ...text(word), sql: misspeltSql(table, word) };
     }),
+    'word half typed': distinct(
+      stations.map((station, index) => halfTyped(street(station), 3 + (index % 3))),
+    ),
     sentence: fromWords([sites, cities, connectors, amenities], ([site, city, connector, amenity]) =>
       text(`where can I charge my car with ${connector} at a ${site} in ${city} that has ${amenity}`),
     ),
@@ -239,6 +242,15 @@ function text(words) {
     message: { intent: { textSearch: words }, limit },
     body: pageBody({ text: words }),
     sql: textSql(table, words.split(' ')),
+  };
+}
+
+function halfTyped(word, letters) {
+  const begun = word.slice(0, letters).toLowerCase();
+  return {
+    message: { intent: { textSearch: begun }, limit },
+    body: pageBody({ filters: [{ match_bool_prefix: { words: begun } }] }),
+    sql: textSql(table, [`${begun}:*`]),
   };
 }
 

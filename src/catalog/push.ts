@@ -1,10 +1,13 @@
-import type { LaneWithSlots, Taken } from '../delivery/lane-loop.ts';
-import { startPushLoop } from '../delivery/push-loop.ts';
+import type { Lane, LaneWithSlots, Taken } from '../delivery/lane-loop.ts';
+import { type Pushed, startPushLoop, type Verdict } from '../delivery/push-loop.ts';
 import { repeat } from '../delivery/repeat.ts';
 import { longestRetryWaitMs } from '../delivery/retry-policy.ts';
 import type { FormTools } from '../delivery/strict-renderer.ts';
+import { applyOutcome, type PushOutcome } from '../rules/push-outcome.ts';
+import { createBatch } from '../storage/batch.ts';
 import { changesChannel } from '../storage/catalog/change-log.ts';
 import { planPushes } from '../storage/catalog/push-planning.ts';
+import { type PushResult, writePushResults } from '../storage/catalog/push-results.ts';
 import {
   type DuePush,
   msUntilNextPush,
@@ -14,14 +17,15 @@ import {
   takePushes,
 } from '../storage/catalog/pushes.ts';
 import { createAlarm } from '../storage/work/alarm.ts';
-import { createComposer, type Said } from './compose-push.ts';
+import { LeaseLost } from '../storage/work/due-work.ts';
+import { exchangesToKeep } from '../storage/work/history.ts';
+import { createComposer, maxPartBytes, type Said } from './compose-push.ts';
 import type { CatalogContext } from './context.ts';
-import { createPushRecorder } from './record-push.ts';
 
 // Push, derived from the log of changes:
 //
 //   planner   the log → rows (subscriber, catalog) that are due
-//   sender    a due row → what that subscriber has not got yet (compose-push.ts) → its answer → the row (record-push.ts)
+//   sender    a due row → what that subscriber has not got yet (compose-push.ts) → its answer → the row
 //
 // Publish knows nothing of either. A failing subscriber or catalog has its own rows and its own slots, and delays nobody else.
 
@@ -105,4 +109,53 @@ async function take({ database }: CatalogContext, lanes: readonly LaneWithSlots[
   if (watched.length === 0) return { items };
   const names = watched.map(({ name }) => name);
   return { items, nextMs: await msUntilNextPush(database, names) };
+}
+
+// Records what became of a push, for as many as come together at once, and tells the operator what went wrong.
+
+/** No receiver waits for its result to be written; its next push of the same catalog does. */
+const batchLimits = { maxItems: 500, gatherMs: 10 };
+
+function createPushRecorder({ database, logger }: CatalogContext) {
+  const writeBatch = createBatch(batchLimits, (results: PushResult[]) => writePushResults(database, results));
+
+  async function write(result: PushResult): Promise<void> {
+    if (!(await writeBatch(result))) throw new LeaseLost('catalog.push', result.push.id);
+  }
+
+  return {
+    async record(push: DuePush, lane: Lane, { verdict, said, exchanges }: Pushed<Said>) {
+      const outcome = outcomeOf(verdict, said);
+      const applied = applyOutcome(push.record, outcome, { maxPartBytes, at: push.takenAt });
+      const { dueInMs, restMs } = applied;
+      const record = { ...applied.record, form: verdict.form ?? applied.record.form };
+      const { version } = outcome.kind === 'acknowledged' ? outcome.said : push.basis.catalog;
+      const history = exchangesToKeep(exchanges, {
+        isDelivered: outcome.kind === 'acknowledged',
+        failedBefore: push.record.lastError !== null,
+      });
+      await write({ push, lane, record, seenVersion: version, dueInMs, restMs, history });
+      if (record.lastError === null) return;
+      const { subscriber, basis } = push;
+      const { state, lastStatus: status, lastError: reason } = record;
+      const level = state === 'pending' || state === 'acknowledged' ? 'info' : 'warn';
+      logger[level](
+        { subscriber, catalogId: basis.catalogId, status, reason, dueInMs },
+        `push ${outcome.kind}: ${state}`,
+      );
+    },
+
+    /** Nothing was tried: the push is due as before. */
+    putBack: (push: DuePush, lane: Lane) =>
+      write({ push, lane, record: push.record, seenVersion: push.basis.catalog.version, dueInMs: 0 }),
+  };
+}
+
+function outcomeOf(verdict: Verdict, said: Said | undefined): PushOutcome {
+  if (verdict.kind === 'failed' || verdict.kind === 'refused') return verdict;
+  if (verdict.kind === 'delivered' && said?.kind === 'catalog')
+    return { kind: 'acknowledged', status: verdict.status, remark: verdict.remark, said };
+  if (said?.kind === 'no endpoint')
+    return { kind: 'no endpoint', reason: 'the registry has no url for this subscriber' };
+  return { kind: 'nothing to say' };
 }

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { attempt } from '../attempt.ts';
 import type { Config } from '../config.ts';
 import type { AuditTools } from '../console/audited.ts';
 import { ConsoleError } from '../console/errors.ts';
@@ -26,9 +27,5 @@ export async function act<T>(
 
 /** In a container, the user may have no name. */
 function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.()}`;
-  }
+  return attempt(() => userInfo().username) ?? `uid ${process.getuid?.()}`;
 }

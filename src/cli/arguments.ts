@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Action } from '../protocol/actions.ts';
 import type { CatalogType } from '../protocol/catalog.ts';
 import { isIdPart, isSubscriberId } from '../protocol/identity.ts';
@@ -12,6 +12,17 @@ export const workersHelp = 'processes behind the same ports, such as one per cor
 
 /** How long a command waits for a callback unless told otherwise. */
 export const usualWaitSeconds = 30;
+
+/** The options of a command that sends a signed request and waits for its callback. Help texts: who signs, what is awaited, what the address is for. */
+export function signingOptions(command: Command, { as, wait, uri }: Record<'as' | 'wait' | 'uri', string>) {
+  return command
+    .option('--as <subscriber>', as, parseSubscriber)
+    .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
+    .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
+    .option('--wait <seconds>', wait, parseSeconds, usualWaitSeconds)
+    .option('--listen <address>', 'where to wait for it: host:port', parseListen)
+    .option('--uri <url>', uri, parseUrl);
+}
 
 export const catalogTypes: readonly CatalogType[] = ['MASTER', 'REGULAR'];
 

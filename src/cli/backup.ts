@@ -9,7 +9,6 @@ export const register: Register = (program, context) => {
       '--no-database',
       'only keys and published files: the database has backups of its own, as with a managed PostgreSQL',
     )
-    .option('--json', 'print JSON')
     .addHelpText('after', backupHelp)
     .action(async (directory: string, options: BackupOptions) =>
       (await import('./backup/run.ts')).backup(directory, options, context),
@@ -22,7 +21,6 @@ export const register: Register = (program, context) => {
       'made by "signpost backup"; without it, the database was restored by other means',
     )
     .option('--no-database', 'only keys and published files')
-    .option('--json', 'print JSON')
     .addHelpText('after', restoreHelp)
     .action(async (directory: string | undefined, options: BackupOptions) =>
       (await import('./backup/restore.ts')).restore(directory, options, context),

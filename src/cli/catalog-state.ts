@@ -49,13 +49,13 @@ async function change(
 async function confirmRetirement(ids: readonly string[], context: CommandContext): Promise<void> {
   const what = ids.length === 1 ? ids[0] : `${counted(ids.length, 'catalog')} (${ids.join(', ')})`;
   const answer = await context.confirm(
-    `Retire ${what}? This is for ever: nothing can be published under ${ids.length === 1 ? 'this id' : 'these ids'} again.`,
+    `Retire ${what}? This is permanent: nothing can be published under ${ids.length === 1 ? 'this id' : 'these ids'} again.`,
   );
   if (answer === true) return;
   throw new CommandError(
     answer === false
       ? 'Nothing was retired.'
-      : 'Retiring is for ever, and there is no terminal to ask at. To do it all the same, say --yes.',
+      : 'Retiring is permanent, and there is no terminal to confirm it. To retire anyway, add --yes.',
   );
 }
 
@@ -63,7 +63,7 @@ function renderStates(results: readonly TriggerResult[], outcome: string): strin
   const rows = results.map(({ catalogId, status, unchanged }) => [
     catalogId,
     status === 'ACCEPTED' ? outcome : status,
-    unchanged ? 'it was so already' : '',
+    unchanged ? 'unchanged' : '',
   ]);
   return [renderTable(['CATALOG', 'STATUS', ''], rows), ...results.flatMap(renderProblems)].join('\n');
 }

@@ -25,7 +25,6 @@ export const register: Register = (program, context) => {
     .option('--type <type>', `only ${catalogTypes.join(' or ')}`, parseCatalogType)
     .option('--network <id>', 'only those visible to this network', parseNetwork)
     .option('--limit <count>', 'maximum number', parseCount, 1_000)
-    .option('--json', 'print JSON')
     .action((options: ListOptions) => list(context, options));
 
   catalog
@@ -43,7 +42,6 @@ export const register: Register = (program, context) => {
     .command('release')
     .description('release the id of a catalog: the next publisher becomes its owner')
     .argument('<id>', 'id of the catalog')
-    .option('--json', 'print JSON')
     .action((id: string, { json }: { json?: boolean }) => release(context, id, json));
 };
 
@@ -67,10 +65,7 @@ interface ListOptions {
   json?: boolean;
 }
 
-async function list(
-  context: CommandContext,
-  { owner, type, network, limit, json }: ListOptions,
-): Promise<void> {
+async function list(context: CommandContext, { owner, type, network, limit, json }: ListOptions) {
   await withDatabase(context, async (database, config) => {
     const catalogs = await listCatalogs(database, {
       owner: owner && identityOf(owner, config.REGISTRY_NAME),
@@ -126,7 +121,7 @@ async function release(context: CommandContext, id: string, json?: boolean): Pro
   const text =
     owner === null
       ? `${id} belongs to nobody already.`
-      : `${id} belonged to ${owner}. It is served as it is until somebody publishes it anew.`;
+      : `${id} belonged to ${owner}. It stays published until somebody publishes it again.`;
   printResult(context, json, { id, formerOwner: owner }, text);
 }
 

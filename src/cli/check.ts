@@ -26,7 +26,6 @@ export const register: Register = (program, context) =>
       parseSeconds,
       10,
     )
-    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (options: CheckOptions) => (await import('./check/run.ts')).check(options, context));
 

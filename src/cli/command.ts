@@ -61,12 +61,7 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-export function printResult(
-  context: CommandContext,
-  json: boolean | undefined,
-  value: object,
-  text: string,
-): void {
+export function printResult(context: CommandContext, json: boolean | undefined, value: object, text: string) {
   context.print(json ? JSON.stringify(value, null, 2) : text);
 }
 

@@ -8,7 +8,6 @@ export const register: Register = (program, context) => {
   config
     .command('check')
     .description('report settings that are wrong, unknown or dangerous')
-    .option('--json', 'print JSON')
     .addHelpText('after', checkHelp)
     .action(({ json }: { json?: boolean }) => check(context, json));
 
@@ -17,7 +16,6 @@ export const register: Register = (program, context) => {
     .description(
       'every setting with its default and meaning, and which of them are set here; no values are shown',
     )
-    .option('--json', 'print JSON')
     .action(({ json }: { json?: boolean }) => list(context, json));
 };
 
@@ -36,7 +34,7 @@ function check(context: CommandContext, json = false): void {
   const rows = findings.map(({ kind, setting, message }) => [
     ...[kind === 'wrong' ? 'FAULT' : 'warn', setting, message],
   ]);
-  const nothing = 'The settings can be read, and nothing about them is unusual.';
+  const nothing = 'The settings are valid, and nothing about them is unusual.';
   const text = rows.length === 0 ? nothing : renderTable(['', 'SETTING', 'WHAT'], rows);
   printResult(context, json, { findings }, text);
   if (findings.length > 0) context.setExitCode(1);

@@ -22,30 +22,27 @@ export const register: Register = (program, context) => {
 
   crawl
     .command('status')
-    .description('whom the crawler reads, in which state the catalogs are, what comes next and when')
+    .description('show the nodes that the crawler reads, the states of their catalogs, and the next work')
     .option('--node <subscriber>', 'the catalogs of this node, one by one', parseSubscriber)
     .option('--limit <count>', 'maximum of nodes, failing ones first', parseCount, 100)
-    .option('--json', 'print JSON')
     .action((options: StatusOptions) => showStatus(context, options));
 
   crawl
     .command('now')
-    .description('have a node crawled now, and show what came of it')
+    .description('crawl a node now, and show the result')
     .argument('<node>', 'domain or subscriberId of the node', parseSubscriber)
     .option('--timeout <seconds>', 'how long to wait for it', parseCount, 60)
-    .option('--json', 'print JSON')
     .action((node: string, { timeout, json }: { timeout: number; json?: boolean }) =>
       crawlNow(context, node, timeout, json),
     );
 
   crawl
     .command('log')
-    .description('what the crawler did not take, or tells of, and what to do about it; the latest first')
+    .description('list the problems that the crawler found, and what to do about them; the latest first')
     .option('--node <subscriber>', 'only what concerns this node', parseSubscriber)
     .option('--catalog <id>', 'only what concerns this catalog')
     .option('--limit <count>', 'maximum of lines', parseCount, 50)
     .option('--offset <count>', 'without the first ones', parseOffset, 0)
-    .option('--json', 'print JSON')
     .action((options: LogOptions) => showLog(context, options));
 };
 
@@ -102,12 +99,7 @@ const pollMs = 100;
 const shownLines = 20;
 
 /** Makes everything of a node due, and waits until the running crawler has done it. */
-async function crawlNow(
-  context: CommandContext,
-  node: string,
-  seconds: number,
-  json?: boolean,
-): Promise<void> {
+async function crawlNow(context: CommandContext, node: string, seconds: number, json?: boolean) {
   await act(context, `See why: signpost doctor ${node}`, async (acting, { REGISTRY_NAME }) => {
     const { database } = acting;
     const identity = identityOf(node, REGISTRY_NAME);
@@ -132,18 +124,15 @@ function waitUntil(end: number): (holds: () => Promise<boolean>) => Promise<void
   return async (holds) => {
     while (!(await holds())) {
       if (Date.now() > end)
-        throw new CommandError('Nobody has crawled it in time. Is the discovery service running?');
+        throw new CommandError('It was not crawled in time. Is the discovery service running?');
       await delay(pollMs);
     }
   };
 }
 
-interface LogOptions {
-  node?: string;
+interface LogOptions extends StatusOptions {
   catalog?: string;
-  limit: number;
   offset: number;
-  json?: boolean;
 }
 
 async function showLog(context: CommandContext, options: LogOptions): Promise<void> {

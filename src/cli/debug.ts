@@ -23,7 +23,6 @@ export const register: Register = (program, context) =>
     .option('--body <file>', 'the body, if the first file has only headers')
     .option('--answering <file>', 'headers of the request that this message answers')
     .option('--now <time>', 'as of this time, such as when it was received (default: now)', parseTime)
-    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action((file: string, options: SignatureOptions) => debugSignature(file, options, context));
 

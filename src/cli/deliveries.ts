@@ -33,14 +33,12 @@ export const register: Register = (program, context) => {
     .option('--state <state>', `only ${deliveryStates.join(', ')}`, oneOf(deliveryStates))
     .option('--subscriber <subscriber>', 'only pushes to this subscriber', parseSubscriber)
     .option('--limit <count>', 'list at most this many', parseCount, 100)
-    .option('--json', 'print JSON')
     .action((options: ListOptions) => list(context, options));
 
   deliveries
     .command('show')
     .description('show a delivery with its last requests and their answers')
     .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
-    .option('--json', 'print JSON')
     .action((id: DeliveryId, { json }: { json?: boolean }) => show(context, id, json));
 
   deliveries
@@ -48,9 +46,8 @@ export const register: Register = (program, context) => {
     .description('try parked deliveries again: one, or all')
     .argument('[id]', 'as listed, such as push-7 or callback-12', readDeliveryId)
     .option('--all', 'all parked deliveries')
-    .option('--json', 'print JSON')
     .action((id: DeliveryId | undefined, { all = false, json }: { all?: boolean; json?: boolean }) => {
-      if ((id === undefined) !== all) throw new CommandError('Name one delivery to replay, or say --all.');
+      if ((id === undefined) !== all) throw new CommandError('Name one delivery to replay, or add --all.');
       return id === undefined ? replayAll(context, json) : replayOne(context, id, json);
     });
 
@@ -60,7 +57,6 @@ export const register: Register = (program, context) => {
       'give up a delivery that waits or is parked; the next change of a catalog is pushed all the same',
     )
     .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
-    .option('--json', 'print JSON')
     .action((id: DeliveryId, { json }: { json?: boolean }) => skip(context, id, json));
 };
 

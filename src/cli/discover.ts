@@ -1,21 +1,17 @@
 import {
   collectTexts,
   parseCount,
-  parseKeyId,
-  parseListen,
   parseNetwork,
   parseOffset,
-  parseSeconds,
-  parseSubscriber,
   parseUrl,
-  usualWaitSeconds,
+  signingOptions,
 } from './arguments.ts';
 import type { Register } from './command.ts';
 import { collectTargets, parseDistance, parsePlace } from './discover/intent.ts';
 import type { DiscoverOptions } from './discover/run.ts';
 
-export const register: Register = (program, context) =>
-  program
+export const register: Register = (program, context) => {
+  const command = program
     .command('discover')
     .argument('[text...]', 'words to search for')
     .option('--near <lat,lon>', 'search around this place', parsePlace)
@@ -37,13 +33,12 @@ export const register: Register = (program, context) =>
       '--to <url>',
       'base address of the discovery service (default: the one of this machine)',
       parseUrl,
-    )
-    .option('--as <subscriber>', 'identity that asks (default: CONSUMER_ID)', parseSubscriber)
-    .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
-    .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
-    .option('--wait <seconds>', 'how long to wait for the answer', parseSeconds, usualWaitSeconds)
-    .option('--listen <address>', 'where to wait for it: host:port', parseListen)
-    .option('--uri <url>', 'base address for callbacks (bapUri)', parseUrl)
+    );
+  signingOptions(command, {
+    as: 'identity that asks (default: CONSUMER_ID)',
+    wait: 'how long to wait for the answer',
+    uri: 'base address for callbacks (bapUri)',
+  })
     .option(
       '--json',
       'print the message of the answer as JSON; bppId of a catalog is the node that publishes it',
@@ -53,6 +48,7 @@ export const register: Register = (program, context) =>
     .action(async (words: string[], options: DiscoverOptions) =>
       (await import('./discover/run.ts')).discover(words, options, context),
     );
+};
 
 const examples = `
 Exit codes: 0 answered, even without results; 1 refused, not reached, or no answer.

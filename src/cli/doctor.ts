@@ -12,7 +12,6 @@ export const register: Register = (program, context) =>
       collectNetworks,
     )
     .option('--catalog <id>', 'only this catalog')
-    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (node: string, options: DoctorOptions) =>
       (await import('./doctor/run.ts')).diagnose(node, options, context),

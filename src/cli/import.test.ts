@@ -20,7 +20,7 @@ describe('signpost import csv', () => {
     ]);
     expect(directives[0]).toEqual({ catalogId: 'IN*VLT*IND', catalogType: 'REGULAR', updateMode: 'FULL' });
     expect(notes).toContain(
-      '3 rows: 3 stations with 6 chargers in 3 catalogs; 0 rows left out, 0 with values not taken over.',
+      '3 rows: 3 stations with 6 chargers in 3 catalogs; 0 rows left out, 0 with values not imported.',
     );
   });
 
@@ -52,7 +52,7 @@ describe('signpost import csv', () => {
     'S4,Voltpath,12.9,77.6,[],red,one cell too many',
   ].join('\n');
 
-  it('reports what it cannot take over with row, column and value, and exits with 2 when a row is left out', async () => {
+  it('reports what it cannot import with row, column and value, and exits with 2 when a row is left out', async () => {
     const report = path('report.jsonl');
     const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-', '--report', report], list);
     expect(exitCode).toBe(2);
@@ -63,9 +63,9 @@ describe('signpost import csv', () => {
       'row 2, 5: connector.type "Wooden" is none of the values of charger.attributes.connectorType',
     );
     expect(notes).toContain('row 5: latitude "north" is no number');
-    expect(notes).toContain('columns: "colour" (not taken over, because the mapping does not name them)');
+    expect(notes).toContain('columns: "colour" (not imported, because the mapping does not name them)');
     expect(notes).toContain(
-      '4 rows: 2 stations with 3 chargers in 2 catalogs; 2 rows left out, 2 with values not taken over.',
+      '4 rows: 2 stations with 3 chargers in 2 catalogs; 2 rows left out, 2 with values not imported.',
     );
     const findings = readFileSync(report, 'utf8')
       .trimEnd()
@@ -93,7 +93,7 @@ describe('signpost import csv', () => {
     const { exitCode, notes } = await run(['csv', mapping, '-'], rows);
     expect(exitCode).toBe(2);
     expect(notes).toContain(
-      '5 rows: 2 stations with 3 chargers in 2 catalogs; 2 rows left out, 1 in part, 2 with values not taken over.',
+      '5 rows: 2 stations with 3 chargers in 2 catalogs; 2 rows left out, 1 in part, 2 with values not imported.',
     );
   });
 
@@ -143,7 +143,7 @@ describe('signpost import csv', () => {
       '  row 9 (-33.86, 151.2): lies far from all others',
       '  row 10 (0, 0): is a point in the sea where 0° and 0° meet: it looks as if nobody had filled it in',
     ]);
-    expect(notes).toContain('0 rows left out, 1 with values not taken over, 5 held back.');
+    expect(notes).toContain('0 rows left out, 1 with values not imported, 5 held back.');
     expect(notes).toContain(
       'row 11: "177.6, 12.9" has no position on earth, but has one with latitude and longitude swapped',
     );
@@ -324,6 +324,12 @@ describe('signpost import csv', () => {
     });
   });
 
+  it('names every column that is not imported, however many these are', async () => {
+    const columns = Array.from({ length: 50 }, (_, index) => `unknown column ${index}`);
+    const { notes } = await run(['csv', 'stations', '-'], `id,operator,${columns.join()}\nS1,Voltpath`);
+    expect(notes).toContain(`columns: "${columns.join(', ')}" (not imported, because`);
+  });
+
   it('tells of a column that is there twice', async () => {
     const { catalogs, notes } = await run(['csv', 'stations', '-'], 'id,operator,id\nS1,Voltpath,S2');
     expect(catalogs.map(({ id }) => id)).toEqual(['S1']);
@@ -400,7 +406,7 @@ describe('signpost import csv', () => {
       { connectorType: 'CHAdeMO' },
     ]);
     expect(notes).toContain('row 3: Fuel Type Code "LPG" is not what the mapping asks for');
-    expect(notes).toContain('columns: "EV DC Fast Count" (not taken over, because the mapping ignores all');
+    expect(notes).toContain('columns: "EV DC Fast Count" (not imported, because the mapping ignores all');
   });
 
   it.each([

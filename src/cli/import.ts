@@ -39,7 +39,6 @@ export function registerImportCommand(program: Command, context: CommandContext)
       '--mapping <name>',
       'of a CSV or GeoJSON file (default: the bundled one that names most of its columns)',
     )
-    .option('--json', 'print JSON')
     .action(async (file: string, options: ExplainOptions) =>
       (await import('./import/explain.ts')).explainFile(file, options, context),
     );

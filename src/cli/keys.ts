@@ -33,7 +33,6 @@ export const register: Register = (program, context) => {
     .option('--key-id <id>', 'name of the key in the registry', parseKeyId, 'key-1')
     .option('--out <file>', 'write the seed to a new file that only you can read, instead of printing it')
     .option('--save', 'write the seed into DATA_DIR/keys, where send and the roles find it (needs --id)')
-    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
@@ -46,7 +45,6 @@ Examples:
   keys
     .command('list')
     .description('list the signing keys of this machine: public keys, and where the seeds are')
-    .option('--json', 'print JSON')
     .action(({ json }: { json?: boolean }) => {
       const config = context.config();
       const found = listLocalKeys(config);
@@ -67,7 +65,6 @@ Examples:
       parseSubscriber,
     )
     .option('--key-id <id>', 'another of its keys', parseKeyId)
-    .option('--json', 'print JSON')
     .addHelpText('after', showHelp)
     .action((subscriber: string | undefined, options: ShowOptions) => showKey(subscriber, options, context));
 
@@ -78,7 +75,6 @@ Examples:
     )
     .option('--key-id <id>', 'name of the new key (default: the next number)', parseKeyId)
     .option('--resign', 'sign everything again, because the old key was compromised')
-    .option('--json', 'print JSON')
     .addHelpText('after', rotateHelp)
     .action(async (options: RotateOptions) => (await import('./keys/rotate.ts')).rotate(options, context));
 };
@@ -118,7 +114,7 @@ function destination({ out, save, id, keyId }: NewKeyOptions, context: CommandCo
   return seedFile(context.config().DATA_DIR, { id, keyId });
 }
 
-/** Never over another file: a lost private key cannot be had back. */
+/** Never over another file: a lost private key cannot be recovered. */
 function writeSeed(file: string, seed: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -146,11 +142,7 @@ Examples:
   $ signpost keys show bpp.example.com
   $ signpost keys show bpp.example.com --key-id key-2 --json`;
 
-function showKey(
-  subscriber: string | undefined,
-  { keyId, json }: ShowOptions,
-  context: CommandContext,
-): void {
+function showKey(subscriber: string | undefined, { keyId, json }: ShowOptions, context: CommandContext) {
   const config = context.config();
   const id = subscriber ?? config.identities.publisher.id;
   const own = listLocalKeys(config).filter((key) => key.id === id);

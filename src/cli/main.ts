@@ -15,7 +15,7 @@ import { buildProgram } from './program.ts';
 const fromFile = existsSync('.env') ? Object.keys(parseEnv(readFileSync('.env', 'utf8'))) : [];
 if (fromFile.length > 0) process.loadEnvFile('.env');
 
-// Whoever read along is gone, with the terminal or the other end of a pipe: there may be work to finish all the same.
+// The reader is gone, with the terminal or the other end of a pipe: there may still be work to finish.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
 const context: CommandContext = {
@@ -41,7 +41,7 @@ try {
   process.exitCode = 1;
   const isForPerson = error instanceof CommandError || error instanceof SettingsError;
   context.note(`${paint('bad', 'signpost:')} ${isForPerson ? error.message : renderUnexpected(error)}`);
-  // Whatever a failed command has left open must not keep the process alive.
+  // Nothing that a failed command left open may keep the process alive.
   setTimeout(() => process.exit(), leftOpenMs).unref();
 }
 
@@ -51,7 +51,7 @@ function write(stream: NodeJS.WriteStream, text: string): void {
   stream.write(`${stream.isTTY && stream.hasColors() ? coloured(shown) : plain(shown)}\n`);
 }
 
-/** Whoever ends the input instead of answering has not said yes. */
+/** Ending the input is not a yes. */
 async function ask(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -40,7 +40,7 @@ answers at CONSUMER_URL, so the registry has to know its key and this address. B
 With --http, callers need the token in DATA_DIR/mcp-token, as "Authorization: Bearer …". Programs of this machine need none where both ADDRESS and
 CONSUMER_URL are loopback addresses.
 
-Exit code: 0 when it was ended by its client or by Ctrl-C, 1 when it could not start.
+Exit codes: 0 ended by its client or by Ctrl-C; 1 could not start.
 
 Examples:
   $ signpost mcp                                   for an assistant that starts it, and talks to it over standard input and output

@@ -4,7 +4,6 @@ import { withDatabase } from './database.ts';
 export const register: Register = (program, context) =>
   program
     .command('migrate')
-    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(({ json }: { json?: boolean }) => migrate(context, json));
 

@@ -26,7 +26,6 @@ export const register: Register = (program, context) => {
     .addOption(
       new Option('--role <role>', 'what the operator may do').choices(operatorRoles).makeOptionMandatory(),
     )
-    .option('--json', 'print JSON')
     .action((name: string, options: { role: OperatorRole; json?: boolean }) =>
       create(context, name, options),
     );
@@ -34,14 +33,12 @@ export const register: Register = (program, context) => {
   operators
     .command('list')
     .description('list operators with their roles')
-    .option('--json', 'print JSON')
     .action(({ json }: { json?: boolean }) => list(context, json));
 
   operators
     .command('revoke')
     .description('remove an operator: the token and all sessions stop working at once')
     .argument('<name>', 'as listed')
-    .option('--json', 'print JSON')
     .action((name: string, { json }: { json?: boolean }) => revoke(context, name, json));
 };
 

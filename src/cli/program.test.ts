@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { silentContext } from '../../tests/support/processes/command.ts';
-import { buildProgram, commandFiles } from './program.ts';
+import { buildProgram, commands } from './program.ts';
 
-const listed = commandFiles.flatMap(({ commands }) => Object.keys(commands));
+const listed = Object.keys(commands);
 
 describe('the commands of the program', () => {
   it('are all in the list, each with a sentence, before any of them is loaded', async () => {

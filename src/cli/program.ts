@@ -3,129 +3,123 @@ import { Command } from 'commander';
 import { programVersion } from '../program-version.ts';
 import type { CommandContext, Register } from './command.ts';
 
-/** One or several commands of a file, which is loaded when one of them is wanted: most of them load a good part of the system. */
-interface CommandFile {
-  commands: Readonly<Record<string, string>>;
-  load(): Promise<{ register: Register }>;
-}
+/** A command: what it does, and its file, which is loaded when the command is wanted: most of them load a good part of the system. */
+type ListedCommand = readonly [about: string, load: () => Promise<{ register: Register }>];
 
-const file = (load: CommandFile['load'], commands: CommandFile['commands']): CommandFile => ({
-  load,
-  commands,
-});
-
-export const commandFiles: readonly CommandFile[] = [
-  file(() => import('./up.ts'), { up: 'run every role with a demo network on this machine, until Ctrl-C' }),
-  file(() => import('./serve.ts'), { serve: 'run roles of a network, until Ctrl-C' }),
-  file(() => import('./migrate.ts'), {
-    migrate: 'update the database to this version before its first start',
-  }),
-  file(() => import('./status.ts'), {
-    status: 'show roles, problems, index, deliveries and crawl on one screen',
-  }),
-  file(() => import('./check.ts'), {
-    check: 'compare catalog service, subscriptions, index and published files',
-  }),
-  file(() => import('./backup.ts'), {
-    backup: 'copy database, keys and published files into a directory while the roles run',
-    restore: 'restore a backup into an empty database and directory, and notify other services',
-  }),
-  file(() => import('./keys.ts'), { keys: 'create, show, list and rotate signing keys' }),
-  file(() => import('./registry.ts'), { registry: 'manage participants of the local registry' }),
-  file(() => import('./send.ts'), { send: 'sign a JSON file as an identity, send it, and show the answer' }),
-  file(() => import('./listen.ts'), {
-    listen: 'receive, verify, print and acknowledge callbacks and pushes',
-  }),
-  file(() => import('./debug.ts'), { debug: 'explain why a signature fails' }),
-  file(() => import('./publish.ts'), {
-    publish: 'publish catalogs as signed files, or to a catalog service',
-  }),
-  file(() => import('./catalog-state.ts'), {
-    retire: 'end published catalogs for ever',
-    pause: 'hide published catalogs for now',
-    resume: 'show paused catalogs again',
-  }),
-  file(() => import('./refresh.ts'), {
-    refresh: 'renew index, manifest and Subscriber record before their announced update',
-  }),
-  file(() => import('./discover.ts'), { discover: 'search a discovery service as an app' }),
-  file(() => import('./mcp.ts'), {
-    mcp: 'let an assistant search the network: a Model Context Protocol server',
-  }),
-  file(() => import('./catalog.ts'), {
-    catalog: 'show catalogs of the local catalog service, and release their ids',
-  }),
-  file(() => import('./deliveries.ts'), { deliveries: 'list, replay or skip callbacks and pushes' }),
-  file(() => import('./operators.ts'), {
-    operators: 'create, list and revoke tokens for the console and its API',
-  }),
-  file(() => import('./schema.ts'), { schema: 'list domain schemas, and check files against them' }),
-  file(async () => ({ register: (await import('./import.ts')).registerImportCommand }), {
-    import: 'convert a list of charging stations to EV charger catalogs',
-  }),
-  file(async () => ({ register: (await import('./sync.ts')).registerSyncCommand }), {
-    sync: 'keep what is published equal to a source of charging stations',
-  }),
-  file(() => import('./export.ts'), { export: 'write what is published in the form of another standard' }),
-  file(() => import('./verify.ts'), {
-    verify: 'verify published files as a crawler does: signatures, digests, versions',
-  }),
-  file(() => import('./conform.ts'), {
-    conform: 'check a catalog service, discovery service or published tree against the specification',
-  }),
-  file(() => import('./crawl.ts'), { crawl: 'show the state and log of the crawler, or crawl a node now' }),
-  file(() => import('./doctor.ts'), {
-    doctor: 'explain why catalogs of a node do not appear in discovery',
-  }),
-  file(() => import('./search-index.ts'), {
-    index: 'show, rebuild or check the search index of the discovery service',
-  }),
-  file(() => import('./config.ts'), { config: 'check the settings of this machine, or list all settings' }),
-  file(async () => ({ register: (await import('./completion.ts')).completionOf(buildWholeProgram) }), {
-    completion: 'print a completion script for bash, zsh or fish',
-  }),
-];
-
-/** Started by a supervisor, never by a person. */
-const hiddenFiles: readonly CommandFile[] = [file(() => import('./worker.ts'), { worker: '' })];
+export const commands: Readonly<Record<string, ListedCommand>> = {
+  up: ['run every role with a demo network on this machine, until Ctrl-C', () => import('./up.ts')],
+  serve: ['run roles of a network, until Ctrl-C', () => import('./serve.ts')],
+  migrate: ['update the database to this version before its first start', () => import('./migrate.ts')],
+  status: ['show roles, problems, index, deliveries and crawl on one screen', () => import('./status.ts')],
+  check: ['compare catalog service, subscriptions, index and published files', () => import('./check.ts')],
+  backup: [
+    'copy database, keys and published files into a directory while the roles run',
+    () => import('./backup.ts'),
+  ],
+  restore: [
+    'restore a backup into an empty database and directory, and notify other services',
+    () => import('./backup.ts'),
+  ],
+  keys: ['create, show, list and rotate signing keys', () => import('./keys.ts')],
+  registry: ['manage participants of the local registry', () => import('./registry.ts')],
+  send: ['sign a JSON file as an identity, send it, and show the answer', () => import('./send.ts')],
+  listen: ['receive, verify, print and acknowledge callbacks and pushes', () => import('./listen.ts')],
+  debug: ['explain why a signature fails', () => import('./debug.ts')],
+  publish: ['publish catalogs as signed files, or to a catalog service', () => import('./publish.ts')],
+  retire: ['end published catalogs for ever', () => import('./catalog-state.ts')],
+  pause: ['hide published catalogs for now', () => import('./catalog-state.ts')],
+  resume: ['show paused catalogs again', () => import('./catalog-state.ts')],
+  refresh: [
+    'renew index, manifest and Subscriber record before their announced update',
+    () => import('./refresh.ts'),
+  ],
+  discover: ['search a discovery service as an app', () => import('./discover.ts')],
+  mcp: ['let an assistant search the network: a Model Context Protocol server', () => import('./mcp.ts')],
+  catalog: [
+    'show catalogs of the local catalog service, and release their ids',
+    () => import('./catalog.ts'),
+  ],
+  deliveries: ['list, replay or skip callbacks and pushes', () => import('./deliveries.ts')],
+  operators: ['create, list and revoke tokens for the console and its API', () => import('./operators.ts')],
+  schema: ['list domain schemas, and check files against them', () => import('./schema.ts')],
+  import: [
+    'convert a list of charging stations to EV charger catalogs',
+    async () => ({ register: (await import('./import.ts')).registerImportCommand }),
+  ],
+  sync: [
+    'keep what is published equal to a source of charging stations',
+    async () => ({ register: (await import('./sync.ts')).registerSyncCommand }),
+  ],
+  export: ['write what is published in the form of another standard', () => import('./export.ts')],
+  verify: [
+    'verify published files as a crawler does: signatures, digests, versions',
+    () => import('./verify.ts'),
+  ],
+  conform: [
+    'check a catalog service, discovery service or published tree against the specification',
+    () => import('./conform.ts'),
+  ],
+  crawl: ['show the state and log of the crawler, or crawl a node now', () => import('./crawl.ts')],
+  doctor: ['explain why catalogs of a node do not appear in discovery', () => import('./doctor.ts')],
+  index: [
+    'show, rebuild or check the search index of the discovery service',
+    () => import('./search-index.ts'),
+  ],
+  config: ['check the settings of this machine, or list all settings', () => import('./config.ts')],
+  completion: [
+    'print a completion script for bash, zsh or fish',
+    async () => ({ register: (await import('./completion.ts')).completionOf(buildWholeProgram) }),
+  ],
+};
 
 /** The program with the command that the arguments after `signpost` name; of all others, only names and descriptions are there. */
-export async function buildProgram(context: CommandContext, args: readonly string[]): Promise<Command> {
+export async function buildProgram(context: CommandContext, args: readonly string[]) {
   const [first, second] = args;
-  const wanted = first === 'help' ? second : first;
+  const wanted = (first === 'help' ? second : first) ?? '';
   const program = createProgram(context);
-  for (const file of [...commandFiles, ...hiddenFiles]) {
-    if (wanted !== undefined && Object.hasOwn(file.commands, wanted)) await register(program, file, context);
-    else if (!hiddenFiles.includes(file))
-      for (const [name, about] of Object.entries(file.commands)) program.command(name).description(about);
-  }
+  // Started by a supervisor, never by a person.
+  if (wanted === 'worker') await register(program, () => import('./worker.ts'), context);
+  const [, load] = (Object.hasOwn(commands, wanted) && commands[wanted]) || [];
+  if (load) await register(program, load, context);
+  for (const [name, [about]] of Object.entries(commands))
+    if (!has(program, name)) program.command(name).description(about);
   return program;
 }
 
 /** The program with every command, whatever that takes: for what has to know all options. */
-export async function buildWholeProgram(context: CommandContext): Promise<Command> {
+export async function buildWholeProgram(context: CommandContext) {
   const program = createProgram(context);
-  for (const file of commandFiles) await register(program, file, context);
+  for (const [name, [, load]] of Object.entries(commands))
+    if (!has(program, name)) await register(program, load, context);
   return program;
 }
 
-async function register(
-  program: Command,
-  { commands, load }: CommandFile,
-  context: CommandContext,
-): Promise<void> {
+/** Some files have several commands. */
+function has(program: Command, name: string) {
+  return program.commands.some((command) => command.name() === name);
+}
+
+async function register(program: Command, load: ListedCommand[1], context: CommandContext) {
   (await load()).register(program, context);
   for (const command of program.commands) {
-    const about = commands[command.name()];
+    const [about] = commands[command.name()] ?? [];
     if (about) command.description(about);
+    offerJson(command);
     pointToHelp(command);
   }
+}
+
+/** Every command can print JSON, except those that print a script or JSON anyway. A command that defines the option itself says what it prints. */
+export function offerJson(command: Command): void {
+  for (const sub of command.commands) offerJson(sub);
+  if (command.commands.length > 0 || ['completion', 'datex', 'worker'].includes(command.name())) return;
+  if (!command.options.some(({ long }) => long === '--json')) command.option('--json', 'print JSON');
 }
 
 /** Who calls a command in a wrong way is told where its own options stand. */
 function pointToHelp(command: Command, parents = 'signpost'): void {
   const name = `${parents} ${command.name()}`;
-  command.showHelpAfterError(`(${name} --help says how it is called)`);
+  command.showHelpAfterError(`(${name} --help shows how to use it)`);
   for (const sub of command.commands) pointToHelp(sub, name);
 }
 

@@ -2,19 +2,15 @@ import {
   collectNetworks,
   parseCatalogType,
   parseIndexName,
-  parseKeyId,
-  parseListen,
   parseMode,
-  parseSeconds,
-  parseSubscriber,
   parseUrl,
-  usualWaitSeconds,
+  signingOptions,
 } from './arguments.ts';
 import type { Register } from './command.ts';
 import type { PublishOptions } from './publish/run.ts';
 
-export const register: Register = (program, context) =>
-  program
+export const register: Register = (program, context) => {
+  const command = program
     .command('publish')
     .argument('<file...>', 'a publish request, a catalog, or an array of catalogs; - reads standard input')
     .option('--self', 'as signed files, through the running publisher or directly (default)')
@@ -31,18 +27,18 @@ export const register: Register = (program, context) =>
       collectNetworks,
     )
     .option('--index <name>', 'as files: the index for new catalogs (default: catalogs)', parseIndexName)
-    .option('--force-baseline', 'as files: write whole catalogs instead of changes')
-    .option('--as <subscriber>', 'to a service: identity that signs (default: PUBLISHER_ID)', parseSubscriber)
-    .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
-    .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
-    .option('--wait <seconds>', 'how long to wait for on_publish', parseSeconds, usualWaitSeconds)
-    .option('--listen <address>', 'where to wait for it: host:port', parseListen)
-    .option('--uri <url>', 'base address for callbacks (bppUri)', parseUrl)
+    .option('--force-baseline', 'as files: write whole catalogs instead of changes');
+  signingOptions(command, {
+    as: 'to a service: identity that signs (default: PUBLISHER_ID)',
+    wait: 'how long to wait for on_publish',
+    uri: 'base address for callbacks (bppUri)',
+  })
     .option('--json', 'print the results as JSON')
     .addHelpText('after', examples)
     .action(async (files: string[], options: PublishOptions) =>
       (await import('./publish/run.ts')).publish(files, options, context),
     );
+};
 
 const examples = `
 Files are read back through PUBLISHER_URL and verified. If they are not public yet, because they must be copied to a host first, the command says so.

@@ -11,7 +11,6 @@ export const register: Register = (program, context) =>
       'the same, and increase every version by this number, after a restore of files older than crawlers have seen',
       numberOf(/^[1-9]\d{0,8}$/, 'It is a number from 1 on.'),
     )
-    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (options: RefreshOptions) =>
       (await import('./refresh/run.ts')).refreshHere(context.config(), options, context),

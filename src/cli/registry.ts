@@ -79,7 +79,6 @@ export const register: Register = (program, context) => {
     .command('list')
     .description('list the participants with their keys')
     .option('--network <id>', 'only members of this network', parseNetwork)
-    .option('--json', 'print JSON')
     .action(({ network, json }: { network?: string; json?: boolean }) =>
       withDatabase(context, async (database) => {
         const all = await listParticipants(database);
@@ -91,7 +90,6 @@ export const register: Register = (program, context) => {
 
   ofParticipant(registry.command('show'))
     .description('show one participant')
-    .option('--json', 'print JSON')
     .action((name: string, { json }: JsonOption) =>
       onRegistry(name, json, async (database, who) => {
         const records = await listParticipants(database, who);
@@ -111,21 +109,18 @@ export const register: Register = (program, context) => {
   ofParticipant(registry.command('revoke'))
     .description('revoke one key, or all keys of a participant, for ever')
     .option('--key-id <id>', 'only this key')
-    .option('--json', 'print JSON')
     .action((name: string, options: StateOptions) => changeState(name, 'revoked', options));
 
   ofParticipant(registry.command('state'))
     .description(`set the state of keys: ${recordStates.join(', ')}; only live keys are usable`)
     .argument('<state>', 'the new state', parseState)
     .option('--key-id <id>', 'only this key')
-    .option('--json', 'print JSON')
     .action(changeState);
 
   const membership = registry.command('membership').description('networks that a participant is a member of');
   for (const isMember of [true, false])
     ofParticipant(membership.command(isMember ? 'add' : 'remove'))
       .argument('<network>', 'network id: namespace/registry', parseNetwork)
-      .option('--json', 'print JSON')
       .action((name: string, network: string, { json }: JsonOption) =>
         onRegistry(name, json, async (database, who) => {
           const subscriber = who.identity;
@@ -150,7 +145,6 @@ export const register: Register = (program, context) => {
   ofParticipant(registry.command('catalog-index'))
     .description('set the addresses of the signed catalog indexes of a participant (meta.catalog_index_urls)')
     .argument('[urls...]', 'all addresses; none clears the list', collectUrls)
-    .option('--json', 'print JSON')
     .action((name: string, urls: string[] = [], { json }: JsonOption = {}) =>
       onRegistry(name, json, async (database, who) => {
         const { identity: subscriber } = who;
@@ -162,7 +156,7 @@ export const register: Register = (program, context) => {
 };
 
 const subscriberHelp = 'a domain, or namespace/registry';
-const cacheHint = `\nReaders may keep a record for its ttl (${defaultTtlSeconds} s unless set otherwise): until then the change may not be seen everywhere.`;
+const cacheHint = `\nReaders may keep a record for its ttl (${defaultTtlSeconds} s unless set otherwise): until then, some may not see the change.`;
 const examples = `
 Examples:
   $ signpost registry register bpp.example.com --url https://bpp.example.com --public-key awGPjRK6… --type BPP --network example.org/retail
@@ -239,8 +233,7 @@ function keyOptions(command: Command): Command {
       '--ttl <seconds>',
       `how long readers may keep the record (default: ${defaultTtlSeconds})`,
       parseSeconds,
-    )
-    .option('--json', 'print JSON');
+    );
 }
 
 function keyOf({ keyId, publicKey, validFrom, validUntil, ttl }: KeyOptions): KeyRegistration {

@@ -42,7 +42,7 @@ export async function runProcess<T extends { close(): Promise<void> }>(
     } finally {
       await beside?.close();
       await running.close().catch((error) => {
-        throw new CommandError(`Not ended as it should: ${lineOf(error)}`, error);
+        throw new CommandError(`Did not stop cleanly: ${lineOf(error)}`, error);
       });
     }
   }

@@ -6,7 +6,6 @@ export const register: Register = (program, context) => {
   schema
     .command('list')
     .description('list the types that attributes are checked against')
-    .option('--json', 'print JSON')
     .addHelpText('after', listHelp)
     .action(async (options: ListOptions) => (await import('./schema/run.ts')).listTypes(options, context));
   schema
@@ -14,7 +13,6 @@ export const register: Register = (program, context) => {
     .description('check a publish body, catalogs or one attributes object; print each fault with its path')
     .argument('<file>', 'JSON file; - reads standard input')
     .option('--template', 'missing members are no fault, as in a MASTER catalog')
-    .option('--json', 'print JSON')
     .addHelpText('after', checkHelp)
     .action(async (file: string, options: CheckOptions) =>
       (await import('./schema/run.ts')).checkFile(file, options, context),

@@ -7,9 +7,8 @@ export const register: Register = (program, context) => {
   index
     .command('status')
     .description(
-      'which generation of the index searches read, how far another one is built, which processes use the index',
+      'show the generation that searches read, the progress of a new one, and the processes that use the index',
     )
-    .option('--json', 'print JSON')
     .action(({ json }: { json?: boolean }) => showStatus(context, json));
 
   index
@@ -18,7 +17,6 @@ export const register: Register = (program, context) => {
       'build a new generation of the index from the documents, and have searches read it; they go on meanwhile',
     )
     .option('--catalog <id>', 'rebuild only the entries of this catalog id')
-    .option('--json', 'print JSON')
     .action(({ catalog, json }: { catalog?: string; json?: boolean }) =>
       catalog === undefined ? rebuild(context, json) : rebuildCatalog(context, catalog, json),
     );
@@ -26,7 +24,7 @@ export const register: Register = (program, context) => {
   index
     .command('check')
     .description(
-      'hold the index against the documents, and list every difference; ends with 1 where there are some',
+      'compare the index with the documents, and list every difference; exit code 1 if there are any',
     )
     .option('--mend', 'rebuild entries that differ')
     .option('--json', 'print each difference as a line of JSON')
@@ -120,10 +118,7 @@ async function rebuildCatalog(context: CommandContext, id: string, json?: boolea
   printResult(context, json, { documents, mended }, text);
 }
 
-async function check(
-  context: CommandContext,
-  { mend = false, json }: { mend?: boolean; json?: boolean },
-): Promise<void> {
+async function check(context: CommandContext, { mend = false, json }: { mend?: boolean; json?: boolean }) {
   const { describeDifference } = await import('../search/port.ts');
   const { documents, differences, mended } = await withIndex(context, (index) =>
     index.check({
@@ -131,9 +126,9 @@ async function check(
       onDifference: (each) => context.print(json ? JSON.stringify(each) : describeDifference(each)),
     }),
   );
-  const held = `${documents} catalogs, resources and offers were held against the index`;
+  const held = `${documents} catalogs, resources and offers were compared with the index`;
   if (differences === 0) return context.note(`${held}: no difference.`);
   const found = `${held}: ${differences} ${differences === 1 ? 'difference' : 'differences'}`;
   if (!mend) throw new CommandError(`${found}. "signpost index check --mend" mends them.`);
-  context.note(`${found}; the entries of ${mended} of them were made anew.`);
+  context.note(`${found}; the entries of ${mended} of them were rebuilt.`);
 }

@@ -144,7 +144,7 @@ describe('signpost send', () => {
     );
     await fails([scene.file, ...to, '--key', 'no-such-key'], '32 bytes in Base64');
     await fails([scene.file, ...to, '--action', 'catalog/nothing'], 'There is no action catalog/nothing');
-    await fails([scene.file, ...to, '--method', 'GET'], 'leave the file out');
+    await fails([scene.file, ...to, '--method', 'GET'], 'omit the file');
     const nobody = 'http://127.0.0.1:1/catalog/publish';
     await fails([scene.file, '--to', nobody, '--as', 'bpp.example.com'], 'npm start');
     await fails([scene.file, '--to', nobody, '--as', 'bpp.example.com|key-2'], 'It is a domain such as');

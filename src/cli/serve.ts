@@ -13,8 +13,8 @@ export const register: Register = (program, context) =>
       'after',
       `
 Any number of processes may run the same role against one PostgreSQL (DATABASE_URL); while it is down, they wait for it.
-Each role that signs needs its id: CATALOG_ID, DISCOVERY_ID, PUBLISHER_ID. A key that the registry does not know is told in the log and at
-/ready. /health, /ready, /metrics and /docs are at OPERATIONS_HOST and OPERATIONS_PORT (${operationsPort}).
+Each role that signs needs its id: CATALOG_ID, DISCOVERY_ID, PUBLISHER_ID. The log and /ready report
+a key that the registry does not know. /health, /ready, /metrics and /docs are at OPERATIONS_HOST and OPERATIONS_PORT (${operationsPort}).
 
 Examples:
   $ DATABASE_URL=postgres://… REGISTRY_URL=https://registry.example/dedi CATALOG_ID=catalog.example.org signpost serve --roles catalog

@@ -18,7 +18,6 @@ export const register: Register = (program, context) =>
   program
     .command('status')
     .argument('[addresses...]', 'of processes (OPERATIONS_PORT) or roles, here or elsewhere', collectUrls)
-    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action((addresses: string[] = [], { json }: { json?: boolean } = {}) =>
       showStatus(context, addresses, json),
@@ -41,11 +40,7 @@ interface Stored {
   crawl: CrawlSummary;
 }
 
-async function showStatus(
-  context: CommandContext,
-  addresses: readonly string[],
-  json = false,
-): Promise<void> {
+async function showStatus(context: CommandContext, addresses: readonly string[], json = false) {
   const config = context.config();
   const isElsewhere = addresses.length > 0;
   const asked = await (isElsewhere ? askAddresses(addresses) : askRoles(config, context.isSet('ROLES')));

@@ -1,15 +1,6 @@
 import { type Command, Option } from 'commander';
 import { perUnits } from '../import/station.ts';
-import {
-  collectNetworks,
-  numberOf,
-  parseKeyId,
-  parseListen,
-  parseSeconds,
-  parseSubscriber,
-  parseUrl,
-  usualWaitSeconds,
-} from './arguments.ts';
+import { collectNetworks, numberOf, parseListen, parseUrl, signingOptions } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 import { listBundledMappings } from './import/bundled.ts';
 import type { SyncOptions } from './sync/run.ts';
@@ -49,7 +40,11 @@ export function registerSyncCommand(program: Command, context: CommandContext): 
 }
 
 function withOptions(command: Command): Command {
-  return command
+  return signingOptions(command, {
+    as: 'to a service: identity that signs (default: PUBLISHER_ID)',
+    wait: 'how long to wait for on_publish',
+    uri: 'base address for callbacks (bppUri)',
+  })
     .option('--dry-run', 'show the plan, and publish nothing')
     .option('--yes', 'publish without a question')
     .option('--watch', 'go on: a round every SYNC_SECONDS')
@@ -77,12 +72,6 @@ function withOptions(command: Command): Command {
     .option('--strict', 'fail, and publish nothing, when anything is lost')
     .option('--report <file>', 'write every finding there, one JSON object a line')
     .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks)
-    .option('--as <subscriber>', 'to a service: who signs (default: PUBLISHER_ID)', parseSubscriber)
-    .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
-    .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
-    .option('--wait <seconds>', 'how long to wait for on_publish', parseSeconds, usualWaitSeconds)
-    .option('--listen <address>', 'where to wait for it: host:port', parseListen)
-    .option('--uri <url>', 'base address to give as our bppUri', parseUrl)
     .option('--json', 'print the plan as JSON');
 }
 

@@ -69,5 +69,5 @@ export function tokenAdvice(config: Config): string {
   if (given === 'off') return 'This command sent none, because of PUBLISHER_TRIGGER_TOKEN=off.';
   if (given !== undefined) return 'This command sent what PUBLISHER_TRIGGER_TOKEN says here.';
   const done = findTriggerToken(config) === undefined ? 'found none in' : 'sent the one in';
-  return `This command ${done} ${tokenFile(config)}: set PUBLISHER_DIR as the publisher has it, or PUBLISHER_TRIGGER_TOKEN; a new file counts once the publisher was restarted.`;
+  return `This command ${done} ${tokenFile(config)}: set PUBLISHER_DIR to the publisher's directory, or PUBLISHER_TRIGGER_TOKEN. The publisher reads a new file when it restarts.`;
 }

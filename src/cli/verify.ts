@@ -9,11 +9,10 @@ export const register: Register = (program, context) =>
     .option('--key <key>', 'recordId=publicKey; may be repeated', collectTexts)
     .option(
       '--node <subscriber>',
-      'whose they must be; otherwise whoever they say they are of',
+      'node that they must belong to (default: the one that they name)',
       parseSubscriber,
     )
     .option('--quiet', 'only what is wrong')
-    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action(async (place: string | undefined, options: VerifyOptions) =>
       (await import('./verify/run.ts')).verify(place, options, context),

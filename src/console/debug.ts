@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { attempt } from '../attempt.ts';
 import type { Config } from '../config.ts';
 import { signedLimits } from '../http/signed-limits.ts';
 import {
@@ -99,9 +100,6 @@ async function findKeys(
 
 function nameKey(record: ParticipantRecord): KnownKeys['others'] {
   const { recordId, subscriberId, signingPublicKey = '' } = record;
-  try {
-    return [{ name: `the key ${recordId} of ${subscriberId}`, publicKey: parsePublicKey(signingPublicKey) }];
-  } catch {
-    return [];
-  }
+  const publicKey = attempt(() => parsePublicKey(signingPublicKey));
+  return publicKey ? [{ name: `the key ${recordId} of ${subscriberId}`, publicKey }] : [];
 }

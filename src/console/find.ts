@@ -63,14 +63,18 @@ async function find(
     catalogs,
     ...{ resourceCount, total, orMore: total > exactTotal },
     ...{ pagination, ranking, leftOut },
-    nearMisses: [...misses.map(describeMiss), ...elsewhere],
+    nearMisses: [
+      ...misses.map(({ code, says, path, close }: NearMiss) => ({
+        code,
+        message: says,
+        path,
+        suggestion: close?.[0],
+      })),
+      ...elsewhere,
+    ],
     explain: { steps: trace.steps.filter(({ step }) => step !== 'near miss'), ms },
     request: buildRequest(context, question),
   };
-}
-
-function describeMiss({ code, says, path, close }: NearMiss): DescribedMiss {
-  return { code, message: says, path, suggestion: close?.[0] };
 }
 
 /** A consumer is not told of other networks; the operator is. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { attempt } from '../attempt.ts';
 import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
@@ -148,11 +149,7 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
 }
 
 function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(body.toString('utf8')));
 }
 
 function describe(

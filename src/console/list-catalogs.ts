@@ -1,4 +1,3 @@
-import type { CatalogType } from '../protocol/catalog.ts';
 import { type CatalogSummary, listCatalogs, matchingCatalogs } from '../storage/catalog/catalog-list.ts';
 import {
   countedDocuments,
@@ -8,6 +7,7 @@ import {
   matchingIndexed,
 } from '../storage/console/indexed-catalogs.ts';
 import type { Queryable } from '../storage/database.ts';
+import type { CatalogFilter } from '../storage/look-for-text.ts';
 import { findEndOfLook } from '../storage/look-for-text.ts';
 import type { Sql } from '../storage/sql.ts';
 import type { CatalogSummary as ShownCatalog } from './answers/network.ts';
@@ -19,15 +19,9 @@ import type { Unsent } from './route.ts';
 /** No index finds a part of a name: a page compares at most this many catalogs, and its cursor continues after them. */
 const maxLookedAt = 100_000;
 
-interface AskedCatalogs {
-  owner?: string;
-  type?: CatalogType;
-  networkId?: string;
-  text?: string;
+interface AskedCatalogs extends Omit<CatalogFilter, 'after'> {
   source?: 'service' | IndexSource;
-  limit: number;
   after?: { in: 'service' | 'index'; key: number };
-  lookAt?: number;
 }
 
 export async function listAllCatalogs(

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
-import { hashSecret, isSameSecret, type KeptToken, loadOrCreateToken } from '../secret-file.ts';
+import { hashSecret, isSameSecret, loadOrCreateToken } from '../secret-file.ts';
 import { findOperator, type KnownOperator } from '../storage/console/operators.ts';
 import type { Queryable } from '../storage/database.ts';
 
@@ -11,7 +11,7 @@ import type { Queryable } from '../storage/database.ts';
 
 type TokenSettings = Pick<Config, 'OPERATOR_TOKEN' | 'DATA_DIR'>;
 
-export function loadOrCreateOperatorToken(settings: TokenSettings): KeptToken {
+export function loadOrCreateOperatorToken(settings: TokenSettings) {
   const { OPERATOR_TOKEN: given } = settings;
   return given === undefined
     ? loadOrCreateToken(operatorTokenFile(settings))

@@ -1,5 +1,7 @@
+import type { PlainOperation } from '../http/openapi.ts';
 import { createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
 import { createServer } from '../http/server.ts';
+import { Type } from '../protocol/type.ts';
 import { startOrClose } from '../start-or-close.ts';
 import { consoleExamples } from './api-examples.ts';
 import { addAuditRoutes } from './audit.ts';
@@ -8,7 +10,6 @@ import type { ConsoleContext } from './context.ts';
 import { addCrawlRoutes } from './crawl.ts';
 import { addDebugRoutes } from './debug.ts';
 import { addDeliveryRoutes } from './delivery-routes.ts';
-import { describeRefusals } from './describe-refusals.ts';
 import { ConsoleError, consoleErrorBody } from './errors.ts';
 import { addEventRoute, createEvents } from './events.ts';
 import { addFieldRoutes } from './fields.ts';
@@ -101,3 +102,49 @@ function refuseUnstorable(url: string): void {
       'The address has a character U+0000, and nothing is named with it.',
     );
 }
+
+// The answers that any request to the console may get, for its OpenAPI document: the guard judges all of them (guard.ts). An operation's own answers come first.
+
+const ConsoleRefusal = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.String({ description: 'A code of the protocol.' }),
+      message: Type.String(),
+      hint: Type.Optional(Type.String({ description: 'What to do about it.' })),
+      path: Type.Optional(Type.String({ description: 'Where the body or the query is wrong.' })),
+    }),
+  },
+  { title: 'ConsoleRefusal', description: 'Why a request was refused.' },
+);
+
+function describeRefusals(operation: PlainOperation, path: string): PlainOperation {
+  const { query, body, answers } = operation;
+  const isOfApi = path.startsWith('/api/');
+  const hasName = path.includes('/:');
+  return {
+    ...operation,
+    // Callbacks to the inbox are answered as a consumer answers them.
+    ...(isOfApi && { refusal: ConsoleRefusal }),
+    answers: {
+      ...when(query || body || hasName, {
+        400: 'The query or the body is wrong, with its path, or a name in the address.',
+      }),
+      ...when(hasName, { 404: 'There is nothing of that name.' }),
+      ...when(isOfApi, {
+        503: 'The database cannot be used at present; Retry-After says when to come again.',
+        504: 'The database took too long.',
+      }),
+      ...ofGuard,
+      ...when(body, { 413: 'The body is too large.', 415: 'The body is not application/json.' }),
+      ...answers,
+    },
+  };
+}
+
+const when = (holds: unknown, said: Record<number, string>) => (holds ? said : {});
+
+const ofGuard: Record<number, string> = {
+  401: 'The token of an operator is missing, or no operator has it.',
+  403: 'It comes from a page of another origin or through a proxy, lacks the header that goes with the cookie, or needs another role of its operator.',
+  429: 'Too many wrong tokens came from this address; Retry-After says when to come again.',
+};

@@ -16,11 +16,7 @@ import { tilesUrl } from './map-tiles.ts';
 import { endedCookie } from './operator-token.ts';
 import { addRoute } from './route.ts';
 
-export function addSessionRoutes(
-  server: FastifyInstance,
-  context: ConsoleContext,
-  guard: GuardOptions,
-): void {
+export function addSessionRoutes(server: FastifyInstance, context: ConsoleContext, guard: GuardOptions) {
   addRoute(server, 'GET /api/session', {
     summary: 'Tell who one is to the console, and what this process is and can do.',
     tag,

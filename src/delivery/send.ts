@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { type AnswerHead, FetchFailure } from '../http/fetch-failure.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { Logger } from '../logger.ts';
@@ -69,7 +70,7 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
       headers: {
         authorization,
         'content-type': 'application/json',
-        ...traceHeader(message),
+        ...(message.traceparent === undefined ? {} : { traceparent: message.traceparent }),
         ...message.headers,
       },
       body: isWhole ? sent : sent.pieces,
@@ -104,10 +105,6 @@ function beginningOf(body: Message['body']): string {
     text += piece.toString('utf8', 0, shownRequestBytes - text.length);
   }
   return text;
-}
-
-function traceHeader({ traceparent }: Message): { traceparent?: string } {
-  return traceparent === undefined ? {} : { traceparent };
 }
 
 /** The status says what became of the message, also where the rest of the answer is endless, cut off or in some encoding. */
@@ -145,12 +142,8 @@ export async function findAnswerSigner(
 function readAcknowledgement(
   body: Buffer,
 ): Pick<ReceivedAnswer, 'acknowledgement' | 'error' | 'code' | 'path'> {
-  let parsed: Json;
-  try {
-    parsed = JSON.parse(body.toString('utf8'));
-  } catch {
-    return {};
-  }
+  const parsed: Json | undefined = attempt(() => JSON.parse(body.toString('utf8')));
+  if (parsed === undefined) return {};
   const { message } = isJsonObject(parsed) ? parsed : {};
   const { status } = isJsonObject(message) ? message : {};
   const nack = readNack(parsed);

@@ -82,11 +82,7 @@ export async function leaveInParts(
 }
 
 /** Takes catalogs out of the index; another source's copy of one counts from now on. */
-async function removeCopies(
-  tx: Transaction,
-  writer: IndexWriter,
-  refs: readonly CatalogRef[],
-): Promise<void> {
+async function removeCopies(tx: Transaction, writer: IndexWriter, refs: readonly CatalogRef[]) {
   if (refs.length === 0) return;
   await lockPrecedence(tx, refs);
   await writer.remove(refs);

@@ -51,10 +51,7 @@ export function addCrawlHintsRoute(server: FastifyInstance, context: DiscoveryCo
 }
 
 /** Has a node crawled from now on that a network of the settings has; returns whether one does. */
-async function admitStranger(
-  { database, registry, config }: DiscoveryContext,
-  node: string,
-): Promise<boolean> {
+async function admitStranger({ database, registry, config }: DiscoveryContext, node: string) {
   const { DISCOVERY_NETWORKS } = config;
   if (DISCOVERY_NETWORKS.length === 0 || !isSubscriberId(node)) return false;
   const limits = { windowMs: spacingMs, maxNames: maxStrangers };

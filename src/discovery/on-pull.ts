@@ -12,11 +12,7 @@ import { isService } from './services.ts';
 
 // Receives the answer to a pull (catalog spec: POST /catalog/on_pull): checked, kept and acknowledged. pull-answer.ts applies it afterwards.
 
-export function addOnPullRoute(
-  server: FastifyInstance,
-  service: SignedService,
-  context: DiscoveryContext,
-): void {
+export function addOnPullRoute(server: FastifyInstance, service: SignedService, context: DiscoveryContext) {
   signedRoute(server, service, actions.onPull, (request) => receive(context, request));
 }
 

@@ -59,11 +59,7 @@ export async function applyAnswer(
 }
 
 /** Pages have the length that the service says, which may be less than was asked for. */
-function nextOffset(
-  { page_offset: offset }: Feed,
-  found: number,
-  pagination: OnPullMessage['pagination'],
-): number | undefined {
+function nextOffset({ page_offset: offset }: Feed, found: number, pagination: OnPullMessage['pagination']) {
   const next = offset + (pagination && pagination.limit > 0 ? Math.min(pagination.limit, 100) : found);
   const isLast = pagination ? next >= pagination.total : found === 0;
   if (isLast) return undefined;

@@ -99,11 +99,7 @@ export async function applyPage(
   });
 }
 
-async function removeMissing(
-  context: DiscoveryContext,
-  { row, at }: Claim<Feed>,
-  signal: AbortSignal,
-): Promise<void> {
+async function removeMissing(context: DiscoveryContext, { row, at }: Claim<Feed>, signal: AbortSignal) {
   const { id: feedId, catalog_url: catalogUrl, network_id: networkId, service, run } = row;
   if (service === null || run === null) return;
   const startedAt = row.run_started_at ?? at;
@@ -118,12 +114,7 @@ async function removeMissing(
   await leaveInParts(context, missing, leave, signal);
 }
 
-async function complete(
-  tx: Transaction,
-  { now }: DiscoveryContext,
-  claim: Claim<Feed>,
-  skipped: boolean,
-): Promise<void> {
+async function complete(tx: Transaction, { now }: DiscoveryContext, claim: Claim<Feed>, skipped: boolean) {
   const asked = (await readPullAt(tx, claim.id)) ?? after(claim.at, pullEveryMs);
   const soon = after(claim.at, pullSkippedMs);
   const pullAt = skipped && soon < asked ? soon : asked;

@@ -114,7 +114,9 @@ export function createGuardedClient({
     let [url, operatorConfigured] = [given, options.operatorConfigured ?? false];
     let headers: Record<string, string> = {
       'user-agent': 'signpost',
-      ...(Array.isArray(options.body) && { 'content-length': lengthOf(options.body) }),
+      ...(Array.isArray(options.body) && {
+        'content-length': String(options.body.reduce((sum, piece) => sum + piece.length, 0)),
+      }),
       ...options.headers,
     };
     for (let redirects = 0; ; redirects += 1) {
@@ -221,10 +223,6 @@ function parseUrl(text: string): URL {
 function badUrl(url: URL, why: string): FetchFailure {
   const where = url.host === '' ? url.protocol : `${url.protocol}//${url.host}`;
   return new FetchFailure('bad-url', `${where}${url.pathname} is not called: ${why}.`);
-}
-
-function lengthOf(pieces: readonly Uint8Array[]): string {
-  return String(pieces.reduce((sum, piece) => sum + piece.length, 0));
 }
 
 function isRedirect(method: string, status: number): boolean {

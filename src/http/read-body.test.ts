@@ -74,6 +74,22 @@ describe('the size of a body', () => {
     socket.destroy();
   });
 
+  it('is not answered a second time when its sender goes away before the answer is written', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+    const { port, server } = await start(actions.search, { limits }, undefined, { logger });
+    const countConnections = promisify(server.server.getConnections.bind(server.server));
+    for (let times = 0; times < 50; times++) {
+      const socket = connect(port, '127.0.0.1');
+      socket.write('POST /catalog/search HTTP/1.1\r\nhost: x\r\ncontent-length: 100001\r\n\r\n ', () =>
+        setImmediate(() => socket.resetAndDestroy()),
+      );
+    }
+    await until(async () => (await countConnections()) > 0, 'connections');
+    await until(async () => (await countConnections()) === 0, 'the end of the connections');
+    expect(lines).toEqual([]);
+  });
+
   it('is not answered a second time when its sender goes away after the answer', async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });

@@ -10,10 +10,7 @@ import { cutOffIdleReader } from './idle-reader.ts';
 // Files of a directory over HTTP, as any static host serves them: conditional requests, ranges, and no way out of the directory.
 
 /** The path below a directory that an address means; undefined where it can mean none. */
-export function findPath(
-  url: string,
-  isServed: (segment: string, index: number) => boolean,
-): string | undefined {
+export function findPath(url: string, isServed: (segment: string, index: number) => boolean) {
   try {
     const segments = decodeURIComponent(url.replace(/[?#].*$/s, ''))
       .split('/')

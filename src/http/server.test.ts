@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
@@ -145,6 +145,23 @@ describe('a server', () => {
     });
     expect(lines).toMatchObject([
       { requestId: answer.headers['x-request-id'], err: { message: 'disk on fire' } },
+    ]);
+  });
+
+  it('closes the connection where a stream fails before its first piece, and tries no second answer', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+    const addRoutes = (server: RunningServer['server']) => {
+      server.get('/stream', async (_request, reply) => {
+        reply.send(new Readable({ read: (): void => undefined }).destroy(new Error('disk on fire')));
+        return reply.hijack();
+      });
+    };
+    const running = await listen(addRoutes, { logger });
+    opened.push(running);
+    await expect(send(`${running.url}/stream`, { method: 'GET' })).rejects.toThrow();
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { msg: 'a request failed', err: { message: 'disk on fire' } },
     ]);
   });
 

@@ -11,17 +11,19 @@ import {
 } from 'fastify';
 import { hasCode } from '../error-code.ts';
 import { type Logger, warningsOnly } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { Admission } from './admission.ts';
 import { type ConnectionLimits, limitConnections, limitProxiedRequests } from './connections.ts';
 import { asProtocolError, errorAnswer } from './error-answer.ts';
-import { observeRequests, shownUrl } from './observe-requests.ts';
 import { buildOpenApi, type OpenApiDocument, type PlainExamples, type PlainOperation } from './openapi.ts';
 import { addOperations, type OperatedRole, type OperationsServer } from './operations.ts';
 import { createProxyCheck } from './source.ts';
 import { answerExpectation, answerUnreadable, maxHeaderBytes } from './unreadable.ts';
+
+const slowMs = 1_000;
 
 /** The HTTP server of one role: admission, one answer to every error, measurements, `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`. */
 export interface ServerOptions extends Omit<OperatedRole, 'document'> {
@@ -185,6 +187,8 @@ export function answerErrors(errorBody?: ServerOptions['errorBody']) {
     request.refusal = error.code;
     if (error.code === 'NET_INTERNAL_ERROR')
       request.log.error({ url: shownUrl(request), err: thrown }, 'a request failed');
+    // A stream that was to be the answer has failed before its first piece: there is no other answer.
+    if (reply.sent) return void reply.raw.destroy();
     const { status, body, headers = {} } = errorAnswer(error);
     if (error instanceof RouteMissing && error.allow !== '') headers.allow = error.allow;
     reply.code(status).headers(headers);
@@ -239,4 +243,38 @@ function unknownRoute(known: readonly KnownRoute[], request: FastifyRequest): Ro
     return new RouteMissing(`There is no ${path} here; /openapi.json lists what there is.`, '');
   const methods = [...new Set(allow)].join(', ');
   return new RouteMissing(`${path} takes ${methods}, not ${request.method}.`, methods);
+}
+
+/** One measurement per request; one line only for those that failed or were slow. */
+function observeRequests(role: string, metrics: Metrics, logger: Logger) {
+  const seconds = metrics.histogram(
+    'signpost_http_request_seconds',
+    'Requests answered, by route and status',
+    ['role', 'method', 'route', 'status'],
+  );
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    const { method, id: requestId, identity, refusal } = request;
+    const { statusCode: status, elapsedTime: ms } = reply;
+    if (!request.routeOptions.config.stays)
+      seconds.observe({ role, method, route: request.routeOptions.url ?? 'none', status }, ms / 1000);
+    const isSlow = ms > slowMs && !request.routeOptions.config.stays;
+    const isWorthALine = (status >= 400 && !isManifestQuestion(request, status)) || isSlow;
+    const level = status >= 500 ? 'warn' : isWorthALine ? 'info' : 'debug';
+    if (logger.isLevelEnabled(level)) {
+      const url = shownUrl(request);
+      const told = { requestId, method, url, status, ms: Math.round(ms), ...(identity && { identity }) };
+      logger[level](refusal ? { ...told, code: refusal } : told, 'request');
+    }
+    done();
+  };
+}
+
+/** Crawlers ask every node of a network for its manifest, again and again; a role that publishes none refuses nothing by saying so. */
+function isManifestQuestion({ method, url }: FastifyRequest, status: number): boolean {
+  return status === 404 && method === 'GET' && url.startsWith('/.well-known/');
+}
+
+/** Without the signature of a download: anybody who knows its address gets in. */
+function shownUrl({ url }: FastifyRequest): string {
+  return url.replace(/([?&]signature=)[^&]*/g, '$1…');
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { attempt } from '../attempt.ts';
 import type { Turns } from '../fair-turns.ts';
 import type { Logger } from '../logger.ts';
 import type { Action } from '../protocol/actions.ts';
@@ -267,21 +268,13 @@ function readableMessageId({ body, caller, json, messageId }: Progress): string 
   if (messageId !== undefined || body.length >= largeBodyBytes) return messageId;
   if (body.length === 0 || (caller === undefined && body.length > maxUnverifiedParseBytes)) return undefined;
   if (json !== undefined) return findMessageId(json);
-  try {
-    // Not parseJson: it refuses texts that two readers could understand differently, and the messageId is still needed.
-    return findMessageId(JSON.parse(body.toString('utf8')));
-  } catch {
-    return undefined;
-  }
+  // Not parseJson: it refuses texts that two readers could understand differently, and the messageId is still needed.
+  return findMessageId(attempt(() => JSON.parse(body.toString('utf8'))));
 }
 
 /** The caller's claims, for the answer to a request that was not authenticated. */
 function findRequestSignature(request: FastifyRequest): string | undefined {
-  try {
-    return findSignatureText(authorizationOf(request.raw));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => findSignatureText(authorizationOf(request.raw)));
 }
 
 function isUnread({ raw }: FastifyRequest): boolean {

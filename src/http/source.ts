@@ -2,9 +2,9 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 
 // Where requests come from: what counts as one sender before its signature says who it is.
 
-/** The key by which an address is counted: an IPv6 address as its /64, because its owner usually has all of it; a mapped IPv4 address as that. */
-export function sourceOf(address: string): string {
-  const bare = address.replace(/%.*$/, '');
+/** The key by which an address is counted: an IPv6 address as its /64, because its owner usually has all of it; a mapped IPv4 address as that. A connection that has gone already has none. */
+export function sourceOf(address: string | undefined): string {
+  const bare = (address ?? '').replace(/%.*$/, '');
   if (!isIPv6(bare)) return bare;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1];
   if (mapped !== undefined) return mapped;

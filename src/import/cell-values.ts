@@ -1,4 +1,11 @@
-// Reads values from cells. Undefined means that a cell cannot be read as such a value.
+import type { Json } from '../protocol/json.ts';
+
+// Reads values from cells and from members of JSON. Undefined means that it cannot be read as such a value.
+
+export function textOf(value: Json | undefined): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
+}
 
 /** `7.4`, `1,250.5`; with a decimal comma `7,4`, `1.250,5` and, where no comma stands, `7.4`. */
 export function readNumber(text: string, decimalComma = false): number | undefined {

@@ -133,7 +133,9 @@ export function createCollector(options: CollectorOptions): Collector {
     const makeCatalogs = per === 'region' ? packRegion : packCatalog;
     const catalogs = [...chargerCounts].flatMap(([id, resourceCount]) =>
       makeCatalogs(heads.get(id) as CatalogHead, packed.get(id) ?? [], {
-        ...{ resourceCount, heldBack, known: new Set(known) },
+        resourceCount,
+        heldBack,
+        known: new Set(known),
       }),
     );
     return { catalogs, ...counts, operators, heldBack: [...heldBack], taken, problems };
@@ -156,8 +158,9 @@ function tariffsOf(
   resourceIds: ReadonlySet<string>,
   report: Report,
 ): Tariff[] {
-  const covering = tariffs.map(({ chargerIds, ...tariff }) => ({
-    ...{ ...tariff, chargerIds: chargerIds.filter((one) => resourceIds.has(one)) },
+  const covering = tariffs.map((tariff) => ({
+    ...tariff,
+    chargerIds: tariff.chargerIds.filter((one) => resourceIds.has(one)),
   }));
   return covering.filter((tariff) => {
     const [offer] = offersOf(id, [tariff]);
@@ -230,7 +233,7 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
   for (const member of Object.keys(now) as (keyof typeof now)[]) {
     const value = JSON.stringify(now[member]);
     if (value === JSON.stringify(before[member])) continue;
-    const why = `is another ${member} for station ${station.id} than at ${first.at}, which stands`;
+    const why = `differs from the ${member} of station ${station.id} at ${first.at}, which is used`;
     report({ at: station.at, value, why, kind: 'value' });
   }
 }
@@ -245,7 +248,7 @@ function reportUnsaid({ at, isActive, operator }: Station, { provider }: Catalog
     });
   }
   if (operator.name !== provider.descriptor.name) {
-    const why = `is another name for operator ${provider.id} than ${provider.descriptor.name}, which stands`;
+    const why = `is not the name of operator ${provider.id} used in the catalog, ${provider.descriptor.name}`;
     report({ at, value: operator.name, why, kind: 'value' });
   }
 }

@@ -6,12 +6,12 @@ import type { ConnectorSection } from './mapping-file.ts';
 
 export type Cells = ReadonlyMap<string, string>;
 
-export interface FoundConnectors {
+interface FoundConnectors {
   connectors: Map<string, string>[];
   problems: CellProblem[];
 }
 
-export interface CellProblem {
+interface CellProblem {
   column: string;
   value: string;
   why: string;
@@ -99,7 +99,7 @@ function fromCounts(cells: Cells, counted: string, columns: Record<string, strin
     if (type === undefined || value === '') continue;
     const count = countOf(value);
     if (count === undefined)
-      found.problems.push({ column, value, why: 'is no number of connectors; taken for one' });
+      found.problems.push({ column, value, why: 'is not a number of connectors: imported as one' });
     const members = namedColumns(columns, '{type}', type).map(
       ([name, from]) => [name, cells.get(from) ?? ''] as const,
     );

@@ -9,14 +9,14 @@ import type { Problem } from './station.ts';
 // Members that the core of version 3.7 lacks and the profile of Regulation (EU) 2025/655 has (current, prices) are in the extension of the charging point
 // under the names of the profile. docs/charging.md lists the losses. Longer than our other files: one walk from the catalog down to the connector.
 
-export interface DatexExport {
+interface DatexExport {
   table: JsonObject;
   status: JsonObject;
   /** Parts of the catalogs without a place in DATEX II. */
   problems: Problem[];
 }
 
-export interface DatexOptions {
+interface DatexOptions {
   now: Date;
   /** Language of the texts: `en`. */
   lang: string;

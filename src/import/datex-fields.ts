@@ -1,46 +1,72 @@
-// Where each field of DATEX II goes: the one table that `import explain` and docs/charging.md agree on. Paths are without the prefixes of profiles, and without
-// the classes and extensions that a value is wrapped in.
+import { fieldTable } from './field-table.ts';
+
+// Where each field of DATEX II goes. Paths are without the prefixes of profiles, and without the classes and extensions that a value is wrapped in.
 
 const site = 'energyInfrastructureSite';
 const station = `${site}.energyInfrastructureStation`;
 const point = `${station}.refillPoint`;
 const rate = `${point}.electricEnergy.energyRate`;
-const status = 'energyInfrastructureSiteStatus.energyInfrastructureStationStatus.refillPointStatus';
+const siteStatus = 'energyInfrastructureSiteStatus';
+const stationStatus = `${siteStatus}.energyInfrastructureStationStatus`;
+const status = `${stationStatus}.refillPointStatus`;
 
-/** A station inherits these fields from its site. */
-const ofBoth: readonly [path: string, destination: string][] = [
-  ['name', 'catalog.descriptor.name, names of the chargers'],
-  ['operator.name', 'provider.descriptor.name'],
-  ['operator.externalCode', 'catalog.id, provider.id'],
-  ['operator.externalIdentifier', 'catalog.id, provider.id'],
-  ['locationReference.pointByCoordinates', 'provider.availableAt.geo'],
-  ['locationReference.coordinatesForDisplay', 'provider.availableAt.geo'],
-  ['locationReference.address', 'provider.availableAt.address'],
-  ['locationReference.timeZone', 'attributes.timeZone'],
-  ['operatingHours', 'attributes.openingHours'],
-];
+/** Classes and extensions, whose names begin with a capital after the prefix of their profile, and what every publication begins with. */
+const around = /^(?:a?(?:egi|fac|loc|com))?[A-Z]|^(?:messageContainer|payload|energyInfrastructureTable)$/;
 
-export const datexFields: ReadonlyMap<string, string> = new Map([
-  ...[site, station].flatMap((holder) =>
-    ofBoth.map(([path, to]): [string, string] => [`${holder}.${path}`, to]),
-  ),
-  [`${site}.additionalInformation`, 'catalog.descriptor.name'],
-  [`${station}.idG`, 'catalog.id, provider.id'],
-  [`${point}.idG`, 'attributes.evseId, id of the charger'],
-  [`${point}.currentType`, 'attributes.powerType'],
-  [`${point}.availableChargingPower`, 'attributes.ratedPower'],
-  [`${point}.connector.connectorType`, 'attributes.connectorType, connectorDescription'],
-  [`${point}.connector.connectorFormat`, 'attributes.connectorFormat'],
-  [`${point}.connector.maxPowerAtSocket`, 'attributes.ratedPower'],
-  [`${rate}.idG`, 'offers.id'],
-  [`${rate}.ratePolicy`, 'offers.descriptor.code'],
-  [`${rate}.applicableCurrency`, 'considerations.currency'],
-  [`${rate}.energyPrice.priceType`, 'one consideration for each type; components.type'],
-  [`${rate}.energyPrice.value`, 'components.value; their highest is considerations.value'],
-  [`${rate}.energyPrice.taxIncluded`, 'components.taxIncluded'],
-  [`${rate}.energyPrice.taxRate`, 'components.taxPercent'],
-  [`${rate}.energyPrice.timeBasedApplicability`, 'components.restrictions'],
-  [`${status}.reference.idG`, 'which charger it is of'],
-  [`${status}.status`, 'attributes.availability.status'],
-  [`${status}.lastUpdated`, 'attributes.availability.reportedAt'],
-]);
+const record = 'about the record';
+const pricesMissing = 'nowhere: reported as a missing price';
+
+const under = (holders: readonly string[], fields: Record<string, string>) =>
+  holders.flatMap((holder) => Object.entries(fields).map(([path, to]) => [`${holder}.${path}`, to] as const));
+
+export const datexFields = fieldTable(
+  [
+    ...under([site, station, point, rate], {
+      versionG: record,
+      lastUpdated: record,
+      externalIdentifier: record,
+    }),
+    ...under([siteStatus, stationStatus], { reference: record, lastUpdated: record }),
+    // A station inherits these fields from its site.
+    ...under([site, station], {
+      name: 'catalog.descriptor.name, names of the chargers',
+      'operator.name': 'provider.descriptor.name',
+      'operator.externalCode': 'catalog.id, provider.id',
+      'operator.externalIdentifier': 'catalog.id, provider.id',
+      'locationReference.pointByCoordinates': 'provider.availableAt.geo',
+      'locationReference.coordinatesForDisplay': 'provider.availableAt.geo',
+      'locationReference.address': 'provider.availableAt.address',
+      'locationReference.timeZone': 'attributes.timeZone',
+      operatingHours: 'attributes.openingHours',
+      rates: pricesMissing,
+    }),
+    ...under([site], { idG: record, additionalInformation: 'catalog.descriptor.name' }),
+    ...under([station], { idG: 'catalog.id, provider.id' }),
+    ...under([point], {
+      idG: 'attributes.evseId, id of the charger',
+      currentType: 'attributes.powerType',
+      availableChargingPower: 'attributes.ratedPower',
+      'connector.connectorType': 'attributes.connectorType, connectorDescription',
+      'connector.connectorFormat': 'attributes.connectorFormat',
+      'connector.maxPowerAtSocket': 'attributes.ratedPower',
+      rates: pricesMissing,
+    }),
+    ...under([rate], {
+      idG: 'offers.id',
+      ratePolicy: 'offers.descriptor.code',
+      applicableCurrency: 'considerations.currency',
+      'energyPrice.priceType': 'one consideration for each type; components.type',
+      'energyPrice.value': 'components.value; their highest is considerations.value',
+      'energyPrice.taxIncluded': 'components.taxIncluded',
+      'energyPrice.taxRate': 'components.taxPercent',
+      'energyPrice.timeBasedApplicability': 'components.restrictions',
+    }),
+    ...under([status], {
+      reference: 'which charger it is of',
+      status: 'attributes.availability.status',
+      lastUpdated: 'attributes.availability.reportedAt',
+      energyRateUpdate: pricesMissing,
+    }),
+  ],
+  around,
+);

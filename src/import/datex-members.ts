@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
-import { textOf } from './ocpi-members.ts';
+import { textOf } from './cell-values.ts';
 
 // Reading the members of a DATEX II publication.
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/json.ts';
 import { enumOf, memberOf } from './datex-members.ts';
-import type { Report } from './ocpi-members.ts';
+import type { Report } from './report.ts';
 import type { Price, PriceType } from './station.ts';
 
 // The enumerations of DATEX II in the words of the EV charger type and of OCPI. Publishers write them in several ways (`iec62196T2COMBO`,

@@ -11,6 +11,7 @@ import type { Json } from '../protocol/json.ts';
 import { createCollector } from './collect.ts';
 import { stationsOfDatex } from './datex.ts';
 import { exportDatex } from './datex-export.ts';
+import { connectorTypes, plainName } from './datex-values.ts';
 import { stationsOfOcpi } from './ocpi.ts';
 import type { Station } from './station.ts';
 
@@ -97,6 +98,29 @@ describe('EV chargers as DATEX II', () => {
     },
   );
 
+  it.skipIf(!existsSync(schemas))(
+    'have a place in docs/charging.md for each member of the schemas, and a type for each connector (needs the schemas)',
+    () => {
+      const guide = readFileSync('docs/charging.md', 'utf8').split('| DATEX II v3 | becomes |')[1] ?? '';
+      const read = (name: string) =>
+        JSON.parse(readFileSync(join(schemas, `DATEXII_3_${name}.json`), 'utf8')).$defs;
+      const definitions = { ...read('Facilities'), ...read('EnergyInfrastructure') };
+      const types = [
+        'EnergyInfrastructureSite',
+        'EnergyInfrastructureStation',
+        'ElectricChargingPoint',
+        'Connector',
+      ];
+      const members = types.flatMap((type) => Object.keys(definitions[type].properties));
+      const absent = members.filter(
+        (name) => !name.endsWith('ExtensionG') && !new RegExp(`\\b${name}\\b`).test(guide),
+      );
+      expect({ count: members.length > 40, absent }).toEqual({ count: true, absent: [] });
+      const connectors: string[] = definitions.ConnectorTypeEnum.enum;
+      expect(connectors.filter((name) => !connectorTypes.has(plainName(name)))).toEqual(['extendedG']);
+    },
+  );
+
   it('are found whatever prefix and case a publisher writes', () => {
     const point = {
       egiElectricChargingPoint: {
@@ -159,7 +183,130 @@ describe('EV chargers as DATEX II', () => {
     expect(JSON.stringify(table)).not.toContain('energyRate');
   });
 
-  it('report what they cannot take over of hours, prices, power and statuses', async () => {
+  it('have the position, address, hours, operator and power that DATEX II has at its several places', () => {
+    const text = (value: string) => ({ values: [{ lang: 'de', value }] });
+    const coordinates = (latitude: number, longitude: number) => ({ latitude, longitude });
+    const line = (order: number, words: string) => ({ order, text: text(words) });
+    const days = ['saturday', 'sunday'].map((value) => ({ value }));
+    const site: Json = {
+      additionalInformation: [text('Park + Ride')],
+      operator: {
+        afacAnOrganisation: {
+          name: text('Stadtwerke'),
+          externalIdentifier: [
+            { identifier: '99', typeOfIdentifier: { value: 'other' } },
+            { identifier: 'SWX', typeOfIdentifier: { value: 'extendedG', extendedValueG: 'operatorId' } },
+          ],
+        },
+      },
+      operatingHours: {
+        afacOperatingHoursSpecification: {
+          overallPeriod: {
+            validPeriod: [
+              {
+                recurringTimePeriodOfDay: [
+                  { startTimeOfPeriod: '08:00:00', endTimeOfPeriod: '12:30:00' },
+                  { startTimeOfPeriod: '14:00:00', endTimeOfPeriod: '18:00:00' },
+                ],
+                recurringDayWeekMonthPeriod: [{ comDayWeekMonth: { applicableDay: days } }],
+              },
+            ],
+          },
+        },
+      },
+      locationReference: {
+        locPointLocation: {
+          coordinatesForDisplay: coordinates(48.7, 9.1),
+          locLocationExtensionG: {
+            FacilityLocation: {
+              timeZone: 'Europe/Berlin',
+              address: {
+                postcode: '73117',
+                city: text('Wangen'),
+                countryCode: 'DE',
+                addressLine: [line(2, '7'), line(1, 'Am Markt')],
+              },
+            },
+          },
+        },
+      },
+      energyInfrastructureStation: [
+        {
+          idG: 'A',
+          locationReference: {
+            locPointLocation: {
+              pointByCoordinates: { pointCoordinates: coordinates(48.8, 9.2) },
+              coordinatesForDisplay: coordinates(1, 1),
+            },
+          },
+          refillPoint: [
+            {
+              aegiElectricChargingPoint: {
+                ...{ idG: 'DE*SWX*EA', currentType: { value: 'ac' }, availableChargingPower: [22_000] },
+                connector: [
+                  { connectorType: { value: 'iec62196T2' }, connectorFormat: { value: 'socket' } },
+                  { connectorType: { value: 'chademo' }, connectorFormat: { value: 'cableMode3' } },
+                ],
+              },
+            },
+          ],
+        },
+        { idG: 'B', name: text('B'), operator: { afacAnOrganisation: { externalCode: 'DE*ABC' } } },
+        { idG: 'C', locationReference: { locPointLocation: { coordinatesForDisplay: { latitude: 99 } } } },
+      ],
+    };
+    const { stations } = read([site]);
+    const [exact, other, vague] = [...stations];
+    expect(exact).toMatchObject({
+      id: 'DE*SWX*A',
+      name: 'Park + Ride',
+      operator: { id: 'DE*SWX', name: 'Stadtwerke' },
+      geo: { coordinates: [9.2, 48.8] },
+      address: { streetAddress: 'Am Markt 7', addressLocality: 'Wangen', postalCode: '73117' },
+    });
+    const shared = { powerType: 'AC', evseId: 'DE*SWX*EA', timeZone: 'Europe/Berlin' };
+    const openingHours = 'Sa-Su 08:00-12:30,14:00-18:00';
+    expect(exact?.chargers.map(({ attributes }) => attributes)).toMatchObject([
+      { ...shared, openingHours, connectorFormat: 'SOCKET', ratedPower: { value: 22 } },
+      { ...shared, openingHours, connectorFormat: 'CABLE', connectorType: 'CHAdeMO' },
+    ]);
+    expect(other).toMatchObject({ id: 'DE*ABC*B', name: 'B', geo: { coordinates: [9.1, 48.7] } });
+    expect(vague?.geo).toMatchObject({ coordinates: [9.1, 48.7] });
+  });
+
+  it('report each field that goes nowhere, once for a site and its status', () => {
+    const point = (idG: string) => ({
+      aegiElectricChargingPoint: { idG, versionG: '1', numberOfConnectors: 1, connector: [{ voltage: 400 }] },
+    });
+    const station = { idG: 'A', helpdesk: { idG: 'H', name: 'Help' }, refillPoint: [point('1'), point('2')] };
+    const { stations, problems } = read(
+      [{ idG: 'S', energyInfrastructureStation: [station] }],
+      [{ reference: { idG: 'S' }, isOvercrowded: true }],
+    );
+    expect([...stations]).toHaveLength(1);
+    const prefix = 'energyInfrastructureSite.energyInfrastructureStation';
+    const notes = problems.filter(({ kind }) => kind === 'note');
+    expect(notes.map(({ at, column }) => [at, column])).toEqual([
+      ['status of site S', 'energyInfrastructureSiteStatus.isOvercrowded'],
+      ['site S', `${prefix}.helpdesk`],
+      ['site S', `${prefix}.refillPoint.numberOfConnectors`],
+      ['site S', `${prefix}.refillPoint.connector.voltage`],
+    ]);
+  });
+
+  const read = (sites: Json[], statuses: Json[] = []) =>
+    stationsOfDatex([
+      {
+        payload: {
+          aegiEnergyInfrastructureTablePublication: {
+            energyInfrastructureTable: [{ energyInfrastructureSite: sites }],
+          },
+          aegiEnergyInfrastructureStatusPublication: { energyInfrastructureSiteStatus: statuses },
+        },
+      },
+    ]);
+
+  it('report what they cannot import of hours, prices, power and statuses', async () => {
     const point = {
       ...{ idG: 'DE*X*E1', rates: { facRateTable: {} } },
       connector: [{ connectorType: { value: 'iec62196T2' }, maxPowerAtSocket: 0 }],
@@ -174,19 +321,11 @@ describe('EV chargers as DATEX II', () => {
       locationReference: { locPointLocation: { coordinatesForDisplay: { latitude: 48.9, longitude: 9.2 } } },
     };
     const status = { reference: { idG: 'DE*X*E1' }, status: { value: 'dreaming' } };
-    const payload = {
-      egiEnergyInfrastructureTablePublication: {
-        energyInfrastructureTable: [
-          { energyInfrastructureSite: [{ energyInfrastructureStation: [station] }] },
-        ],
-      },
-      aegiEnergyInfrastructureStatusPublication: {
-        energyInfrastructureSiteStatus: [
-          { energyInfrastructureStationStatus: [{ refillPointStatus: [{ aegiRefillPointStatus: status }] }] },
-        ],
-      },
-    };
-    const { stations, problems } = stationsOfDatex([{ payload }]);
+    const stationStatus = { refillPointStatus: [{ aegiRefillPointStatus: status }] };
+    const { stations, problems } = read(
+      [{ energyInfrastructureStation: [station] }],
+      [{ energyInfrastructureStationStatus: [stationStatus] }],
+    );
     const [{ chargers } = { chargers: [] }] = [...stations];
     expect(chargers.map(({ attributes }) => attributes)).toEqual([
       {

@@ -2,28 +2,29 @@ import type { Address } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import type { JsonItems } from '../protocol/json-items.ts';
-import { powerIn, readCurrency } from './cell-values.ts';
+import { powerIn, readCurrency, textOf } from './cell-values.ts';
+import { datexFields } from './datex-fields.ts';
 import { enumOf, firstObject, listIn, memberOf, wordsOf } from './datex-members.ts';
 import { availabilities, connectorTypes, energyRates, plainName } from './datex-values.ts';
-import { type Report, textOf } from './ocpi-members.ts';
+import { noteRest } from './field-table.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import type { Attributes, Availability, Charger, Problem, Station, Tariff } from './station.ts';
+import { type Report, reporter } from './report.ts';
+import type {
+  Attributes,
+  Availability,
+  Charger,
+  Problem,
+  Station,
+  StationReading,
+  Tariff,
+} from './station.ts';
 import { slugOf } from './template.ts';
 
 // DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An EnergyInfrastructureStation is
 // a station, each connector of each charging point a charger. Names are found with and without the prefixes of profiles (`aegi`, `egi`, `afac`, `fac`, `loc`),
 // and without regard to case, because publishers write them in several ways. docs/charging.md has the table of fields. Longer than
 // our other files: one walk from the publication down to the connector.
-
-export interface DatexStations {
-  /** Can be read once. */
-  stations: Iterable<Station>;
-  /** Complete when all stations have been read. */
-  problems: Problem[];
-  /** Sites in the file. */
-  count: number;
-}
 
 /** Lists of sites in a table. */
 export const datexLists = /energyInfrastructureSite$/i;
@@ -33,7 +34,7 @@ export const datexLists = /energyInfrastructureSite$/i;
  *
  * @param listed sites that were removed from the lists of the documents
  */
-export function stationsOfDatex(documents: readonly Json[], listed: JsonItems = []): DatexStations {
+export function stationsOfDatex(documents: readonly Json[], listed: JsonItems = []): StationReading {
   const publications = documents.flatMap(payloadsOf);
   const single = publications
     .flatMap((payload) =>
@@ -53,11 +54,14 @@ function* readStations(
   problems: Problem[],
 ): Generator<Station> {
   for (const sites of lists)
-    for (const site of sites)
+    for (const site of sites) {
+      const at = `site ${textOf(memberOf(site, 'idG')) ?? '?'}`;
+      noteRest(site, 'energyInfrastructureSite', datexFields, reporter(at, problems));
       for (const given of listIn(site, 'energyInfrastructureStation')) {
         const station = stationOf(given, firstObject(site), statuses, problems);
         if (station) yield station;
       }
+    }
 }
 
 /** The payloads of a document: one, several, or a message container of them. */
@@ -73,7 +77,15 @@ function payloadsOf(document: Json): JsonObject[] {
 }
 
 function statusesOf(payload: JsonObject, problems: Problem[]): [string, Availability][] {
-  return listIn(memberOf(payload, 'EnergyInfrastructureStatusPublication'), 'energyInfrastructureSiteStatus')
+  const sites = listIn(
+    memberOf(payload, 'EnergyInfrastructureStatusPublication'),
+    'energyInfrastructureSiteStatus',
+  );
+  for (const site of sites) {
+    const at = `status of site ${textOf(memberOf(memberOf(site, 'reference'), 'idG')) ?? '?'}`;
+    noteRest(site, 'energyInfrastructureSiteStatus', datexFields, reporter(at, problems));
+  }
+  return sites
     .flatMap((site) => listIn(site, 'energyInfrastructureStationStatus'))
     .flatMap((station) => listIn(station, 'refillPointStatus'))
     .flatMap((holder) => {
@@ -86,22 +98,11 @@ function statusesOf(payload: JsonObject, problems: Problem[]): [string, Availabi
       const value = enumOf(memberOf(point, 'status'));
       const status = availabilities.get(plainName(value ?? ''));
       const reportedAt = textOf(memberOf(point, 'lastUpdated'));
-      const at = `status of ${id ?? '?'}`;
+      const report = reporter(`status of ${id ?? '?'}`, problems);
       if (memberOf(point, 'energyRateUpdate') !== undefined)
-        problems.push({
-          at,
-          column: 'energyRateUpdate',
-          why: 'is not taken over: the price is old',
-          kind: 'value',
-        });
+        report('is not imported: the price is old', { column: 'energyRateUpdate' });
       if (id === undefined || status === undefined) {
-        problems.push({
-          at,
-          column: 'status',
-          value,
-          why: 'is no status of a charging point',
-          kind: 'value',
-        });
+        report('is no status of a charging point', { column: 'status', value });
         return [];
       }
       return [[id, { status, ...(reportedAt !== undefined && { reportedAt }) }] as [string, Availability]];
@@ -116,7 +117,7 @@ function stationOf(
 ): Station | undefined {
   const id = textOf(memberOf(station, 'idG'));
   const at = `station ${id ?? '?'}`;
-  const report: Report = (why, more) => void problems.push({ at, why, kind: 'value', ...more });
+  const report = reporter(at, problems);
   if (id === undefined) {
     report('needs an idG', { kind: 'left-out' });
     return undefined;
@@ -256,7 +257,7 @@ function tariffsOf(point: JsonObject, report: Report): PlainTariff[] {
 function reportRates(holders: readonly JsonObject[], report: Report): void {
   const kinds = holders.flatMap((holder) => Object.keys(firstObject(memberOf(holder, 'rates'))));
   for (const value of kinds.filter((kind) => !/Unknown|Unspecified/i.test(kind)))
-    report('is not taken over: the price is missing', { column: 'rates', value });
+    report('is not imported: the price is missing', { column: 'rates', value });
 }
 
 /** Opening times in the notation of OCPI. */
@@ -276,7 +277,7 @@ function openingTimesOf(given: Json | undefined, report: Report): Json | undefin
       ['endOfPeriod', 'recurringSpecialDay', 'applicableMonth'].some((name) => memberOf(one, name)),
     );
     if (isLimited || (weeks.length > 0 && named.length === 0)) {
-      report('is not for every week: not taken over', { column: 'operatingHours.validPeriod' });
+      report('is not for every week: not imported', { column: 'operatingHours.validPeriod' });
       return [];
     }
     return (named.length > 0 ? named : weekdays).flatMap((day) =>

@@ -16,7 +16,7 @@ export interface StatedPlace extends Point {
   country?: string;
 }
 
-export interface Doubt<T> {
+interface Doubt<T> {
   place: T;
   why: string;
 }

@@ -8,7 +8,7 @@ import type { Attributes, Charger, Problem, Source, Station, Tariff } from './st
 
 // A row of a list, by a mapping, to a charging station with its chargers: one connector is one charger.
 
-export interface MappedRow {
+interface MappedRow {
   /** Absent where the row cannot become one; then a problem says why. */
   station?: Station;
   problems: Problem[];
@@ -80,7 +80,7 @@ function connectorsOf(
   const { connectors, problems } = findConnectors(cells, section);
   for (const { why, ...more } of problems) reader.report(why, more);
   if (connectors.length > 0) return connectors;
-  reader.report('names no connector: taken for one charger of unknown kind', { kind: 'note' });
+  reader.report('names no connector: imported as one charger of unknown kind', { kind: 'note' });
   return [new Map()];
 }
 
@@ -155,11 +155,6 @@ function geometryOf(geometry: unknown, reader: RowReader): Geometry | undefined 
 }
 
 function addressOf(reader: RowReader) {
-  return findAddress({
-    street: reader.text('street'),
-    city: reader.text('city'),
-    region: reader.text('region'),
-    postalCode: reader.text('postalCode'),
-    country: reader.text('country'),
-  });
+  const parts = ['street', 'city', 'region', 'postalCode', 'country'] as const;
+  return findAddress(Object.fromEntries(parts.map((part) => [part, reader.text(part)])));
 }

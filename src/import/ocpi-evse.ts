@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
-import { type Power, powerIn } from './cell-values.ts';
-import { noteRest, type Report, textOf } from './ocpi-members.ts';
+import { type Power, powerIn, textOf } from './cell-values.ts';
+import type { Report } from './report.ts';
 import type { Attributes, Availability, Charger, Source } from './station.ts';
 
 // An EVSE of OCPI: each of its connectors is a charger, with the status of the EVSE and when it was reported. An EVSE that is not there yet, or no more,
 // is left out.
 
-export interface EvseContext {
+interface EvseContext {
   at: string;
   /** Where it stands in the location. */
   path: string;
@@ -31,7 +31,6 @@ export function chargersOfEvse(evse: Json, context: EvseContext): Charger[] {
     report('is left out: it is not there', { column: 'evses.status', value: evse.status, kind: 'note' });
     return [];
   }
-  noteRest(evse, 'evses.', report);
   const connectors = Array.isArray(evse.connectors) ? evse.connectors : [];
   if (connectors.length === 0) report('has no connector', { column: path, value: uid, kind: 'left-out' });
   return connectors.flatMap((connector, index) => {
@@ -52,7 +51,6 @@ function chargerOf(
   connector: JsonObject,
   { at, id, evse, stationName, shared, report }: EvseContext & { id: string; evse: JsonObject },
 ): Charger {
-  noteRest(connector, 'evses.connectors.', report);
   const standard = textOf(connector.standard);
   const connectorType = standard === undefined ? undefined : connectorTypeOf(standard);
   if (connectorType === undefined)
@@ -62,7 +60,7 @@ function chargerOf(
     });
   const ratedPower = powerOfConnector(connector);
   if (ratedPower === undefined)
-    report('cannot be told', {
+    report('does not give the power', {
       column: 'evses.connectors.max_electric_power',
       value: textOf(connector.power_type),
     });
@@ -72,6 +70,7 @@ function chargerOf(
     ['connectorFormat', 'evses.connectors.format', textOf(connector.format)],
     ['powerType', 'evses.connectors.power_type', textOf(connector.power_type)],
     ['ratedPower', 'evses.connectors.max_electric_power', ratedPower],
+    ['controlProtocol', 'evses.connectors.capabilities', protocolOf(connector)],
     ['evseId', 'evses.evse_id', textOf(evse.evse_id)],
     ['availability', 'evses.status', availabilityOf(evse)],
   ];
@@ -91,6 +90,12 @@ function chargerOf(
       }),
     ),
   };
+}
+
+/** The newest version of ISO 15118, as plug and charge names it in OCPI 2.3.0. */
+function protocolOf({ capabilities }: JsonObject): string | undefined {
+  const names = ['ISO_15118_20', 'ISO_15118_2'];
+  return names.find((name) => [capabilities].flat().includes(`${name}_PLUG_AND_CHARGE`));
 }
 
 function availabilityOf({ status, last_updated }: JsonObject): Availability | undefined {

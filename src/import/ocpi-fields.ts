@@ -1,8 +1,7 @@
-// Where each field of OCPI goes: the one table that the import, `import explain` and docs/charging.md agree on. A field that is not here has no place in
-// a catalog of EV chargers.
+import { fieldTable } from './field-table.ts';
 
 /** By the path below a Location; what tariffs say is below `tariffs`, whether they come with the locations or apart. */
-export const ocpiFields: ReadonlyMap<string, string> = new Map([
+export const ocpiFields = fieldTable([
   ['country_code', 'ids'],
   ['party_id', 'ids'],
   ['id', 'catalog.id, provider.id'],
@@ -31,6 +30,7 @@ export const ocpiFields: ReadonlyMap<string, string> = new Map([
   ['evses.connectors.max_voltage', 'attributes.ratedPower'],
   ['evses.connectors.max_amperage', 'attributes.ratedPower'],
   ['evses.connectors.max_electric_power', 'attributes.ratedPower'],
+  ['evses.connectors.capabilities', 'attributes.controlProtocol, of plug and charge'],
   ['evses.connectors.tariff_id', 'offers.resourceIds'],
   ['evses.connectors.tariff_ids', 'offers.resourceIds'],
   ['evses.connectors.last_updated', 'about the record'],
@@ -52,16 +52,3 @@ export const ocpiFields: ReadonlyMap<string, string> = new Map([
   ['tariffs.elements.restrictions', 'components.restrictions'],
   ['tariffs.last_updated', 'about the record'],
 ]);
-
-/** Each field with everything that it is in: `evses.connectors.id`, `evses.connectors`, `evses`. */
-const carried: ReadonlySet<string> = new Set(
-  [...ocpiFields.keys()].flatMap((path) => {
-    const names = path.split('.');
-    return names.map((_, index) => names.slice(0, index + 1).join('.'));
-  }),
-);
-
-/** Whether a field, or a part of it, goes anywhere. */
-export function isCarried(path: string): boolean {
-  return carried.has(path);
-}

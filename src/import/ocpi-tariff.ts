@@ -1,9 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
-import { readCurrency, readDateTime } from './cell-values.ts';
-import { noteRest, type Report, textOf } from './ocpi-members.ts';
+import { readCurrency, readDateTime, textOf } from './cell-values.ts';
+import { noteRest } from './field-table.ts';
+import { ocpiFields } from './ocpi-fields.ts';
+import type { Report } from './report.ts';
 import type { Attributes, Price, Tariff } from './station.ts';
 
-// A tariff of OCPI 2.2.1 or 2.3.0. A tariff that cannot be understood is no price: it is reported, never taken for free.
+// A tariff of OCPI 2.2.1 or 2.3.0. A tariff that cannot be understood is no price: it is reported, never imported as free.
 
 export function tariffOf(tariff: Json, report: Report): Omit<Tariff, 'chargerIds' | 'timeZone'> | undefined {
   const id = isJsonObject(tariff) ? textOf(tariff.id) : undefined;
@@ -12,7 +14,7 @@ export function tariffOf(tariff: Json, report: Report): Omit<Tariff, 'chargerIds
     report('needs an id, and a currency of three letters', { column: 'tariffs', value: id });
     return undefined;
   }
-  noteRest(tariff, 'tariffs.', report);
+  noteRest(tariff, 'tariffs', ocpiFields, report);
   const prices = pricesOf(tariff, id, report);
   if (prices.length === 0) {
     report('has no price', { column: 'tariffs', value: id });
@@ -21,7 +23,7 @@ export function tariffOf(tariff: Json, report: Report): Omit<Tariff, 'chargerIds
   const texts = Array.isArray(tariff.tariff_alt_text) ? tariff.tariff_alt_text.filter(isJsonObject) : [];
   const text = texts.find(({ language }) => language === 'en') ?? texts[0];
   if (texts.length > 1)
-    report('is taken over in one language', { column: 'tariffs.tariff_alt_text', kind: 'note' });
+    report('is imported in one language', { column: 'tariffs.tariff_alt_text', kind: 'note' });
   const [startDate, endDate] = ['start_date_time', 'end_date_time'].map((member) => {
     const given = textOf(tariff[member]);
     const instant = given === undefined ? undefined : readDateTime(given);
@@ -88,7 +90,7 @@ function priceOf(
 function restrictionsOf(given: Json | undefined, id: string, report: Report): Attributes | undefined {
   const [first, ...others] = [given].flat().filter(isJsonObject);
   if (others.length > 0)
-    report(`of tariff ${id} are several: the first is taken over`, {
+    report(`of tariff ${id} are several: the first is imported`, {
       column: 'tariffs.elements.restrictions',
     });
   const members = Object.entries(first ?? {}).filter(([, value]) => value !== null);

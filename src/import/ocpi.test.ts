@@ -124,12 +124,19 @@ describe('an OCPI location', () => {
     ]);
   });
 
-  it('tells which members are not taken over', () => {
+  it('reports which members are not imported', () => {
     const { problems } = read({ ...location, facilities: ['CAFE'], images: [] });
     expect(problems).toMatchObject([{ column: 'facilities', kind: 'note' }]);
     const operator = { name: 'BeCharged', website: 'https://becharged.example' };
     expect(read({ ...location, operator }).problems).toMatchObject([
       { column: 'operator.website', kind: 'note' },
+    ]);
+    const evses = [
+      { ...evse, directions: [{ text: 'Left' }], floor_level: null },
+      { ...evse, uid: '2', directions: [{}] },
+    ];
+    expect(read({ ...location, evses }).problems).toMatchObject([
+      { column: 'evses.directions', kind: 'note' },
     ]);
   });
 });
@@ -199,6 +206,18 @@ describe('a connector', () => {
     [{ power_type: 'DC', max_voltage: 400 }, undefined],
   ])('%o has a power of %s kW', (members, kilowatts) => {
     expect(powerOfConnector(members)?.value).toBe(kilowatts);
+  });
+
+  it.each([
+    [['ISO_15118_2_PLUG_AND_CHARGE', 'ISO_15118_20_PLUG_AND_CHARGE'], 'ISO_15118_20'],
+    [['ISO_15118_2_PLUG_AND_CHARGE'], 'ISO_15118_2'],
+    [[], undefined],
+    [null, undefined],
+  ])('with the capabilities %o has the control protocol %s', (capabilities, protocol) => {
+    const evses = [{ ...evse, connectors: [{ ...connector, capabilities }] }];
+    const { stations, problems } = read({ ...location, evses });
+    expect(stations[0]?.chargers[0]?.attributes.controlProtocol).toBe(protocol);
+    expect(problems).toEqual([]);
   });
 
   it('of an unknown standard is a charger without connectorType, reported', () => {

@@ -2,29 +2,23 @@ import type { Address } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import type { JsonItems } from '../protocol/json-items.ts';
-import { readNumber } from './cell-values.ts';
+import { readNumber, textOf } from './cell-values.ts';
+import { noteRest } from './field-table.ts';
 import { chargersOfEvse } from './ocpi-evse.ts';
-import { noteRest, type Report, textOf } from './ocpi-members.ts';
+import { ocpiFields } from './ocpi-fields.ts';
 import { tariffOf } from './ocpi-tariff.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import type { Problem, Station, Tariff } from './station.ts';
+import { type Report, reporter } from './report.ts';
+import type { Problem, Station, StationReading, Tariff } from './station.ts';
 
 /**
  * OCPI 2.2.1 and 2.3.0 locations as charging stations: a Location is a station, each Connector of each EVSE a charger. docs/charging.md
  * has the table of fields. A Location that its owner does not want shown to the public (`publish` false) is left out.
+ *
+ * @param tariffs the tariffs that connectors name
  */
-export interface OcpiStations {
-  /** To be read once. */
-  stations: Iterable<Station>;
-  /** Complete when all stations were read. */
-  problems: Problem[];
-  /** Locations in the file. */
-  count: number;
-}
-
-/** @param tariffs the tariffs that connectors name */
-export function stationsOfOcpi(locations: JsonItems, tariffs: JsonItems = []): OcpiStations {
+export function stationsOfOcpi(locations: JsonItems, tariffs: JsonItems = []): StationReading {
   const problems: Problem[] = [];
   const findTariff = createTariffs(tariffs, problems);
   return { stations: readStations(locations, findTariff, problems), problems, count: locations.length };
@@ -74,7 +68,7 @@ function stationOf(
   findTariff: FindTariff,
   problems: Problem[],
 ): Station | undefined {
-  const report: Report = (why, more) => void problems.push({ at, why, kind: 'value', ...more });
+  const report = reporter(at, problems);
   if (!isJsonObject(location)) {
     report('is no object', { kind: 'left-out' });
     return undefined;
@@ -93,8 +87,7 @@ function stationOf(
     });
     return undefined;
   }
-  noteRest(location, '', report);
-  if (isJsonObject(location.operator)) noteRest(location.operator, 'operator.', report);
+  noteRest(location, '', ocpiFields, report);
 
   const name = textOf(location.name) ?? textOf(location.address);
   const operatorName = isJsonObject(location.operator) ? textOf(location.operator.name) : undefined;
@@ -130,11 +123,10 @@ type FindTariff = (given: Json, owner: string, report: Report) => ReturnType<typ
 
 /** Each tariff is read, and what is wrong with it reported, once. */
 function createTariffs(tariffs: JsonItems, problems: Problem[]): FindTariff {
-  const read = (tariff: Json) =>
-    tariffOf(tariff, (why, more) => {
-      const id = isJsonObject(tariff) ? textOf(tariff.id) : undefined;
-      problems.push({ at: `tariff ${id ?? '?'}`, why, kind: 'value', ...more });
-    });
+  const read = (tariff: Json) => {
+    const id = isJsonObject(tariff) ? textOf(tariff.id) : undefined;
+    return tariffOf(tariff, reporter(`tariff ${id ?? '?'}`, problems));
+  };
   const named = new Map<string, ReturnType<typeof tariffOf>>();
   for (const tariff of tariffs) {
     const { country_code, party_id, id }: JsonObject = isJsonObject(tariff) ? tariff : {};

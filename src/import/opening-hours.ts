@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
-import { type Report, textOf } from './ocpi-members.ts';
+import { textOf } from './cell-values.ts';
+import type { Report } from './report.ts';
 import type { Attributes } from './station.ts';
 
 // Opening times of OCPI in the notation of OpenStreetMap (`Mo-Fr 07:00-20:00; Sa 08:00-14:00`, `24/7`), which the lists have too. Times are those

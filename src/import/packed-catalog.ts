@@ -18,7 +18,7 @@ export interface PackedCatalog {
 export type CatalogHead = Omit<Catalog, 'resources' | 'offers'>;
 
 /** The content of a station, or of one of its rows, in a catalog. */
-export interface StationContent {
+interface StationContent {
   stationId: string;
   resources: Resource[];
   /** Each for some of the resources. */

@@ -2,6 +2,7 @@ import { type Power, readDateTime, readNumber, readPower } from './cell-values.t
 import type { Cells } from './connectors.ts';
 import { comparable, type Field, type Mapping, type StationMember } from './mapping.ts';
 import type { Scalar } from './mapping-file.ts';
+import { type Report, reporter } from './report.ts';
 import type { Problem } from './station.ts';
 import { fillTemplate } from './template.ts';
 
@@ -20,7 +21,7 @@ export interface RowReader {
   text(member: StationMember): string | undefined;
   /** A field without which there is no station or charger. */
   needed(field: Field): string | undefined;
-  report(why: string, more?: Partial<Problem>): void;
+  report: Report;
 }
 
 export function createRowReader(
@@ -39,9 +40,7 @@ export function createRowReader(
     const text = cell?.trim() ?? '';
     return isNothing.has(text) ? '' : text;
   }
-  function report(why: string, more: Partial<Problem> = {}): void {
-    problems.push({ at: row.at, why, kind: 'value', ...more });
-  }
+  const report = reporter(row.at, problems);
   function read(field: Field): FieldResult {
     const result = readField(field, { cellOf, decimalComma });
     if (result.kind === 'problem') report(result.why, { column: result.column, value: result.text });

@@ -95,6 +95,16 @@ export interface Problem {
   kind: 'left-out' | 'value' | 'doubt' | 'note';
 }
 
+/** The stations of a document, read one by one. */
+export interface StationReading {
+  /** Can be read once. */
+  stations: Iterable<Station>;
+  /** Complete when all stations have been read. */
+  problems: Problem[];
+  /** Number of rows, features, locations or sites. */
+  count: number;
+}
+
 /** Whether a value of the source is missing in the result. */
 export function isLoss({ kind }: Problem): boolean {
   return kind === 'left-out' || kind === 'value';

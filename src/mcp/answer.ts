@@ -49,7 +49,8 @@ function* renderLines(value: object): Generator<string> {
       yield `${name}:`;
       for (const item of items) yield* renderItem(item as object, Array.isArray(member) ? '- ' : '  ');
     } else if (ownMembers.includes(name)) yield items.join('\n');
-    else if (items.length > 0) yield `${name}: ${items.map(renderValue).join(', ')}`;
+    else if (items.length > 0)
+      yield `${name}: ${items.map((value: unknown) => (typeof value === 'string' ? `«${value}»` : `${value}`)).join(', ')}`;
   }
 }
 
@@ -61,7 +62,3 @@ function* renderItem(item: object, mark: string): Generator<string> {
 }
 
 const smallItem = 3;
-
-function renderValue(value: unknown): string {
-  return typeof value === 'string' ? `«${value}»` : `${value}`;
-}

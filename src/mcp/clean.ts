@@ -1,3 +1,5 @@
+import { attempt } from '../attempt.ts';
+
 // Texts of catalogs and services reach an assistant as data: one line of visible text, without markup, with only http and https links, of bounded
 // length, between quotation marks that the text itself cannot contain (SECURITY.md, "Assistants").
 
@@ -60,11 +62,7 @@ export function encodeId(id: string): string {
 
 /** The parts that an id of an answer encodes. */
 export function decodeId(id: string): string[] {
-  try {
-    return [...new Set([id, decodeURIComponent(id)])];
-  } catch {
-    return [id];
-  }
+  return [...new Set([id, attempt(() => decodeURIComponent(id)) ?? id])];
 }
 
 /** An address stays whole, because it will be fetched. The parser of URLs escapes what is no part of one; empty for any other than http and https. */

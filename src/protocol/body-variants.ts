@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { bodyDigest } from './digest.ts';
 
 // The usual changes of a body between signing and verifying: a program parses and writes it again, or an editor changes its line ends.
@@ -54,11 +55,7 @@ function* variantsOf(body: string): Generator<[string, string | undefined]> {
 }
 
 function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(body));
 }
 
 /** How deep brackets are nested, and how many indents the lines of an indented form have in all. For JSON alone: a string without an end would make the expression slow. */

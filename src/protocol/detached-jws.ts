@@ -1,4 +1,5 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
+import { attempt } from '../attempt.ts';
 import { findBase64url } from './base64.ts';
 import { ProtocolError } from './errors.ts';
 import { isJsonObject, type Json, parseJson } from './json.ts';
@@ -59,11 +60,7 @@ function invalid(message: string): ProtocolError {
 
 function findHeader(encoded: string): Json | undefined {
   const bytes = findBase64url(encoded);
-  try {
-    return bytes && parseJson(bytes);
-  } catch {
-    return undefined;
-  }
+  return bytes && attempt(() => parseJson(bytes));
 }
 
 function signingInput(encodedHeader: string, payload: readonly Uint8Array[]): Buffer {

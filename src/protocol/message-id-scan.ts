@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { COLON, COMMA, endOfString, endOfValue, OPEN_BRACE, QUOTE, skipSpace } from './json-bytes.ts';
 import { maxMessageIdLength, mayBeMessageId } from './message-id.ts';
 
@@ -42,9 +43,5 @@ function readString(bytes: Buffer, quote: number, maxBytes: number): string | un
   if (end - quote - 1 > maxBytes || end >= bytes.length) return undefined;
   const text = bytes.toString('utf8', quote + 1, end);
   if (!text.includes('\\')) return text;
-  try {
-    return JSON.parse(`"${text}"`);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(`"${text}"`));
 }

@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { isJsonObject, type Json, parseJson } from './json.ts';
 
 /** A peer's reason for a refusal, as far as it is readable. No member is required. */
@@ -20,9 +21,5 @@ export function readNack(body: Json | undefined): Nack {
 
 /** The same of bytes, which may be anything: a proxy on the way answers in HTML. */
 export function readNackBytes(body: Uint8Array): Nack {
-  try {
-    return readNack(parseJson(body));
-  } catch {
-    return {};
-  }
+  return readNack(attempt(() => parseJson(body)));
 }

@@ -196,10 +196,7 @@ function withVersion(value: unknown): unknown {
   return { version: value.toVersion, ...value };
 }
 
-function checkRange(
-  { fromVersion, toVersion }: { fromVersion: number; toVersion: number },
-  at: Segments,
-): void {
+function checkRange({ fromVersion, toVersion }: { fromVersion: number; toVersion: number }, at: Segments) {
   if (fromVersion >= toVersion) {
     throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...at, 'fromVersion'], 'must be lower than toVersion');
   }

@@ -1,5 +1,7 @@
 /** Reads the answers of any DeDi registry. Every known spelling is accepted, an unreadable member counts as absent, and a record in no known state, or with an unreadable validity, is not usable. */
+
 import type { KeyObject } from 'node:crypto';
+import { attempt } from '../attempt.ts';
 import { ProtocolError } from './errors.ts';
 import { splitIdentity } from './identity.ts';
 
@@ -184,11 +186,7 @@ function catalogIndexUrls(record: unknown): string[] {
 
 function readIfJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(value));
 }
 
 function recordState(value: unknown): ParticipantRecord['state'] {

@@ -93,11 +93,7 @@ export function checkSignatureForm(
 }
 
 /** A clock that runs ahead is tolerated a little; at the end there is no tolerance, for that is what memory relies on. */
-export function findWindowFault(
-  header: SignatureHeader,
-  now: number,
-  limits: SignatureLimits,
-): string | undefined {
+export function findWindowFault(header: SignatureHeader, now: number, limits: SignatureLimits) {
   const { created, expires } = header;
   if (created > expires) return 'expires before it was created';
   if (created > now + limits.clockSkewSeconds) return 'was created in the future: one of our clocks is wrong';

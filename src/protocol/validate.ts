@@ -65,7 +65,10 @@ function faultOf(error: ErrorObject): Fault {
     case 'x-geojson':
       return { code: params.code, problem: error.message ?? 'is not a geometry' };
     default:
-      return { code: parentSchema['x-error-code'] ?? codeOf(keyword), problem: problemOf(error) };
+      return {
+        code: parentSchema['x-error-code'] ?? codes[keyword] ?? 'SCH_SCHEMA_VALIDATION_FAILED',
+        problem: problemOf(error),
+      };
   }
 }
 
@@ -80,10 +83,6 @@ function faultOfAlternatives({ data, parentSchema = {} }: ErrorObject): Fault {
   if (absent !== undefined) return missing(absent);
   const members = (parentSchema.anyOf as { required?: string[] }[]).flatMap(({ required = [] }) => required);
   return { code: 'SCH_REQUIRED_FIELD_MISSING', problem: `must have at least one of ${members.join(', ')}` };
-}
-
-function codeOf(keyword: string): ErrorCode {
-  return codes[keyword] ?? 'SCH_SCHEMA_VALIDATION_FAILED';
 }
 
 const codes: Record<string, ErrorCode> = {

@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
@@ -33,7 +33,9 @@ async function findListingProblems(published: Listed, registry: Pick<RegistryCli
     if (found.kind === 'key') {
       const unlisted = indexUrls.filter((url) => !found.record.catalogIndexUrls.includes(url));
       return [
-        ...(isPublicKeyOf(published.key, found.publicKey) ? [] : [otherKey(published.key)]),
+        ...(createPublicKey(published.key.privateKey).equals(found.publicKey)
+          ? []
+          : [otherKey(published.key)]),
         ...unlisted.map((url) => notListed(subscriberId, url, findManifestOrigin(found.record, published))),
       ];
     }
@@ -45,10 +47,6 @@ async function findListingProblems(published: Listed, registry: Pick<RegistryCli
     if (!(error instanceof RegistryUnavailable)) throw error;
     return [`The registry could not be asked whether it lists ${indexUrls.join(', ')}.`];
   }
-}
-
-function isPublicKeyOf({ privateKey }: SigningKey, publicKey: KeyObject): boolean {
-  return createPublicKey(privateKey).equals(publicKey);
 }
 
 function otherKey({ subscriberId, recordId }: SigningKey): string {

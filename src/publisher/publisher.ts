@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { attempt } from '../attempt.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
@@ -73,9 +74,5 @@ async function readFormerKeys({ root, key }: PublisherTree): Promise<Map<string,
 
 /** None where a manifest was written by somebody else. */
 function findPublicKey(text: string): KeyObject[] {
-  try {
-    return [parsePublicKey(text)];
-  } catch {
-    return [];
-  }
+  return attempt(() => [parsePublicKey(text)]) ?? [];
 }

@@ -17,17 +17,10 @@ export interface PublisherTree extends Place, Seal {
   /** Keys that signed what is still published, by their record id. */
   oldKeys: ReadonlyMap<string, KeyObject>;
   schemas: { checker(): Check };
-  limits: PublisherLimits;
+  limits: typeof defaultLimits;
   memory: ContentMemory;
   now(): Date;
   logger: Logger;
-}
-
-interface PublisherLimits {
-  nextUpdateSeconds: number;
-  compactionChanges: number;
-  compactionFraction: number;
-  lockWaitMs: number;
 }
 
 export interface PublisherTreeOptions
@@ -35,10 +28,10 @@ export interface PublisherTreeOptions
     Partial<Pick<PublisherTree, 'oldKeys' | 'profile' | 'memory' | 'now'>> {
   /** Holds the published files in `public`, beside them the lock and what is being written. */
   directory: string;
-  limits?: Partial<PublisherLimits>;
+  limits?: Partial<typeof defaultLimits>;
 }
 
-const defaultLimits: PublisherLimits = {
+const defaultLimits = {
   nextUpdateSeconds: 86_400,
   compactionChanges: 20,
   compactionFraction: 0.5,

@@ -64,7 +64,11 @@ function placesInCommon(places: readonly OperatorPlace[]): (OperatorPlace & { ot
   const reach = samePlaceMeters / earthRadiusMeters;
   const sorted = places
     .map((place) => ({
-      ...{ place, operator: plainName(place.operator), vector: toVector(place.longitude, place.latitude) },
+      ...{
+        place,
+        operator: place.operator.trim().toLowerCase(),
+        vector: toVector(place.longitude, place.latitude),
+      },
       others: new Set<string>(),
     }))
     .sort((one, other) => one.vector[2] - other.vector[2]);
@@ -82,10 +86,6 @@ function placesInCommon(places: readonly OperatorPlace[]): (OperatorPlace & { ot
     }
   });
   return sorted.map(({ place, others }) => ({ ...place, others }));
-}
-
-function plainName(name: string): string {
-  return name.trim().toLowerCase();
 }
 
 export function spellDuplicates({ nodes, evseIds, places, examples }: Duplicates): string {

@@ -107,10 +107,7 @@ function findObstacle(
 }
 
 /** Meters to the nearest point that the resource names, or else its provider; undefined where neither names a point. */
-export function findDistance(
-  { resource, catalog }: Pick<Hit, 'resource' | 'catalog'>,
-  from: Place,
-): number | undefined {
+export function findDistance({ resource, catalog }: Pick<Hit, 'resource' | 'catalog'>, from: Place) {
   const own = pointsIn(resource.resourceAttributes as Json | undefined);
   const points = own.length > 0 ? own : pointsIn(catalog.provider as Json);
   // Not Math.min of all: a hostile catalog may have more points than a call can have arguments.

@@ -101,10 +101,7 @@ export function variantsOf({ extensions }: Submission): Required<Extension>[] {
 }
 
 /** The master resources that must be known: those that the request extends, those that its resources keep extending, and for a MASTER its own, which somebody else may have published first. */
-export function masterResourceIdsOf(
-  submission: Submission,
-  stored: ReadonlyMap<string, StoredExtension>,
-): string[] {
+export function masterResourceIdsOf(submission: Submission, stored: ReadonlyMap<string, StoredExtension>) {
   const { catalogType, extensions } = submission;
   if (catalogType === 'MASTER') return resourceIdsOf(submission);
   const all = [...extensions.values(), ...stored.values()];

@@ -7,7 +7,6 @@ import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints, type Listening } from './hints.ts';
 import { type LendingPool, withConnection } from './lend-connection.ts';
 import { migrate } from './migrate.ts';
-import { observePool } from './observe-pool.ts';
 import { createQueryable, type Queryable, type Run, runStatement } from './statement.ts';
 import { cancelAfter, startTime } from './time-limit.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
@@ -229,4 +228,36 @@ export function withinTime(queryable: Queryable, remainingMs: () => number): Que
   return createQueryable((text, values, options) =>
     queryable.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
   );
+}
+
+/** Counts how the connections of a pool are used, and how long they are waited for. */
+function observePool(pool: LendingPool, metrics: Metrics): void {
+  const connections = metrics.gauge(
+    'signpost_database_connections',
+    'Connections to PostgreSQL: lent to a piece of work, or idle',
+    ['state'],
+    {
+      aggregator: 'sum',
+      collect() {
+        connections.set({ state: 'lent' }, pool.totalCount - pool.idleCount);
+        connections.set({ state: 'idle' }, pool.idleCount);
+      },
+    },
+  );
+  const waiting = metrics.gauge(
+    'signpost_database_waiting',
+    'Pieces of work that wait for a connection to PostgreSQL',
+    [],
+    {
+      aggregator: 'sum',
+      collect() {
+        waiting.set(pool.waitingCount);
+      },
+    },
+  );
+  const waits = metrics.histogram(
+    'signpost_database_wait_seconds',
+    'How long a connection to PostgreSQL was waited for, where none was idle',
+  );
+  pool.onWait = (seconds) => waits.observe(seconds);
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { attempt } from '../attempt.ts';
 import { hasCode } from '../error-code.ts';
 
 // Process ids are used again, after a reboot or in a restarted container at once. These two tell whether a process is still the same.
@@ -42,14 +43,6 @@ function isAlive(pid: number): boolean {
 
 function readProc(path: string): string | undefined {
   return attempt(() => readFileSync(path, 'utf8'));
-}
-
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 function askPs(pid: number, column: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { CompletedCommand } from '../../src/cli/completion/tree.ts';
+import type { CompletedCommand } from '../../src/cli/completion.ts';
 import { isTaken, readInlineCode, readSteps } from './blocks.ts';
 
 // Commands that a document names without having them run: in its text, and in blocks that are not run. They are held against the commands, options and

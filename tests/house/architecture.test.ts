@@ -297,7 +297,7 @@ describe('the architecture of the page', () => {
       /innerHTML|outerHTML|insertAdjacentHTML|document\.write|bindPopup|bindTooltip|\bhtml:/;
     const found = sources.filter((file) => makesMarkup.test(readFileSync(join(pageSource, file), 'utf8')));
     expect(found.toSorted()).toEqual(
-      ['city.ts', 'clusters.ts', 'graticule.ts'].map((name) => join('map', name)),
+      ['base-map.ts', 'city.ts', 'clusters.ts'].map((name) => join('map', name)),
     );
   });
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../src/cli/command.ts';
-import { describeCommands } from '../../src/cli/completion/tree.ts';
+import { describeCommands } from '../../src/cli/completion.ts';
 import { buildWholeProgram } from '../../src/cli/program.ts';
 import { errorStatus } from '../../src/protocol/errors.ts';
 import { trustHints } from '../../src/rules/self-hosted/faults.ts';

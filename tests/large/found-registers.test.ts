@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -54,6 +54,29 @@ it.skipIf(!existsSync(features))(
     const found = (await findAll()).map(({ location }) => JSON.stringify(location?.geo));
     expect(found.sort()).toEqual(file.features.map(({ geometry }) => JSON.stringify(geometry)).sort());
   },
+);
+
+const positions = dataFile('geo/afdc-us-positions-2022.csv');
+it.skipIf(!existsSync(positions))(
+  'stations of which a list has names and places alone are found, each at its place (needs the list)',
+  async () => {
+    const rows: Record<string, string>[] = parse(await readFile(positions), { columns: true, bom: true });
+    const mapping = join(directory, 'positions.yaml');
+    await writeFile(
+      mapping,
+      [
+        'operator: { id: "US:unknown", name: Unknown operator }',
+        'station: { id: "{id}", name: "{name}", latitude: "{latitude}", longitude: "{longitude}", postalCode: "{postalCode}", country: US }',
+        'charger: { name: "Charger at {name}" }',
+      ].join('\n'),
+    );
+    await importList(['csv', mapping, positions]);
+    const found = (await findAll()).map(({ location }) => location?.geo?.coordinates?.join());
+    expect(found.sort()).toEqual(
+      rows.map(({ latitude, longitude }) => [Number(longitude), Number(latitude)].join()).sort(),
+    );
+  },
+  600_000,
 );
 
 interface Attributes {

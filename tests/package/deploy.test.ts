@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { commandFiles } from '../../src/cli/program.ts';
+import { commands as listedCommands } from '../../src/cli/program.ts';
 import { roles, settings } from '../../src/setting-table.ts';
 import { findInstalledPostgres, startInstalledPostgres } from '../support/database/installed-postgres.ts';
 import { freePort } from '../support/free-port.ts';
@@ -48,7 +48,7 @@ describe('the files of deploy', () => {
   });
 
   it('call commands and roles that there are', async () => {
-    const commands = commandFiles.flatMap((file) => Object.keys(file.commands));
+    const commands = Object.keys(listedCommands);
     const { services } = parse(await read('compose.yaml'), { merge: true });
     for (const service of ['migrate', 'catalog', 'discovery', 'console']) {
       const [command, option, role] = services[service].command;

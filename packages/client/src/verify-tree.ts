@@ -1,18 +1,26 @@
+import { manifestUrlsAt } from '../../../src/discovery/crawl/places.ts';
 import { CrawlFault } from '../../../src/discovery/crawl/reasons.ts';
 import type { Finding } from '../../../src/discovery/inspect/findings.ts';
+import { openDirectory } from '../../../src/discovery/inspect/tree-directory.ts';
 import { openNamed, type TreeReader } from '../../../src/discovery/inspect/tree-reader.ts';
-import { describeNode } from '../../../src/discovery/inspect/verify-node.ts';
+import {
+  describeNode,
+  type TreeSource as VerifiedSource,
+} from '../../../src/discovery/inspect/verify-node.ts';
 import { verifyTree as verifyLinks } from '../../../src/discovery/inspect/verify-tree.ts';
 import { findClaimedKeys } from '../../../src/rules/self-hosted/claims.ts';
 import type { CatalogContent } from '../../../src/rules/self-hosted/content.ts';
 import type { HostedDocument } from '../../../src/rules/self-hosted/faults.ts';
-import { openDocument } from '../../../src/rules/self-hosted/open-document.ts';
+import { openDocument, type ServedFile } from '../../../src/rules/self-hosted/open-document.ts';
 import { claimedKeysOfIndex, trustEntries, trustIndex } from '../../../src/rules/self-hosted/trust-index.ts';
 import { asSignpostError } from './errors.ts';
-import { chooseFetch } from './fetch-public.ts';
+import { chooseFetch, type FetchFile } from './fetch-public.ts';
+import { readBytes } from './read-bytes.ts';
 import { createRegistry, defaultRegistryName } from './registry.ts';
 import type { TreeReport, VerifyTreeOptions } from './tree-report.ts';
-import { openSource, type TreeSource } from './tree-source.ts';
+
+const maxFileBytes = 64 * 1024 * 1024;
+const fetchTimeoutMs = 30_000;
 
 /** The limits of the crawler. */
 const limits = { maxIndexes: 100, maxEntries: 20_000, maxChanges: 1_000, maxMasters: 8 };
@@ -114,4 +122,43 @@ function createReader(
 
 export function openRegistry({ registry, registryName = defaultRegistryName, fetch }: VerifyTreeOptions) {
   return typeof registry === 'string' ? createRegistry({ url: registry, registryName, fetch }) : registry;
+}
+
+// Where published files are read from: the host that serves them, or a directory, before it is uploaded.
+
+interface TreeSource extends VerifiedSource {
+  /** Undefined where there is no such file; throws where that could not be found out. */
+  read(url: string): Promise<ServedFile | undefined>;
+}
+
+async function openSource(place: string | URL, ask: FetchFile, signal?: AbortSignal): Promise<TreeSource> {
+  const text = String(place);
+  return /^https?:\/\//.test(text) ? httpSource(new URL(text), ask, signal) : directorySource(text);
+}
+
+function httpSource({ origin, host }: URL, ask: FetchFile, signal?: AbortSignal): TreeSource {
+  return {
+    host,
+    manifestUrls: manifestUrlsAt(origin),
+    indexUrls: [],
+    async read(url) {
+      const timeout = AbortSignal.timeout(fetchTimeoutMs);
+      const response = await ask(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+      if (response.status === 404 || response.status === 410) return undefined;
+      if (!response.ok) throw new Error(`it answers ${response.status}`);
+      // A Content-Encoding is taken off by fetch, or seen by the first bytes of the file.
+      return { url, wire: await readBytes(response, maxFileBytes) };
+    },
+  };
+}
+
+async function directorySource(path: string): Promise<TreeSource> {
+  const { read, ...urls } = await openDirectory(path);
+  return {
+    ...urls,
+    async read(url) {
+      const wire = await read(url);
+      return wire && { url, wire };
+    },
+  };
 }

@@ -36,7 +36,7 @@ export async function restore(
     });
   const told = database ? await withProgress(context, 'telling others', tellOthers) : undefined;
   const text = [
-    facts ? `Restored what was backed up at ${facts.madeAt}.` : 'The database is taken for restored.',
+    facts ? `Restored what was backed up at ${facts.madeAt}.` : 'The database counts as restored.',
     told
       ? `${told.pushes} pushes are due again, and everything is pulled from ${counted(told.feeds, 'feed')}. Start the roles, then run: signpost check`
       : '',

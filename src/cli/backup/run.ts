@@ -19,11 +19,7 @@ export interface BackupOptions {
 const lockWaitMs = 120_000;
 
 /** The database first, then the files: a restored crawler finds files that are newer than what it has seen, never older ones, which it would refuse. */
-export async function backup(
-  directory: string,
-  { database, json }: BackupOptions,
-  context: CommandContext,
-): Promise<void> {
+export async function backup(directory: string, { database, json }: BackupOptions, context: CommandContext) {
   const config = context.config();
   const { DATABASE_URL: url } = config;
   if (database && url === undefined)
@@ -70,11 +66,7 @@ async function makeEmpty(directory: string): Promise<void> {
   });
 }
 
-async function copyFiles(
-  config: Config,
-  paths: { data: string; publisher: string },
-  hasPublisher: boolean,
-): Promise<void> {
+async function copyFiles(config: Config, paths: { data: string; publisher: string }, hasPublisher: boolean) {
   const copy = async () => {
     await copyDirectory(config.DATA_DIR, paths.data);
     if (hasPublisher && !isInside(config)) await copyDirectory(config.publisherDir, paths.publisher);

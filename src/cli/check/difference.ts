@@ -1,6 +1,6 @@
 import type { Trouble } from '../../rules/troubles.ts';
 import type { MissedPush } from '../../storage/catalog/consistency.ts';
-import type { CrawledVersion } from '../../storage/crawl/consistency.ts';
+import type { CrawledVersion } from '../../storage/crawl/status.ts';
 import { counted, joinSome } from '../command.ts';
 
 export interface Difference {

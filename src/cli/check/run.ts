@@ -3,18 +3,19 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { readTroubles } from '../../delivery/troubles.ts';
+import type { Finding } from '../../discovery/inspect/findings.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { spellTrouble } from '../../rules/troubles.ts';
 import { describeDifference, maintainIndex } from '../../search/port.ts';
 import { listActive, listMissedPushes } from '../../storage/catalog/consistency.ts';
-import { listCrawledBehind } from '../../storage/crawl/consistency.ts';
-import type { Database } from '../../storage/database.ts';
+import { type CatalogStatus, listCrawledBehind, listCrawledCatalogs } from '../../storage/crawl/status.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
 import { listFeedStates } from '../../storage/feeds/feeds.ts';
 import { type CommandContext, CommandError, counted } from '../command.ts';
 import { withDatabase, withDatabaseAt } from '../database.ts';
 import { withProgress } from '../progress.ts';
+import { verifyPlace } from '../verify/run.ts';
 import { compareCopies, compareFeeds, type Sides } from './compare-copies.ts';
-import { compareTree } from './compare-trees.ts';
 import {
   crawledBehind,
   type Difference,
@@ -165,3 +166,53 @@ async function checkLists({ index, config, checked }: Parts): Promise<Difference
   checked.documents = documents;
   return differences;
 }
+
+// The files of a node: whether each of them holds, and whether the index has the versions that they lead to.
+
+interface TreeTools {
+  index: Queryable;
+  config: Config;
+  keys?: readonly string[];
+}
+
+/** Files that cannot be read or verified at all, as without their registry, are one difference: the rest is compared nevertheless. */
+async function compareTree(place: string, { index, config, keys }: TreeTools) {
+  const findings: Finding[] = [];
+  try {
+    const node = await verifyPlace(place, { config, keys, onFinding: (finding) => findings.push(finding) });
+    const crawled = new Map((await listCrawledCatalogs(index, node)).map((row) => [row.catalogId, row]));
+    const suspects = findings.flatMap((finding) => compareFile(finding, node, crawled) ?? []);
+    return { suspects, documents: findings.length };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    const suspect: Suspect = {
+      ...{ kind: 'file', name: `files ${place}`, progress: error.message },
+      message: `the published files of ${place} were not compared. ${error.message}`,
+    };
+    return { suspects: [suspect], documents: 0 };
+  }
+}
+
+function compareFile(finding: Finding, node: string, crawled: CrawledVersions): Suspect | undefined {
+  const { document, catalogId, url } = finding;
+  if (finding.kind === 'fault') {
+    const { message, code } = finding;
+    const name = [document, catalogId, url].filter((part) => part !== undefined).join(' ');
+    return {
+      ...{ kind: 'file', catalogId, name: `file ${node} ${name}`, progress: code },
+      message: `published files of ${node}: ${name}: ${message} (${code})`,
+    };
+  }
+  // A node that this discovery service does not crawl has nothing in its index.
+  if (document !== 'catalog' || finding.kind !== 'holds' || catalogId === undefined || crawled.size === 0)
+    return undefined;
+  const { version } = finding;
+  const indexed = crawled.get(catalogId)?.version ?? null;
+  if (version === undefined || indexed === version) return undefined;
+  return {
+    ...{ kind: 'file-behind', catalogId, name: `tree ${node} ${catalogId}`, progress: String(indexed) },
+    message: `catalog ${catalogId} of ${node} is at version ${version} in the published files, and ${indexed === null ? 'not in the index' : `at version ${indexed} in the index`}.`,
+  };
+}
+
+type CrawledVersions = ReadonlyMap<string, CatalogStatus>;

@@ -91,18 +91,17 @@ const isElsewhere = (host: string) => host !== 'localhost' && specialRangeOf(hos
 
 const dangers = {
   ALLOW_PRIVATE_ADDRESSES:
-    'lets messages of strangers lead this process to addresses of its own network, and it has a public address.',
+    'lets messages from strangers send this process to private addresses, although it has a public address.',
   ALLOW_UNSIGNED_INDEX:
-    'takes catalog indexes that nobody signed as a whole: entries can be left out of them on the way.',
-  REQUIRE_MANIFEST: 'takes nodes without a signed manifest.',
-  CHECK_CALLBACK_ORIGIN: 'sends callbacks to whatever address a request names.',
-  RATE_LIMIT_PER_SECOND: 'lets one participant take all of the service.',
-  CLOCK_SKEW_SECONDS: 'takes signatures that were made long in the future: set the clock instead.',
-  PUBLISHER_TRIGGER_TOKEN: 'lets every program of this machine publish in the name of the publisher.',
-  PUBLISHER_TRIGGER_HOST: 'has the trigger, which takes unsigned requests, listen for other machines.',
-  CONSOLE_HOST:
-    'has the console listen for other machines: the operator token goes over the network, so put TLS before it.',
+    'accepts catalog indexes that are not signed as a whole: entries can be removed on the way.',
+  REQUIRE_MANIFEST: 'accepts nodes without a signed manifest.',
+  CHECK_CALLBACK_ORIGIN: 'sends callbacks to any address that a request names.',
+  RATE_LIMIT_PER_SECOND: 'lets one participant use up the service.',
+  CLOCK_SKEW_SECONDS: 'accepts signatures created far in the future: correct the clock instead.',
+  PUBLISHER_TRIGGER_TOKEN: 'lets every program on this machine publish as the publisher.',
+  PUBLISHER_TRIGGER_HOST: 'opens the trigger, which accepts unsigned requests, to other machines.',
+  CONSOLE_HOST: 'opens the console to other machines: the operator token crosses the network, so use TLS.',
   OPERATIONS_HOST: 'shows /metrics and /ready to other machines.',
   EMBEDDED_DATABASE: 'runs on a beta build of PostgreSQL, for trying things out.',
-  HOST: 'listens for other machines, but CATALOG_URL, DISCOVERY_URL and PUBLISHER_URL do not say where these reach it.',
+  HOST: 'is open to other machines, but CATALOG_URL, DISCOVERY_URL and PUBLISHER_URL do not say at which address.',
 } satisfies Partial<Record<keyof typeof settings, string>>;

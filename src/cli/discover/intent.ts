@@ -33,7 +33,7 @@ export function buildMessage(words: readonly string[], options: IntentOptions): 
 
 function buildSpatialEntry({ near, within, target }: IntentOptions): SpatialEntry | undefined {
   if (near === undefined) {
-    if (within !== undefined) throw new CommandError('--within needs --near: within what of where?');
+    if (within !== undefined) throw new CommandError('--within needs --near.');
     if (target !== undefined) throw new CommandError('--target needs --near.');
     return undefined;
   }

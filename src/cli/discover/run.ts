@@ -19,11 +19,7 @@ export interface DiscoverOptions extends IntentOptions, AskOptions {
   explain?: boolean;
 }
 
-export async function discover(
-  words: readonly string[],
-  options: DiscoverOptions,
-  context: CommandContext,
-): Promise<void> {
+export async function discover(words: readonly string[], options: DiscoverOptions, context: CommandContext) {
   const message = buildMessage(words, options);
   // Limits on the whole search are in the context.
   const { network, schema, json, near, limit, offset } = options;

@@ -178,7 +178,7 @@ function renderDiagnosis(diagnosis: Diagnosis): string {
     return [
       ...(first ? [`\nWhat is amiss: ${first.message}`, `  What to do: ${first.hint}`] : []),
       `${first ? '' : '\n'}${summary}`,
-      'Where one still does not appear, the crawl log of that discovery service says why.',
+      'If one still does not appear, see the crawl log of that discovery service.',
     ].join('\n');
   }
   const { code, document, catalogId, message, hint } = trouble;

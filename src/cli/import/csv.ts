@@ -104,7 +104,7 @@ function rowOf(
 ): Row | undefined {
   const surplus = record.slice(columns.length).filter((cell) => cell.trim() !== '');
   if (surplus.length > 0) {
-    const why = `has ${record.length} cells instead of ${columns.length}: they cannot be told apart`;
+    const why = `has ${record.length} cells instead of ${columns.length}: which cell belongs to which column is unknown`;
     report({ at, why, kind: 'left-out' });
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { isConnectorColumn } from '../../import/connectors.ts';
 import { datexFields } from '../../import/datex-fields.ts';
+import type { FieldTable } from '../../import/field-table.ts';
 import type { Mapping } from '../../import/mapping.ts';
 import { objectsOf } from '../../import/ocpi.ts';
 import { ocpiFields } from '../../import/ocpi-fields.ts';
@@ -48,7 +49,7 @@ async function explain(bytes: Buffer, file: string, mapping: string | undefined,
   const isJson = /^\s*[[{]/.test(bytes.subarray(0, sniffedBytes).toString());
   const document = isJson ? parseJsonInput(file, bytes) : undefined;
   if (isJsonObject(document) && ('payload' in document || 'messageContainer' in document))
-    return { title: 'DATEX II', fields: explainObjects([document], datexFields, datexPath) };
+    return { title: 'DATEX II', fields: explainObjects([document], datexFields) };
   const isGeoJson = isJsonObject(document) && 'features' in document;
   if (document !== undefined && !isGeoJson) return { title: 'OCPI', fields: explainOcpi(document, file) };
   const open = (known: Mapping) =>
@@ -115,36 +116,25 @@ function explainOcpi(document: Json, file: string): Explained[] {
       const isTariff = isJsonObject(object) && 'elements' in object;
       return isTariff ? { tariffs: object } : object;
     });
-    return explainObjects(objects, ocpiFields, (path) => path.replace(/^evses\.tariffs/, 'tariffs'));
+    const below = (path: string, name: string) =>
+      path === 'evses' && name === 'tariffs' ? name : ocpiFields.below(path, name);
+    return explainObjects(objects, { ...ocpiFields, below });
   } catch (error) {
     throw new CommandError(`${file} cannot be explained: ${reasonOf(error)}.`, error);
   }
 }
 
-/** Without classes and extensions, whose names begin with a capital after the prefix of their profile, and without what every publication begins with. */
-function datexPath(path: string): string {
-  const around = /^(?:a?(?:egi|fac|loc|com))?[A-Z]|^(?:messageContainer|payload|energyInfrastructureTable)$/;
-  const names = path.split('.').filter((name) => !around.test(name));
-  return names.join('.');
-}
-
-/** @param pathOf what a path is called in the table of fields */
-function explainObjects(
-  objects: readonly Json[],
-  fields: ReadonlyMap<string, string>,
-  pathOf: (path: string) => string,
-): Explained[] {
+function explainObjects(objects: readonly Json[], { destinations, below }: FieldTable): Explained[] {
   const seen = new Map<string, { filled: number; example: string }>();
   const visit = (value: Json, path: string): void => {
     if (value === null || value === '') return;
     if (Array.isArray(value)) for (const item of value) visit(item, path);
-    else if (isJsonObject(value) && !fields.has(pathOf(path))) {
-      for (const [name, member] of Object.entries(value))
-        visit(member, path === '' ? name : `${path}.${name}`);
-    } else note(seen, pathOf(path), isJsonObject(value) ? JSON.stringify(value) : String(value));
+    else if (isJsonObject(value) && !destinations.has(path)) {
+      for (const [name, member] of Object.entries(value)) visit(member, below(path, name));
+    } else note(seen, path, isJsonObject(value) ? JSON.stringify(value) : String(value));
   };
   for (const object of objects) visit(object, '');
-  return [...seen].map(([field, found]) => ({ field, ...found, goesTo: fields.get(field) }));
+  return [...seen].map(([field, found]) => ({ field, ...found, goesTo: destinations.get(field) }));
 }
 
 function note(seen: Map<string, { filled: number; example: string }>, field: string, text: string): void {

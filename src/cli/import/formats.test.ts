@@ -52,6 +52,36 @@ describe('signpost import geojson', () => {
     expect(catalogs.map(attributesOf)).toEqual([[type2, type2], [{ capacity: 4 }]]);
   });
 
+  it('makes offers of prices, and no offer of a price that it cannot read', async () => {
+    const place = { type: 'Point', coordinates: [77.2, 28.6] };
+    const feature = (id: string, properties: object) => ({
+      ...{ type: 'Feature', id, geometry: place },
+      properties: { id, operator: 'Voltpath', ...properties },
+    });
+    const prices = { pricePerKwh: 0.49, pricePerMinute: 0.08, pricePerSession: 1, currency: 'EUR' };
+    const dates = { priceValidFrom: '2026-01-01', priceValidUntil: '2026-12-31' };
+    const features = [
+      feature('a', { ...prices, ...dates }),
+      feature('b', { pricePerKwh: 'much', currency: 'EUR' }),
+    ];
+    const { exitCode, catalogs, notes } = await run(
+      ['geojson', 'stations', '-', '--keep-doubtful'],
+      JSON.stringify({ type: 'FeatureCollection', features }),
+    );
+    expect({ exitCode, offers: catalogs[1]?.offers }).toEqual({ exitCode: 2, offers: undefined });
+    expect(notes).toContain('feature 2: pricePerKwh "much" is no number');
+    const [offer] = catalogs[0]?.offers ?? [];
+    expect(offer).toMatchObject({
+      ...{ id: 'a:tariff:1', resourceIds: catalogs[0]?.resources?.map(({ id }) => id) },
+      validity: { startDate: '2026-01-01T00:00:00Z', endDate: '2026-12-31' },
+    });
+    const told = offer?.considerations?.map(
+      ({ considerationAttributes: { value, currency, unit } = {} as never }) =>
+        [value, currency, unit].join(' '),
+    );
+    expect(told).toEqual(['0.49 EUR kWh', '4.8 EUR h', '1 EUR session']);
+  });
+
   it('says so when there is no feature in it', async () => {
     expect((await run(['geojson', 'osm', 'examples/search.json'])).notes).toContain(
       'there is no feature in it',
@@ -100,5 +130,6 @@ describe('signpost import ocpi', () => {
 
 it('docs/charging.md has the table of OCPI fields', () => {
   const guide = readFileSync('docs/charging.md', 'utf8');
-  for (const [field, destination] of ocpiFields) expect(guide).toContain(`| ${field} | ${destination} |`);
+  for (const [field, destination] of ocpiFields.destinations)
+    expect(guide).toContain(`| ${field} | ${destination} |`);
 });

@@ -42,10 +42,10 @@ export function compareColumns(mapping: Mapping, columns: readonly string[]): Pr
   const named = [...mapping.columns, ...(connectors?.json === undefined ? [] : [connectors.json])];
   return [
     ...(ignore === '*'
-      ? noteAbout(unused, 'not taken over, because the mapping ignores all that it does not name')
+      ? noteAbout(unused, 'not imported, because the mapping ignores all that it does not name')
       : noteAbout(
           unused.filter((column) => !ignore.has(column)),
-          'not taken over, because the mapping does not name them',
+          'not imported, because the mapping does not name them',
         )),
     ...noteAbout(
       named.filter((column) => !isMade(column) && !columns.includes(column)),
@@ -59,9 +59,8 @@ export function compareColumns(mapping: Mapping, columns: readonly string[]): Pr
 }
 
 function noteAbout(columns: readonly string[], why: string): Problem[] {
-  return columns.length === 0
-    ? []
-    : [{ at: 'columns', value: [...new Set(columns)].join(', '), why: `(${why})`, kind: 'note' }];
+  if (columns.length === 0) return [];
+  return [{ at: 'columns', why: `"${[...new Set(columns)].join(', ')}" (${why})`, kind: 'note' }];
 }
 
 /** Names that templates may use without there being such a column. */

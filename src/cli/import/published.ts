@@ -23,7 +23,7 @@ export async function readPublished({ publisherDir }: Config): Promise<Published
 
 /** Number of things kept in all catalogs, for the report. */
 export interface Kept {
-  /** How many offers were taken over into how many of the catalogs. */
+  /** How many offers were kept, in how many of the catalogs. */
   offers: number;
   withOffers: number;
   paused: string[];

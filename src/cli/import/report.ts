@@ -7,7 +7,7 @@ import { counted } from '../command.ts';
 export function renderReport({ problems, heldBack }: Pick<Collected, 'problems' | 'heldBack'>): string[] {
   const headings: [kind: Problem['kind'], heading: string][] = [
     ['left-out', 'Left out:'],
-    ['value', 'Not taken over:'],
+    ['value', 'Not imported:'],
     [
       'doubt',
       heldBack.length > 0
@@ -41,7 +41,7 @@ export function renderSummary(
   const found = [
     `${counted(leftOut, unit)} left out`,
     ...(inPart > 0 ? [`${number(inPart)} in part`] : []),
-    `${number(rowsWith('value').size)} with values not taken over`,
+    `${number(rowsWith('value').size)} with values not imported`,
     ...(doubtful > 0
       ? [`${number(doubtful)} ${heldBack.length > 0 ? 'held back' : 'at a place that looks wrong'}`]
       : []),

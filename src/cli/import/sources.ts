@@ -3,7 +3,7 @@ import { datexLists, stationsOfDatex } from '../../import/datex.ts';
 import { createRowMapper } from '../../import/map-row.ts';
 import type { Mapping } from '../../import/mapping.ts';
 import { objectsOf, ocpiLists, stationsOfOcpi } from '../../import/ocpi.ts';
-import type { PerUnit, Problem, Station } from '../../import/station.ts';
+import type { PerUnit, Station, StationReading } from '../../import/station.ts';
 import type { Json } from '../../protocol/json.ts';
 import { type JsonItems, parseJsonItems } from '../../protocol/json-items.ts';
 import { type CommandContext, CommandError, reasonOf } from '../command.ts';
@@ -26,15 +26,10 @@ export interface ListSource {
   status?: string;
 }
 
-export interface Reading {
-  /** To be read once. */
-  stations: Iterable<Station>;
+export interface Reading extends StationReading {
   /** How many there are, or a few less. */
   stationCount: number;
-  /** Complete when all stations were read. */
-  problems: Problem[];
-  /** Number of rows, features or locations, as named by `unit`. */
-  count: number;
+  /** What `count` counts. */
   unit: string;
   /** As the mapping says. */
   per?: PerUnit;

@@ -53,10 +53,7 @@ function nextKeyId(current: string): string {
   return `${name}${Number(number) + 1}`;
 }
 
-async function register(
-  { subscriberId, recordId, privateKey }: SigningKey,
-  context: CommandContext,
-): Promise<void> {
+async function register({ subscriberId, recordId, privateKey }: SigningKey, context: CommandContext) {
   await withDatabase(context, async (database, config) => {
     const participant = splitIdentity(identityOf(subscriberId, config.REGISTRY_NAME));
     try {

@@ -19,10 +19,7 @@ export interface ListenOptions {
   json?: boolean;
 }
 
-export async function listen(
-  { as, listen: address, count, json }: ListenOptions,
-  context: CommandContext,
-): Promise<void> {
+export async function listen({ as, listen: address, count, json }: ListenOptions, context: CommandContext) {
   const config = context.config();
   const self = resolveSigner({ as: as ?? config.identities.consumer.id }, config);
   await withRegistry(config, async (registry) => {

@@ -24,11 +24,7 @@ export interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions,
   json?: boolean;
 }
 
-export async function publish(
-  files: readonly string[],
-  options: PublishOptions,
-  context: CommandContext,
-): Promise<void> {
+export async function publish(files: readonly string[], options: PublishOptions, context: CommandContext) {
   const { to } = options;
   refuseOptionsOfOther(options);
   const outcome: Outcome = { results: [], warnings: new Set(), isAnswered: true };

@@ -10,7 +10,7 @@ import { CommandError, reasonOf } from '../command.ts';
 
 export type Method = Endpoint['method'];
 
-interface DraftOptions {
+export interface DraftOptions {
   to: string;
   method: Method;
   /** Named by the person; otherwise the address or the file tells. */
@@ -28,8 +28,7 @@ export function prepareDraft(options: DraftOptions) {
   const { to, method, verbatim, answering, bytes } = options;
   if (method === 'POST' && bytes.length === 0)
     throw new CommandError('POST needs a file (or - for standard input) that is not empty.');
-  if (method !== 'POST' && bytes.length > 0)
-    throw new CommandError(`${method} has no body: leave the file out.`);
+  if (method !== 'POST' && bytes.length > 0) throw new CommandError(`${method} has no body: omit the file.`);
   const document = verbatim || method !== 'POST' ? undefined : parseDocument(bytes);
   const action = findAction(options, document);
   if (!action && !verbatim) throw unknownAction(options, document);

@@ -4,27 +4,18 @@ import { readInput } from '../read-input.ts';
 import { sendAndWait } from './ask.ts';
 import type { ListenAddress } from './callback.ts';
 import { findShortcomings, isAccepted, renderAnswer, renderCallback, renderJson } from './report.ts';
-import { type Method, prepareDraft } from './request.ts';
+import { type DraftOptions, prepareDraft } from './request.ts';
 import { resolveSigner, type SignerOptions } from './signer.ts';
 
-export interface SendOptions extends SignerOptions {
-  to: string;
-  action?: string;
-  method: Method;
-  verbatim?: boolean;
+export interface SendOptions extends SignerOptions, Omit<DraftOptions, 'bytes'> {
   uri?: string;
   /** Seconds, or true for the usual time. */
   wait?: number | true;
   listen?: ListenAddress;
-  answering?: string;
   json?: boolean;
 }
 
-export async function send(
-  file: string | undefined,
-  options: SendOptions,
-  context: CommandContext,
-): Promise<void> {
+export async function send(file: string | undefined, options: SendOptions, context: CommandContext) {
   const self = resolveSigner(options, context.config());
   const draft = prepareDraft({
     ...options,

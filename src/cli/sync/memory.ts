@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
@@ -22,11 +23,15 @@ export interface SourceMemory extends SyncMemory {
 const nothing = { stations: [], catalogs: {} };
 
 export async function readMemory(config: Config, source: string, target?: string): Promise<SourceMemory> {
-  const file = fileOf(config, source, target);
+  const known = await readState(fileOf(config, source, target));
+  return known ?? { source, ...(target !== undefined && { target }), ...nothing };
+}
+
+async function readState(file: string): Promise<SourceMemory | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return { source, ...(target !== undefined && { target }), ...nothing };
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw new CommandError(
       `${file} cannot be read. Restore it from a backup, or remove it: then the next sync publishes everything again.`,
       error,
@@ -51,8 +56,8 @@ export async function readOthersCatalogs(
   const names = await readdir(directoryOf(config)).catch(() => []);
   const owners = new Map<string, string>();
   for (const name of names.filter((one) => one.endsWith('.json'))) {
-    const other: SourceMemory = JSON.parse(await readFile(join(directoryOf(config), name), 'utf8'));
-    if (other.source === source || other.target !== target) continue;
+    const other = await readState(join(directoryOf(config), name));
+    if (!other || other.source === source || other.target !== target) continue;
     for (const id of Object.keys(other.catalogs)) owners.set(id, other.source);
   }
   return owners;
@@ -62,8 +67,11 @@ export function lockOf(config: Config, source: string, target?: string): string 
   return fileOf(config, source, target).replace(/\.json$/, '.lock');
 }
 
+/** Names that look alike, or are long, have files of their own. */
 function fileOf(config: Config, source: string, target = 'files'): string {
-  return join(directoryOf(config), `${slugOf(`${source} ${target}`)}.json`);
+  const name = `${source} ${target}`;
+  const digest = hash('sha256', name).slice(0, 12);
+  return join(directoryOf(config), `${slugOf(name).slice(0, 60)}-${digest}.json`);
 }
 
 function directoryOf({ DATA_DIR }: Config): string {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { attempt } from '../../attempt.ts';
 import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
 import { type JsonItems, readItems } from '../../protocol/json-items.ts';
@@ -7,11 +8,11 @@ import { type JsonItems, readItems } from '../../protocol/json-items.ts';
 // page by page. Later reads ask for changes (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report
 // deletions. No push and no credentials handshake.
 
-export interface OcpiReader {
+interface OcpiReader {
   read(): Promise<OcpiContent>;
 }
 
-export interface OcpiContent {
+interface OcpiContent {
   locations: JsonItems;
   tariffs: JsonItems;
   /** Whether anything has changed since the last read. */
@@ -23,7 +24,7 @@ export class OcpiFailure extends Error {
   override readonly name = 'OcpiFailure';
 }
 
-export interface OcpiReaderOptions {
+interface OcpiReaderOptions {
   /** Address of the versions endpoint. */
   url: string;
   token?: string;
@@ -260,21 +261,13 @@ function judge({ status, headers, body }: FetchedAnswer): Outcome {
       isPassing: status === 429 || status >= 500,
       isRefused: status === 401,
     };
-  const document = findJson(body);
+  const document = attempt(() => parseJson(body));
   if (!isJsonObject(document)) return { problem: 'its answer is no JSON object', isPassing: true };
   const { status_code: code, status_message: message = '', data } = document;
   // OCPI: 1xxx success, 2xxx the client's fault, 3xxx the server's.
   if (typeof code !== 'number' || code >= 2000 || data === undefined || data === null)
     return { problem: `it answered OCPI ${code} ${message}`.trim(), isPassing: Number(code) >= 3000 };
   return { data, headers };
-}
-
-function findJson(body: Buffer): Json | undefined {
-  try {
-    return parseJson(body);
-  } catch {
-    return undefined;
-  }
 }
 
 function listOf(value: Json): JsonObject[] {

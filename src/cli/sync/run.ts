@@ -4,6 +4,7 @@ import { isLoss, type PerUnit } from '../../import/station.ts';
 import { missingShare, planSync, type RememberedCatalog, type SyncPlan } from '../../import/sync-plan.ts';
 import { LockNotFree, withFileLock } from '../../storage/file-lock.ts';
 import { type CommandContext, CommandError, counted, joinSome } from '../command.ts';
+import type { ImportOptions } from '../import/run.ts';
 import { collect, reportCollected } from '../import/run.ts';
 import type { ListenAddress } from '../send/callback.ts';
 import { lockOf, readMemory, readOthersCatalogs, type SourceMemory, writeMemory } from './memory.ts';
@@ -14,14 +15,11 @@ import { type Round, watch } from './watch.ts';
 
 // `signpost sync`: read the source → catalogs → compare with the last sync → the plan → publish the differences → remember them.
 
-export interface SyncOptions extends SyncTarget {
+export interface SyncOptions
+  extends SyncTarget,
+    Pick<ImportOptions, 'per' | 'keepDoubtful' | 'strict' | 'report' | 'dryRun'> {
   /** Name of the source; by default its kind and address. */
   name?: string;
-  per?: PerUnit;
-  keepDoubtful?: boolean;
-  strict?: boolean;
-  report?: string;
-  dryRun?: boolean;
   yes?: boolean;
   /** In days. */
   grace: number;

@@ -26,8 +26,10 @@ export function openService(target: ServiceTarget, context: CommandContext) {
   const maxBytes = context.config().BODY_SIZE_LIMIT - envelopeBytes;
 
   async function* publish(submissions: Iterable<CatalogSubmission>): AsyncGenerator<PublishResult[]> {
-    const parts = partsOf(submissions, maxBytes);
-    for (const some of batchesOf(parts, ({ bytes }) => bytes, maxBytes)) {
+    const parts = function* () {
+      for (const submission of submissions) yield* divide(submission, maxBytes);
+    };
+    for (const some of batchesOf(parts(), ({ bytes }) => bytes, maxBytes)) {
       const answer = await publishTo({ message: messageOf(some, target.network) }, target, context);
       if (!answer) throw new CommandError('The on_publish of the catalog service did not come.');
       yield answer.results ?? [];
@@ -79,10 +81,6 @@ function keepServed(catalog: Catalog, served: Catalog | undefined, isBack: boole
 }
 
 /** A catalog that is too large for one request is sent in parts: the first in its mode, the others as MERGE. */
-function* partsOf(submissions: Iterable<CatalogSubmission>, maxBytes: number): Generator<SizedSubmission> {
-  for (const submission of submissions) yield* divide(submission, maxBytes);
-}
-
 function divide({ catalog, updateMode }: CatalogSubmission, maxBytes: number): SizedSubmission[] {
   const { resources = [], offers = [], ...head } = catalog;
   const headBytes = bytesOf(head) + directiveBytes;
@@ -123,7 +121,8 @@ async function readServed(
   let limit = catalogsPerPage;
   for (let offset = 0; found.size < ids.size; ) {
     const page = await search({ limit, offset }, target, context).catch((error: unknown) => {
-      const isTooLarge = error instanceof CommandError && isTooLargeAnswer(error.cause);
+      const cause = error instanceof CommandError ? error.cause : undefined;
+      const isTooLarge = cause instanceof FetchFailure && cause.kind === 'too-large';
       if (!isTooLarge || limit === 1) throw error;
       return undefined;
     });
@@ -137,10 +136,6 @@ async function readServed(
 }
 
 const catalogsPerPage = 20;
-
-function isTooLargeAnswer(cause: unknown): boolean {
-  return cause instanceof FetchFailure && cause.kind === 'too-large';
-}
 
 async function search(
   page: { limit: number; offset: number },

@@ -14,7 +14,7 @@ export interface SyncSource extends ListSource {
   tokenFile?: string;
 }
 
-export interface OpenSource {
+interface OpenSource {
   /** Undefined: it has not changed since the last time. */
   read(): Promise<MarkedReading | undefined>;
   close(): Promise<void>;

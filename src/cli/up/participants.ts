@@ -54,11 +54,7 @@ export async function registerOthers(database: Database, config: Config): Promis
   await listIndexes(database, second);
 }
 
-async function register(
-  database: Database,
-  config: Config,
-  participants: readonly Participant[],
-): Promise<void> {
+async function register(database: Database, config: Config, participants: readonly Participant[]) {
   for (const { type, url, keyDays, ...owner } of participants) {
     const key = loadOrCreateSigningKey(config.DATA_DIR, { keyId: 'key-1', ...owner });
     await registerParticipant(database, {

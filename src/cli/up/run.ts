@@ -50,7 +50,7 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
  */
 async function claimDataDir(dataDir: string, context: CommandContext): Promise<() => Promise<void>> {
   const waiting = setTimeout(
-    () => context.note('signpost: waiting to see whether another machine or container uses the same data …'),
+    () => context.note('signpost: checking whether another machine or container uses the same data …'),
     sayAfterMs,
   );
   try {

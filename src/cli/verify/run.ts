@@ -5,11 +5,12 @@ import { readAsCrawler } from '../../discovery/inspect/read-as-crawler.ts';
 import { describeNode } from '../../discovery/inspect/verify-node.ts';
 import { verifyTree } from '../../discovery/inspect/verify-tree.ts';
 import { createConfiguredClient } from '../../http/guarded-client.ts';
+import { parsePublicKey } from '../../protocol/keys.ts';
+import type { RegistryClient } from '../../registry/client.ts';
 import { createChainReader, explainRegistry } from '../chain-reader.ts';
 import { paintWord } from '../colour.ts';
-import { type CommandContext, counted, oneLine, printResult } from '../command.ts';
+import { type CommandContext, CommandError, counted, oneLine, printResult, reasonOf } from '../command.ts';
 import { withRegistry } from '../send/exchange.ts';
-import { givenKeys, type KeySource } from './keys.ts';
 import { directorySource, type FileSource, httpSource } from './source.ts';
 
 export interface VerifyOptions {
@@ -132,4 +133,36 @@ function renderVerdict({ node, holding, faults, warnings }: VerifyReport): strin
 function placeOf(url: string): string {
   if (url.startsWith('file:')) return fileURLToPath(url);
   return URL.canParse(url) ? url : JSON.stringify(url);
+}
+
+/** Keys that the person vouches for, instead of the registry: for a machine without a network. */
+type KeySource = Pick<RegistryClient, 'findKey' | 'findSubscriber'>;
+
+/** @param given each as `recordId=publicKey` */
+function givenKeys(given: readonly string[]): KeySource {
+  const keys = new Map(given.map(readKey));
+  return {
+    findSubscriber: async () => [],
+    async findKey(subscriberId, recordId) {
+      const publicKey = keys.get(recordId);
+      if (!publicKey) return { kind: 'unknown-key', reason: 'no --key gives it' };
+      const record = {
+        subscriberId,
+        recordId,
+        state: 'live' as const,
+        networkMemberships: [],
+        catalogIndexUrls: [],
+      };
+      return { kind: 'key', publicKey, record };
+    },
+  };
+}
+
+function readKey(text: string) {
+  const [, recordId = '', publicKey = ''] = /^([^=\s/]+)=(.+)$/s.exec(text) ?? [];
+  try {
+    return [recordId, parsePublicKey(publicKey)] as const;
+  } catch (error) {
+    throw new CommandError(`--key ${text} is no recordId=publicKey: ${reasonOf(error)}`, error);
+  }
 }

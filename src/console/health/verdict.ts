@@ -11,14 +11,16 @@ const failures: Record<keyof typeof goals, string> = {
   eventLoopP99Ms: 'The event loop of a process is blocked for longer than 500 ms at a time.',
 };
 
-/** @param rows of the last minutes: a goal is missed where each of them misses it
- * @param lateSeconds age of the oldest change that searches lack, above the promised lag */
+/**
+ * @param rows of the last minutes: a goal is missed where each of them misses it
+ * @param lateSeconds age of the oldest change that searches lack, above the promised lag
+ */
 export function findReasons(
   troubles: readonly Trouble[],
   parked: number,
   rows: readonly SeriesRow[],
   lateSeconds = 0,
-): string[] {
+) {
   const missed = (Object.keys(goals) as (keyof typeof goals)[]).filter((name) => {
     const values = rows.flatMap((row) => row[seriesNames.indexOf(name) + 1] ?? []);
     return values.length > 0 && values.every((value) => value > goals[name]);

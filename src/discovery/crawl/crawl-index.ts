@@ -125,11 +125,7 @@ async function record(
 }
 
 /** The entries of all indexes of a node are limited. Throws beyond the limit, which keeps what was read before. */
-async function judgeNumber(
-  tx: Transaction,
-  { reader }: CrawlContext,
-  { node, node_id: id }: IndexRow,
-): Promise<void> {
+async function judgeNumber(tx: Transaction, { reader }: CrawlContext, { node, node_id: id }: IndexRow) {
   const { maxEntries } = reader.limits;
   const entries = await countEntries(tx, id);
   if (entries <= maxEntries) return;

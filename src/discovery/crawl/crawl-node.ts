@@ -85,10 +85,7 @@ function questionOf(row: NodeRow, now: Date, signal: AbortSignal): NodeQuestion 
   };
 }
 
-async function record(
-  { context, lease, row }: HostedWork<NodeRow>,
-  read: Parameters<typeof recordNode>[3],
-): Promise<void> {
+async function record({ context, lease, row }: HostedWork<NodeRow>, read: Parameters<typeof recordNode>[3]) {
   const { database, config, policy, now } = context;
   const polling = pollingOf(config);
   const at = now();

@@ -19,11 +19,7 @@ export interface HostedWork<Row> {
 export type EntryWork = HostedWork<TargetRow>;
 
 /** The entry is dealt with: nothing more is to do until there is another one. */
-export async function settle(
-  work: EntryWork,
-  changes: TargetChanges,
-  faults: readonly ReadingFault[],
-): Promise<void> {
+export async function settle(work: EntryWork, changes: TargetChanges, faults: readonly ReadingFault[]) {
   const { context, lease, row } = work;
   const [fault] = faults;
   await context.database.transaction(async (tx) => {

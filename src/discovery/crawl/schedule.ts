@@ -33,12 +33,7 @@ export function longestPollMs({ shortestMs, longestMs }: Polling): number {
 }
 
 /** The next attempt at a node that could not be read: soon, because its files may be on their way, and never later than a poll. */
-export function nextNodeAttemptMs(
-  failures: number,
-  passes: boolean,
-  polling: Polling,
-  random: number,
-): number {
+export function nextNodeAttemptMs(failures: number, passes: boolean, polling: Polling, random: number) {
   const firstMs = passes ? firstDelayMs : polling.shortestMs;
   const poll = polling.longestMs * (1 + jitter * random);
   return Math.min(backoffMs(failures, maxEntryDelayMs, random, firstMs), poll);

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { attempt } from '../../attempt.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts';
 import { parsePublicKey } from '../../protocol/keys.ts';
@@ -181,12 +182,8 @@ function holdsFor(document: JsonObject, key: KeyObject): boolean {
 }
 
 function rawKey(text: unknown): string | undefined {
-  try {
-    const { x = '' } = parsePublicKey(typeof text === 'string' ? text : '').export({ format: 'jwk' });
-    return Buffer.from(x, 'base64url').toString('base64');
-  } catch {
-    return undefined;
-  }
+  const key = typeof text === 'string' ? attempt(() => parsePublicKey(text)) : undefined;
+  return key && Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64');
 }
 
 function objects(value: Json | undefined): JsonObject[] {

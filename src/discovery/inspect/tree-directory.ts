@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { attempt } from '../../attempt.ts';
 import { manifestPaths } from '../../protocol/endpoints.ts';
 import { CrawlFault } from '../crawl/reasons.ts';
 
@@ -34,7 +35,10 @@ async function findFile(root: string, url: string): Promise<string | undefined> 
   if (!URL.canParse(url)) throw new CrawlFault('bad-url', `"${url}" is not a URL.`, { url });
   const isInside = (file: string) => !relative(root, file).startsWith('..');
   if (url.startsWith('file:')) return existing([pathOf(url)].filter(isInside));
-  const segments = new URL(url).pathname.split('/').slice(1).map(decodeSegment);
+  const segments = new URL(url).pathname
+    .split('/')
+    .slice(1)
+    .map((segment) => attempt(() => decodeURIComponent(segment)) ?? segment);
   const ends = segments.map((_, index) => join(root, ...segments.slice(index)));
   return existing(ends.filter(isInside));
 }
@@ -54,12 +58,4 @@ async function existing(files: readonly string[]): Promise<string | undefined> {
     if (found?.isFile()) return file;
   }
   return undefined;
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

@@ -1,3 +1,4 @@
+import { attempt } from '../../attempt.ts';
 import type { Json, JsonObject } from '../../protocol/json.ts';
 import { comparisons, lengthOf } from './compare.ts';
 import {
@@ -242,7 +243,7 @@ function compileRegexpTest(test: Condition & { kind: 'match' | 'search' }): Test
   const regexpOf = (source: Json | undefined): IRegexp | undefined => {
     if (typeof source !== 'string' || known.has(source)) return known.get(source);
     if (known.size >= maxKnownPatterns) known.clear();
-    const regexp = findRunnable(source);
+    const regexp = attempt(() => findIRegexp(source));
     known.set(source, regexp);
     return regexp;
   };
@@ -264,12 +265,4 @@ function compileLikeTest({ text, pattern, flags, at }: Condition & { kind: 'like
     const value = subject(current, root);
     return typeof value === 'string' && isLike(value);
   };
-}
-
-function findRunnable(pattern: string): IRegexp | undefined {
-  try {
-    return findIRegexp(pattern);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { attempt } from '../../attempt.ts';
 import { loadRe2 } from '../re2.ts';
 
 /**
@@ -10,10 +11,6 @@ export function compileLikeRegexp(pattern: string, flags: string): ((text: strin
   const flagBits: Record<string, number> = { i: re2.CASE_INSENSITIVE, s: re2.DOTALL, m: re2.MULTILINE };
   const source = flags.includes('q') ? re2.quote(pattern) : pattern;
   const options = [...flags].reduce((bits, flag) => bits | (flagBits[flag] ?? 0), 0);
-  try {
-    const compiled = re2.compile(source, options);
-    return (text) => compiled.test(text);
-  } catch {
-    return undefined;
-  }
+  const compiled = attempt(() => re2.compile(source, options));
+  return compiled && ((text) => compiled.test(text));
 }

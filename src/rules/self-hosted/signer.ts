@@ -1,3 +1,4 @@
+import { attempt } from '../../attempt.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { identityOf, namesIdentity } from '../../protocol/identity.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
@@ -35,11 +36,7 @@ export function keyNamesOf(manifest: JsonObject, records: readonly ParticipantRe
 }
 
 function rawKey(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : parsePublicKey(text).export({ format: 'jwk' }).x;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => parsePublicKey(text ?? '').export({ format: 'jwk' }).x);
 }
 
 /** The registry's answers about the claimed record ids. "Unavailable" is a value: documents signed with other keys need not wait. */
@@ -48,20 +45,11 @@ export type KeyAnswer = KeyLookup | { kind: 'unavailable'; reason: string };
 
 /** The record id of the key that a document claims, so that it can be looked up; undefined where it claims none. */
 export function claimedRecordId(document: JsonObject): string | undefined {
-  try {
-    return splitKeyId(claimedKeyOf(document)).recordId;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => splitKeyId(claimedKeyOf(document)).recordId);
 }
 
 /** Returns the registry's record id of the key that signed the document as received. */
-export function verifySigner(
-  kind: HostedDocument,
-  document: JsonObject,
-  node: HostingNode,
-  keys: Keys,
-): string {
+export function verifySigner(kind: HostedDocument, document: JsonObject, node: HostingNode, keys: Keys) {
   const { subscriberId, recordId } = splitKeyId(claimed(kind, document));
   if (subscriberId !== undefined && identityOf(subscriberId, node.registryName) !== node.identity) {
     throw new TrustFault(
@@ -86,10 +74,7 @@ export function verifySigner(
 }
 
 /** Whether a name in a document (nodeId, bppId, subscriber_id) is the node's. */
-export function namesNode(
-  name: string,
-  { identity, recordSubscriberId, registryName }: HostingNode,
-): boolean {
+export function namesNode(name: string, { identity, recordSubscriberId, registryName }: HostingNode) {
   return namesIdentity(name, identity, recordSubscriberId, registryName);
 }
 

@@ -2,6 +2,7 @@ import type { Queryable } from '../database.ts';
 import { type CatalogFilter, matchText } from '../look-for-text.ts';
 import { join, type Sql, sql } from '../sql.ts';
 import type { CatalogRow } from './catalogs.ts';
+import type { Change } from './change-log.ts';
 
 // Published catalogs as an operator sees them.
 
@@ -28,11 +29,7 @@ export function matchingCatalogs({ owner, type, networkId, after }: CatalogFilte
   return sql`catalog.catalog where ${join(conditions, ' and ')}`;
 }
 
-export interface CatalogVersion {
-  version: number;
-  at: Date;
-  publisher: string;
-  kind: string;
+export interface CatalogVersion extends Pick<Change, 'version' | 'at' | 'publisher' | 'kind'> {
   /** messageId of the publish that made it, while that is remembered. */
   messageId: string | null;
 }

@@ -68,20 +68,16 @@ async function writeSearches(queryable: Queryable, searches: readonly NotedSearc
 interface NotedSearch {
   key: string;
   networkId?: string;
+  /** JSON texts. */
   intent: string;
   nearMisses: string;
   times: number;
 }
 
-interface KeptEmptySearch {
-  key: string;
+interface KeptEmptySearch extends Omit<NotedSearch, 'networkId'> {
   at: Date;
   firstAt: Date;
   networkId: string | null;
-  /** JSON texts. */
-  intent: string;
-  nearMisses: string;
-  times: number;
 }
 
 /** The latest first. */

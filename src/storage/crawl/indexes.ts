@@ -14,6 +14,7 @@ export interface IndexRow {
   url: string;
   node_id: number;
   node: string;
+  /** From the node's registry record, as it was read last. */
   subscriber_id: string | null;
   key_names: [name: string, recordId: string][];
   etag: string | null;

@@ -2,17 +2,16 @@ import type { Queryable, Transaction } from '../database.ts';
 import { assign, type Sql, sql } from '../sql.ts';
 import { dueIn } from '../work/leases.ts';
 import { type HostLease, holdLease } from './hosts.ts';
+import type { IndexRow } from './indexes.ts';
 import { fetchedToday } from './nodes.ts';
 
 // The catalogs of the crawled nodes: which entry counts, how far we are, and in which state each is.
 
-export interface TargetRow {
-  id: number;
-  node_id: number;
-  node: string;
-  /** From the node's registry record, as it was read last. */
-  subscriber_id: string | null;
-  key_names: [name: string, recordId: string][];
+export interface TargetRow
+  extends Pick<
+    IndexRow,
+    'id' | 'node_id' | 'node' | 'subscriber_id' | 'key_names' | 'failures' | 'stir' | 'fetched_today'
+  > {
   url: string | null;
   network_memberships: string[];
   catalog_id: string;
@@ -31,9 +30,6 @@ export interface TargetRow {
   waiting_for: string[] | null;
   /** Sum over all its resources (storage/inherited.ts). */
   inherited_bytes: number;
-  failures: number;
-  stir: number;
-  fetched_today: number;
 }
 
 export async function findHostsWithTargets(queryable: Queryable, hosts: readonly number[]) {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../../logger.ts';
 import { explainUnwritable } from '../explain-unwritable.ts';
 import { withFileLock } from '../file-lock.ts';
+import { plainReason } from '../first-connection.ts';
 import { identifyProcess } from '../process-identity.ts';
 import { findBinaries, openDirectories as usualOpenDirectories } from './binaries.ts';
 import {
@@ -15,7 +17,6 @@ import {
   planCluster,
   rememberCluster,
 } from './cluster.ts';
-import { keepRunning } from './keep-running.ts';
 import {
   findPostmaster,
   findServerProcess,
@@ -26,6 +27,11 @@ import {
   urlOf,
 } from './postmaster.ts';
 import { findServerUser } from './server-user.ts';
+
+// A server that was killed, by hand or because memory ran out, is started again: its users wait for a moment and go on.
+
+const lookEveryMs = 2_000;
+const maxPauseMs = 60_000;
 
 // A real PostgreSQL below the data directory, shared by all processes that use it: the first one starts it, a later one joins it, also one
 // that a killed process left behind, and the last one stops it. Starting and stopping happen under a lock. As long as somebody uses it, it
@@ -209,4 +215,39 @@ async function livingUsers(home: string, { besides }: { besides?: string } = {})
     else await rm(join(users, name), { force: true });
   }
   return living;
+}
+
+/** Looks at intervals whether the server runs, and starts it where it does not; after a failure with growing patience. */
+function keepRunning(
+  { isRunning, start }: { isRunning(): Promise<boolean>; start(signal: AbortSignal): Promise<void> },
+  logger: Logger,
+) {
+  const stop = new AbortController();
+  const { signal } = stop;
+
+  async function run(): Promise<void> {
+    let pauseMs = lookEveryMs;
+    for (;;) {
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        if (!(await isRunning())) await start(signal);
+        pauseMs = lookEveryMs;
+      } catch (error) {
+        if (signal.aborted) return;
+        pauseMs = Math.min(pauseMs * 2, maxPauseMs);
+        const next = `Next attempt in ${pauseMs / 1_000} s.`;
+        logger.error(`PostgreSQL is gone and cannot be started again: ${plainReason(error)} ${next}`);
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    /** Looks at no more; what is begun is finished. */
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
 }

@@ -33,13 +33,9 @@ export function findSent(queryable: Queryable, role: string, messageId: string) 
     where role = ${role} and message_id = ${messageId}`);
 }
 
-interface TakenCallback {
-  role: string;
-  messageId: string;
+/** Another body under the same messageId is a further answer. */
+interface TakenCallback extends Omit<SentRequest, 'expires'> {
   signer: string;
-  action: string;
-  /** Digest of its raw body: another body under the same messageId is a further answer. */
-  digest: string;
 }
 
 /** False when it was taken before. */

@@ -21,7 +21,7 @@ it('a process whose database takes connections and never answers ends when it is
     line.slowDown(silenceMs);
     await watchFor(1_000);
     const toldAt = performance.now();
-    await expect(service.stop()).rejects.toThrow('Not ended as it should: not everything had ended');
+    await expect(service.stop()).rejects.toThrow('Did not stop cleanly: not everything had ended');
     expect(performance.now() - toldAt).toBeLessThan(graceMs);
   } finally {
     await service.kill();

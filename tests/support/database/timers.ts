@@ -14,10 +14,7 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'console/events.ts': [/from catalog.change_log\), .* from discovery.change order/],
   'console/health/database-gauges.ts': [/^select kind, state, total, receivers/],
   'console/health/record-minutes.ts': [/pg_database_size/],
-  'delivery/callback-backlog.ts': [
-    /^select identity from work.callback/,
-    /^delete from work.callback .* newest/,
-  ],
+  'delivery/service.ts': [/^select identity from work.callback/, /^delete from work.callback .* newest/],
   'delivery/callback-loop.ts': [/^select from "work"."callback" where due_at/],
   'delivery/lane-loop.ts': ['used by push-loop.ts', 'used by push-loop.ts'],
   'delivery/push-loop.ts': [/^with due .*"catalog"."push_lane"/],

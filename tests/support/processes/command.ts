@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { plain } from '../../../src/cli/colour.ts';
 import { type CommandContext, CommandError } from '../../../src/cli/command.ts';
+import { offerJson } from '../../../src/cli/program.ts';
 import { readConfig } from '../../../src/config.ts';
 
 // Runs a command of the command line in this process, as if it had been typed.
@@ -46,6 +47,7 @@ export async function runCommand(
     .exitOverride()
     .configureOutput({ writeOut: context.print, writeErr: context.note });
   register(program, context);
+  offerJson(program);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {

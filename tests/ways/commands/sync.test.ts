@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -97,6 +97,21 @@ describe('signpost sync', () => {
     });
   });
 
+  it('does what the guide for charging operators says', async () => {
+    const [, block = ''] = /```sh\n([\s\S]*?)```/.exec(readFileSync('docs/charging.md', 'utf8')) ?? [];
+    const [plan = [], once = [], ...others] = block
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^signpost /, '').replace(/ +#.*/, ''))
+      .map((line) => line.replace(/https:\S+/, server.url).replace('token.txt', join(directory, 'token')))
+      .map((line) => line.split(' '));
+    expect((await runCommand(registerSyncCommand, plan, settings)).out).toContain('Nothing was written.');
+    const { exitCode, notes } = await runCommand(registerSyncCommand, once, settings, '', true);
+    expect(exitCode, notes).toBe(0);
+    expect((await publishedTree()).entries.size).toBe(3);
+    expect(others).toEqual([[...once, '--watch']]);
+  });
+
   it('publishes a price that changes', async () => {
     await expectSynced();
     server.tariffs = [ocpiTariff('T1', 0.6, '2026-02-01T08:00:00Z')];
@@ -174,6 +189,26 @@ describe('signpost sync', () => {
     expect(notes).toContain(`left alone: DE*ABC*A (ocpi ${server.url})`);
     expect(out).toContain('1 catalog: 1 added');
     expect((await find('A'))?.content?.members.descriptor.name).toBe('Station A');
+  });
+
+  it('remembers sources apart whose names look alike or are long, and names a memory that cannot be read', async () => {
+    const run = (name: string, id: string, more = {}) => {
+      const file = join(directory, `${id}.json`);
+      writeFileSync(file, JSON.stringify([ocpiLocation(id, more), ocpiLocation(`${id}2`)]));
+      return runCommand(registerSyncCommand, ['sync', 'ocpi', file, '--yes', '--name', name], settings);
+    };
+    for (const [name, id] of [
+      ['North 1', 'A'],
+      ['north-1', 'B'],
+      [`${'north '.repeat(60)}`, 'C'],
+    ] as const)
+      expect((await run(name, id)).out).toContain('2 catalogs: 2 added, 0 changed, 0 retired');
+    const memories = join(settings.DATA_DIR ?? '', 'sync');
+    writeFileSync(join(memories, 'broken.json'), '{');
+    expect(await run('North 1', 'A', { name: 'Renamed' })).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('broken.json cannot be read'),
+    });
   });
 
   it('does not read a file again of which everything is published, and reads it for other options', async () => {

@@ -167,7 +167,7 @@ describe('publish, where no publisher runs', () => {
     const paused = await change(['pause', 'coffee'], settings);
     expect(paused).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^coffee +PAUSED$/m) });
     expect((await entries(settings)).get('coffee')).toMatchObject({ isActive: false });
-    expect((await change(['pause', 'coffee'], settings)).out).toMatch(/^coffee +PAUSED +it was so already$/m);
+    expect((await change(['pause', 'coffee'], settings)).out).toMatch(/^coffee +PAUSED +unchanged$/m);
     const resumed = await change(['resume', 'coffee'], settings);
     expect(resumed).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^coffee +RESUMED$/m) });
     expect((await entries(settings)).get('coffee')).toMatchObject({ isActive: true });
@@ -175,10 +175,10 @@ describe('publish, where no publisher runs', () => {
 
   it('asks before it retires, and where there is nobody to ask it wants to be told --yes', async () => {
     const nobody = await change(['retire', 'coffee'], settings);
-    expect(nobody).toMatchObject({ exitCode: 1, out: '', notes: expect.stringContaining('say --yes') });
+    expect(nobody).toMatchObject({ exitCode: 1, out: '', notes: expect.stringContaining('add --yes') });
     const no = await change(['retire', 'coffee', 'tea'], settings, false);
     expect(no).toMatchObject({ exitCode: 1, out: '' });
-    expect(no.notes).toContain('Retire 2 catalogs (coffee, tea)? This is for ever');
+    expect(no.notes).toContain('Retire 2 catalogs (coffee, tea)? This is permanent');
     expect(no.notes).toContain('Nothing was retired.');
     expect((await entries(settings)).get('coffee')).not.toHaveProperty('retiredAt');
     const yes = await change(['retire', 'tea'], settings, true);
@@ -188,7 +188,7 @@ describe('publish, where no publisher runs', () => {
   it('retires for ever', async () => {
     const retired = await change(['retire', 'coffee', 'tea', '--yes'], settings);
     expect(retired.out).toMatch(/^coffee +RETIRED$/m);
-    expect(retired.out).toMatch(/^tea +RETIRED +it was so already$/m);
+    expect(retired.out).toMatch(/^tea +RETIRED +unchanged$/m);
     const again = await publish([write('coffee.json', smallCatalog('coffee'))], settings);
     expect(again).toMatchObject({ exitCode: 1, out: expect.stringContaining('never comes back') });
     const unknown = await change(['retire', 'cofee', '--yes', '--json'], settings);

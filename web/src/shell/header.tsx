@@ -1,7 +1,6 @@
 import { live } from '../api/events.ts';
 import { isOperator, session, sessionFailed, signIn, signOut } from '../api/session.ts';
 import { hrefTo, type PageName, pageNames } from '../router.ts';
-import { chooseTheme, isDark } from '../theme.ts';
 import { guides, guideUrl } from '../ui/guide.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 
@@ -37,7 +36,6 @@ export function Header({ page }: { page: PageName }) {
           API
         </a>
         <LiveMark />
-        <ThemeSwitch />
         <OperatorButton />
       </div>
     </header>
@@ -71,21 +69,6 @@ function liveTitle(state: typeof live.value): string {
   return version === undefined
     ? 'Changes appear by themselves.'
     : `Signpost ${version}, network ${defaultNetwork}`;
-}
-
-function ThemeSwitch() {
-  const dark = isDark.value;
-  return (
-    <button
-      type="button"
-      class="icon-button"
-      aria-label={dark ? 'Use light colours' : 'Use dark colours'}
-      title={dark ? 'Light' : 'Dark'}
-      onClick={() => chooseTheme(dark ? 'light' : 'dark')}
-    >
-      <Icon name={dark ? 'sun' : 'moon'} />
-    </button>
-  );
 }
 
 function OperatorButton() {

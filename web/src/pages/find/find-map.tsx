@@ -1,4 +1,5 @@
 import L from 'leaflet';
+import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { FindAnswer } from '../../../../src/console/answers/find.ts';
 import { session } from '../../api/session.ts';
@@ -7,10 +8,10 @@ import { createBaseMap } from '../../map/base-map.ts';
 import { Clusters, type MapPoint } from '../../map/clusters.ts';
 import { AreaDrawing } from '../../map/draw.ts';
 import { viewOfBrowser } from '../../map/time-zone.ts';
+import { hrefTo } from '../../router.ts';
 import type { FindQuery } from '../../search/query.ts';
 import { changeQuery } from './change-query.ts';
-import { openPopup } from './result-popup.tsx';
-import { type ChooseProps, type Found, spellPrice } from './results.ts';
+import { type ChooseProps, type Found, spellPrice, valuesAt } from './results.ts';
 
 export type Drawing = Area['kind'];
 
@@ -124,4 +125,39 @@ function showChosen(parts: MapParts, found: Found | undefined): void {
 function pointsOf({ key, name, places, prices: [price] }: Found): MapPoint[] {
   const title = price ? `${name}, ${spellPrice(price)}` : name;
   return places.map((place) => ({ id: key, name: title, ...place }));
+}
+
+/** Opens the popup of a result beside its point on the map; returns what closes it. `onClose`: somebody else has closed it. */
+function openPopup(
+  map: L.Map,
+  found: Found,
+  { mayPan, onClose }: { mayPan: boolean; onClose(): void },
+): () => void {
+  const [place] = found.places;
+  if (!place) return () => {};
+  const element = document.createElement('div');
+  render(<ResultPopup found={found} />, element);
+  const popup = L.popup({ autoPan: mayPan, closeOnClick: false, maxWidth: 260, offset: [0, -4] })
+    .setLatLng([place.latitude, place.longitude])
+    .setContent(element)
+    .openOn(map)
+    .on('remove', onClose);
+  return () => {
+    popup.off('remove', onClose).remove();
+  };
+}
+
+function ResultPopup({ found: { name, resource, prices } }: { found: Found }) {
+  const [status] = valuesAt(resource, '$.resourceAttributes.attributes.availability.status');
+  const [price] = prices;
+  return (
+    <section class="result-popup" aria-label={`On the map: ${name}`}>
+      <p class="result-name">{name}</p>
+      <p>{price ? spellPrice(price) : 'Price not known'}</p>
+      {typeof status === 'string' && <p>{status.toLowerCase().replace('outof', 'out of ')}</p>}
+      <a href={hrefTo('inspect', { q: resource.id })}>
+        Details<span class="hidden"> of {name}</span>
+      </a>
+    </section>
+  );
 }

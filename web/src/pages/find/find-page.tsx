@@ -1,21 +1,25 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { FieldsAnswer, FindAnswer } from '../../../../src/console/answers/find.ts';
 import { post } from '../../api/client.ts';
-import { useGet, useLoad, waitForPause } from '../../api/load.ts';
+import { type Loaded, useGet, useLoad, waitForPause } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
-import { route } from '../../router.ts';
+import { navigate, route } from '../../router.ts';
 import { buildRequest } from '../../search/intent.ts';
 import { isEmpty, readQuery } from '../../search/query.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Examples } from './examples.tsx';
 import { ExplainTab } from './explain-tab.tsx';
-import { FindForm } from './find-form.tsx';
-import { type Drawing, FindMap } from './find-map.tsx';
+import { type Drawing, type DrawProps, FindMap } from './find-map.tsx';
 import { RequestTab } from './request-tab.tsx';
 import { listFound } from './results.ts';
 import { ResultsTab } from './results-tab.tsx';
 import { WhyNotTab } from './why-not-tab.tsx';
 import './find.css';
+import { Choice } from '../../ui/choice.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { AreaFields } from './area-fields.tsx';
+import { changeQuery } from './change-query.ts';
+import { FilterFields } from './filter-fields.tsx';
 
 const tabs = [
   { name: 'results', label: 'Results' },
@@ -69,5 +73,49 @@ export default function FindPage() {
       </section>
       <FindMap {...area} {...choosing} answer={answer.data} />
     </div>
+  );
+}
+
+function FindForm({ fields, ...area }: DrawProps & { fields: Loaded<FieldsAnswer> }) {
+  const { query } = area;
+  const narrowed =
+    query.conditions.length + (query.expression.trim() === '' ? 0 : 1) + (query.type === '' ? 0 : 1);
+  const networks = session.value?.networks ?? [];
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: <search> has no form of its own
+    <form class="find-form" role="search" onSubmit={(event) => event.preventDefault()}>
+      <label class="search-field">
+        <span class="hidden">What to look for</span>
+        <Icon name="search" />
+        <input
+          type="search"
+          name="text"
+          placeholder="What are you looking for?"
+          autocomplete="off"
+          value={query.text}
+          onInput={(event) => changeQuery(query, { text: event.currentTarget.value })}
+        />
+      </label>
+      <AreaFields {...area} />
+      <details class="find-filters" open={narrowed > 0}>
+        <summary>Filters {narrowed > 0 && <span class="count">{narrowed}</span>}</summary>
+        {networks.length > 1 && (
+          <Choice
+            class="field"
+            label="Network"
+            all="All networks"
+            value={query.network}
+            options={networks}
+            choose={(network) => changeQuery(query, { network })}
+          />
+        )}
+        <FilterFields query={query} fields={fields} />
+        {!isEmpty(query) && (
+          <button type="button" class="link" onClick={() => navigate('find')}>
+            Clear everything
+          </button>
+        )}
+      </details>
+    </form>
   );
 }

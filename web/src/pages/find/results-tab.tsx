@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { FindAnswer } from '../../../../src/console/answers/find.ts';
+import type { FindAnswer, NearMiss } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { pageSize } from '../../search/intent.ts';
@@ -10,7 +10,6 @@ import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
 import { spellCount, spellMs } from '../../ui/time.tsx';
 import { changeQuery } from './change-query.ts';
-import { NothingFound } from './nothing-found.tsx';
 import { ResultList } from './result-list.tsx';
 import { type ChooseProps, type Sorting, sortFound, sortings } from './results.ts';
 
@@ -38,7 +37,16 @@ export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
                 ))}
               </select>
             </label>
-            <button type="button" class="link small" onClick={() => void copyLink(query)}>
+            <button
+              type="button"
+              class="link small"
+              onClick={() =>
+                void copy(
+                  new URL(hrefTo('find', toParams(query)), location.href).href,
+                  'a link that asks the same',
+                )
+              }
+            >
               <Icon name="link" /> Copy link
             </button>
           </div>
@@ -75,10 +83,6 @@ function spellTotal({ total, orMore, resourceCount }: FindAnswer, shown: number)
   return `${spellCount(all)}${orMore ? ' or more' : ''} ${all === 1 ? 'result' : 'results'}${dropped}`;
 }
 
-function copyLink(query: FindQuery): Promise<void> {
-  return copy(new URL(hrefTo('find', toParams(query)), location.href).href, 'a link that asks the same');
-}
-
 function Pager({ query, answer }: { query: FindQuery; answer: FindAnswer }) {
   const { offset } = query;
   const end = offset + answer.resourceCount;
@@ -106,5 +110,50 @@ function Pager({ query, answer }: { query: FindQuery; answer: FindAnswer }) {
         Next
       </button>
     </nav>
+  );
+}
+
+function NothingFound({ query, nearMisses }: { query: FindQuery; nearMisses: readonly NearMiss[] }) {
+  const isFiltered = query.conditions.length > 0 || query.type !== '' || query.expression !== '';
+  const without: { label: string; change: Partial<FindQuery>; applies: boolean }[] = [
+    { label: 'without the words', change: { text: '' }, applies: query.text.trim() !== '' },
+    { label: 'anywhere', change: { area: undefined }, applies: query.area !== undefined },
+    { label: 'without filters', change: { conditions: [], type: '', expression: '' }, applies: isFiltered },
+    { label: 'in all networks', change: { network: '' }, applies: query.network !== '' },
+  ];
+  return (
+    <div class="state empty">
+      <p class="state-title">Nothing matches.</p>
+      {nearMisses.length > 0 && (
+        <ul class="stack near-misses">
+          {nearMisses.map((miss) => (
+            <li key={`${miss.code} ${miss.path} ${miss.message}`}>
+              <Icon name="warning" /> {miss.message}
+              {miss.path && (
+                <>
+                  {' '}
+                  <code>{miss.path}</code>
+                </>
+              )}
+              {miss.suggestion && (
+                <p>
+                  Did you mean <code>{miss.suggestion}</code>?
+                </p>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="row">
+        <span class="soft">Look again</span>
+        {without
+          .filter(({ applies }) => applies)
+          .map(({ label, change }) => (
+            <button key={label} type="button" class="small" onClick={() => changeQuery(query, change)}>
+              {label}
+            </button>
+          ))}
+      </p>
+    </div>
   );
 }

@@ -1,13 +1,14 @@
-import type { Series } from '../../../../src/console/answers/health.ts';
+import type { Duplicate, Health, Series, Trouble } from '../../../../src/console/answers/health.ts';
 import { useGet } from '../../api/load.ts';
-import { navigate, param } from '../../router.ts';
+import { hrefTo, navigate, param } from '../../router.ts';
 import { Empty, Show } from '../../ui/states.tsx';
-import { spellBytes, spellCount, spellMs } from '../../ui/time.tsx';
+import { Ago, spellBytes, spellCount, spellMs } from '../../ui/time.tsx';
 import { Chart, type ChartOptions } from './chart.tsx';
 import { EmptySearches } from './empty-searches.tsx';
-import { Troubles } from './troubles.tsx';
-import { Verdict } from './verdict.tsx';
 import './health.css';
+import type { ComponentChildren } from 'preact';
+import { Badge } from '../../ui/badge.tsx';
+import { NodeLink } from '../../ui/node-link.tsx';
 
 const perMinute = (value: number) => `${spellCount(Number(value.toPrecision(2)))}/min`;
 
@@ -125,5 +126,106 @@ function Latest({ chart: { lines, spell }, series }: { chart: ChartOptions; seri
         );
       })}
     </dl>
+  );
+}
+
+function Verdict() {
+  const health = useGet<Health>('/api/health', {}, ['health', 'delivery']);
+  return (
+    <Show of={health} what="verdict">
+      {({ healthy, reasons, processes }) => (
+        <section class="panel stack" aria-label="Verdict" role="status">
+          <p class="trouble-head">
+            <Badge tone={healthy ? 'good' : 'bad'}>{healthy ? 'Healthy' : 'Not healthy'}</Badge>
+            {healthy &&
+              'The registry has every key, every subscription works, nothing is parked, and the goals are met.'}
+          </p>
+          {reasons.length > 0 && (
+            <ul class="reasons">
+              {reasons.map((reason) => (
+                <li key={reason}>{reason}</li>
+              ))}
+            </ul>
+          )}
+          {reasons.some((reason) => reason.startsWith('Deliveries')) && (
+            <p>
+              <a href={hrefTo('network', { tab: 'deliveries', state: 'parked' })}>Show parked deliveries</a>
+            </p>
+          )}
+          <ul class="soft small">
+            {processes.map(({ process, roles, version }) => (
+              <li key={process}>
+                Signpost {version}: {roles.join(', ')} <code>{process.slice(0, 8)}</code>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </Show>
+  );
+}
+
+function Troubles() {
+  const troubles = useGet<{ items: Trouble[] }>('/api/health/troubles', {}, ['health', 'subscription']);
+  const duplicates = useGet<{ items: Duplicate[] }>('/api/health/duplicates', {}, ['health']);
+  return (
+    <>
+      <Show of={troubles} what="troubles">
+        {({ items }) => (
+          <TroubleList
+            title="Troubles"
+            items={items}
+            head={({ role, since }) => (
+              <p class="trouble-head soft small">
+                <Badge tone="bad">{role}</Badge> began <Ago at={since} />
+              </p>
+            )}
+          />
+        )}
+      </Show>
+      <Show of={duplicates} what="duplicates">
+        {({ items }) => (
+          <TroubleList
+            title="Chargers published twice"
+            items={items}
+            head={({ nodes }) => (
+              <p class="trouble-head small">
+                {nodes.map((node) => (
+                  <NodeLink key={node} node={node} />
+                ))}
+              </p>
+            )}
+          />
+        )}
+      </Show>
+    </>
+  );
+}
+
+interface ListProps<T> {
+  title: string;
+  items: readonly T[];
+  head(item: T): ComponentChildren;
+}
+
+function TroubleList<T extends { what: string; next: string }>({ title, items, head }: ListProps<T>) {
+  if (items.length === 0) return null;
+  return (
+    <section class="panel stack troubles" aria-label={title}>
+      <h2>
+        {title} <span class="count">{items.length}</span>
+      </h2>
+      <ul>
+        {items.map((item, index) => (
+          <li key={`${index} ${item.what}`}>
+            {head(item)}
+            <p class="trouble-what">{item.what}</p>
+            <p>
+              <span class="soft">Next step:</span> {item.next}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

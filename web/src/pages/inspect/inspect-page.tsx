@@ -1,11 +1,15 @@
 import type { Inspection } from '../../../../src/console/answers/inspect.ts';
-import { useGet } from '../../api/load.ts';
-import { navigate, param } from '../../router.ts';
+import { useGet, useLoad } from '../../api/load.ts';
+import { hrefTo, navigate, param } from '../../router.ts';
 import { QueryBar } from '../../ui/query-bar.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 import { Report } from './report.tsx';
-import { Suggestions } from './suggestions.tsx';
 import './inspect.css';
+import type { ComponentChildren } from 'preact';
+import type { CatalogSummary, CrawledNode } from '../../../../src/console/answers/network.ts';
+import { get } from '../../api/client.ts';
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { NodeLink } from '../../ui/node-link.tsx';
 
 /** For a provider: is it discoverable, and if not, which link of the chain is broken? */
 export default function InspectPage() {
@@ -47,3 +51,70 @@ export default function InspectPage() {
     </>
   );
 }
+
+interface Known {
+  nodes: CrawledNode[];
+  catalogs: CatalogSummary[];
+}
+
+function Suggestions() {
+  const known = useLoad('suggestions', readKnown, ['crawl', 'catalog']);
+  return (
+    <Show of={known} what="nodes and catalogs">
+      {({ nodes, catalogs }) =>
+        nodes.length + catalogs.length === 0 ? (
+          <Empty title="There is nothing to inspect yet.">
+            Nothing was published, and no node was crawled.
+          </Empty>
+        ) : (
+          <div class="suggestions">
+            <Section title="Nodes" tab="nodes">
+              {nodes.map(({ node, state, failing }) => (
+                <li key={node} class="spread">
+                  <NodeLink node={node} />
+                  <Badge tone={failing > 0 ? 'bad' : toneOf(state)}>
+                    {failing > 0 ? `${failing} failing` : state}
+                  </Badge>
+                </li>
+              ))}
+            </Section>
+            <Section title="Catalogs" tab="catalogs">
+              {catalogs.map(({ catalogId, name, owner }) => (
+                <li key={`${owner} ${catalogId}`} class="spread">
+                  <a href={hrefTo('inspect', { q: catalogId })}>{name ?? catalogId}</a>
+                  <span class="soft small">{owner}</span>
+                </li>
+              ))}
+            </Section>
+          </div>
+        )
+      }
+    </Show>
+  );
+}
+
+function Section({ title, tab, children }: { title: string; tab: string; children: ComponentChildren }) {
+  return (
+    <section class="panel stack" aria-label={title}>
+      <h2>{title}</h2>
+      <ul class="stack">{children}</ul>
+      <p>
+        <a href={hrefTo('network', { tab })}>All {tab}</a>
+      </p>
+    </section>
+  );
+}
+
+async function readKnown(signal: AbortSignal): Promise<Known> {
+  const [nodes, catalogs] = await Promise.all([
+    get<{ items: Known['nodes'] }>('/api/nodes', { limit: looked }, signal),
+    get<{ items: Known['catalogs'] }>('/api/catalogs', { limit: shown }, signal),
+  ]);
+  const worstFirst = nodes.items.sort(
+    (one, other) => other.failing - one.failing || other.catalogs - one.catalogs,
+  );
+  return { nodes: worstFirst.slice(0, shown), catalogs: catalogs.items };
+}
+
+const looked = 50;
+const shown = 8;

@@ -1,15 +1,24 @@
 import { useState } from 'preact/hooks';
-import type { Inspection, Issue, Verdict } from '../../../../src/console/answers/inspect.ts';
+import type {
+  ChainLink,
+  Copy,
+  Difference,
+  InspectedCatalog,
+  Inspection,
+  Issue,
+  Verdict,
+} from '../../../../src/console/answers/inspect.ts';
 import { pathWith } from '../../api/client.ts';
+import { useGet } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Changes } from '../../ui/changes.tsx';
 import { crawlNow } from '../../ui/crawl-now.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, Show } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import { CatalogTable, CopyTable } from './catalogs.tsx';
 import { Chain } from './chain.tsx';
-import { DifferencePanel } from './difference.tsx';
 import { chainOf, explainVerdict, titleVerdict } from './verdict.ts';
 
 const verdicts: Record<Verdict, { tone: string; icon: IconName }> = {
@@ -142,3 +151,104 @@ const columns: readonly Column<Issue>[] = [
   { label: 'Times', kind: 'number', cell: ({ count }) => spellCount(count) },
   { label: 'Last', kind: 'short', cell: ({ lastAt }) => lastAt && <Ago at={lastAt} /> },
 ];
+
+interface CatalogsProps {
+  catalogs: readonly InspectedCatalog[];
+  chain: readonly ChainLink[];
+  chosen?: string;
+  choose(catalogId: string): void;
+}
+
+function CatalogTable({ catalogs, chain, chosen, choose }: CatalogsProps) {
+  const columns: readonly Column<InspectedCatalog>[] = [
+    {
+      label: 'Catalog',
+      cell: ({ catalogId }) => (
+        <button
+          type="button"
+          class="link"
+          aria-pressed={catalogId === chosen}
+          onClick={() => choose(catalogId)}
+        >
+          {catalogId}
+        </button>
+      ),
+    },
+    {
+      label: 'Verdict',
+      cell: ({ catalogId, verdict, because }) => {
+        const reason = explainVerdict(chainOf(chain, catalogId), because);
+        return (
+          <div>
+            <Badge tone={toneOf(verdict)}>{verdict === 'not' ? 'not discoverable' : verdict}</Badge>
+            {reason && <p class="soft small">{reason}</p>}
+          </div>
+        );
+      },
+    },
+    { label: 'Indexed', cell: ({ indexedVersion }) => indexedVersion ?? '–' },
+    { label: 'Live now', cell: ({ liveVersion }) => liveVersion ?? '–' },
+    { label: 'Source', cell: ({ source }) => source },
+  ];
+  return (
+    <Table
+      caption="catalogs"
+      columns={columns}
+      rows={catalogs}
+      keyOf={({ catalogId }) => catalogId}
+      isChosen={({ catalogId }) => catalogId === chosen}
+    />
+  );
+}
+
+function CopyTable({ copies }: { copies: readonly Copy[] }) {
+  return <Table caption="copies" columns={copyColumns} rows={copies} keyOf={({ discovery }) => discovery} />;
+}
+
+const copyColumns: readonly Column<Copy>[] = [
+  { label: 'Discovery service', cell: ({ discovery }) => discovery },
+  { label: 'Version', cell: ({ version }) => version ?? '–' },
+  { label: 'Acknowledged', cell: ({ acknowledgedAt }) => <Ago at={acknowledgedAt} /> },
+  { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+];
+
+/** The indexed catalog beside its signed files, or beside the document of the catalog service. The files are fetched for it, so only on demand. */
+function DifferencePanel({ node, catalog }: { node: string; catalog: InspectedCatalog }) {
+  const { catalogId, source, liveVersion } = catalog;
+  const [asked, setAsked] = useState<string>();
+  const path = asked === catalogId ? '/api/inspect/difference' : undefined;
+  const answer = useGet<Difference>(path, { node, catalogId }, ['crawl', 'catalog']);
+  if (source === 'service' && liveVersion === undefined)
+    return (
+      <p class="soft small">
+        {catalogId} is stored by another catalog service, so its document cannot be compared from here.
+      </p>
+    );
+  const live = source === 'service' ? 'what the catalog service stores' : 'what is live now';
+  if (path === undefined) {
+    return (
+      <p>
+        <button type="button" onClick={() => setAsked(catalogId)}>
+          Compare what is indexed with {live}
+        </button>
+      </p>
+    );
+  }
+  return (
+    <Show of={answer} what="difference">
+      {({ indexed, live: version, changes, truncated }) => (
+        <div class="stack">
+          <h3>
+            {catalogId}: indexed {spellVersion(indexed)}, {source === 'service' ? 'stored' : 'live'}{' '}
+            {spellVersion(version)}
+          </h3>
+          <Changes changes={changes} truncated={truncated} />
+        </div>
+      )}
+    </Show>
+  );
+}
+
+function spellVersion(version: number | null): string {
+  return version === null ? '–' : `version ${version}`;
+}

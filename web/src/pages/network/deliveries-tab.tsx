@@ -4,7 +4,7 @@ import { usePaged } from '../../api/paged.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Choice } from '../../ui/choice.tsx';
-import { Identity } from '../../ui/identity.tsx';
+import { Identity } from '../../ui/node-link.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';

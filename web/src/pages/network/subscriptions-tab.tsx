@@ -2,7 +2,7 @@ import type { Feed, Subscription } from '../../../../src/console/answers/network
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
-import { Identity } from '../../ui/identity.tsx';
+import { Identity } from '../../ui/node-link.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 
