@@ -105,7 +105,8 @@ export async function fill(
     `select string_agg(schemaname || '.' || tablename, ', ') as tables from pg_tables
      where schemaname in ('discovery', 'index_1') and tablename not in ('feed', 'generation', 'external_index', 'index_process')`,
   );
-  await database.query(`truncate ${rows[0]?.tables} restart identity cascade`);
+  // Who feeds OpenSearch may read the same tables: one of the two is then repeated.
+  await database.transaction((tx) => tx.query(`truncate ${rows[0]?.tables} restart identity cascade`));
   await apply(database, index);
 }
 
