@@ -9,6 +9,7 @@ const all = [
   'conform',
   'large',
   'search',
+  'opensearch',
   'histories',
   'crawl',
   'browser',

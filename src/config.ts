@@ -40,8 +40,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     url,
   });
   const publisherUrl = values.PUBLISHER_URL ?? ownAddress(values.HOST, values.PUBLISHER_PORT);
+  if (values.SEARCH_INDEX === 'opensearch' && values.OPENSEARCH_URL.length === 0)
+    throw new SettingsError('Setting SEARCH_INDEX="opensearch" needs OPENSEARCH_URL.');
   return {
     ...values,
+    /** OpenSearch shows a change when it was fed and refreshed. */
+    DISCOVER_MAX_LAG_MS: values.DISCOVER_MAX_LAG_MS ?? (values.SEARCH_INDEX === 'opensearch' ? 2_000 : 0),
     roles: parseRoles(values.ROLES),
     registryUrl: values.REGISTRY_URL ?? `${ownAddress(values.HOST, values.REGISTRY_PORT)}/dedi`,
     identities: {

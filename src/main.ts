@@ -171,8 +171,10 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       closers.push(() => threads.close());
       const replicas = await openConfiguredReplicas(config, { database: needed(database), logger, metrics });
       if (replicas) closers.push(() => replicas.close());
-      search = createSearch({ config, database: needed(database), replicas, threads, logger, now });
-      return search;
+      const opened = createSearch({ config, database: needed(database), replicas, threads, logger, now });
+      closers.push(() => opened.close());
+      search = opened;
+      return opened;
     };
 
     const start: Record<Role, () => Promise<StartedRole>> = {

@@ -223,11 +223,37 @@ export const settings = {
     'how long the evaluation of a discover may take; waiting for its turns may take as long again',
     { min: 10, max: 600_000 },
   ),
-  DISCOVER_MAX_LAG_MS: milliseconds(
-    0,
-    'how long answers may lack a change that replicas (DATABASE_READ_URL) have not replayed; 0 means that a discover sees everything that was committed before it',
-    { max: 30_000 },
+  DISCOVER_MAX_LAG_MS: optional(
+    milliseconds(
+      0,
+      'how long answers may lack a change that replicas (DATABASE_READ_URL) or OpenSearch have not got yet; 0 means that a discover sees everything that was committed before it; empty means 2000 with OpenSearch, else 0',
+      { max: 30_000 },
+    ),
   ),
+  SEARCH_INDEX: choice(
+    ['postgres', 'opensearch'],
+    'postgres',
+    'where the search index is: in the tables of DATABASE_URL, or in OpenSearch, for networks that outgrow one machine (docs/scaling.md)',
+  ),
+  OPENSEARCH_URL: list(
+    '',
+    'addresses of the nodes of OpenSearch, comma-separated; if one does not answer, the next is asked',
+    readBaseAddress,
+  ),
+  OPENSEARCH_USER: optional(text('', 'user of OpenSearch; empty means none')),
+  OPENSEARCH_PASSWORD: { ...optional(text('', 'password of OPENSEARCH_USER')), secret: true },
+  OPENSEARCH_API_KEY: {
+    ...optional(text('', 'API key, sent as "Authorization: ApiKey …" instead of user and password')),
+    secret: true,
+  },
+  OPENSEARCH_CA_FILE: optional(
+    text('', 'PEM file with the certificate authority of OpenSearch; empty means those that Node.js trusts'),
+  ),
+  OPENSEARCH_PREFIX: name(
+    'signpost',
+    'beginning of the names of its indexes: letters in lower case; each database needs its own',
+  ),
+  OPENSEARCH_SHARDS: integer(1, 'primary shards of an index that is built', { min: 1, max: 1_000 }),
   SEARCH_LANGUAGES: list(
     'en,hi',
     'languages whose inflected forms a text search finds, by ISO 639 codes, comma-separated; empty finds plurals with s alone',

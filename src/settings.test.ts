@@ -36,12 +36,12 @@ describe('settings', () => {
   });
 
   it('keep every key, token and connection string secret, so that each may be in a file', () => {
-    const isSecret = /(_PRIVATE_KEY|_TOKEN|^DATABASE_URL|^DATABASE_READ_URL)$/;
+    const isSecret = /(_PRIVATE_KEY|_TOKEN|_PASSWORD|_API_KEY|^DATABASE_URL|^DATABASE_READ_URL)$/;
     const secrets = Object.entries<{ secret?: boolean }>(settings).filter(([, { secret }]) => secret);
     expect(secrets.map(([name]) => name)).toEqual(
       Object.keys(settings).filter((name) => isSecret.test(name)),
     );
-    expect(secrets).toHaveLength(8);
+    expect(secrets).toHaveLength(10);
     for (const [name] of secrets)
       expect(() => readConfig({ [`${name}_FILE`]: '/nowhere' })).toThrow(
         `${name} cannot be read from /nowhere`,

@@ -11,9 +11,9 @@ import { quantile } from '../measure.mjs';
 import { indexes } from '../search/engines.mjs';
 import { evaluate } from '../search/job.mjs';
 import * as products from '../search/products.mjs';
-import { kindRows, printTable, seedRows, tellSlowYardsticks } from '../search/report.mjs';
+import { kindRows, printTable, seedRows, tellSlowYardsticks, throughRows } from '../search/report.mjs';
 import { measureRequests } from '../search/requests.mjs';
-import { compact, seedOpenSearch, seedOurs, seedPlain } from '../search/seed.mjs';
+import { compact, seedFed, seedOpenSearch, seedOurs, seedPlain } from '../search/seed.mjs';
 import * as stations from '../search/stations.mjs';
 import { startService } from '../service.mjs';
 import { chooseSizes } from '../sizes.mjs';
@@ -102,7 +102,8 @@ async function beside({ title, name, data, resources, database, seeded, job, obs
   const openSearch = obstacle ? undefined : await openOpenSearch();
   try {
     const filled = openSearch && (await seedOpenSearch(openSearch.url, data, { resources }));
-    rows.push(...seedRows(title, seeded, { openSearch: filled, plain }));
+    const fed = openSearch && (await seedFed(database, openSearch.url, { resources }));
+    rows.push(...seedRows(title, seeded, { openSearch: filled, fed, plain }));
     const perRound = Math.ceil(sizes.questions / job.repeat);
     const evaluated = await evaluate({
       ...job,
@@ -111,7 +112,7 @@ async function beside({ title, name, data, resources, database, seeded, job, obs
       perRound,
       ...sizes,
     });
-    rows.push(...evaluated.kinds.flatMap((kind) => kindRows(title, kind)));
+    rows.push(...evaluated.kinds.flatMap((kind) => [...kindRows(title, kind), ...throughRows(title, kind)]));
     rows.push({
       scenario: `${title}: memory of the process after it`,
       value: evaluated.rss / 1e6,
@@ -141,5 +142,8 @@ async function beside({ title, name, data, resources, database, seeded, job, obs
 async function openOpenSearch() {
   const url = process.env.BENCH_OPENSEARCH_URL;
   if (!url) return startOpenSearch({ heapMb: sizes.heapMb });
-  return { url, close: () => fetch(`${url}/${Object.values(indexes)}`, { method: 'DELETE' }) };
+  return {
+    url,
+    close: () => fetch(`${url}/${indexes.loaded},${indexes.merged},${indexes.fed}-*`, { method: 'DELETE' }),
+  };
 }

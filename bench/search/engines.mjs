@@ -15,7 +15,8 @@ export async function openOurs({ databaseUrl, usedCaches }, settings = {}) {
   const database = await openDatabase({ url: databaseUrl, logger });
   const threads = createThreadPool({ size: 2, logger });
   const search = createSearch({ config, database, threads, usedCaches, now: () => new Date() });
-  const upkeep = await search.start({ logger });
+  // What changes is fed to OpenSearch by nobody meanwhile: nothing does.
+  const upkeep = config.SEARCH_INDEX === 'opensearch' ? undefined : await search.start({ logger });
   return {
     async ask({ message }) {
       const { answer } = await search.search({ message, scope: {} }, { optimistic: true });
@@ -31,15 +32,35 @@ export async function openOurs({ databaseUrl, usedCaches }, settings = {}) {
       return rows.map(({ pid }) => pid);
     },
     async close() {
-      await upkeep.close();
+      await upkeep?.close();
+      await search.close();
       await threads.close();
       await database.close();
     },
   };
 }
 
-/** The same documents twice: as OpenSearch has them after loading, and merged into one segment. */
-export const indexes = { loaded: 'bench', merged: 'bench-merged' };
+/** Settings of the search service with its index in OpenSearch. */
+export function fedSettings({ openSearchUrl }) {
+  return { SEARCH_INDEX: 'opensearch', OPENSEARCH_URL: openSearchUrl, OPENSEARCH_PREFIX: indexes.fed };
+}
+
+/** The search service with its index in OpenSearch: both work for it. */
+export async function openFed(job) {
+  const ours = await openOurs(job, fedSettings(job));
+  const openSearch = openOpenSearch(job, indexes.fed);
+  return {
+    ...ours,
+    serverPids: async () => [...(await ours.serverPids()), ...(await openSearch.serverPids())],
+    async close() {
+      await ours.close();
+      await openSearch.close();
+    },
+  };
+}
+
+/** The same documents as OpenSearch has them after loading, and merged into one segment; and our index in it. */
+export const indexes = { loaded: 'bench', merged: 'bench-merged', fed: 'bench-fed' };
 
 export function openOpenSearch({ openSearchUrl }, index) {
   const client = new Client(openSearchUrl);

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { ProtocolError } from '../../dist/protocol/errors.js';
 import { compareAnswers } from './compare.mjs';
-import { indexes, openOpenSearch, openOurs, openPlain } from './engines.mjs';
+import { indexes, openFed, openOpenSearch, openOurs, openPlain } from './engines.mjs';
 import { countProcessorMs } from './processor-time.mjs';
 import { createLedger } from './questions.mjs';
 
@@ -23,6 +23,7 @@ const engines =
     : {
         ours,
         ...(job.openSearchUrl && {
+          fed: await openFed(job),
           openSearch: openOpenSearch(job, indexes.loaded),
           merged: openOpenSearch(job, indexes.merged),
         }),

@@ -5,6 +5,7 @@ import { findSlowYardsticks } from './yardsticks.mjs';
 const yardstickNames = {
   openSearch: 'OpenSearch',
   merged: 'OpenSearch, force-merged',
+  fed: 'OpenSearch through us',
   plain: 'plain PostgreSQL',
 };
 
@@ -61,6 +62,21 @@ export function kindRows(title, { name, times, processor, warm, failed }) {
   return rows;
 }
 
+/** Our index in OpenSearch beside OpenSearch alone. */
+export function throughRows(title, { name, times: { fed, openSearch } }) {
+  if (!fed) return [];
+  return [50, 99].map((percentile) => {
+    const [value, alone] = [quantile(fed, percentile), quantile(openSearch, percentile)];
+    return {
+      scenario: `${title}: ${name}, in OpenSearch through us, p${percentile}`,
+      ...{ value, unit: 'ms', against: `OpenSearch (${alone.toFixed(2)} ms)`, ratio: value / alone },
+    };
+  });
+}
+
+/** What our index in OpenSearch may take more than OpenSearch alone. */
+const throughUs = { factor: 1.5, ms: 4 };
+
 function mean(numbers) {
   return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 }
@@ -77,7 +93,7 @@ export function printTable(title, kinds) {
   const columns = ['kind', 'asked', 'p50', 'p99', 'again', 'processor'];
   for (const engine of ['OpenSearch', 'force-merged'])
     columns.push(`${engine} p50`, 'p99', 'processor', 'ours/theirs', 'processor');
-  columns.push('PostgreSQL p50', 'p99');
+  columns.push('through us p50', 'p99', 'processor', 'over its limit, ms', 'PostgreSQL p50', 'p99');
   const lines = kinds.map(({ name, times, processor, warm, overlaps }) => [
     ...[
       name,
@@ -94,6 +110,10 @@ export function printTable(title, kinds) {
       ratio(times.ours, times[engine], median),
       ratio(processor.ours, processor[engine], mean),
     ]),
+    ...[ms(times.fed, 50), ms(times.fed, 99), processor.fed ? mean(processor.fed).toFixed(1) : ''],
+    times.fed?.length > 0
+      ? Math.max(0, median(times.fed) - throughUs.factor * median(times.openSearch) - throughUs.ms).toFixed(1)
+      : '',
     ...[ms(times.plain, 50), ms(times.plain, 99)],
     `${times.openSearch ? share(overlaps.openSearch) : ''}, ${share(overlaps.plain)}`,
   ]);

@@ -1,8 +1,9 @@
 // Fills the three engines with the same resources, one after the other, and tells how fast each was and how large it became.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
-import { writeIndex } from '../../dist/search/port.js';
-import { indexes, openOurs } from './engines.mjs';
+import { readConfig } from '../../dist/config.js';
+import { maintainIndex, writeIndex } from '../../dist/search/port.js';
+import { fedSettings, indexes, openOurs } from './engines.mjs';
 
 /** Catalogs name who publishes them: otherwise a push would be of the service's own, and take the place of the whole catalog. */
 export const provider = 'provider.bench';
@@ -140,6 +141,25 @@ export async function seedOpenSearch(url, data, { resources }) {
     return { perSecond: resources / taken, bytes: store.size_in_bytes };
   } finally {
     await client.close();
+  }
+}
+
+/** Our index in OpenSearch, from the documents in the database. */
+export async function seedFed(database, openSearchUrl, { resources }) {
+  const config = readConfig({ ...process.env, ...fedSettings({ openSearchUrl }) });
+  const index = maintainIndex(database, undefined, config);
+  try {
+    const taken = await seconds(() => index.rebuild());
+    const client = new Client(openSearchUrl);
+    await client
+      .request({ method: 'POST', path: `/${indexes.fed}-*/_flush` })
+      .then(({ body }) => body.dump());
+    const { body } = await client.request({ method: 'GET', path: `/${indexes.fed}-*/_stats/store` });
+    const { _all } = await body.json();
+    await client.close();
+    return { perSecond: resources / taken, bytes: _all.primaries.store.size_in_bytes };
+  } finally {
+    await index.close();
   }
 }
 

@@ -49,14 +49,24 @@ async function showStatus(context: CommandContext, json?: boolean): Promise<void
 }
 
 function renderStatus(status: IndexStatus): string {
-  const { inUse, newest, processes } = status;
+  const { inUse, openSearch, newest, processes } = status;
   const lines = [
-    `Searches read generation ${inUse.number} of the index, of version ${inUse.version}; this program knows up to version ${newest}.`,
+    ...(openSearch ? [describeOpenSearch(openSearch)] : []),
+    ...(inUse
+      ? [
+          `Searches in the database read generation ${inUse.number} of the index, of version ${inUse.version}; this program knows up to version ${newest}.`,
+        ]
+      : ['The database has no index.']),
     describeNextStep(status),
   ];
   const rows = processes.map(({ name, version: known }) => [name, String(known)]);
   if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
   return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
+}
+
+function describeOpenSearch({ name, building }: NonNullable<IndexStatus['openSearch']>): string {
+  const built = building === null ? '' : ` ${building} is being built.`;
+  return `Searches in OpenSearch ${name === null ? 'wait for the first index.' : `read ${name}.`}${built}`;
 }
 
 function describeNextStep(status: IndexStatus): string {
@@ -67,7 +77,7 @@ function describeNextStep(status: IndexStatus): string {
     return `${built} The others will be built${processes.length > 0 ? '' : ' when a discovery service runs'}.`;
   }
   const older = processes.filter(({ version }) => version < newest).length;
-  if (inUse.version < newest && older > 0)
+  if (inUse && inUse.version < newest && older > 0)
     return `The generation for version ${newest} waits until ${older === 1 ? '1 process of an older version has' : `${older} processes of an older version have`} ended.`;
   return 'Nothing is left to build.';
 }
@@ -76,7 +86,10 @@ function describeNextStep(status: IndexStatus): string {
 async function withIndex<T>(context: CommandContext, work: (index: IndexUpkeep) => Promise<T>): Promise<T> {
   const { withDatabase } = await import('./database.ts');
   const { maintainIndex } = await import('../search/port.ts');
-  return withDatabase(context, (database) => work(maintainIndex(database)));
+  return withDatabase(context, async (database, config) => {
+    const index = maintainIndex(database, undefined, config);
+    return work(index).finally(index.close);
+  });
 }
 
 type IndexUpkeep = ReturnType<typeof import('../search/port.ts').maintainIndex>;

@@ -18,6 +18,18 @@ export function isWithin({ from, until, window }: PeriodBounds, instant: Date): 
   );
 }
 
+/** The next moment, in milliseconds, from which a period may include other instants than now; infinite: never. */
+export function nextChangeOf({ from, until, window }: PeriodBounds, instant: Date): number {
+  const time = instant.getTime();
+  const nextAt = (timeOfDay: number) => time + (modulo(timeOfDay - time, dayMs) || dayMs);
+  const changes = [
+    ...(from ? [from.getTime()] : []),
+    ...(until ? [until.getTime() + 1] : []),
+    ...(window ? [nextAt(window.start), nextAt(window.start + window.length + 1)] : []),
+  ];
+  return Math.min(...changes.filter((change) => change > time));
+}
+
 /** A period as instants, inclusive, and a window of every day: what an index can compare. */
 export interface PeriodBounds {
   from?: Date;

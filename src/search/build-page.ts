@@ -5,6 +5,9 @@ import type { Hit } from './hit.ts';
 import type { Plan } from './plan.ts';
 import type { Tools } from './tools.ts';
 
+/** Hits, or how many more there are. */
+type Part = readonly Hit[] | number;
+
 /** Offers of a resource: after more, others get their turn. */
 const manyOffers = 1_000;
 
@@ -15,7 +18,7 @@ const manyOffers = 1_000;
 export async function buildPage(
   { reader, deadline, scope, trace }: Tools,
   { paging, filter }: Plan,
-  hits: AsyncIterable<readonly Hit[]>,
+  hits: AsyncIterable<Part>,
   beforePage?: (resources: number) => Promise<void>,
 ): Promise<{ answer: AnswerPage; isOutdated: boolean }> {
   const { limit = maxLimit, offset = 0 } = paging;
@@ -26,6 +29,10 @@ export async function buildPage(
   const work = async () => {
     let reading = Promise.resolve();
     for await (const some of hits) {
+      if (typeof some === 'number') {
+        counted = Math.min(needed, counted + some);
+        break;
+      }
       const part = some.slice(0, needed - counted);
       const shown = part.slice(Math.max(0, offset - counted), Math.max(0, offset + limit - counted));
       if (shown.length > 0) reading = reading.then(() => read(shown));

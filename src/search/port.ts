@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import { repeat } from '../delivery/repeat.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
@@ -7,20 +8,22 @@ import type { Database } from '../storage/database.ts';
 import { Stale } from '../storage/freshness.ts';
 import type { ReplicaState } from '../storage/replica.ts';
 import { type Caches, createCaches } from './cache/caches.ts';
-import { isStillFresh, purgeChanges, refreshCaches } from './cache/invalidation.ts';
+import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { type DocumentSample, sampleDocuments } from './documents/sample-catalogs.ts';
 import { loadCatalogs } from './documents/scope.ts';
-import { type IndexFormats, indexFormats, UnknownIndexVersion } from './entries/index-format.ts';
+import { type IndexFormats, indexFormats, newestOf, UnknownIndexVersion } from './entries/index-format.ts';
 import { type AnnouncedProcess, announceProcess } from './generations/processes.ts';
 import { findNearMisses, type Missed } from './near-misses/near-misses.ts';
 import type { NearMiss } from './near-misses/unknown-paths.ts';
+import { openIndexedSearch } from './opensearch/indexed-search.ts';
 import type { Question } from './plan.ts';
 import {
   evaluateIntent,
   type Found,
   openCaches,
   openReader,
+  refreshIndex,
   type SearchContext,
   type SearchEngine,
   type SearchOptions,
@@ -28,6 +31,9 @@ import {
 import type { TraceStep } from './trace.ts';
 import { buildOutdated, rebuildIndex } from './upkeep/build.ts';
 import { type Checked, type CheckOptions, checkIndex } from './upkeep/check.ts';
+import { createFeed } from './upkeep/feed.ts';
+import { type FeedingProcess, feedIndex, keepLists } from './upkeep/feed-index.ts';
+import { checkFed, rebuildFed } from './upkeep/maintain-fed.ts';
 import { startCompactor } from './upkeep/walk-lists.ts';
 import type { AskedResource } from './why/asked-resource.ts';
 import { explainResource, type Why } from './why/why.ts';
@@ -62,7 +68,10 @@ const maxLoadMs = 60_000;
 
 export function createSearch(context: SearchContext) {
   const { config, database, replicas, formats = indexFormats } = context;
-  const engine: SearchEngine = { ...context, caches: followOrigin(context) };
+  const indexed = openIndexedSearch(context, newestOf(formats));
+  const feed = indexed && createFeed({ ...context, ...indexed });
+  let feeding: FeedingProcess | undefined;
+  const engine: SearchEngine = { ...context, caches: followOrigin(context), ...(indexed && { indexed }) };
   return {
     /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
     search: (question: Question, options?: SearchOptions) => evaluateIntent(engine, question, options),
@@ -86,7 +95,7 @@ export function createSearch(context: SearchContext) {
     /** A bounded sample of the documents that a search in this network can find, with the schema types that they use. */
     async sample({ networkId }: { networkId?: string }): Promise<DocumentSample> {
       const { reader } = await openReader(engine, createDeadline(config.DISCOVER_TIMEOUT_MS));
-      await refreshCaches(reader, { mayLag: true });
+      await refreshIndex(engine, createDeadline(config.DISCOVER_TIMEOUT_MS), { mayLag: true });
       return sampleDocuments(reader, { networkId, schemaContext: [], now: context.now() });
     },
 
@@ -101,17 +110,30 @@ export function createSearch(context: SearchContext) {
     },
 
     /** Only announces that this process uses the index: for one that searches, beside others that keep the index in shape. */
-    announce: ({ logger }: { logger: Logger }) => announceProcess({ database, logger }, formats),
+    announce: ({ logger }: { logger: Logger }) =>
+      indexed ? unannounced : announceProcess({ database, logger }, formats),
 
     /** For /ready: the replicas that searches read from, where there are any. */
-    report: (): { replicas?: ReplicaState[] } => ({ ...(replicas && { replicas: replicas.describe() }) }),
+    report: (): { replicas?: ReplicaState[]; openSearch?: { lagMs: number | null } } => ({
+      ...(replicas && { replicas: replicas.describe() }),
+      ...(feeding && { openSearch: { lagMs: feeding.lagMs() } }),
+    }),
+
+    /** Milliseconds since the oldest change that searches do not see; undefined while the first index is built. */
+    lag: async (): Promise<number | undefined> => (feed ? feed.lag() : 0),
+
+    /** Ends connections to OpenSearch. */
+    close: async () => indexed?.close(),
 
     /** Announces that this process uses the index, and keeps that in shape: builds generations, compacts lists, purges the change feed. Throws where the index has entries that this program cannot read. */
     async start({ logger, metrics }: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess> {
-      const announced = await announceProcess({ database, logger }, formats);
-      const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS + config.DISCOVER_MAX_LAG_MS;
-      const loops = [
+      const maxLagMs = config.DISCOVER_MAX_LAG_MS;
+      if (feed) feeding = feedIndex(feed, { database, logger, metrics, maxLagMs, graceMs });
+      else await keepLists(database);
+      const announced = feeding ?? (await announceProcess({ database, logger }, formats));
+      const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
+      const ofLists = () => [
         repeat({ what: 'building the index', everyMs: buildEveryMs, logger }, (signal) =>
           buildOutdated({ database, logger, metrics, formats, graceMs }, signal),
         ),
@@ -119,8 +141,8 @@ export function createSearch(context: SearchContext) {
           loadCatalogs((await openReader(engine, createDeadline(maxLoadMs))).reader, signal),
         ),
         startCompactor({ config, database, logger, formats }),
-        repeat(purge, () => purgeChanges(database)),
       ];
+      const loops = [...(indexed ? [] : ofLists()), repeat(purge, () => purgeChanges(database))];
       return {
         check: announced.check,
         async close() {
@@ -132,28 +154,43 @@ export function createSearch(context: SearchContext) {
   };
 }
 
+const unannounced: AnnouncedProcess = { check: () => undefined, close: async () => undefined };
+
 /** Manual maintenance of an index by its operator. */
-export function maintainIndex(database: Database, formats: IndexFormats = indexFormats) {
+export function maintainIndex(database: Database, formats: IndexFormats = indexFormats, config?: Config) {
+  const now = () => new Date();
+  const indexed = config && openIndexedSearch({ config, now }, newestOf(formats));
+  const feed = indexed && createFeed({ ...indexed, database, now });
+  const check = (options: CheckOptions): Promise<Checked> =>
+    feed ? checkFed(feed, options) : checkIndex(database, formats, options);
   const tools = { database, formats, logger: silentLogger(), graceMs: 0 };
   return {
     /** Builds another generation of the index from all documents. Searches and writes go on meanwhile. */
     rebuild: (onProgress?: (done: { catalogs: number; documents: number }) => void) =>
-      rebuildIndex(tools, onProgress),
+      feed
+        ? rebuildFed(feed, database, onProgress).then((built) => ({
+            ...built,
+            version: newestOf(formats).version,
+          }))
+        : rebuildIndex(tools, onProgress),
     /** Mends the entries of the catalogs with an id. Undefined: there is none. */
     async rebuildCatalogs(id: string): Promise<Checked | undefined> {
       const select = 'select key from discovery.catalog where id = $1';
       const catalogKeys = await database.column<number>(select, [id]);
       if (catalogKeys.length === 0) return undefined;
-      return checkIndex(database, formats, { mend: true, catalogKeys, onDifference: () => undefined });
+      return check({ mend: true, catalogKeys, onDifference: () => undefined });
     },
     /** Holds the index against the documents. */
-    check: (options: CheckOptions): Promise<Checked> => checkIndex(database, formats, options),
+    check,
+    /** Ends connections to OpenSearch. */
+    close: async () => indexed?.close(),
   };
 }
 
 /** The caches are empty again after a connection was lost: an older state of the database may have been restored. */
 function followOrigin({ database, config, usedCaches }: SearchContext): () => Caches {
-  const options = { percent: config.SEARCH_CACHE_PERCENT, used: usedCaches };
+  const used = config.SEARCH_INDEX === 'opensearch' ? [] : usedCaches;
+  const options = { percent: config.SEARCH_CACHE_PERCENT, used };
   let { origin } = database;
   let caches = createCaches(options);
   return () => {

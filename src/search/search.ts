@@ -1,6 +1,7 @@
 import type { ServiceContext } from '../delivery/service.ts';
 import type { Logger } from '../logger.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
+import type { TextQuery } from '../rules/text/rank.ts';
 import { withinTime } from '../storage/database.ts';
 import type { Replicas } from '../storage/replicas.ts';
 import type { ThreadPool } from '../thread-pool.ts';
@@ -12,7 +13,10 @@ import { type IndexFormats, indexFormats, newestOf } from './entries/index-forma
 import { type Evaluation, evaluating } from './evaluation.ts';
 import { findHits } from './find-hits.ts';
 import { findInUse } from './generations/in-use.ts';
+import type { Hit } from './hit.ts';
+import type { IndexedSearch } from './opensearch/indexed-search.ts';
 import { type Plan, planQuestion, type Question } from './plan.ts';
+import { readWords } from './text/read-words.ts';
 import type { Tools } from './tools.ts';
 import { createTrace, type Trace } from './trace.ts';
 
@@ -38,6 +42,8 @@ export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> 
 /** And what the search service keeps between searches. */
 export interface SearchEngine extends SearchContext {
   caches(): Caches;
+  /** Instead of lists: then nothing of them is read, and nothing is cached. */
+  indexed?: IndexedSearch;
 }
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
@@ -89,10 +95,11 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
   const isQuick = filter?.exact !== false;
   for (let attempt = 1; ; attempt++) {
     const caches = engine.caches();
-    const freshness = optimistic && isQuick && attempt === 1 ? assumeFresh(caches) : undefined;
-    if (freshness === undefined) await refreshCaches(openCaches(engine, deadline), { mayLag: attempt === 1 });
+    const isOptimistic = optimistic && isQuick && attempt === 1;
+    const freshness = isOptimistic && !engine.indexed ? assumeFresh(caches) : undefined;
+    if (freshness === undefined) await refreshIndex(engine, deadline, { mayLag: attempt === 1 });
     const { tools, plan } = await openSearch(engine, question, { deadline, evaluation, trace });
-    const hits = findHits(tools, plan);
+    const hits = findMatches(engine, tools, plan, { isFirst: attempt === 1 });
     trace.endPhase('refresh');
     const { answer, isOutdated } = await buildPage(tools, plan, hits, options.beforePage);
     trace.endPhase('find');
@@ -102,6 +109,26 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
       trace.note('cut', { leftOut: answer.leftOut });
     return { answer, trace, ...(freshness && { freshness }) };
   }
+}
+
+/** Hits in the order of the answer, part by part, and how many more there are. */
+export function findMatches(
+  { indexed }: SearchEngine,
+  tools: Tools,
+  plan: Plan,
+  options: { isFirst?: boolean } = {},
+): AsyncIterable<Hit[] | number> {
+  return indexed ? indexed.findHits(tools, plan, options) : findHits(tools, plan);
+}
+
+/** The words of a text, with what they stand for. */
+export async function readQuery({ indexed }: SearchEngine, tools: Tools, plan: Plan): Promise<TextQuery> {
+  return indexed ? indexed.readQuery(tools, plan) : (await readWords(tools, plan)).query;
+}
+
+/** Sees what was committed before, but for the lag of an index that is fed. */
+export async function refreshIndex(engine: SearchEngine, deadline: Deadline, options: { mayLag: boolean }) {
+  if (!engine.indexed) await refreshCaches(openCaches(engine, deadline), options);
 }
 
 /** Tools and plan of a search, on the generation of the index that is in use. */
@@ -119,6 +146,8 @@ export async function openSearch(
 /** Statements that end with the deadline, on the generation of the index that is in use, and its format. */
 export async function openReader(engine: SearchEngine, deadline: Deadline) {
   const caches = openCaches(engine, deadline);
+  if (engine.indexed)
+    return { reader: { ...caches, index: '' }, format: newestOf(engine.formats ?? indexFormats) };
   const { index, format } = await findInUse(caches, engine.formats ?? indexFormats);
   const reader: IndexReader = { ...caches, index };
   return { reader, format };

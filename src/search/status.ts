@@ -10,6 +10,8 @@ export interface IndexStatus extends BuildState {
   /** The newest version of entries that this program knows. */
   newest: number;
   catalogs: number;
+  /** The indexes in OpenSearch, where one was ever used. */
+  openSearch?: { name: string | null; building: string | null };
   /** A process has the lease of the build now. */
   isBuilding: boolean;
   /** Live processes. A generation of a newer version waits for the older ones. */
@@ -20,14 +22,18 @@ export async function readIndexStatus(
   queryable: Queryable,
   formats: IndexFormats = indexFormats,
 ): Promise<IndexStatus> {
-  const [state, catalogs, leases] = await Promise.all([
+  const [state, catalogs, leases, openSearch] = await Promise.all([
     readBuildState(queryable),
     queryable.value<number>("select count(*) from discovery.catalog where provider_id <> ''"),
     queryable.value<number>('select count(*) from discovery.generation where leased_until > now()'),
+    queryable.first<NonNullable<IndexStatus['openSearch']>>(
+      'select name, building from discovery.external_index',
+    ),
   ]);
   return {
     newest: newestOf(formats).version,
     ...state,
+    ...(openSearch && { openSearch }),
     catalogs,
     isBuilding: leases > 0,
     processes: await listProcesses(queryable),

@@ -10,4 +10,14 @@ export class DatabaseUnavailable extends ProtocolError {
   }
 }
 
+/** No node of OpenSearch answers, the cluster lacks a part of the index, or the index is not complete yet. */
+export class SearchIndexUnavailable extends ProtocolError {
+  constructor(cause: unknown, problem = 'cannot be reached') {
+    super('NET_DOWNSTREAM_UNAVAILABLE', `The search index ${problem} at present; try again later.`, {
+      cause,
+      retryAfterSeconds,
+    });
+  }
+}
+
 const retryAfterSeconds = 5;

@@ -19,8 +19,19 @@ const maxNamesOfDoor = 25;
 /** The folders and files right below `search`, from bottom to top: each imports only those before it. */
 const orderOfSearch = [
   ...['validity.ts', 'keys.ts', 'deadline.ts', 'trace.ts', 'set', 'hit.ts', 'cache', 'entries', 'lists'],
-  ...['documents', 'evaluation.ts', 'tools.ts', 'text', 'spatial', 'filter', 'plan.ts', 'find-hits.ts'],
-  ...['build-page.ts', 'generations', 'search.ts', 'write', 'upkeep', 'near-misses', 'why', 'status.ts'],
+  ...['documents', 'evaluation.ts', 'tools.ts', 'text', 'spatial', 'filter', 'plan.ts', 'confirm'],
+  ...[
+    'opensearch',
+    'find-hits.ts',
+    'build-page.ts',
+    'generations',
+    'search.ts',
+    'write',
+    'upkeep',
+    'near-misses',
+    'why',
+    'status.ts',
+  ],
   'port.ts',
 ];
 

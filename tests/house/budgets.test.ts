@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 // makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2130, names: 100 },
-  src: { lines: 2310, names: 105 },
+  src: { lines: 2340, names: 105 },
   'src/catalog': { lines: 2320, names: 48 },
-  'src/cli': { lines: 10460, names: 302 },
+  'src/cli': { lines: 10470, names: 302 },
   'src/conform': { lines: 3160, names: 97 },
-  'src/console': { lines: 5600, names: 224 },
+  'src/console': { lines: 5610, names: 224 },
   'src/delivery': { lines: 1830, names: 70 },
   'src/demo': { lines: 720, names: 31 },
   'src/discovery': { lines: 6950, names: 235 },
@@ -20,10 +20,11 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/protocol': { lines: 5150, names: 375 },
   'src/publisher': { lines: 3690, names: 160 },
   'src/registry': { lines: 1320, names: 44 },
-  'src/rules': { lines: 9000, names: 454 },
+  'src/rules': { lines: 9060, names: 459 },
   'src/schemas': { lines: 340, names: 10 },
-  'src/search': { lines: 7500, names: 323 },
-  'src/storage': { lines: 9880, names: 567 },
+  'src/search': { lines: 8320, names: 352 },
+  'src/search/opensearch': { lines: 1000, names: 40 },
+  'src/storage': { lines: 9890, names: 568 },
   'src/telemetry': { lines: 320, names: 11 },
   'src/workers': { lines: 550, names: 21 },
   'web/src': { lines: 6160, names: 158 },
@@ -50,14 +51,15 @@ describe.each(Object.entries(budgets))('%s', (folder, { lines, names }) => {
   });
 });
 
-/** The folders right below `src` are counted one by one, the packages and the page as a whole. */
+/** The folders right below `src` are counted one by one, and one that has a limit of its own; the packages and the page as a whole. */
 function measure(roots: readonly string[]): Map<string, { lines: number; names: number }> {
   const found = new Map<string, { lines: number; names: number }>();
   for (const root of roots)
     for (const file of readdirSync(root, { recursive: true }).map(String)) {
       if (!/\.tsx?$/.test(file) || /\.test\.tsx?$/.test(file)) continue;
       const top = dirname(file).split(/[\\/]/)[0];
-      const folder = root === 'src' && top !== '.' ? `${root}/${top}` : root;
+      const own = `${root}/${dirname(file)}`;
+      const folder = own in budgets ? own : root === 'src' && top !== '.' ? `${root}/${top}` : root;
       const text = readFileSync(join(root, file), 'utf8');
       const { lines, names } = found.get(folder) ?? { lines: 0, names: 0 };
       const exported = text.match(/^export (?!\{|\*|default)/gm)?.length ?? 0;

@@ -150,9 +150,10 @@ async function findTrees(config: Config, { tree }: CheckOptions): Promise<string
 }
 
 /** Each slice is compared in one snapshot: what is written meanwhile is no difference. */
-async function checkLists({ index, checked }: Parts): Promise<Difference[]> {
+async function checkLists({ index, config, checked }: Parts): Promise<Difference[]> {
   const differences: Difference[] = [];
-  const { documents } = await maintainIndex(index).check({
+  const maintained = maintainIndex(index, undefined, config);
+  const compared = maintained.check({
     onDifference(each) {
       if (differences.length < maxListed)
         differences.push({
@@ -161,6 +162,7 @@ async function checkLists({ index, checked }: Parts): Promise<Difference[]> {
         });
     },
   });
+  const { documents } = await compared.finally(maintained.close);
   checked.documents = documents;
   return differences;
 }

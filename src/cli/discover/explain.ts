@@ -23,7 +23,7 @@ export async function explain(
       const search = createSearch({ config, database, threads, now: () => new Date() });
       // So that a newer process does not rebuild the index for a version that this one cannot read.
       const announced = await search.announce({ logger });
-      const explanation = await search.explain(question).finally(announced.close);
+      const explanation = await search.explain(question).finally(announced.close).finally(search.close);
       if (json) return context.print(JSON.stringify({ message, scope, ...explanation }, null, 2));
       const { steps, resourceCount, leftOut } = explanation;
       const found = `Resources in the answer: ${resourceCount}${leftOut ? renderLeftOut(leftOut) : ''}`;

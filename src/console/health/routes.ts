@@ -13,7 +13,10 @@ import { addRoute } from '../route.ts';
 import { buildSeries } from './series.ts';
 import { findReasons, goals } from './verdict.ts';
 
-export function addHealthRoutes(server: FastifyInstance, { database, now }: ConsoleContext): void {
+export function addHealthRoutes(
+  server: FastifyInstance,
+  { config, search, database, now }: ConsoleContext,
+): void {
   const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000);
 
   addRoute(server, 'GET /api/health', {
@@ -21,13 +24,15 @@ export function addHealthRoutes(server: FastifyInstance, { database, now }: Cons
     tag,
     answer: Health,
     async handle() {
-      const [troubles, { deliveries }, numbers, processes] = await Promise.all([
+      const [troubles, { deliveries }, numbers, lagMs = 0, processes] = await Promise.all([
         readTroubles(database, now()),
         readOverview(database),
         readMinutes(database, minutesAgo(judgedMinutes)),
+        search.lag(),
         listProcesses(database, minutesAgo(aliveMinutes)),
       ]);
-      const reasons = findReasons(troubles, deliveries.parked, buildSeries(numbers, now()));
+      const late = lagMs > config.DISCOVER_MAX_LAG_MS ? Math.ceil(lagMs / 1_000) : 0;
+      const reasons = findReasons(troubles, deliveries.parked, buildSeries(numbers, now()), late);
       return {
         healthy: reasons.length === 0,
         reasons,

@@ -11,8 +11,14 @@ const failures: Record<keyof typeof goals, string> = {
   eventLoopP99Ms: 'The event loop of a process is blocked for longer than 500 ms at a time.',
 };
 
-/** @param rows of the last minutes: a goal is missed where each of them misses it */
-export function findReasons(troubles: readonly Trouble[], parked: number, rows: readonly SeriesRow[]) {
+/** @param rows of the last minutes: a goal is missed where each of them misses it
+ * @param lateSeconds age of the oldest change that searches lack, above the promised lag */
+export function findReasons(
+  troubles: readonly Trouble[],
+  parked: number,
+  rows: readonly SeriesRow[],
+  lateSeconds = 0,
+) {
   const missed = (Object.keys(goals) as (keyof typeof goals)[]).filter((name) => {
     const values = rows.flatMap((row) => row[seriesNames.indexOf(name) + 1] ?? []);
     return values.length > 0 && values.every((value) => value > goals[name]);
@@ -20,6 +26,7 @@ export function findReasons(troubles: readonly Trouble[], parked: number, rows: 
   return [
     ...troubles.map(({ what }) => what),
     ...missed.map((name) => failures[name]),
+    ...(lateSeconds > 0 ? [`Searches in OpenSearch lack changes of ${lateSeconds} s.`] : []),
     ...(parked > 0 ? [`Deliveries are parked: ${parked.toLocaleString('en-US')}.`] : []),
   ];
 }

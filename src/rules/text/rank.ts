@@ -107,6 +107,15 @@ export function rarestFirst({ words }: TextQuery): WordVariant[] {
   return variants.sort((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1));
 }
 
+/** The words with the variants that count most; those that no document has are left out. */
+export function limitVariants({ words }: TextQuery, most: number): AskedWord[] {
+  const weights = words.flatMap(({ variants }) => variants.map(({ weight }) => weight)).sort((a, b) => b - a);
+  const least = weights[most] ?? 0;
+  return words
+    .map((word) => ({ ...word, variants: word.variants.filter(({ weight }) => weight > least) }))
+    .filter(({ variants }) => variants.length > 0);
+}
+
 interface QueryWord extends Pick<TextWord, 'joins'> {
   word: string;
   matches: readonly (Meaning & { word: string; documents: number })[];

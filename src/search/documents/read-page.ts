@@ -1,8 +1,10 @@
 import type { Json } from '../../protocol/json.ts';
 import type { FoundResource, StoredDocument } from '../../rules/discover/page-answer.ts';
+import { isSearched } from '../../rules/discover/served.ts';
 import { isWithin } from '../../rules/time-period.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
+import { stateText } from '../cache/catalog-table.ts';
 import { catalogKeyOf, headOf } from '../keys.ts';
 import { inBatches } from '../set/sorted.ts';
 import { readPeriod, validityText } from '../validity.ts';
@@ -35,7 +37,8 @@ export async function readPage(
 ): Promise<{ found: (FoundResource & { key: number })[]; read: number }> {
   // While the database reads some, the process parses others.
   const parts = Array.from(inBatches(keys, documentsAtOnce), (some) => readRows(reader, some));
-  const homes = parseHomes((await Promise.all(parts)).flat().sort((a, b) => a.kind - b.kind));
+  const rows = (await Promise.all(parts)).flat().sort((a, b) => a.kind - b.kind);
+  const homes = parseHomes(rows.filter((row) => row.kind !== 1 || isInScope(reader, row.state, scope)));
   const shared = new Map([...homes].filter(([, { isShared }]) => isShared));
   const unread = shared.size > 0 ? await addSharedOffers(reader, shared, keys, scope) : new Set<number>();
   for (const home of homes.values())
@@ -64,9 +67,23 @@ export async function readPage(
   return { found, read };
 }
 
+function isInScope({ caches }: IndexReader, text: string, scope: Scope): boolean {
+  const state = caches.catalogs.parseState(text);
+  return state !== null && isSearched(state, scope, scope.now);
+}
+
 /** In the order of their kinds, and of the offers' keys. */
 type Row =
-  | { kind: 1; home: number; document: string; owner: string; name: string; catalog_id: string }
+  | {
+      kind: 1;
+      home: number;
+      document: string;
+      owner: string;
+      name: string;
+      catalog_id: string;
+      /** As the database writes it. */
+      state: string;
+    }
   | { kind: 2; home: number; key: number; document: string; name: string }
   | { kind: 3; offer_key: number; document: string; name: string | null }
   /** An offer on a resource, or, where that is null, on all of the catalog. */
@@ -75,12 +92,12 @@ type Row =
 function readRows(reader: IndexReader, keys: readonly number[]): Promise<Row[]> {
   return reader.rows(
     `with page as materialized (
-       select resource.key, resource.id, catalog.key as home, catalog.id as catalog_id, owner, provider_id, document::text as document, head
+       select resource.key, resource.id, catalog.key as home, catalog.id as catalog_id, owner, provider_id, document::text as document, head, ${stateText} as state
        from unnest($1::bigint[]) as wanted (key)
        join discovery.resource using (key)
        join discovery.catalog on catalog.key = resource.catalog_key
      ), homes as materialized (
-       select distinct on (home) home, catalog_id, owner, provider_id, head from page order by home
+       select distinct on (home) home, catalog_id, owner, provider_id, head, state from page order by home
      ), listed as materialized (
        select home, page.key as resource_key, offer_key from page cross join lateral (
          select offer_key from discovery.offer_target
@@ -91,17 +108,17 @@ function readRows(reader: IndexReader, keys: readonly number[]): Promise<Row[]> 
          where offer.owner = homes.owner and offer.provider_id = homes.provider_id and resource_ids is null
          limit ${maxOwnOffers + 1}) as wide
      )
-     select 1 as kind, home, null::bigint as key, null::bigint as offer_key, head::text as document, provider_id as name, owner, catalog_id from homes
+     select 1 as kind, home, null::bigint as key, null::bigint as offer_key, head::text as document, provider_id as name, owner, catalog_id, state from homes
      union all
-     select 2, home, key, null, document, id, null, null from page
+     select 2, home, key, null, document, id, null, null, null from page
      union all
-     select 3, null, null, key, text, validity, null, null from (
+     select 3, null, null, key, text, validity, null, null, null from (
        select offer.key, document::text as text, ${validityText()} as validity
        from (select distinct offer_key from listed where offer_key >> 26 = home) as own
        join discovery.offer on offer.key = offer_key
      ) as offer where length(text) <= ${maxOfferCharacters}
      union all
-     select 4, home, resource_key, offer_key, null, null, null, null from listed
+     select 4, home, resource_key, offer_key, null, null, null, null, null from listed
      order by kind, offer_key`,
     [bigintArray(keys)],
     { prepared: true },

@@ -48,7 +48,9 @@ async function openSources(reader: IndexReader, sources: readonly Source[]) {
       }
       default: {
         const directory = directories.get(source.list);
-        return directory && listSet(reader, directory, source.kind === 'fact' ? undefined : source.passes);
+        if (source.kind === 'fact') return directory && listSet(reader, directory);
+        const { least, most } = source.range;
+        return directory && listSet(reader, directory, (value) => value >= least && value <= most);
       }
     }
   };

@@ -48,10 +48,16 @@ export interface Lookup {
 /** Where documents are found: in the list of a fact, in a column with a number that passes, in any of several sources, or in all of them. */
 export type Source =
   | { kind: 'fact'; list: number }
-  | { kind: 'column'; list: number; passes: (value: number) => boolean }
+  | { kind: 'column'; list: number; range: NumberRange }
   | { kind: 'any' | 'all'; sources: readonly Source[] }
   /** It leads nowhere near all of them where a document has an object at one of these paths (entries/attributes.ts). */
   | { kind: 'unless objects'; paths: readonly string[]; source: Source };
+
+/** Both ends are in it. */
+export interface NumberRange {
+  least: number;
+  most: number;
+}
 
 /** Throws SCH_INVALID_JSONPATH. */
 export function planFilter(source: FilterSource, attributes: AttributeFormat): FilterPlan {
@@ -135,29 +141,25 @@ function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
 /** The lookup of one condition, or of several bounds on one member. */
 function lookupGroup(group: readonly IndexCondition[], level: Level, format: AttributeFormat) {
   const [condition] = group;
-  const column = (path: string, passes: (value: number) => boolean): Source => ({
-    ...{ kind: 'column', list: columnList(format.numberPath(path)), passes },
+  const column = (path: string, range: NumberRange): Source => ({
+    ...{ kind: 'column', list: columnList(format.numberPath(path)), range },
   });
   switch (condition?.kind) {
     case 'range':
-      return lookupPath(condition.path, level, format, (path) =>
-        column(path, (value) =>
-          group.every((each) => each.kind === 'range' && compare[each.operator](value, each.value)),
-        ),
-      );
+      return lookupPath(condition.path, level, format, (path) => column(path, rangeOf(group)));
     case 'equals': {
       const { value } = condition;
       if (typeof value === 'string' && value.length > format.maxFactText) return undefined;
       return lookupPath(condition.path, level, format, (path) =>
         typeof value === 'number'
-          ? column(path, (each) => each === value)
+          ? column(path, { least: value, most: value })
           : { kind: 'fact', list: format.valueFact(path, value) },
       );
     }
     case 'exists':
       return lookupPath(condition.path, level, format, (path) => ({
         kind: 'any',
-        sources: [{ kind: 'fact', list: format.presenceFact(path) }, column(path, () => true)],
+        sources: [{ kind: 'fact', list: format.presenceFact(path) }, column(path, everyNumber)],
       }));
     default:
       return condition && lookupOf(condition, level, format);
@@ -180,12 +182,32 @@ function lookupPath(
   };
 }
 
-const compare = {
-  '<': (value: number, bound: number) => value < bound,
-  '<=': (value: number, bound: number) => value <= bound,
-  '>': (value: number, bound: number) => value > bound,
-  '>=': (value: number, bound: number) => value >= bound,
+const everyNumber: NumberRange = {
+  least: Number.NEGATIVE_INFINITY,
+  most: Number.POSITIVE_INFINITY,
 };
+
+/** The numbers that satisfy all bounds. */
+function rangeOf(group: readonly IndexCondition[]): NumberRange {
+  let { least, most } = everyNumber;
+  for (const bound of group) {
+    if (bound.kind !== 'range') continue;
+    const { operator, value } = bound;
+    if (operator === '>=' || operator === '>')
+      least = Math.max(least, operator === '>' ? beside(value, 1) : value);
+    else most = Math.min(most, operator === '<' ? beside(value, -1) : value);
+  }
+  return { least, most };
+}
+
+/** The next larger number, or the next smaller one. */
+function beside(value: number, direction: 1 | -1): number {
+  if (value === 0) return direction * Number.MIN_VALUE;
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  view.setBigInt64(0, view.getBigInt64(0) + BigInt(value > 0 ? direction : -direction));
+  return view.getFloat64(0);
+}
 
 /** Whether one document is evaluated in a time that its size bounds. `..` inside filters, and several selectors in one step, can multiply. */
 function isCheap(part: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from '../../storage/database.ts';
+import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
 import { waitForLock } from '../../storage/wait-for-lock.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { formatOf, type IndexFormat, type IndexFormats } from '../entries/index-format.ts';
@@ -44,13 +45,13 @@ export interface GenerationRow {
   version: number;
 }
 
-export async function readInUse(queryable: Queryable): Promise<GenerationRow> {
+async function readInUse(queryable: Queryable): Promise<GenerationRow> {
   const inUse = await findByState(queryable, 'in use');
-  if (inUse === undefined) throw new Error('no generation of the index is in use');
+  if (inUse === undefined) throw new SearchIndexUnavailable(undefined, 'is being built');
   return inUse;
 }
 
-function findByState(queryable: Queryable, state: 'in use' | 'building') {
+export function findByState(queryable: Queryable, state: 'in use' | 'building') {
   const select = 'select number, version from discovery.generation where state = $1';
   return queryable.first<GenerationRow>(select, [state], { prepared: true });
 }
@@ -76,7 +77,8 @@ export function lockGenerations(tx: Transaction, { withinMs }: { withinMs?: numb
 
 /** Which generations there are, and how far the build of one has come. */
 export interface BuildState {
-  inUse: GenerationRow;
+  /** None after a time with an index in OpenSearch, until one is built. */
+  inUse?: GenerationRow;
   building?: GenerationRow;
   /** Catalogs that are not in the newest generation yet. */
   left: number;
@@ -85,7 +87,8 @@ export interface BuildState {
 export async function readBuildState(queryable: Queryable): Promise<BuildState> {
   const building = await findByState(queryable, 'building');
   const left = building ? await countLeft(queryable, building.number) : 0;
-  return { inUse: await readInUse(queryable), ...(building && { building }), left };
+  const inUse = await findByState(queryable, 'in use');
+  return { ...(inUse && { inUse }), ...(building && { building }), left };
 }
 
 /** Catalogs that are not in a generation yet. */

@@ -60,7 +60,7 @@ async function* streamNearMisses(engine: SearchEngine, missed: Missed): AsyncGen
   // One sentence about a culprit is enough.
   const isNew = ({ path }: NearMiss) => !wrong.some((each) => each.path === path);
   let mayBeSwapped = wrong.length === 0;
-  for await (const miss of findUnknownTargets(reader, plan)) {
+  for await (const miss of findUnknownTargets(engine, reader, plan)) {
     mayBeSwapped = false;
     if (isNew(miss)) yield miss;
   }

@@ -3,9 +3,10 @@ import { type AskedPath, leadsSomewhere, listAskedPaths } from '../../rules/filt
 import { findEditDistance } from '../../rules/text/typing-errors.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { type SampledCatalog, sampleCatalogs } from '../documents/sample-catalogs.ts';
-import { selectSearched } from '../documents/scope.ts';
+import { type Scope, selectSearched } from '../documents/scope.ts';
 import { pathStep, roots } from '../entries/geometry-paths.ts';
 import type { Plan } from '../plan.ts';
+import type { SearchEngine } from '../search.ts';
 import { readRegion } from '../spatial/read-geometries.ts';
 
 // Targets and filter paths that nothing stands at, and the known ones that come close. Known is only what stands in a sample of the catalogs that are searched for the request.
@@ -37,10 +38,15 @@ const maxKnownPaths = 2_000;
 /** Geometries read at a target: if none of these is in scope, others may be. */
 const geometriesSeen = 400;
 
-export async function* findUnknownTargets(reader: IndexReader, { spatial, scope, format }: Plan) {
+export async function* findUnknownTargets(
+  { indexed }: SearchEngine,
+  reader: IndexReader,
+  { spatial, scope, format }: Plan,
+) {
+  const hasPlace = (paths: readonly string[]) =>
+    indexed ? indexed.hasPlace(scope, paths) : isPlaceListed(reader, scope, paths);
   for (const [index, { constraint, paths }] of spatial.slice(0, maxConstraints).entries()) {
-    const keys = await readRegion(reader, { paths }, -1, geometriesSeen);
-    if (keys.length === geometriesSeen || (await selectSearched(reader, keys, scope)).length > 0) continue;
+    if (await hasPlace(paths)) continue;
     const known = (await sampleCatalogs(reader, scope)).flatMap(({ head, resources, offers }) => [
       ...format.geometries.find(JSON.parse(head).provider ?? null, roots.provider),
       ...resources.flatMap((text) => format.geometries.find(JSON.parse(text), roots.resource)),
@@ -57,6 +63,11 @@ export async function* findUnknownTargets(reader: IndexReader, { spatial, scope,
       close: [...new Set(close)].slice(0, maxNamed),
     });
   }
+}
+
+async function isPlaceListed(reader: IndexReader, scope: Scope, paths: readonly string[]) {
+  const keys = await readRegion(reader, { paths }, -1, geometriesSeen);
+  return keys.length === geometriesSeen || (await selectSearched(reader, keys, scope)).length > 0;
 }
 
 export async function* findUnknownPaths(reader: IndexReader, { filter, scope }: Plan) {

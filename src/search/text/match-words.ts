@@ -17,7 +17,7 @@ import type { IndexFormat } from '../entries/index-format.ts';
 
 // Looks words of a query up in the dictionary, through a cache.
 
-interface MatchedWord extends TextWord {
+export interface MatchedWord extends TextWord {
   /** The indexed words that are the word, a form of it, or the word in another script. */
   near: readonly WordMatch[];
   /** Where the dictionary does not have the word: those that begin with it, misspelt ones, and what may be parts of it. */
@@ -25,7 +25,7 @@ interface MatchedWord extends TextWord {
 }
 
 /** A lookup of a word in the dictionary. */
-interface Lookup {
+export interface Lookup {
   /** Under which its matches are kept. */
   name: string;
   words: readonly string[];
@@ -37,7 +37,7 @@ interface Lookup {
   select(candidates: readonly IndexedWord[]): WordMatch[];
 }
 
-interface IndexedWord {
+export interface IndexedWord {
   id: number;
   word: string;
 }
@@ -72,7 +72,7 @@ export async function matchFar(reader: IndexReader, words: readonly TextWord[], 
   return new Map(words.map((word, index) => [word, found.get(lookups[index]?.name ?? '') ?? []]));
 }
 
-function nearLookup(asked: TextWord, { typing }: IndexFormat, languages: readonly Language[]): Lookup {
+export function nearLookup(asked: TextWord, { typing }: IndexFormat, languages: readonly Language[]): Lookup {
   const { word, joins } = asked;
   const { beginning, maxLength, meaningOf } = nearForms(asked, languages);
   return {
@@ -82,7 +82,7 @@ function nearLookup(asked: TextWord, { typing }: IndexFormat, languages: readonl
   };
 }
 
-function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
+export function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
   const { word, isLast } = asked;
   const parts = partsOf(word).flat();
   const isBegun = isLast && word.length >= minBegun;

@@ -1,12 +1,12 @@
 import type { Language } from '../../languages.ts';
 import { textWords } from '../../rules/text/forms.ts';
-import { isKnown, splitCompounds, weighQuery } from '../../rules/text/rank.ts';
+import { isKnown, splitCompounds, type TextQuery, weighQuery } from '../../rules/text/rank.ts';
 import type { Directory, Run, WordMatch } from '../cache/caches.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { offerList, wordList } from '../lists/list-numbers.ts';
 import { openLists } from '../lists/read-lists.ts';
 import type { Tools } from '../tools.ts';
-import { countDocuments, matchFar, matchWords } from './match-words.ts';
+import { countDocuments, type MatchedWord, matchFar, matchWords } from './match-words.ts';
 
 /** The index entries of one word. */
 export interface WordEntry {
@@ -39,26 +39,37 @@ export async function readWords(tools: Tools, { text = '', format, languages }: 
   ]);
   const opened: Entries = new Map();
   const documentsOf = (word: string) => opened.get(word)?.documents ?? 0;
-  const count = (matches: readonly WordMatch[]) =>
-    matches.map((match) => ({ ...match, documents: documentsOf(match.word) }));
+  const count = (matches: readonly WordMatch[]) => countMatches(matches, documentsOf);
   const all = found.flatMap(({ near, far = [] }) => [...near, ...far]);
   await openEntries(tools, all, opened);
   const gone = found.filter(({ joins, near, far }) => !joins && !far && !isKnown(count(near)));
   const others = await matchFar(reader, gone, format);
   await openEntries(tools, [...others.values()].flat(), opened);
-  const words = found.map((asked) => {
-    const far = asked.far ?? others.get(asked) ?? [];
-    const isNear = ({ word }: WordMatch) => asked.near.some((match) => match.word === word);
-    const matches = [...asked.near, ...far.filter((match) => match.form !== 'part' && !isNear(match))];
-    return { word: asked.word, joins: asked.joins, matches: count(matches) };
-  });
-  const query = weighQuery(splitCompounds(words, documentsOf), documents);
+  const withFar = found.map((asked) => ({ ...asked, far: asked.far ?? others.get(asked) ?? [] }));
+  const query = weighWords(withFar, documentsOf, documents);
   const entries: Entries = new Map();
   for (const { word } of query.words.flatMap(({ variants }) => variants)) {
     const entry = opened.get(word);
     if (entry) entries.set(word, entry);
   }
   return { query, entries };
+}
+
+const countMatches = (matches: readonly WordMatch[], documentsOf: (word: string) => number) =>
+  matches.map((match) => ({ ...match, documents: documentsOf(match.word) }));
+
+/** Weighs the words of a query by how many of all documents have their matches. */
+export function weighWords(
+  found: readonly MatchedWord[],
+  documentsOf: (word: string) => number,
+  documents: number,
+): TextQuery {
+  const words = found.map(({ word, joins, near, far = [] }) => {
+    const isNear = ({ word: other }: WordMatch) => near.some((match) => match.word === other);
+    const matches = [...near, ...far.filter((match) => match.form !== 'part' && !isNear(match))];
+    return { word, joins, matches: countMatches(matches, documentsOf) };
+  });
+  return weighQuery(splitCompounds(words, documentsOf), documents);
 }
 
 /** Opens the lists of the words that are not open yet. */

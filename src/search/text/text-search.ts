@@ -1,4 +1,3 @@
-import type { Form } from '../../rules/text/forms.ts';
 import { type AskedWord, rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import type { IndexReader, Run } from '../cache/caches.ts';
 import { countMembers, headsOf, listMembers } from '../documents/members.ts';
@@ -142,19 +141,6 @@ export async function openText(tools: Tools, asked: AskedText) {
     gather,
     /** Ranks the resources that have one of the words, in the order of keys. */
     rank: (keys: Keys) => rankKeys(query, keys, postings('exactly')),
-    /** The words that a resource has, each with the indexed word that matched. */
-    async wordsOf(key: number) {
-      const words: { word: string; found: string; form: Form }[] = [];
-      for (const { word, rarity, variants } of query.words)
-        for (const variant of [...variants].sort((a, b) => b.weight - a.weight)) {
-          const only = { words: [{ word, rarity, variants: [variant] }] };
-          const hits = await rankKeys(only, Float64Array.of(key), postings('exactly'));
-          if (hits.length === 0) continue;
-          words.push({ word, found: variant.word, form: variant.form });
-          break;
-        }
-      return words;
-    },
     /** Like `gather`, but the best first within each batch. */
     async *best(wanted: Wanted): AsyncGenerator<Hit[]> {
       for await (const keys of gather())

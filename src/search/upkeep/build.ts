@@ -2,20 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { readRanged } from '../documents/read-ranged.ts';
 import { type IndexFormats, newestOf } from '../entries/index-format.ts';
 import {
   countLeft,
+  findByState,
   type GenerationRow,
   lockGenerations,
   readBuildState,
-  readInUse,
   readWritten,
   schemaOf,
   type WrittenGeneration,
 } from '../generations/in-use.ts';
 import { isAlive } from '../generations/processes.ts';
 import { kindOf, rangeOf } from '../keys.ts';
-import { readRanged } from '../write/document-rows.ts';
 import { createIndexChanges } from '../write/index-changes.ts';
 import { createLease } from './lease.ts';
 
@@ -32,7 +32,10 @@ import { createLease } from './lease.ts';
 const everyMs = { look: 100, log: 10_000 };
 /** Longer than one step takes. A process that died loses the lease within 30 s, as it loses all work (ARCHITECTURE.md, principle 4). */
 const leaseMs = 30_000;
-const leaseRow = { table: 'discovery.generation', where: `state = 'in use'` };
+const leaseRow = {
+  table: 'discovery.generation',
+  where: `number = (select min(number) from discovery.generation where state <> 'retired')`,
+};
 /** Documents and catalogs of one transaction; a larger catalog is one by itself. */
 const atOnce = { documents: 2_000, catalogs: 100 };
 /** The build rests so long for each millisecond that it works: searches and writes come first. */
@@ -51,8 +54,10 @@ interface BuildContext {
 export async function buildOutdated(context: BuildContext, signal: AbortSignal): Promise<void> {
   const { database, formats, graceMs } = context;
   await dropRetired(database, graceMs);
-  if ((await readInUse(database)).version < newestOf(formats).version)
-    await beginGeneration(database, formats, { isForVersion: true });
+  const { inUse } = await readBuildState(database);
+  // After a time with another index (upkeep/feed-index.ts) there is none.
+  if (inUse === undefined || inUse.version < newestOf(formats).version)
+    await beginGeneration(database, formats, { isForVersion: inUse !== undefined });
   const { building, left } = await readBuildState(database);
   const gauge = context.metrics?.gauge(
     'signpost_index_outdated_catalogs',
@@ -72,14 +77,20 @@ export async function beginGeneration(
   const { version } = newestOf(formats);
   await database.transaction(async (tx) => {
     await lockGenerations(tx);
-    const found = await tx.first<{ next: number; isBuilding: boolean; inUse: number; hasOlder: boolean }>(
-      `select max(number) + 1 as next, bool_or(state = 'building') as "isBuilding", max(version) filter (where state = 'in use') as "inUse",
+    const found = await tx.first<{
+      next: number | null;
+      isBuilding: boolean | null;
+      inUse: number | null;
+      hasOlder: boolean;
+    }>(
+      `select greatest(max(number), (select max(generation) from discovery.catalog)) + 1 as next, bool_or(state = 'building') as "isBuilding", max(version) filter (where state = 'in use') as "inUse",
          exists (select from discovery.index_process where version < $1 and ${isAlive}) as "hasOlder"
        from discovery.generation`,
       [version],
     );
-    const { next = 1, isBuilding = false, inUse = 0, hasOlder = false } = found ?? {};
-    if (isBuilding || (isForVersion && (inUse >= version || hasOlder))) return;
+    const { isBuilding, inUse, hasOlder = false } = found ?? {};
+    const next = found?.next ?? 1;
+    if (isBuilding || (isForVersion && ((inUse ?? 0) >= version || hasOlder))) return;
     await tx.query('select discovery.create_index($1)', [schemaOf(next)]);
     const insert = `insert into discovery.generation (number, version, state) values ($1, $2, 'building')`;
     await tx.query(insert, [next, version]);
@@ -147,7 +158,7 @@ export async function buildCatalog(
 ): Promise<number> {
   const range = rangeOf(catalogKey);
   for (let count = 0; ; ) {
-    const documents = await readRanged(tx, range, documentsAtOnce);
+    const documents = await readRanged(tx, [range], documentsAtOnce);
     const changes = createIndexChanges(generation);
     for (const { key, text } of documents) changes.add(key, undefined, JSON.parse(text));
     await changes.write(tx);
@@ -161,7 +172,7 @@ export async function buildCatalog(
 export async function switchTo(tx: Transaction, number: number): Promise<boolean> {
   await lockGenerations(tx);
   if ((await countLeft(tx, number)) > 0) return false;
-  if ((await readInUse(tx)).number === number) return true;
+  if ((await findByState(tx, 'in use'))?.number === number) return true;
   const setState = (state: string) => `update discovery.generation set state = '${state}', since = now()`;
   await tx.query(`${setState('retired')} where state = 'in use'`);
   await tx.query(`${setState('in use')} where number = $1`, [number]);
@@ -169,7 +180,7 @@ export async function switchTo(tx: Transaction, number: number): Promise<boolean
 }
 
 /** Drops generations that no search reads any more. */
-async function dropRetired(database: Database, graceMs: number): Promise<void> {
+export async function dropRetired(database: Database, graceMs: number): Promise<void> {
   const numbers = await database.column<number>(
     `select number from discovery.generation where state = 'retired' and since < now() - $1 * interval '1 millisecond'`,
     [graceMs],
@@ -191,7 +202,7 @@ export async function rebuildIndex(context: BuildContext, onProgress?: (done: Pr
     Object.assign(total, done);
     onProgress?.(total);
   };
-  while (building && (await readInUse(database)).number < building.number) {
+  while (building && ((await findByState(database, 'in use'))?.number ?? 0) < building.number) {
     await buildAll(context, building, { restShare: 0, onProgress: note });
     await delay(everyMs.look);
   }

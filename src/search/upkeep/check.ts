@@ -3,6 +3,7 @@ import type { Json } from '../../protocol/json.ts';
 import { arraysOf, bigintArray, integerArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { listOf } from '../documents/members.ts';
+import { type RangedDocument, readRanged } from '../documents/read-ranged.ts';
 import { hash53 } from '../entries/attributes.ts';
 import { entriesOfDocument } from '../entries/document-entries.ts';
 import type { IndexFormats } from '../entries/index-format.ts';
@@ -14,7 +15,7 @@ import { removeRange } from '../lists/remove.ts';
 import { entriesOf, readRange, unshare } from '../lists/runs.ts';
 import { type GeometryRow, readGeometryRows } from '../spatial/write-geometries.ts';
 import { addWords, findWords } from '../text/dictionary.ts';
-import { addTargets, forgetTargets, type RangedDocument, readRanged } from '../write/document-rows.ts';
+import { addTargets, forgetTargets } from '../write/document-rows.ts';
 import { geometryRows, listEntries } from '../write/index-changes.ts';
 import { buildCatalog } from './build.ts';
 
@@ -44,7 +45,7 @@ export interface Checked {
 }
 
 export interface Difference {
-  what: 'list' | 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
+  what: 'document' | 'list' | 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
   kind: 'missing' | 'surplus';
   key: number;
   generation: number;
@@ -87,7 +88,7 @@ async function checkSlice(tx: Transaction, formats: IndexFormats, { from, end }:
   while (slice.rest !== undefined && slice.documents < atOnce) {
     const part: KeyRange = { from: slice.rest, end };
     const limit = Math.min(parsedAtOnce, atOnce - slice.documents);
-    const documents = await readRanged(tx, part, limit);
+    const documents = await readRanged(tx, [part], limit);
     slice.rest = documents.length < limit ? undefined : (documents.at(-1)?.key ?? 0) + 1;
     slice.documents += documents.length;
     for (const { generation, comparison } of checks) {

@@ -1,13 +1,14 @@
 import type { Json } from '../../protocol/json.ts';
 import { findFailedConditions } from '../../rules/filters/describe-condition.ts';
 import type { Form } from '../../rules/text/forms.ts';
+import type { TextQuery } from '../../rules/text/rank.ts';
+import { matchSubjects } from '../confirm/match-subjects.ts';
+import type { Subject } from '../confirm/read-subjects.ts';
 import { selectByCatalogs } from '../filter/evaluate-filter.ts';
 import type { FilterPlan } from '../filter/plan.ts';
 import type { Hit } from '../hit.ts';
 import type { Plan } from '../plan.ts';
 import type { SpatialPlan } from '../spatial/constraint.ts';
-import { openPlace } from '../spatial/place.ts';
-import { openText } from '../text/text-search.ts';
 import type { Tools } from '../tools.ts';
 import type { IndexedResource } from './asked-resource.ts';
 
@@ -53,28 +54,35 @@ function describeValues(got: Record<string, Json>): string {
   return values.join(', ') || 'it compares no member of the resource';
 }
 
-export async function checkSpatial(tools: Tools, spatial: SpatialPlan, key: number): Promise<Check> {
+export async function checkSpatial(tools: Tools, plan: Plan, spatial: SpatialPlan, subject: Subject) {
   const { constraint } = spatial;
   const { operator, quantifier, targets, distanceMeters } = constraint;
-  const hits = await holdAgainst(tools, spatial, key);
+  const hits = await holdAgainst(tools, plan, spatial, subject);
   const anywhere = { operator: 'S_DWITHIN', quantifier: 'ANY', distanceMeters: anywhereMeters } as const;
-  const around = await holdAgainst(tools, { ...spatial, constraint: { ...constraint, ...anywhere } }, key);
+  const everywhere = { ...spatial, constraint: { ...constraint, ...anywhere } };
+  const around = await holdAgainst(tools, plan, everywhere, subject);
   const meters = around?.distance;
   const far = meters === undefined ? '' : ` It is ${describeDistance(meters)} away.`;
   const asked = `${operator}${quantifier === 'ANY' ? '' : ` (${quantifier})`}${
     distanceMeters === undefined ? '' : ` ${describeDistance(distanceMeters)}`
   }`;
   const got = meters === undefined ? {} : { got: { distanceMeters: Math.round(meters) } };
-  if (hits) return { check: 'spatial', ok: true, detail: `${asked} holds.${far}`, ...got };
+  const check = 'spatial' as const;
+  if (hits) return { check, ok: true, detail: `${asked} holds.${far}`, ...got };
   const detail = around
     ? `${asked} does not hold.${far}`
     : `It has no geometry at ${targets.join(' or ')}, nor has its provider or an offer of its catalog on it.`;
-  return { check: 'spatial', ok: false, detail, ...got };
+  return { check, ok: false, detail, ...got };
 }
 
-async function holdAgainst(tools: Tools, spatial: SpatialPlan, key: number): Promise<Hit | undefined> {
-  const { check } = await openPlace(tools, [spatial], { isBesideOthers: true, countUpTo: 1 });
-  return (await check(Float64Array.of(key)))[0];
+async function holdAgainst(
+  tools: Tools,
+  { format }: Plan,
+  spatial: SpatialPlan,
+  subject: Subject,
+): Promise<Hit | undefined> {
+  const [hit] = await matchSubjects(tools, { format, spatial: [spatial] }, undefined, [subject]);
+  return hit;
 }
 
 function describeDistance(meters: number): string {
@@ -82,10 +90,24 @@ function describeDistance(meters: number): string {
 }
 
 /** One word is enough to be found. */
-export async function checkText(tools: Tools, plan: Plan, key: number): Promise<Check> {
-  const search = await openText(tools, plan);
-  const rank = (await search.rank(Float64Array.of(key)))[0]?.rank;
-  const found = await search.wordsOf(key);
+export async function checkText(
+  tools: Tools,
+  plan: Plan,
+  query: TextQuery,
+  subject: Subject,
+): Promise<Check> {
+  const rankBy = async (asked: TextQuery) => {
+    const [hit] = await matchSubjects(tools, { format: plan.format, spatial: [] }, asked, [subject]);
+    return hit?.rank;
+  };
+  const rank = await rankBy(query);
+  const found: { word: string; found: string; form: Form }[] = [];
+  for (const { word, rarity, variants } of rank === undefined ? [] : query.words)
+    for (const variant of [...variants].sort((a, b) => b.weight - a.weight)) {
+      if ((await rankBy({ words: [{ word, rarity, variants: [variant] }] })) === undefined) continue;
+      found.push({ word, found: variant.word, form: variant.form });
+      break;
+    }
   const words = plan.format.tokenizer.query(plan.text ?? '').slice(0, maxWords);
   const detail =
     rank !== undefined

@@ -1,11 +1,10 @@
 import { maxLimit } from '../../rules/discover/page-answer.ts';
 import { isWithin } from '../../rules/time-period.ts';
-import { refreshCaches } from '../cache/invalidation.ts';
+import { readSubjects } from '../confirm/read-subjects.ts';
 import { createDeadline, withinDeadline } from '../deadline.ts';
 import { type Evaluation, evaluating } from '../evaluation.ts';
-import { findHits } from '../find-hits.ts';
 import type { Plan, Question } from '../plan.ts';
-import { openCaches, openSearch, type SearchEngine } from '../search.ts';
+import { findMatches, openSearch, readQuery, refreshIndex, type SearchEngine } from '../search.ts';
 import type { Tools } from '../tools.ts';
 import { createTrace } from '../trace.ts';
 import { type AskedResource, findIndexed, type IndexedResource } from './asked-resource.ts';
@@ -30,7 +29,7 @@ export async function explainResource(
 ): Promise<Why> {
   const deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS);
   const explain = async (evaluation: Evaluation): Promise<Why> => {
-    await refreshCaches(openCaches(engine, deadline), { mayLag: false });
+    await refreshIndex(engine, deadline, { mayLag: false });
     const trace = createTrace();
     const { tools, plan } = await openSearch(engine, question, { deadline, evaluation, trace });
     const [resource, ...others] = await findIndexed(tools.reader, asked);
@@ -38,11 +37,13 @@ export async function explainResource(
     const { catalogId, owner } = resource;
     const checks = [indexed(resource, others), ...checkScope(plan, resource)];
     if (plan.filter) checks.push(await checkFilter(tools, plan.filter, resource));
-    for (const spatial of plan.spatial) checks.push(await checkSpatial(tools, spatial, resource.key));
-    if (plan.text) checks.push(await checkText(tools, plan, resource.key));
+    const [subject] = await readSubjects(tools.reader, [resource.key], { now: plan.scope.now });
+    if (!subject) return { checks: [notIndexed(asked)] };
+    for (const spatial of plan.spatial) checks.push(await checkSpatial(tools, plan, spatial, subject));
+    if (plan.text) checks.push(await checkText(tools, plan, await readQuery(engine, tools, plan), subject));
     const why = { resource: { id: asked.id, catalogId, owner }, checks };
     if (checks.some(({ ok }) => !ok)) return why;
-    const rank = await findRank(tools, plan, resource.key);
+    const rank = await findRank(engine, tools, plan, resource.key);
     return { ...why, checks: [...checks, checkPage(plan, rank)], ...(rank !== undefined && { rank }) };
   };
   return withinDeadline(() => evaluating(engine.threads, { deadline }, explain));
@@ -118,9 +119,15 @@ function clock(ms: number): string {
 }
 
 /** Undefined where more match than are counted, and it is not among the first. */
-async function findRank(tools: Tools, plan: Plan, key: number): Promise<number | undefined> {
+async function findRank(
+  engine: SearchEngine,
+  tools: Tools,
+  plan: Plan,
+  key: number,
+): Promise<number | undefined> {
   let before = 0;
-  for await (const hits of findHits(tools, { ...plan, paging: { limit: maxLimit } })) {
+  for await (const hits of findMatches(engine, tools, { ...plan, paging: { limit: maxLimit } })) {
+    if (typeof hits === 'number') return undefined;
     const at = hits.findIndex((hit) => hit.key === key);
     if (at >= 0) return before + at + 1;
     before += hits.length;

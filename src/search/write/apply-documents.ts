@@ -2,6 +2,8 @@ import { createBreaks } from '../../breaks.ts';
 import type { Offer, Resource } from '../../protocol/catalog.ts';
 import { schemaTypesOfOffer, schemaTypesOfResource } from '../../rules/match.ts';
 import type { Transaction } from '../../storage/database.ts';
+import { entriesOfDocument } from '../entries/document-entries.ts';
+import { indexFormats, newestOf } from '../entries/index-format.ts';
 import type { WrittenGeneration } from '../generations/in-use.ts';
 import { type Target, validityRow } from './catalog-rows.ts';
 import {
@@ -76,14 +78,17 @@ function addStep(
   old: object | undefined,
 ): void {
   const { generations, incoming, unindexed } = target;
-  for (const generation of generations) {
-    const entries = changes.get(generation)?.add(key, old, written?.document, incoming);
-    if (generation === generations[0])
-      for (const path of entries?.unindexed ?? []) unindexed.push({ ...(id !== undefined && { id }), path });
-  }
+  const [entries] = generations.map((each) => changes.get(each)?.add(key, old, written?.document, incoming));
+  // Where no list is written, the index is made of documents later.
+  const made = written && generations.length === 0 ? entriesOf(kind, written.document, incoming) : entries;
+  for (const path of made?.unindexed ?? []) unindexed.push({ ...(id !== undefined && { id }), path });
   if (kind === 'catalog') return;
   if (old) countSchemaTypes(kind, target, old, -1);
   if (written) countSchemaTypes(kind, target, written.document, 1);
+}
+
+function entriesOf(kind: Step['kind'], document: object, options: Target['incoming']) {
+  return entriesOfDocument(newestOf(indexFormats), kind, document, options);
 }
 
 function countSchemaTypes(kind: DocumentKind, { row }: Target, document: object, by: 1 | -1): void {

@@ -1,6 +1,6 @@
 import { arraysOf, bigintArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
-import { type KeyRange, keyOf, lastNumbers } from '../keys.ts';
+import { keyOf, lastNumbers } from '../keys.ts';
 import type { ValidityRow } from './catalog-rows.ts';
 
 // The tables of resources and offers, written in bulk. The writer has read the digests before, and names only documents that changed.
@@ -41,27 +41,6 @@ export async function readDocuments(queryable: Queryable, kind: DocumentKind, ke
     { prepared: true },
   );
   return new Map(rows.map(({ key, document }): [number, object] => [key, JSON.parse(document)]));
-}
-
-export interface RangedDocument {
-  key: number;
-  text: string;
-  /** The newest generation of the index that its catalog is in. */
-  generation: number;
-}
-
-/** The first documents of a range of keys, in order; the head of a catalog is one. */
-export function readRanged(queryable: Queryable, { from, end }: KeyRange, limit: number) {
-  const ofKind = (kind: DocumentKind) =>
-    `select key, document::json from discovery.${kind} where key >= $1::bigint and key < $2::bigint order by key limit $3`;
-  return queryable.rows<RangedDocument>(
-    `select every.key, document::text as text, generation from (
-       (${ofKind('resource')}) union all (${ofKind('offer')})
-       union all (select key << 26, head from discovery.catalog
-         where key >= ($1::bigint + (1 << 26) - 1) >> 26 and key < ($2::bigint + (1 << 26) - 1) >> 26 and provider_id <> '' order by key limit $3)
-     ) as every join discovery.catalog on catalog.key = every.key >> 26 order by every.key limit $3`,
-    [from, end, limit],
-  );
 }
 
 /** How many resources and offers catalogs have, by their keys. */

@@ -37,11 +37,18 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'schemas/schema-fetcher.ts': ['forgets an answer in memory'],
   'search/upkeep/build.ts': ['between two steps of a build', 'part of a command'],
   'search/generations/processes.ts': [/^with forgotten as \(delete from discovery.index_process/],
+  'search/opensearch/client.ts': ['part of a request'],
   'search/port.ts': [
     /^select number from discovery.generation where state = 'retired'/,
     /^select key, json_build_array\(type/,
     /^delete from discovery.change/,
   ],
+  // Not in a process of the roles unless SEARCH_INDEX is opensearch.
+  'search/upkeep/feed-index.ts': Array(3).fill(
+    'reads the row of the index, the change feed from there, and the queue',
+  ),
+  'search/upkeep/feed.ts': ['part of a transaction'],
+  'search/upkeep/maintain-fed.ts': ['part of a command'],
   'search/upkeep/walk-lists.ts': [/from discovery.run_number/, /^with seen .* from index_1.run/],
   'storage/batch.ts': ['part of a request'],
   'storage/database.ts': ['before a transaction is tried again', 'a function of PostgreSQL'],

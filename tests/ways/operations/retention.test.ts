@@ -203,6 +203,8 @@ const bounded: Record<string, string> = {
   'discovery.feed': settingsOnly,
   'discovery.pull_answer': 'one for each feed',
   'discovery.listing': 'one for each feed and catalog',
+  'discovery.external_index': oneRow,
+  'discovery.external_change': 'changed catalogs; deleted when OpenSearch has them',
   'discovery.unsettled': 'changed catalogs; deleted within seconds, when it is settled whose copy counts',
   'discovery.pulled_item': 'ids of one catalog for each feed; deleted when its last part has come',
   'discovery.presence': oneRow,

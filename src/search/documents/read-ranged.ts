@@ -1,0 +1,25 @@
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { KeyRange } from '../keys.ts';
+
+export interface RangedDocument {
+  key: number;
+  text: string;
+  /** The newest generation of the index that its catalog is in. */
+  generation: number;
+}
+
+/** The first documents of some ranges of keys, in order; the head of a catalog is one. */
+export function readRanged(queryable: Queryable, ranges: readonly KeyRange[], limit: number) {
+  const ofKind = (kind: 'resource' | 'offer') =>
+    `select key, document::json from discovery.${kind} where key >= low and key < high order by key limit $3`;
+  return queryable.rows<RangedDocument>(
+    `select every.key, document::text as text, generation
+     from unnest($1::bigint[], $2::bigint[]) as wanted (low, high) cross join lateral (
+       (${ofKind('resource')}) union all (${ofKind('offer')})
+       union all (select key << 26, head from discovery.catalog
+         where key >= (low + (1 << 26) - 1) >> 26 and key < (high + (1 << 26) - 1) >> 26 and provider_id <> '' order by key limit $3)
+     ) as every join discovery.catalog on catalog.key = every.key >> 26 order by every.key limit $3`,
+    [bigintArray(ranges.map(({ from }) => from)), bigintArray(ranges.map(({ end }) => end)), limit],
+  );
+}

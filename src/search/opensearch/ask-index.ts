@@ -1,0 +1,158 @@
+import { mapBox } from '../../rules/geometry/map-box.ts';
+import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
+import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
+import { bandOf, limitVariants, type TextQuery } from '../../rules/text/rank.ts';
+import type { Scope } from '../documents/scope.ts';
+import type { Source } from '../filter/plan.ts';
+import type { Plan } from '../plan.ts';
+import { isRadius, type SpatialPlan } from '../spatial/constraint.ts';
+import { envelopeOf, everyNetwork, factText, numberText, objectFact, placeFact, slotOf } from './document.ts';
+import { anyPlace } from './indexes.ts';
+
+// A plan as one question to OpenSearch. It finds all that match, sometimes more.
+
+export interface IndexQuestion {
+  query: object;
+  sort: object[];
+  /** What each hit is sorted by, before its key. */
+  sortedBy: readonly ('band' | 'wide' | 'distance' | 'rank')[];
+  /** The answer is in the order of distances. Where these are not sorted by, all hits have to be measured. */
+  hasDistance: boolean;
+  /** It finds nothing else, but for rounded coordinates, and for geometries that are not points. */
+  isExact: boolean;
+}
+
+/** A constraint with the box around its geometry. */
+export type PlacedConstraint = SpatialPlan & { around: SphereBox };
+
+export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?: TextQuery): IndexQuestion {
+  const { scope, filter } = plan;
+  const { catalog, resource, offer } = filter?.lookups ?? {};
+  const lookups = [catalog, resource, offer].flatMap((lookup) => (lookup ? findSource(lookup.source) : []));
+  const clauses = [...askScope(scope), ...lookups, ...places.map(findPlace)];
+  const radius = places.find(isRadius);
+  const measured = radius && measure(radius);
+  const words = text && (radius ? findBand(text) : findRank(text));
+  const sortedBy = [
+    ...(text ? [radius ? ('band' as const) : ('rank' as const)] : []),
+    ...(measured ? (['wide', 'distance'] as const) : []),
+  ];
+  // Which conditions one offer satisfies, the index does not tell from what several do.
+  const isOfOneOffer = offer === undefined || (offer.exact && 'list' in offer.source);
+  const isOfOffers = filter?.isOfOffers === true;
+  return {
+    query: { bool: { filter: clauses, ...(words && { must: words }) } },
+    sort: [...(text ? [{ _score: 'desc' }] : []), ...(measured ?? []), { key: 'asc' }],
+    sortedBy,
+    hasDistance: radius !== undefined,
+    isExact:
+      (filter === undefined || filter.exact) &&
+      (!isOfOffers || (offer !== undefined && isOfOneOffer)) &&
+      (radius === undefined || measured !== undefined) &&
+      places.every((place) => isRadius(place) && place.constraint.quantifier === 'ANY' && isPoint(place)),
+  };
+}
+
+/** What a search in this scope looks at. */
+export function askScope({ networkId, schemaContext }: Scope): object[] {
+  return [
+    { term: { live: true } },
+    ...(networkId === undefined ? [] : [{ terms: { networks: [networkId, everyNetwork] } }]),
+    ...(schemaContext.length === 0 ? [] : [{ terms: { schemas: schemaContext } }]),
+  ];
+}
+
+function findSource(source: Source): object {
+  switch (source.kind) {
+    case 'fact':
+      return { term: { facts: factText(source.list) } };
+    case 'column': {
+      const { least, most } = source.range;
+      if (least > most) return { match_none: {} };
+      const bounds = { gte: numberText(source.list, least), lte: numberText(source.list, most) };
+      return { range: { numbers: bounds } };
+    }
+    case 'any':
+      return anyOf(source.sources.map(findSource));
+    case 'all':
+      return { bool: { filter: source.sources.map(findSource) } };
+    case 'unless objects':
+      return anyOf([findSource(source.source), { terms: { facts: source.paths.map(objectFact) } }]);
+  }
+}
+
+function anyOf(queries: readonly object[]): object {
+  if (queries.length === 0) return { match_none: {} };
+  return { bool: { should: queries, minimum_should_match: 1 } };
+}
+
+/** Everything whose boxes may satisfy the constraint; where no box bounds that, everything with a geometry there. */
+function findPlace({ constraint, paths, around }: PlacedConstraint): object {
+  const { operator, distanceMeters = 0, quantifier, geometry } = constraint;
+  const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
+  if (box === undefined) return anyOf([{ terms: { facts: paths.map(placeFact) } }]);
+  const { west, north, east, south } = mapBox(box);
+  const bounds = { top_left: [west, north], bottom_right: [east, south] };
+  const envelope = envelopeOf({ west, north, east, south });
+  const isRound = operator === 'S_DWITHIN' && geometry.type === 'Point';
+  return anyOf(
+    [...new Set(paths.map(slotOf))].flatMap((slot) => [
+      isRound
+        ? {
+            geo_distance: {
+              distance: `${distanceMeters + slackMeters}m`,
+              [`at_${slot}`]: geometry.coordinates.slice(0, 2),
+            },
+          }
+        : { geo_bounding_box: { [`at_${slot}`]: bounds } },
+      { geo_shape: { [`area_${slot}`]: { shape: envelope, relation: 'intersects' } } },
+    ]),
+  );
+}
+
+/** OpenSearch rounds coordinates to a centimetre. */
+export const slackMeters = 0.05;
+
+function isPoint({ constraint }: SpatialPlan): boolean {
+  return constraint.geometry.type === 'Point';
+}
+
+/** The nearest first; undefined where the index has no distances. */
+function measure({ constraint: { geometry }, paths }: SpatialPlan): object[] | undefined {
+  if (geometry.type !== 'Point') return undefined;
+  const slots = [...new Set(paths.map(slotOf))];
+  const slot = slots.length === 1 ? slots[0] : anyPlace;
+  const from = { [`at_${slot}`]: geometry.coordinates.slice(0, 2), order: 'asc', mode: 'min', unit: 'm' };
+  return [{ [`wide_${slot}`]: { order: 'desc', missing: 0 } }, { _geo_distance: from }];
+}
+
+/** Most words that one question asks of: OpenSearch refuses more than 1,024 conditions. */
+const maxVariants = 900;
+
+/** The score is the rank. */
+function findRank(text: TextQuery): object {
+  return anyOf(
+    limitVariants(text, maxVariants).map(({ variants }) => ({
+      dis_max: {
+        queries: variants.map(({ word, weight }) => hasWord(word, { linear: {}, boost: weight / 100 })),
+      },
+    })),
+  );
+}
+
+/** The score is the band. */
+function findBand(text: TextQuery): object {
+  return anyOf(
+    limitVariants(text, maxVariants).map(({ variants, rarity }) => ({
+      dis_max: {
+        queries: variants.map(({ word, form }) => ({
+          constant_score: { filter: hasWord(word), boost: bandOf(rarity, form === 'exact') },
+        })),
+      },
+    })),
+  );
+}
+
+function hasWord(word: string, how: object = {}): object {
+  return { rank_feature: { field: `words.${word}`, ...how } };
+}

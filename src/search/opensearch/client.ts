@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../../config.ts';
+import { exchange, startDeadline } from '../../http/exchange.ts';
+import { Agent } from '../../http/undici.ts';
+import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
+
+// Requests to OpenSearch. Any node can answer any request: if one does not, the next is asked. All requests may be repeated: what is written has a version (feed.ts).
+
+export type OpenSearch = ReturnType<typeof connectOpenSearch>;
+
+interface Asked {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  /** An object, or JSON texts, each of which is sent as a line. */
+  body?: object | readonly string[];
+  timeoutMs?: number;
+}
+
+const connections = 32;
+const defaultTimeoutMs = 60_000;
+/** A node that did not answer is asked last for so long. */
+const restMs = 5_000;
+/** A cluster that lost a node needs a moment: all nodes are asked again after this, as long as there is time. */
+const againMs = 200;
+const againWithinMs = 3_000;
+/** The node is overloaded, starting, or lacks a shard. */
+const unavailable = [429, 502, 503, 504];
+
+export function connectOpenSearch(config: Config) {
+  const { OPENSEARCH_URL: nodes, OPENSEARCH_CA_FILE: caFile, OPENSEARCH_PREFIX: prefix } = config;
+  const ca = caFile === undefined ? undefined : readFileSync(caFile);
+  const agent = new Agent({ connections, ...(ca && { connect: { ca } }) });
+  const authorization = authorize(config);
+  const failedAt = new Map<string, number>();
+  let next = 0;
+
+  function inOrder(): string[] {
+    next = (next + 1) % nodes.length;
+    const turned = [...nodes.slice(next), ...nodes.slice(0, next)];
+    const isResting = (node: string) => performance.now() - (failedAt.get(node) ?? -restMs) < restMs;
+    return [...turned.filter((node) => !isResting(node)), ...turned.filter(isResting)];
+  }
+
+  async function send(node: string, path: string, { method = 'POST', body }: Asked, timeoutMs: number) {
+    const isLines = Array.isArray(body);
+    const url = new URL(node);
+    const deadline = startDeadline(url, { timeoutMs });
+    const request = {
+      ...{ origin: url.origin, method, path: `${url.pathname.replace(/\/$/, '')}${path}` },
+      headers: {
+        ...(authorization && { authorization }),
+        ...(body && { 'content-type': isLines ? 'application/x-ndjson' : 'application/json' }),
+      },
+      ...(body && { body: isLines ? `${body.join('\n')}\n` : JSON.stringify(body) }),
+    };
+    const limitBody = () => ({ maxBytes: Number.POSITIVE_INFINITY });
+    return exchange(agent, request, { deadline, limitBody }).finally(deadline.clear);
+  }
+
+  return {
+    prefix,
+    shards: config.OPENSEARCH_SHARDS,
+    /** Throws SearchIndexUnavailable where no node answers in time, and RefusedByOpenSearch. */
+    async ask<T = unknown>(path: string, asked: Asked = {}): Promise<T> {
+      const { timeoutMs = defaultTimeoutMs } = asked;
+      const end = performance.now() + timeoutMs;
+      const giveUpAt = Math.min(end, performance.now() + againWithinMs);
+      for (;;) {
+        let problem: unknown;
+        for (const node of inOrder()) {
+          try {
+            const { status, body } = await send(node, path, asked, Math.max(1, end - performance.now()));
+            const text = body.toString();
+            if (status < 400) return text === '' ? (undefined as T) : JSON.parse(text);
+            if (!unavailable.includes(status)) throw new RefusedByOpenSearch(status, text);
+            problem = new RefusedByOpenSearch(status, text);
+          } catch (error) {
+            if (error instanceof RefusedByOpenSearch) throw error;
+            problem = error;
+          }
+          failedAt.set(node, performance.now());
+          if (performance.now() >= end) break;
+        }
+        if (performance.now() + againMs >= giveUpAt) throw new SearchIndexUnavailable(problem);
+        await delay(againMs);
+      }
+    },
+    close: () => agent.close(),
+  };
+}
+
+function authorize({
+  OPENSEARCH_API_KEY: key,
+  OPENSEARCH_USER: user,
+  OPENSEARCH_PASSWORD: password = '',
+}: Config): string | undefined {
+  if (key !== undefined) return `ApiKey ${key}`;
+  return user && `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
+/** A request that OpenSearch does not accept. */
+export class RefusedByOpenSearch extends Error {
+  override readonly name = 'RefusedByOpenSearch';
+  readonly status: number;
+
+  constructor(status: number, answer: string) {
+    super(`OpenSearch answered ${status}: ${answer.slice(0, 500)}`);
+    this.status = status;
+  }
+}

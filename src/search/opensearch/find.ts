@@ -1,0 +1,164 @@
+import { compareStanding } from '../../rules/discover/order.ts';
+import { maxLimit, neededCount } from '../../rules/discover/page-answer.ts';
+import type { TextQuery } from '../../rules/text/rank.ts';
+import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
+import { confirmHits } from '../confirm/match-subjects.ts';
+import type { Scope } from '../documents/scope.ts';
+import { type Hit, hitsOf, sortHits } from '../hit.ts';
+import type { Plan } from '../plan.ts';
+import { findBox } from '../spatial/constraint.ts';
+import type { Tools } from '../tools.ts';
+import { askIndex, askScope, type IndexQuestion, slackMeters } from './ask-index.ts';
+import { type OpenSearch, RefusedByOpenSearch } from './client.ts';
+import { placeFact } from './document.ts';
+import { maxResults } from './indexes.ts';
+
+// A search in OpenSearch: one question gives the first hits in their order, and how many there are. Each hit is compared with the documents (confirm.ts), which may put it further back: so it comes out when
+// nothing that was not read yet can come before it.
+
+/** Hits that are compared at a time where all have to be. */
+const comparedAtOnce = 1_000;
+/** Hits beyond the page that are read with it: they may change places with its last ones. */
+const beyondPage = { usual: 1, banded: 10 };
+/** Ranks of OpenSearch have seven digits. */
+const relativeSlack = 1e-6;
+
+/** Hits in the order of the answer, part by part, and how many more there are. */
+export async function* findIndexedHits(
+  { client, readQuery }: { client: OpenSearch; readQuery(tools: Tools, plan: Plan): Promise<TextQuery> },
+  tools: Tools,
+  plan: Plan,
+  { isFirst = false } = {},
+): AsyncGenerator<Hit[] | number> {
+  const { deadline, trace } = tools;
+  const text =
+    plan.text === undefined ? undefined : await trace.time('read words', () => readQuery(tools, plan));
+  if (text?.words.every(({ variants }) => variants.length === 0)) return;
+  const places = await Promise.all(
+    plan.spatial.map(async (each) => ({ ...each, around: await findBox(tools, each) })),
+  );
+  const question = askIndex(plan, places, text);
+  const { limit = maxLimit, offset = 0 } = plan.paging;
+  const isBanded = question.sortedBy.includes('band');
+  const needed = neededCount(plan.paging);
+  const wanted = offset + limit;
+  const first = question.isExact
+    ? wanted + (isBanded ? beyondPage.banded : beyondPage.usual)
+    : comparedAtOnce;
+  const size = Math.min(first, maxResults);
+  let pending: Hit[] = [];
+  let [read, sent] = [0, 0];
+  for (let after: unknown[] | undefined; ; ) {
+    deadline.check();
+    const ask = () => askPage(client, question, { size, needed, after, timeoutMs: deadline.remainingMs() });
+    const { total, hits } = await trace.time('ask OpenSearch', ask, (found) => ({
+      hits: found.hits.length,
+      total: found.total,
+    }));
+    const keys = hits.map(({ sort }) => sort.at(-1) as number);
+    const confirm = () =>
+      isCheckedOnPage(plan, question) && isFirst ? hitsOf(keys) : confirmHits(tools, plan, text, keys);
+    const confirmed = await trace.time(
+      'compare documents',
+      async () => confirm(),
+      (found) => ({ left: found.length }),
+    );
+    pending = sortHits([...pending, ...confirmed]);
+    read += hits.length;
+    const last = hits.at(-1);
+    const isAll = hits.length < size || last === undefined;
+    const bound = isAll ? undefined : readBound(question, last);
+    const settled = bound ? pending.filter((hit) => isSettled(hit, bound)) : pending;
+    pending = pending.slice(settled.length);
+    sent += settled.length;
+    yield settled;
+    if (isAll) return;
+    after = last.sort;
+    // Only counted: what was read and is not settled matches, too.
+    if (question.isExact && sent >= wanted && !bound?.isWide) return yield total - read + pending.length;
+  }
+}
+
+/** Whoever reads the page sees what has changed, and asks again: then hits are compared before. */
+function isCheckedOnPage({ filter, spatial, text }: Plan, { isExact }: IndexQuestion): boolean {
+  const isOfResources =
+    filter === undefined || (filter.check && !filter.lookups.catalog && !filter.isOfOffers);
+  return isExact && isOfResources === true && spatial.length === 0 && text === undefined;
+}
+
+/** A version of the index, or 503: there is none yet. */
+export async function readVersion({ reader }: Tools): Promise<number> {
+  const version = await reader.value<number | undefined>(
+    'select version from discovery.external_index where name is not null',
+    [],
+    { prepared: true },
+  );
+  if (version === undefined) throw new SearchIndexUnavailable(undefined, 'is being built');
+  return version;
+}
+
+interface IndexHit {
+  /** What the question sorts by, and the key. */
+  sort: unknown[];
+}
+
+async function askPage(
+  client: OpenSearch,
+  { query, sort }: IndexQuestion,
+  { size, needed, after, timeoutMs }: { size: number; needed: number; after?: unknown[]; timeoutMs: number },
+) {
+  const path = `/${client.prefix}/_search?allow_partial_search_results=false&filter_path=hits.total.value,hits.hits.sort`;
+  const body = {
+    ...{ query, sort, size, track_total_hits: needed, _source: false, stored_fields: '_none_' },
+    ...(after && { search_after: after }),
+  };
+  const asked = client.ask<{ hits: { total?: { value: number }; hits?: IndexHit[] } }>(path, {
+    body,
+    timeoutMs,
+  });
+  const { hits } = await asked.catch((error) => {
+    const isMissing = error instanceof RefusedByOpenSearch && error.status === 404;
+    throw isMissing ? new SearchIndexUnavailable(error, 'is being built') : error;
+  });
+  return { total: hits.total?.value ?? 0, hits: hits.hits ?? [] };
+}
+
+export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly string[]): Promise<boolean> {
+  const query = { bool: { filter: [...askScope(scope), { terms: { facts: paths.map(placeFact) } }] } };
+  const body = { size: 0, query, track_total_hits: 1, terminate_after: 1 };
+  const { hits } = await client.ask<{ hits: { total: { value: number } } }>(`/${client.prefix}/_search`, {
+    body,
+  });
+  return hits.total.value > 0;
+}
+
+/** What comes after a hit stands as high as it, at most. */
+interface Bound extends Pick<Hit, 'rank' | 'band' | 'distance'> {
+  /** A geometry that is not a point: nobody knows how near what follows is. */
+  isWide: boolean;
+}
+
+function readBound({ sortedBy, hasDistance }: IndexQuestion, { sort }: IndexHit): Bound {
+  const sortedValue = (name: IndexQuestion['sortedBy'][number]) => {
+    const at = sortedBy.indexOf(name);
+    const value = at < 0 ? undefined : sort[at];
+    return value === null || value === undefined ? undefined : Number(value);
+  };
+  const [rank, band] = [sortedValue('rank'), sortedValue('band')];
+  const isWide = sortedValue('wide') === 1;
+  const distance = isWide ? 0 : (sortedValue('distance') ?? 0);
+  return {
+    isWide,
+    ...(rank !== undefined && { rank: rank * (1 - relativeSlack) }),
+    ...(band !== undefined && { band: band * (1 + relativeSlack) }),
+    ...(hasDistance && { distance }),
+  };
+}
+
+/** Whether nothing that follows can come before a hit. Distances are rounded to a centimetre. */
+function isSettled(hit: Hit, bound: Bound): boolean {
+  if (bound.distance === undefined) return compareStanding(hit, bound) <= 0;
+  if (bound.band === undefined) return (hit.distance ?? 0) <= bound.distance + slackMeters;
+  const isSameBand = Math.abs((hit.band ?? 0) - bound.band) <= 2 * relativeSlack * bound.band;
+  return isSameBand ? (hit.distance ?? 0) < bound.distance - slackMeters : (hit.band ?? 0) > bound.band;
+}

@@ -1,0 +1,33 @@
+import type { Config } from '../../config.ts';
+import type { Scope } from '../documents/scope.ts';
+import type { IndexFormat } from '../entries/index-format.ts';
+import type { Plan } from '../plan.ts';
+import type { Tools } from '../tools.ts';
+import { connectOpenSearch } from './client.ts';
+import { findIndexedHits, hasPlace, readVersion } from './find.ts';
+import { createSender } from './send.ts';
+import { createWordReader } from './word-index.ts';
+
+// The index in OpenSearch, as the rest of the search engine sees it (ADR 22).
+
+export type IndexedSearch = NonNullable<ReturnType<typeof openIndexedSearch>>;
+
+/** Undefined: the index is in the database. */
+export function openIndexedSearch({ config, now }: { config: Config; now: () => Date }, format: IndexFormat) {
+  if (config.SEARCH_INDEX !== 'opensearch') return undefined;
+  const client = connectOpenSearch(config);
+  const readWords = createWordReader(client);
+  const readQuery = async (tools: Tools, plan: Plan) => readWords(plan, await readVersion(tools));
+  return {
+    /** Hits in the order of the answer, part by part, and how many more there are. `isFirst`: the search is repeated if the page has changed meanwhile. */
+    findHits: (tools: Tools, plan: Plan, options: { isFirst?: boolean }) =>
+      findIndexedHits({ client, readQuery }, tools, plan, options),
+    /** The words of a text, with what they stand for. */
+    readQuery,
+    /** Whether something that is searched has a geometry at one of these paths. */
+    hasPlace: (scope: Scope, paths: readonly string[]) => hasPlace(client, scope, paths),
+    client,
+    sender: createSender(client, format, now),
+    close: () => client.close(),
+  };
+}

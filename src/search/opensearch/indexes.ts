@@ -1,0 +1,121 @@
+import { type OpenSearch, RefusedByOpenSearch } from './client.ts';
+
+// The indexes of a generation: documents, and beside them the words of all texts. Names are <prefix>-<n> and <prefix>-<n>-words; searches use the aliases <prefix> and <prefix>-words.
+// The fields are fixed: paths that publishers choose are hashed into values, or into one of a few fields for places (document.ts).
+
+/** Fields for the geometries of different paths. Two paths may share one: the evaluator compares the document. */
+export const placeSlots = 16;
+/** The field for all paths together. */
+export const anyPlace = 'any';
+
+const hashes = { type: 'keyword', doc_values: false, norms: false };
+const stored = { type: 'long', doc_values: true };
+
+const mappings = {
+  dynamic: 'strict',
+  _source: { enabled: false },
+  properties: {
+    key: stored,
+    catalog: { type: 'long' },
+    digest: { ...stored, index: false },
+    until: { type: 'long', doc_values: false },
+    live: { type: 'boolean', doc_values: false },
+    networks: hashes,
+    schemas: hashes,
+    facts: hashes,
+    numbers: { type: 'ip', doc_values: false },
+    words: { type: 'rank_features' },
+    own: hashes,
+    ...Object.fromEntries(
+      [...Array(placeSlots).keys(), anyPlace].flatMap((slot) => [
+        [`at_${slot}`, { type: 'geo_point' }],
+        [`area_${slot}`, { type: 'geo_shape', doc_values: false }],
+        [`wide_${slot}`, { type: 'byte', index: false }],
+      ]),
+    ),
+  },
+};
+
+const wordMappings = {
+  dynamic: 'strict',
+  _source: { enabled: false },
+  properties: { key: { type: 'keyword' }, length: { type: 'short' }, hashes },
+};
+
+export function wordsOf(index: string): string {
+  return `${index}-words`;
+}
+
+/** The name of an index that there is not yet. */
+export async function createIndexes(client: OpenSearch): Promise<string> {
+  const known = Object.keys(await client.ask<object>(`/${client.prefix}-*`, { method: 'GET' }));
+  const numbers = known.flatMap((name) => Number(name.slice(client.prefix.length + 1)) || []);
+  const index = `${client.prefix}-${Math.max(0, ...numbers) + 1}`;
+  const settings = {
+    number_of_shards: client.shards,
+    // One copy more where there is a second node for it.
+    auto_expand_replicas: '0-1',
+    // A refresh after each feed shows all of it.
+    refresh_interval: '-1',
+    max_result_window: maxResults,
+  };
+  const sorted = { 'sort.field': 'key', 'sort.order': 'asc' };
+  await client.ask(`/${index}`, { method: 'PUT', body: { settings: { ...settings, ...sorted }, mappings } });
+  await client.ask(`/${wordsOf(index)}`, { method: 'PUT', body: { settings, mappings: wordMappings } });
+  return index;
+}
+
+/** Most hits of one request. */
+export const maxResults = 20_000;
+
+/** Has searches read an index, in one step, and deletes the others. */
+export async function switchIndex(client: OpenSearch, index: string): Promise<void> {
+  const { prefix } = client;
+  const known = Object.keys(await client.ask<object>(`/${prefix}-*`, { method: 'GET' }));
+  const isOurs = (name: string) => /^\d+(-words)?$/.test(name.slice(prefix.length + 1));
+  const others = known.filter((name) => isOurs(name) && name !== index && name !== wordsOf(index));
+  const actions = [
+    ...others.map((name) => ({ remove_index: { index: name } })),
+    { add: { index, alias: prefix } },
+    { add: { index: wordsOf(index), alias: wordsOf(prefix) } },
+  ];
+  await client.ask('/_aliases', { body: { actions } });
+}
+
+/** Throws where a shard has not shown what was written. */
+export async function refresh(client: OpenSearch, indexes: readonly string[]): Promise<void> {
+  const names = indexes.flatMap((index) => [index, wordsOf(index)]);
+  const { _shards } = await client.ask<{ _shards: { failed: number } }>(`/${names}/_refresh`);
+  if (_shards.failed > 0) throw new Error(`${_shards.failed} shards of OpenSearch were not refreshed`);
+}
+
+interface BulkAnswer {
+  errors: boolean;
+  items: Record<string, { status: number; error?: object }>[];
+}
+
+/** Characters of one request, about. */
+const maxBulkLength = 4_000_000;
+/** A version is there that is as new, or newer. */
+const conflict = 409;
+
+/** Writes in bulk: each item says what to do, and brings the document if there is one. A higher version that is there already stays. */
+export async function writeBulk(client: OpenSearch, index: string, items: Iterable<readonly object[]>) {
+  let lines: string[] = [];
+  let length = 0;
+  const flush = async () => {
+    if (lines.length === 0) return;
+    const answer = await client.ask<BulkAnswer>(`/${index}/_bulk`, { body: lines });
+    const results = answer.errors ? answer.items.flatMap(Object.values) : [];
+    const failed = results.find(({ status, error }) => error !== undefined && status !== conflict);
+    if (failed) throw new RefusedByOpenSearch(failed.status, JSON.stringify(failed.error));
+    [lines, length] = [[], 0];
+  };
+  for (const line of Array.from(items).flat()) {
+    lines.push(JSON.stringify(line));
+    length += lines.at(-1)?.length ?? 0;
+    // An action stands before its document.
+    if (length > maxBulkLength && 'key' in line) await flush();
+  }
+  await flush();
+}

@@ -1,0 +1,143 @@
+import type { Queryable } from '../../storage/database.ts';
+import { readSubjects } from '../confirm/read-subjects.ts';
+import { readRanged } from '../documents/read-ranged.ts';
+import type { IndexFormat } from '../entries/index-format.ts';
+import { type KeyRange, kindOf } from '../keys.ts';
+import type { OpenSearch } from './client.ts';
+import { createDocuments, type IndexDocument } from './document.ts';
+import { refresh, writeBulk } from './indexes.ts';
+import { createWordWriter } from './word-index.ts';
+
+// Compares a part of the space of keys with an index, and sends what differs.
+
+/** Documents that are read, compared and sent together. */
+const documentsAtOnce = 1_000;
+
+export function createSender(client: OpenSearch, format: IndexFormat, now: () => Date) {
+  const addWords = createWordWriter(client, format);
+
+  async function compareAll(queryable: Queryable, indexes: readonly string[], ranges: readonly KeyRange[]) {
+    const part = await readPart(queryable, format, now(), ranges);
+    const found = await Promise.all(indexes.map((index) => findDifferences(client, index, part)));
+    return { documents: part.documents.size, next: part.next, differences: found };
+  }
+
+  async function send(index: string, differences: readonly DocumentDifference[], version: number) {
+    const meta = (key: number) => ({ _id: `${key}`, version, version_type: 'external_gte' });
+    const items = differences.map(({ key, document }) =>
+      document ? [{ index: meta(key) }, document] : [{ delete: meta(key) }],
+    );
+    const words = differences.flatMap(({ document }) => document?.own ?? []);
+    await addWords(index, words);
+    await writeBulk(client, index, items);
+  }
+
+  /** Sends what differs in the first part of some ranges. `version`: of what is sent. `next`: where the rest begins. */
+  async function sendPart(
+    queryable: Queryable,
+    indexes: readonly string[],
+    ranges: readonly KeyRange[],
+    version: number,
+  ) {
+    const { documents, next, differences } = await compareAll(queryable, indexes, ranges);
+    for (const [position, index] of indexes.entries())
+      await send(index, differences[position] ?? [], version);
+    return { documents, next, differences: differences.flat() };
+  }
+
+  return {
+    /** Compares the first part of a range with an index. `next`: where the rest begins. */
+    async compare(queryable: Queryable, index: string, range: KeyRange) {
+      const { differences, ...part } = await compareAll(queryable, [index], [range]);
+      return { ...part, differences: differences.flat() };
+    },
+    sendPart,
+    /** Sends all that differs, and shows it. */
+    async sendAll(...[queryable, indexes, ranges, version]: Parameters<typeof sendPart>) {
+      for (let left = ranges; left.length > 0; ) {
+        const { next } = await sendPart(queryable, indexes, left, version);
+        left = next === undefined ? [] : startAt(left, next);
+      }
+      await refresh(client, indexes);
+    },
+  };
+}
+
+function startAt(ranges: readonly KeyRange[], start: number): KeyRange[] {
+  return ranges
+    .filter(({ end }) => end > start)
+    .map(({ from, end }) => ({ from: Math.max(from, start), end }));
+}
+
+/** What a part of the space of keys should have. */
+interface Part {
+  ranges: readonly KeyRange[];
+  documents: Map<number, IndexDocument>;
+  /** Where the next part begins. */
+  next: number | undefined;
+}
+
+async function readPart(
+  queryable: Queryable,
+  format: IndexFormat,
+  now: Date,
+  ranges: readonly KeyRange[],
+): Promise<Part> {
+  const rows = await readRanged(queryable, ranges, documentsAtOnce);
+  const next = rows.length < documentsAtOnce ? undefined : (rows.at(-1)?.key ?? 0) + 1;
+  const resources = rows.filter(({ key }) => kindOf(key) === 'resource').map(({ key }) => key);
+  const subjects = new Map(
+    (await readSubjects(queryable, resources, { now })).map((each) => [each.key, each]),
+  );
+  const make = createDocuments(format, now);
+  const documents = new Map(
+    rows.map(({ key, text }) => [key, make(key, JSON.parse(text), subjects.get(key))]),
+  );
+  const end = next ?? Number.POSITIVE_INFINITY;
+  return {
+    ranges: ranges
+      .filter(({ from }) => from < end)
+      .map((each) => ({ ...each, end: Math.min(each.end, end) })),
+    documents,
+    next,
+  };
+}
+
+export interface DocumentDifference {
+  key: number;
+  kind: 'missing' | 'surplus';
+  document?: IndexDocument;
+}
+
+/** Compares digests. */
+async function findDifferences(client: OpenSearch, index: string, { ranges, documents }: Part) {
+  const held = await readDigests(client, index, ranges);
+  const differences: DocumentDifference[] = [];
+  for (const [key, document] of documents)
+    if (held.get(key) !== document.digest) differences.push({ key, kind: 'missing', document });
+  for (const key of held.keys()) if (!documents.has(key)) differences.push({ key, kind: 'surplus' });
+  return differences;
+}
+
+const digestsAtOnce = 10_000;
+
+async function readDigests(client: OpenSearch, index: string, ranges: readonly KeyRange[]) {
+  const digests = new Map<number, number>();
+  const inRanges = ranges.map(({ from, end }) => ({ range: { key: { gte: from, lt: end } } }));
+  const body = {
+    ...{ size: digestsAtOnce, sort: [{ key: 'asc' }], track_total_hits: false, _source: false },
+    ...{ query: { bool: { filter: { bool: { should: inRanges } } } }, docvalue_fields: ['digest'] },
+  };
+  const path = `/${index}/_search?allow_partial_search_results=false`;
+  for (let after: number | undefined; ; ) {
+    const search = { ...body, ...(after !== undefined && { search_after: [after] }) };
+    const { hits } = (await client.ask<DigestAnswer>(path, { body: search })).hits;
+    for (const { sort, fields } of hits) digests.set(sort[0], fields.digest[0]);
+    if (hits.length < digestsAtOnce) return digests;
+    after = hits.at(-1)?.sort[0];
+  }
+}
+
+interface DigestAnswer {
+  hits: { hits: { sort: [number]; fields: { digest: [number] } }[] };
+}

@@ -1,0 +1,138 @@
+import { LruCache } from '../../lru-cache.ts';
+import { textWords } from '../../rules/text/forms.ts';
+import { isKnown, type TextQuery } from '../../rules/text/rank.ts';
+import type { IndexFormat } from '../entries/index-format.ts';
+import { farLookup, type Lookup, nearLookup } from '../text/match-words.ts';
+import { type AskedText, weighWords } from '../text/read-words.ts';
+import type { OpenSearch } from './client.ts';
+import { wordsOf, writeBulk } from './indexes.ts';
+
+// The dictionary: which words the documents have, and under which keys they are found in spite of typing errors.
+
+/** Words that this process has sent, or found there. */
+const knownWords = 200_000;
+
+/** Adds words. They are never removed: one that no document has any more finds nothing. */
+export function createWordWriter(client: OpenSearch, { typing }: IndexFormat) {
+  const known = new LruCache<string, true>(knownWords);
+  return async (index: string, words: readonly string[]): Promise<void> => {
+    const nameOf = (word: string) => `${index} ${word}`;
+    const missing = [...new Set(words)].filter((word) => !known.find(nameOf(word)));
+    const items = missing.map((word) => [
+      { create: { _id: word } },
+      { key: word, length: word.length, hashes: typing.index(word) },
+    ]);
+    await writeBulk(client, wordsOf(index), items);
+    for (const word of missing) known.keep(nameOf(word), true);
+  };
+}
+
+/** Matches of lookups, and numbers of documents, that are kept until the index has changed. */
+const kept = { lookups: 20_000, counts: 100_000 };
+/** Words that one request counts. */
+const countedAtOnce = 200;
+const candidatesAtOnce = 10_000;
+
+export type WordReader = ReturnType<typeof createWordReader>;
+
+/** Reads the words of a query, with what they stand for. `version`: of the index. */
+export function createWordReader(client: OpenSearch) {
+  let version: number | undefined;
+  let found = new LruCache<string, Candidates>(kept.lookups);
+  let counts = new LruCache<string, number>(kept.counts);
+
+  async function find(lookups: readonly Lookup[]): Promise<Candidates[]> {
+    const missing = lookups.filter(({ name }) => !found.find(name));
+    const searches = missing.flatMap(({ words, hashes, range }) => [
+      { size: candidatesAtOnce, query: anyTerm({ key: words, hashes: hashes.map(String) }) },
+      ...(range ? [searchRange(range)] : []),
+    ]);
+    const answers = await multiSearch(client, wordsOf(client.prefix), searches);
+    for (const { name, range, select } of missing) {
+      const own = answers.splice(0, range ? 2 : 1).flatMap(({ hits }) => hits.hits ?? []);
+      const words = [...new Set(own.map(({ _id }) => _id))];
+      found.keep(name, select(words.map((word) => ({ id: 0, word }))));
+    }
+    return lookups.map(({ name }) => found.find(name) ?? []);
+  }
+
+  /** '' counts all documents. */
+  async function count(words: readonly string[]): Promise<void> {
+    const missing = [...new Set(words)].filter((word) => counts.find(word) === undefined);
+    for (let start = 0; start < missing.length; start += countedAtOnce) {
+      const some = missing.slice(start, start + countedAtOnce);
+      const searches = some.map((word) => ({
+        ...{ size: 0, track_total_hits: true },
+        query: word === '' ? { match_all: {} } : { term: { own: word } },
+      }));
+      const answers = await multiSearch(client, client.prefix, searches);
+      for (const [index, word] of some.entries()) counts.keep(word, answers[index]?.hits.total.value ?? 0);
+    }
+  }
+
+  return async (asked: AskedText, of: number): Promise<TextQuery> => {
+    if (of !== version) {
+      version = of;
+      found = new LruCache(kept.lookups);
+      counts = new LruCache(kept.counts);
+    }
+    const { format, languages, text = '' } = asked;
+    const words = textWords(format.tokenizer.query(text));
+    const documentsOf = (word: string) => counts.find(word) ?? 0;
+    const [near] = await Promise.all([
+      find(words.map((word) => nearLookup(word, format, languages))),
+      count(['', ...words.map(({ word }) => word)]),
+    ]);
+    // The word itself was counted already.
+    const isGone = words.map(({ joins }, index) => {
+      const matches = (near[index] ?? []).map((match) => ({ ...match, documents: documentsOf(match.word) }));
+      return !joins && !isKnown(matches);
+    });
+    const [far] = await Promise.all([
+      find(words.filter((_, index) => isGone[index]).map((word) => farLookup(word, format))),
+      count(near.flat().map(({ word }) => word)),
+    ]);
+    await count(far.flat().map(({ word }) => word));
+    const matched = words.map((word, index) => ({
+      ...{ ...word, near: near[index] ?? [] },
+      ...(isGone[index] && { far: far.shift() ?? [] }),
+    }));
+    return weighWords(matched, documentsOf, documentsOf(''));
+  };
+}
+
+type Candidates = ReturnType<Lookup['select']>;
+
+function anyTerm(terms: Record<string, readonly string[]>): object {
+  return {
+    bool: { should: Object.entries(terms).map(([field, values]) => ({ terms: { [field]: values } })) },
+  };
+}
+
+function searchRange({ beginning, maxLength, most }: NonNullable<Lookup['range']>): object {
+  const filter = [{ prefix: { key: beginning } }, { range: { length: { lte: maxLength } } }];
+  return { size: most, sort: [{ length: 'asc' }, { key: 'asc' }], query: { bool: { filter } } };
+}
+
+interface Answer {
+  error?: object;
+  hits: { total: { value: number }; hits?: { _id: string }[] };
+}
+
+const asked = 'responses.error,responses.hits.total.value,responses.hits.hits._id';
+
+async function multiSearch(
+  client: OpenSearch,
+  index: string,
+  searches: readonly object[],
+): Promise<Answer[]> {
+  if (searches.length === 0) return [];
+  const body = searches.flatMap((search) => ['{}', JSON.stringify(search)]);
+  const { responses } = await client.ask<{ responses: Answer[] }>(`/${index}/_msearch?filter_path=${asked}`, {
+    body,
+  });
+  const failed = responses.find(({ error }) => error !== undefined);
+  if (failed)
+    throw new Error(`OpenSearch could not read words: ${JSON.stringify(failed.error).slice(0, 300)}`);
+  return responses;
+}

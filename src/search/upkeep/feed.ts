@@ -1,0 +1,203 @@
+import type { Database, Transaction } from '../../storage/database.ts';
+import { isNewsTo, serverText } from '../../storage/freshness.ts';
+import { type KeyRange, rangeOf } from '../keys.ts';
+import type { OpenSearch } from '../opensearch/client.ts';
+import type { IndexedSearch } from '../opensearch/indexed-search.ts';
+import { createIndexes, refresh, switchIndex } from '../opensearch/indexes.ts';
+
+// How documents come into OpenSearch: in rounds, each under the lock of one row, which is the lease of the work. A round reads which catalogs have changed since the last one (the change
+// feed, discovery.change), or compares the next part of all documents, and sends what differs. What is sent has the number of the round as its version, so a late request never overwrites newer
+// content. What a failed round has left is done again by the next one, in whichever process.
+
+type FeedContext = Pick<IndexedSearch, 'client' | 'sender'> & { database: Database; now: () => Date };
+
+interface State {
+  name: string | null;
+  building: string | null;
+  walked_up_to: number | null;
+  version: number;
+  snapshot: string | null;
+  server: string | null;
+  /** The change feed is complete since it was read last. */
+  isComplete: boolean | null;
+}
+
+/** Catalogs whose changes one round sends. */
+const catalogsAtOnce = 500;
+const lastKey = 2 ** 53;
+/** Changes are kept for an hour (cache/invalidation.ts). A look is noted each minute, if nothing else is. */
+const [completeFor, notedEvery] = ["interval '50 minutes'", "interval '1 minute'"];
+
+export type Feed = ReturnType<typeof createFeed>;
+
+export function createFeed(context: FeedContext) {
+  const { database, client, sender } = context;
+  const transaction = <T>(work: (tx: Transaction) => Promise<T>) =>
+    database.transaction((tx) => keptOpen(tx, () => work(tx)));
+  return {
+    /** Does the next part of the work. False: nothing is left, or another process does it. */
+    async round(): Promise<boolean> {
+      if (!(await hasWork(context))) return false;
+      return transaction(async (tx) => {
+        const state = await lockState(tx);
+        return state !== undefined && feed(context, tx, state);
+      });
+    },
+
+    /** Begins to build another index beside the one that is searched. */
+    async beginRebuild(): Promise<void> {
+      await transaction(async (tx) => {
+        await lockState(tx, { isWaiting: true });
+        await beginBuilding(tx, client);
+      });
+    },
+
+    async progress(): Promise<{ isBuilding: boolean; walkedUpTo: number }> {
+      const state = await database.first<Pick<State, 'building' | 'walked_up_to'>>(
+        'select building, walked_up_to from discovery.external_index',
+      );
+      return { isBuilding: state?.building !== null, walkedUpTo: state?.walked_up_to ?? 0 };
+    },
+
+    /** Compares a part of all documents with the index that is searched; `mend` sends what differs. */
+    async compare(range: KeyRange, { mend }: { mend: boolean }) {
+      return transaction(async (tx) => {
+        const state = await lockState(tx, { isWaiting: true });
+        const { name = null, version = 0 } = state ?? {};
+        if (name === null) return { documents: 0, differences: [], next: undefined };
+        if (!mend) return sender.compare(tx, name, range);
+        const sent = await sender.sendPart(tx, [name], [range], version);
+        await refresh(client, [name]);
+        return sent;
+      });
+    },
+
+    /** Milliseconds since the oldest change that searches do not see; undefined while the first index is built. */
+    async lag(): Promise<number | undefined> {
+      const lag = await database.value<number | null | undefined>(
+        `select case when name is null then null else greatest(0, extract(epoch from clock_timestamp() - least(walk_since,
+           (select min(since) from discovery.external_change),
+           (select min(at) from discovery.change where merged = '{}' and (server is distinct from ${serverText} or ${isNewsTo('(select snapshot from discovery.external_index)')}))
+         )) * 1000)::float8 end from discovery.external_index`,
+      );
+      return lag === null ? undefined : (lag ?? undefined);
+    },
+  };
+}
+
+/** The server ends transactions that are silent for 15 s (storage/connection.ts), and OpenSearch may take longer. */
+async function keptOpen<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => void tx.query('select').catch(() => undefined), sayEveryMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+const sayEveryMs = 5_000;
+
+/** A look without a lock: as a rule nothing has changed. */
+async function hasWork({ database, client, now }: FeedContext): Promise<boolean> {
+  const found = await database.first<{ isBusy: boolean; hasNews: boolean }>(
+    `select name is null or walked_up_to is not null or exists (select from discovery.external_change) as "isBusy",
+       fed_at is null or fed_at < now() - ${notedEvery} or server is distinct from ${serverText} or exists (select from discovery.change where ${isNewsTo('snapshot')} and merged = '{}') as "hasNews"
+     from discovery.external_index`,
+  );
+  return found === undefined || found.isBusy || found.hasNews || (await findDue(client, now())).length > 0;
+}
+
+async function lockState(tx: Transaction, { isWaiting = false } = {}): Promise<State | undefined> {
+  await tx.apart.query('insert into discovery.external_index default values on conflict do nothing');
+  return tx.first<State>(
+    `update discovery.external_index set version = version + 1
+     where id = (select id from discovery.external_index for update ${isWaiting ? '' : 'skip locked'})
+     returning name, building, walked_up_to, version, snapshot, server, fed_at > now() - ${completeFor} as "isComplete"`,
+  );
+}
+
+async function feed(context: FeedContext, tx: Transaction, state: State): Promise<boolean> {
+  const { client, sender } = context;
+  await queueChanges(context, tx, state);
+  const { name, building } = state;
+  if (name === null && building === null) {
+    await beginBuilding(tx, client);
+    return true;
+  }
+  const targets = [name, building].filter((index) => index !== null);
+  const catalogs = await tx.column<number>(
+    `select catalog_key from discovery.external_change order by since limit ${catalogsAtOnce}`,
+  );
+  if (catalogs.length > 0) {
+    await sender.sendAll(tx, targets, catalogs.sort((a, b) => a - b).map(rangeOf), state.version);
+    await tx.query('delete from discovery.external_change where catalog_key = any ($1::bigint[])', [
+      catalogs,
+    ]);
+    return true;
+  }
+  const { walked_up_to: from } = state;
+  if (from !== null) await walk(context, tx, state, from);
+  return from !== null;
+}
+
+/** Names the catalogs that have changed, whether by a transaction or by time. */
+async function queueChanges({ client, now }: FeedContext, tx: Transaction, state: State): Promise<void> {
+  const moment = await tx.one<{ snapshot: string; server: string }>(
+    `select pg_current_snapshot()::text as snapshot, ${serverText} as server`,
+  );
+  const isKnown = state.snapshot !== null && state.server === moment.server && state.isComplete === true;
+  const isAll =
+    !isKnown ||
+    (await tx.value<boolean | null>(
+      `with news as materialized (select at, catalogs, everything from discovery.change where ${isNewsTo('(select $1)')} and merged = '{}'),
+       queued as (
+         insert into discovery.external_change (catalog_key, since)
+         select key, min(at) from news, unnest(catalogs) as key group by key on conflict do nothing
+       ) select bool_or(everything) from news`,
+      [state.snapshot],
+    ));
+  const due = state.name === null ? [] : await findDue(client, now());
+  await tx.query(
+    'insert into discovery.external_change (catalog_key, since) select *, now() from unnest($1::bigint[]) on conflict do nothing',
+    [due],
+  );
+  if (isAll) state.walked_up_to = 0;
+  await tx.query(
+    `update discovery.external_index set snapshot = $1, server = $2, fed_at = now(), walked_up_to = $3, walk_since = case when $4 then now() else walk_since end`,
+    [moment.snapshot, moment.server, state.walked_up_to, isAll],
+  );
+}
+
+/** Catalogs with documents that time has changed: an offer, or the catalog itself, has become valid or invalid. */
+async function findDue(client: OpenSearch, now: Date): Promise<number[]> {
+  const query = { range: { until: { lte: now.getTime() } } };
+  const aggs = { due: { terms: { field: 'catalog', size: catalogsAtOnce } } };
+  const body = { size: 0, query, aggs };
+  const path = `/${client.prefix}/_search?ignore_unavailable=true&request_cache=false`;
+  const answer = await client.ask<{ aggregations?: { due: { buckets: { key: number }[] } } }>(path, { body });
+  return answer.aggregations?.due.buckets.map(({ key }) => key) ?? [];
+}
+
+async function beginBuilding(tx: Transaction, client: OpenSearch): Promise<void> {
+  const building = await createIndexes(client);
+  await tx.query('update discovery.external_index set building = $1, walked_up_to = 0', [building]);
+}
+
+/** Sends the next part of all documents: to the index that is built, or where everything may differ, to the one that is searched. */
+async function walk(
+  { client, sender }: FeedContext,
+  tx: Transaction,
+  { name, building, version }: State,
+  from: number,
+) {
+  const target = building ?? name;
+  if (target === null) return;
+  const { next } = await sender.sendPart(tx, [target], [{ from, end: lastKey }], version);
+  await tx.query('update discovery.external_index set walked_up_to = $1', [next ?? null]);
+  if (next !== undefined) return;
+  await refresh(client, [target]);
+  if (building !== null) await switchIndex(client, building);
+  await tx.query('update discovery.external_index set name = $1, building = null, walk_since = null', [
+    target,
+  ]);
+}

@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../../storage/database.ts';
+import { keyOf, rangeOf } from '../keys.ts';
+import type { Checked, CheckOptions } from './check.ts';
+import type { Feed } from './feed.ts';
+
+// Manual maintenance of the index in OpenSearch, beside processes that feed it, or without any.
+
+const lookAgainMs = 100;
+
+interface Built {
+  catalogs: number;
+  documents: number;
+}
+
+/** Builds another index, and has searches read it. */
+export async function rebuildFed(
+  feed: Feed,
+  database: Database,
+  onProgress?: (done: Built) => void,
+): Promise<Built> {
+  await feed.beginRebuild();
+  for (;;) {
+    const isBusy = await feed.round();
+    const progress = await feed.progress();
+    if (!progress.isBuilding) break;
+    onProgress?.(await countUpTo(database, progress.walkedUpTo));
+    if (!isBusy) await delay(lookAgainMs);
+  }
+  return countUpTo(database, Number.MAX_SAFE_INTEGER);
+}
+
+function countUpTo(database: Database, key: number): Promise<Built> {
+  return database.one(
+    `select (select count(*) from discovery.catalog where provider_id <> '' and key << 26 < $1::bigint) as catalogs,
+       (select count(*) from discovery.resource where key < $1) + (select count(*) from discovery.offer where key < $1) as documents`,
+    [key],
+  );
+}
+
+/** Compares every document with the index that is searched. */
+export async function checkFed(
+  feed: Feed,
+  { mend = false, onDifference, catalogKeys }: CheckOptions,
+): Promise<Checked> {
+  const checked: Checked = { documents: 0, differences: 0, mended: 0 };
+  for (const { from: first, end } of catalogKeys?.map(rangeOf) ?? [{ from: 0, end: keyOf(2 ** 27, 0) }])
+    for (let from: number | undefined = first; from !== undefined; ) {
+      const part = await feed.compare({ from, end }, { mend });
+      checked.documents += part.documents;
+      checked.differences += part.differences.length;
+      if (mend) checked.mended += part.differences.length;
+      for (const { key, kind } of part.differences)
+        onDifference({ what: 'document', kind, key, generation: 0, name: 'in OpenSearch' });
+      from = part.next;
+    }
+  return checked;
+}
