@@ -86,6 +86,8 @@ export const small: Record<string, string> = {
   'index_1.compaction': 'one row',
   'discovery.crawl_policy': 'one row',
   'discovery.generation': 'a row for each generation of the index',
+  'discovery.external_index': 'one row',
+  'discovery.external_change': 'catalogs that OpenSearch does not have yet; none without it',
   'discovery.presence': 'one row',
   'work.housekeeping': 'one row',
   'work.migration': 'a row for each migration',
