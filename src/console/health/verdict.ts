@@ -28,7 +28,8 @@ export function findReasons(
   return [
     ...troubles.map(({ what }) => what),
     ...missed.map((name) => failures[name]),
-    ...(lateSeconds > 0 ? [`Searches in OpenSearch lack changes of ${lateSeconds} s.`] : []),
-    ...(parked > 0 ? [`Deliveries are parked: ${parked.toLocaleString('en-US')}.`] : []),
+    ...(lateSeconds > 0 ? [`Searches lack the changes of the last ${lateSeconds} seconds.`] : []),
+    ...(parked === 1 ? ['1 delivery is parked.'] : []),
+    ...(parked > 1 ? [`${parked.toLocaleString('en-US')} deliveries are parked.`] : []),
   ];
 }
