@@ -54,7 +54,7 @@ function renderStatus(status: IndexStatus): string {
     ...(openSearch ? [describeOpenSearch(openSearch)] : []),
     ...(inUse
       ? [
-          `Searches in the database read generation ${inUse.number} of the index, of version ${inUse.version}; this program knows up to version ${newest}.`,
+          `${openSearch ? 'The lists in the database are' : 'Searches read'} generation ${inUse.number} of the index, of version ${inUse.version}; this program knows up to version ${newest}.`,
         ]
       : ['The database has no index.']),
     describeNextStep(status),

@@ -54,7 +54,7 @@ describe('GET /api/health', () => {
        values ('catalog', 'catalog/on_publish', 'm', 'https://x.example.org', 'https://x.example.org', '', 's', now(), 'parked')`,
     );
     expect(await desk.get('/api/health')).toMatchObject({
-      ...{ healthy: false, reasons: ['1 delivery is parked.'] },
+      ...{ healthy: false, reasons: ['Parked deliveries: 1.'] },
     });
     await scene.network.database.query("delete from work.callback where state = 'parked'");
   });

@@ -20,5 +20,5 @@ it('a goal is missed where every minute misses it', () => {
 it('troubles and parked deliveries are reasons', () => {
   const trouble = { kind: 'key-not-registered', role: 'catalog', what: 'A key is unknown.' } as const;
   const troubles = [{ ...trouble, since: new Date(0), next: 'Register it.' }];
-  expect(findReasons(troubles, 1_200, [])).toEqual(['A key is unknown.', '1,200 deliveries are parked.']);
+  expect(findReasons(troubles, 1_200, [])).toEqual(['A key is unknown.', 'Parked deliveries: 1,200.']);
 });

@@ -29,7 +29,6 @@ export function findReasons(
     ...troubles.map(({ what }) => what),
     ...missed.map((name) => failures[name]),
     ...(lateSeconds > 0 ? [`Searches lack the changes of the last ${lateSeconds} seconds.`] : []),
-    ...(parked === 1 ? ['1 delivery is parked.'] : []),
-    ...(parked > 1 ? [`${parked.toLocaleString('en-US')} deliveries are parked.`] : []),
+    ...(parked > 0 ? [`Parked deliveries: ${parked.toLocaleString('en-US')}.`] : []),
   ];
 }
