@@ -31,7 +31,8 @@ it('a process whose database was killed and deleted does not spin, makes no empt
     if (!cluster) throw new Error('there is no database');
     const postmaster = await findPostmaster(cluster, silentLogger());
     process.kill(postmaster?.pid ?? 0, 'SIGKILL');
-    await rm(cluster.dataDirectory, { recursive: true });
+    // Its processes write for a moment after the first of them is killed.
+    await rm(cluster.dataDirectory, { recursive: true, maxRetries: 20, retryDelay: 100 });
     await rm(home, { recursive: true, force: true });
     await until(() => service.log.some((line) => line.includes('are gone')), 'the loss to be told');
 
