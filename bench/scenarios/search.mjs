@@ -69,8 +69,10 @@ export async function* run({
   const service = await startService({
     settings: { ROLES: 'registry,discovery' },
     prepare: async (database, { url }) => {
+      tell(`loads ${resources.toLocaleString('en-US')} ${name}`);
       const seeded = await seedOurs(database, data, { resources, samples: 2 * sizes.samples });
       kept = seeded.kept;
+      tell('compacts the lists');
       const value = await compact(database, url);
       rows.push({ scenario: `${title}: lists compacted after the load`, value, unit: 's' });
       const job = { data: name, databaseUrl: url, kept: asked(kept), repeat };
@@ -96,11 +98,18 @@ function asked(kept) {
   return kept.filter((_, index) => index % 2 === 0);
 }
 
+/** Each step takes minutes with many resources. */
+function tell(step) {
+  console.error(`bench: ${step} …`);
+}
+
 async function beside({ title, name, data, resources, database, seeded, job, obstacle }) {
   const rows = [];
+  tell('loads plain PostgreSQL');
   const plain = await seedPlain(database, data, { resources });
   const openSearch = obstacle ? undefined : await openOpenSearch();
   try {
+    if (openSearch) tell('loads OpenSearch, alone and as our index');
     const filled = openSearch && (await seedOpenSearch(openSearch.url, data, { resources }));
     const fed = openSearch && (await seedFed(database, openSearch.url, { resources }));
     rows.push(...seedRows(title, seeded, { openSearch: filled, fed, plain }));

@@ -72,9 +72,11 @@ async function evaluate() {
       overlaps: emptyTimes(),
     });
   }
-  for (let round = 0; round < rounds; round += 1)
+  for (let round = 0; round < rounds; round += 1) {
+    console.error(`bench: asks, round ${round + 1} of ${rounds} …`);
     for (const kind of measured.values())
       await measureRound(kind, kind.questions.slice(round * perRound, (round + 1) * perRound), round);
+  }
   for (const kind of measured.values())
     for (const question of within(patienceMs * rounds, kind.asked)) {
       ledger.again(question);
