@@ -28,7 +28,7 @@ export async function withCrawler(size, measure) {
   }
 }
 
-/** The network gets its members, and is asked for them; ends when every catalog is as its entry says. */
+/** Opens the network and has its members listed; ends when every catalog matches its entry. */
 async function crawlAll(database, played, { nodes: members, catalogs: each }) {
   await tell(played, 'open');
   await database.transaction(async (tx) => {
