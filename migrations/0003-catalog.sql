@@ -63,7 +63,7 @@ create table catalog.submission_result (
   catalog_id text not null,
   result json not null,         -- as on_publish reports it
   inherited_bytes bigint not null default 0, -- bytes of templates that the catalog inherits, or would have inherited, as in catalog.catalog
-  warnings json,                -- probable mistakes that are no errors (src/catalog/find-warnings.ts); null: none
+  warnings json,                -- probable mistakes that are not errors (src/catalog/find-warnings.ts); null: none
   primary key (submission_id, position)
 );
 create index submission_result_of_catalog on catalog.submission_result (catalog_id, submission_id);

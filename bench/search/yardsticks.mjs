@@ -18,7 +18,7 @@ const tolerance = 1.3;
 /** The data set of these figures. */
 const measuredWith = { data: 'stations', resources: 1_000_000 };
 
-/** In words, one for each yardstick that is too slow; `p50` has the measured times. */
+/** As sentences, one for each yardstick that is too slow; `p50` has the measured times. */
 export function findSlowYardsticks({ data, resources }, p50) {
   if (data !== measuredWith.data || resources !== measuredWith.resources) return [];
   return Object.entries(figures).flatMap(([engine, kinds]) =>

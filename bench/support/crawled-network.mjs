@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startService } from '../service.mjs';
 import { network } from './crawled-nodes.mjs';
 
-/** Nodes with their files, and a discovery service that knows nobody yet. */
+/** Nodes with their files, and a discovery service that knows no node yet. */
 export async function withCrawler(size, measure) {
   const played = fork(new URL('../servers/nodes.mjs', import.meta.url), [JSON.stringify(size)]);
   try {

@@ -189,7 +189,7 @@ async function runOnWire(scene: Scene, one: WireCase, id: string): Promise<strin
     renderBody(damaged, one.framing),
   ]);
   const received = await exchangeRaw(scene.urls[one.signed.role], bytes);
-  // The server may close the connection on bytes that are no complete request.
+  // The server may close the connection on bytes that are not a complete request.
   if (received.length === 0) return 'closed';
   const answers = parseAnswers(received);
   if (!answers) throw new Fault(`what came back is no HTTP: ${received.toString('latin1').slice(0, 400)}`);
