@@ -12,19 +12,19 @@ import { createThreadPool } from '../thread-pool.ts';
 import { type ApplyingContext, applySubmission, readMessage } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
 
-// Large publishes, and small ones that inherit much, are applied in threads: to parse one, to check it by the rules and the schemas and to render
-// its documents takes seconds, in which nobody else would be served. A thread reads the publish from the database and writes to it over a
-// connection of its own, so that nothing large passes between it and the process.
+// Applies large publishes, and small ones that inherit much, in worker threads: parsing, checking and rendering one takes seconds and would block all
+// other requests. A thread reads the publish from the database and writes to it over a separate connection, so nothing large passes between it and
+// the process.
 
 export type Aside = ReturnType<typeof createAside>;
 
 interface AsideTurn {
   attempts: number;
-  /** From when a thread has begun. */
+  /** Counted from the start of the work in the thread. */
   turnMs: number;
 }
 
-/** Each publisher has one publish in work at a time, so the large ones of two publishers do not wait for each other. */
+/** Each publisher has one publish in progress at a time, so the large publishes of two publishers do not wait for each other. */
 const threadsAtOnce = 2;
 
 export function createAside({ config, database, logger }: CatalogContext) {
@@ -36,9 +36,9 @@ export function createAside({ config, database, logger }: CatalogContext) {
     deadlineMs: stuckAfterMs(config),
   });
   return {
-    /** As `applySubmission`; rejects as a thread pool does. */
+    /** Like `applySubmission`; rejects as a thread pool does. */
     apply: (submission: OpenSubmission, turn: AsideTurn) => threads.run<boolean>(taskOf(submission, turn)),
-    /** The same for a publish during which a process or a thread ended: one at a time, and with as much memory as a publish can need. */
+    /** The same for a publish during which a process or a thread ended: one at a time, with as much memory as a publish can need. */
     applyAlone: (submission: OpenSubmission, turn: AsideTurn) => alone.run<boolean>(taskOf(submission, turn)),
     async close() {
       await Promise.all([threads.close(), alone.close()]);
@@ -46,7 +46,7 @@ export function createAside({ config, database, logger }: CatalogContext) {
   };
 }
 
-/** More than twice what the largest publish takes, of many small members and with all that it may inherit (measured: 450 MB). */
+/** More than twice what the largest publish needs, with many small members and everything that it may inherit (measured: 450 MB). */
 function heapMbOf({ BODY_SIZE_LIMIT, INHERITED_CATALOG_LIMIT }: Config): number {
   return Math.ceil(256 + (100 * BODY_SIZE_LIMIT + 4 * INHERITED_CATALOG_LIMIT) / 2 ** 20);
 }
@@ -71,7 +71,7 @@ export async function applyHere({ submission, attempts, turnMs, ...where }: Thre
   return isDone;
 }
 
-/** The publish that this thread had to leave when its turn was over: it need not be read and parsed once more. */
+/** The publish that this thread left when its turn ended, so that the next turn need not read and parse it again. */
 let unfinished: ({ id: number } & NonNullable<Awaited<ReturnType<typeof readMessage>>>) | undefined;
 let opened: Promise<SchemaStore> | undefined;
 

@@ -20,7 +20,6 @@ useDatabase((opened) => {
 const publisher = 'p.example/subscribers.beckn.one';
 const checker = createAttributeChecker({ schemas: [] });
 
-/** Accepts a publish, and applies it. */
 async function apply(message: PublishMessage, turn: Partial<Turn> = {}): Promise<boolean> {
   const context = JSON.stringify({ bppId: 'p.example', bppUri: 'https://p.example', messageId: 'm' });
   const submission = {
@@ -35,7 +34,7 @@ async function apply(message: PublishMessage, turn: Partial<Turn> = {}): Promise
   return applyOpen(message, turn);
 }
 
-/** Applies the publish that was accepted first and is not done. */
+/** Applies the first accepted publish that is not done. */
 async function applyOpen(message: PublishMessage, turn: Partial<Turn> = {}): Promise<boolean> {
   const open = await findOpenSubmission(database, publisher);
   if (open === undefined) throw new Error('everything is done');

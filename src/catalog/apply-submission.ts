@@ -23,8 +23,8 @@ import { findWarnings } from './find-warnings.ts';
 import { loadKnown, supplyTemplates } from './load-known.ts';
 import { writeCatalog } from './write-catalog.ts';
 
-// Applies an accepted publish: one catalog after the other, each in a transaction that also writes its result; with the last
-// result, catalog/on_publish is on its way. A run that was cut short goes on where it stopped.
+// Applies an accepted publish: one catalog after the other, each in a transaction that also writes its result. The transaction of the last one queues
+// catalog/on_publish. An interrupted run continues where it stopped.
 
 /** Attempts after which a catalog that keeps failing is rejected. */
 const maxAttempts = 5;
@@ -41,20 +41,20 @@ export interface ApplyingContext {
 
 export interface Turn {
   signal: AbortSignal;
-  /** How often the lane was claimed without getting anywhere. */
+  /** How often the lane was claimed without progress. */
   attempts: number;
   /** On the clock of performance.now(). */
   endsAt: number;
   /** A catalog that inherits more bytes throws TooMuchHere. */
   maxInherited?: number;
-  /** The publish took too much memory or time: what is left of it is rejected. */
+  /** The publish needed too much memory or time: the rest of it is rejected. */
   tooMuch?: 'memory' | 'time';
 }
 
-/** As it is kept: the publisher's own id and address were filled in where it left them out. */
+/** As stored: the publisher's own id and address are filled in if it omitted them. */
 type ProviderContext = Context & { bppId: string; bppUri: string };
 
-/** Returns whether it is done. If not, its turn is over, and the next turn begins with what is left. */
+/** Returns whether it is done. If not, its turn is over, and the next turn continues with the rest. */
 export async function applySubmission(
   context: ApplyingContext,
   submission: OpenSubmission,
@@ -75,7 +75,7 @@ export async function applySubmission(
   let { inheritedBytes } = submission;
   for (const part of open) {
     signal.throwIfAborted();
-    // At least one catalog a turn, or a short turn would never get anywhere.
+    // At least one catalog per turn; otherwise a short turn would make no progress.
     if (part !== open[0] && performance.now() >= endsAt) return false;
     const isLast = part === open.at(-1);
     const apply = (work: (tx: Transaction) => Promise<void>) =>
@@ -142,7 +142,7 @@ async function applyCatalog(
   const rules = { checker: context.schemas.checker(), limits: inheritanceLimitsOf(context.config) };
   const steps = processCatalog(part, publisher, known, rules);
   const { result, change, inheritedBytes } = await supplyTemplates(tx, stored, steps, maxInherited);
-  // Before it is written: afterwards a FULL would hide what it removes.
+  // Before the write: after it, the resources that a FULL removes are gone.
   const warnings = await findWarnings(tx, context, { submission, part, parts, stored });
   if (change !== undefined) {
     const isTakenOver = stored !== undefined && stored.owner === null;
@@ -197,12 +197,12 @@ async function finish(
   });
 }
 
-/** Peers' schemas of on_publish are closed: nobody gets warnings who was not meant to. */
+/** Peers' schemas of on_publish are closed, so only publishers that get warnings get the member. */
 function withWarnings(result: string, warnings: string): string {
   return JSON.stringify({ ...JSON.parse(result), warnings: JSON.parse(warnings) });
 }
 
-/** Undefined when another process, which had lost its lease, has finished it meanwhile. */
+/** Undefined if another process, which had lost its lease, has finished it meanwhile. */
 export async function readMessage(
   database: Database,
   submissionId: number,

@@ -14,12 +14,12 @@ import { downloadUrl } from './download.ts';
 export interface PullResult {
   /** JSON text. */
   message: string;
-  /** The network of a subscription with exactly one: some peers read it from here. */
+  /** The network of a subscription with exactly one network: some peers read it from here. */
   networkId?: string;
   expiresAt?: Date;
 }
 
-/** Reads the catalogs of a pull in one transaction: a small result inline, a larger one into a download that is written while it is read, so that memory never holds all of it. */
+/** Reads a pull in one transaction. A small result is sent inline; a larger one is streamed into a download, never held in memory. */
 export async function assemblePull(
   context: CatalogContext,
   pull: DuePull,
@@ -66,7 +66,7 @@ export async function failPull({ database }: CatalogContext, pull: DuePull): Pro
     'NET_CATALOG_SOURCE_UNAVAILABLE',
     'The catalogs cannot be read at present. Pull again later.',
   );
-  // The subscription may be what cannot be read.
+  // The subscription itself may be unreadable.
   const subscription = await findSubscription(database, pull.subscription_id).catch(() => undefined);
   return {
     message: JSON.stringify({ status: 'FAILED', messageId, error: errorBody(error) }),
@@ -85,14 +85,14 @@ function completed(member: 'catalogs' | 'downloadManifest', text: string, pagina
   return `{"status":"COMPLETED","${member}":${text},"pagination":${JSON.stringify(pagination)}}`;
 }
 
-/** In whole seconds, as the address of the download says it. */
+/** In whole seconds, like the address of the download. */
 function expiryOf({ config, now }: CatalogContext): Date {
   return new Date((Math.ceil(now().getTime() / 1000) + config.DOWNLOAD_TTL_SECONDS) * 1000);
 }
 
 type Collected = { whole: true; text: string } | { whole: false; pieces: AsyncIterable<string> };
 
-/** The whole text if it is within the limit; otherwise all its pieces, of which the first were already read. */
+/** The whole text if it is within the limit; otherwise all its pieces, including those already read. */
 async function collect(pieces: AsyncIterable<string>, maxBytes: number): Promise<Collected> {
   const rest = pieces[Symbol.asyncIterator]();
   const read: string[] = [];

@@ -2,9 +2,9 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { type BacklogShare, countOpenSubmissions } from '../storage/catalog/submissions.ts';
 import type { CatalogContext } from './context.ts';
 
-// How much accepted work may wait. Every publisher has a share of its own, counted exactly by the transaction that accepts a publish. When all
-// publishers together have more waiting than the service wants, the shares shrink to the same level for all, so that those with most waiting
-// are refused first. Reads never ask.
+// Limits how much accepted work may wait. Every publisher has a separate share, counted exactly by the transaction that accepts a publish. When the
+// backlog of all publishers together exceeds the limit, the shares shrink to the same level for all, so those with the largest backlog are refused
+// first. Reads are not limited.
 
 const sampleEveryMs = 2_000;
 const retryAfterSeconds = 2;
@@ -18,7 +18,7 @@ export function watchBacklog({ config, database, metrics, logger }: CatalogConte
     [],
   );
   let level = Number.POSITIVE_INFINITY;
-  /** Until when a publisher was told to wait, on the clock of performance.now(). */
+  /** When a refused publisher may try again, on the clock of performance.now(). */
   const waiting = new Map<string, number>();
   const sample = async () => {
     const open = await countOpenSubmissions(database);
@@ -36,7 +36,7 @@ export function watchBacklog({ config, database, metrics, logger }: CatalogConte
       { retryAfterSeconds },
     );
   return {
-    /** Throws NET_OVERLOADED for a publisher that was told a moment ago to wait: its body need not be parsed to tell it again. */
+    /** Throws NET_OVERLOADED for a publisher that was refused a moment ago, before its body is parsed. */
     admit(publisher: string) {
       if ((waiting.get(publisher) ?? 0) > performance.now()) throw overloaded(publisher);
     },
@@ -44,7 +44,7 @@ export function watchBacklog({ config, database, metrics, logger }: CatalogConte
       rows: Math.min(config.PUBLISHER_BACKLOG, level),
       bytes: config.PUBLISHER_BACKLOG_BYTES,
     }),
-    /** The refusal of a publish that does not fit into its publisher's share. */
+    /** The refusal of a publish that exceeds its publisher's share. */
     refuse(publisher: string) {
       waiting.set(publisher, performance.now() + retryAfterSeconds * 1_000);
       return overloaded(publisher);
@@ -53,7 +53,7 @@ export function watchBacklog({ config, database, metrics, logger }: CatalogConte
   };
 }
 
-/** The largest number of waiting submissions per publisher with which all fit into the limit (max-min fairness); Infinity while all fit. At least one: nobody is refused for the backlog of others. */
+/** The largest backlog per publisher at which the total fits (max-min fairness); Infinity if it fits anyway. At least one. */
 export function fairLevel(open: readonly number[], limit: number): number {
   let left = limit;
   const ascending = [...open].sort((a, b) => a - b);

@@ -17,8 +17,8 @@ import type { CatalogContext } from './context.ts';
 import { createPushContents, renderCatalog, type SayingPlan } from './push-content.ts';
 import { createPushRenderer, type RenderPush } from './render-push.ts';
 
-// Composes POST /catalog/push (catalog spec): one catalog, fully assembled, with the directive by which the Discovery Service applies it.
-// A push that does not fit into one body is sent in parts of one version, back to back: the first as planned, the others as merges.
+// Composes POST /catalog/push (catalog spec): one catalog, fully assembled, with the directive that says how the Discovery Service applies it. A push
+// that does not fit into one body is sent in parts of one version, back to back: the first as planned, the others as merges.
 
 /** Larger bodies are split. */
 export const maxPartBytes = 10 * 1024 * 1024;
@@ -52,7 +52,7 @@ export function createComposer(context: CatalogContext, strict: StrictRenderer) 
     const hasWaited = performance.now() - taken.takenMs > maxWaitMs;
     let leave: (() => void) | undefined;
     try {
-      // Again only when the catalog moved on between two looks at it.
+      // Again only if the catalog changed between the two reads.
       for (let push = hasWaited ? await retake() : taken; ; push = await retake()) {
         const { record, basis } = push;
         // An operator may have skipped it while it waited.
@@ -89,7 +89,7 @@ async function findEndpoint(registry: RegistryClient, subscriber: string): Promi
   return url === undefined ? undefined : joinPath(url, actions.push.path);
 }
 
-/** Reads and sends part by part out of one snapshot; false, and nothing sent, when that shows another version than the plan's. */
+/** Reads and sends part by part from one snapshot. Sends nothing and returns false if the snapshot has another version than the plan. */
 async function sendParts(
   { database, renderPush }: { database: Database; renderPush: RenderPush },
   push: DuePush,

@@ -9,8 +9,8 @@ import { type Download, findDownload, readDownload } from '../storage/catalog/do
 import type { Database } from '../storage/database.ts';
 import type { CatalogContext } from './context.ts';
 
-// Downloads of large pull results (catalog spec: downloadManifest; Download rules). The address is the ticket: it carries its expiry and
-// our signature over both, so that every process of the service can tell it is genuine, and no Authorization is needed.
+// Downloads of large pull results (catalog spec: downloadManifest; Download rules). The address is the ticket: it carries its expiry and our
+// signature over both, so every process of the service can verify it, and no Authorization is needed.
 
 const DownloadQuery = Type.Object({
   expires: Type.Optional(Type.String({ description: 'Unix time in seconds.' })),
@@ -99,7 +99,7 @@ function serve(
   return reply.send(Readable.from(readDownload(database, id, { start, end }), { objectMode: false }));
 }
 
-/** A secret that every process with the service's key has, and that is good for nothing else. */
+/** A secret that every process with the service's key can derive, used for nothing else. */
 function sign(privateKey: KeyObject, id: string, expires: string): string {
   const secret = hkdfSync(
     'sha256',

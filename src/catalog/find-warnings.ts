@@ -29,7 +29,7 @@ interface WarningsOf {
   stored: CatalogRow | undefined;
 }
 
-/** Warnings for the publisher of a catalog. Storage is asked only if the message does not answer a question. */
+/** Warnings for the publisher of a catalog. Queries storage only for questions that the message does not answer. */
 export async function findWarnings(
   tx: Transaction,
   { config, schemas }: { config: Pick<Config, 'DEFAULT_NETWORK_ID'>; schemas: Pick<SchemaStore, 'checker'> },

@@ -6,7 +6,7 @@ const maxKeptBytes = 32 * 1024 * 1024;
 
 export type FreshMessages = ReturnType<typeof createFreshMessages>;
 
-/** Messages that this process has just accepted and will most likely process itself: a shortcut that saves reading and parsing them again. */
+/** Messages that this process has just accepted and will most likely process itself, so that it need not read and parse them again. */
 export function createFreshMessages() {
   return new LruCache<number, { message: PublishMessage; bytes: number }>(maxKeptBytes, ({ bytes }) => bytes);
 }

@@ -29,10 +29,10 @@ interface LoadOptions {
 }
 
 /**
- * Loads the stored state of a submitted catalog, locked until the transaction ends: the catalog, then the templates that it extends. A
- * REGULAR catalog is locked before its MASTERs, and a publish of a MASTER locks nothing else, so there are no deadlocks.
+ * Loads the stored state of a submitted catalog and locks it until the transaction ends: the catalog, then the templates that it extends. A REGULAR
+ * catalog is locked before its MASTERs, and a publish of a MASTER locks nothing else, so there are no deadlocks.
  *
- * With `forChange: false` nothing is locked: for a dry run, which must not hold up a publish, nor wait for one.
+ * With `forChange: false` nothing is locked: a dry run must not block a publish or wait for one.
  */
 export async function loadKnown(
   tx: Transaction,
@@ -96,7 +96,7 @@ export async function supplyTemplates<T>(
   return step.value;
 }
 
-/** Then it is refused anyway, and must not lock masters: a REGULAR catalog with the id of a MASTER holds that one, and two of them could wait for each other. */
+/** Such a publish is refused anyway, and must not lock masters: two REGULAR catalogs with the ids of MASTERs could deadlock. */
 function changesType(stored: CatalogRow | undefined, { catalogType }: Submission): boolean {
   return stored !== undefined && stored.owner !== null && stored.type !== catalogType;
 }

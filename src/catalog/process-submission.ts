@@ -14,18 +14,18 @@ import { applySubmission, readMessage, type Turn } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
 import type { FreshMessages } from './fresh-messages.ts';
 
-// Accepted publishes are processed publisher by publisher: what one has submitted, in the order of acceptance, for a turn (apply-submission.ts);
-// those that are much work in a thread (apply-aside.ts).
+// Accepted publishes are processed publisher by publisher, each for a turn and in the order of acceptance (apply-submission.ts); expensive ones in a
+// worker thread (apply-aside.ts).
 //
-// A claim counts its attempt before the work begins, and a turn that ends well resets the count. So a count above one says that the last turn did
-// not end: the process was gone, a thread of it was, or the work failed. Then the first publish of the lane is a suspect, and is tried alone in a
-// thread with a heap limit and a deadline. It is rejected only if it reaches one of the two. A kill from outside, or a lost lease, rejects nothing.
+// A claim counts its attempt before the work begins, and a turn that ends well resets the count. So a count above one means that the last turn did
+// not end: the process or a thread died, or the work failed. Then the first publish of the lane is a suspect. It runs alone in a thread with a heap
+// limit and a deadline, and is rejected only if it reaches one of them. A kill from outside or a lost lease rejects nothing.
 
-/** Publishers whose submissions are worked on at the same time, per process. */
+/** Publishers whose submissions are processed at the same time, per process. */
 const lanesAtOnce = 4;
-/** How many more may wait for a thread, or for what it does. */
+/** How many more may wait for a thread or for its result. */
 const lanesAside = 32;
-/** A publisher that submits without end, or many catalogs at once, lets the others have their turn after this. */
+/** After this time, a publisher with many submissions or catalogs lets others have their turn. */
 const turnMs = 1_000;
 
 export function startSubmissionLoop(context: CatalogContext, fresh: FreshMessages): WorkLoop {
@@ -56,7 +56,7 @@ async function drainLane(
   const { attempts } = claim;
   const endsAt = performance.now() + turnMs;
   let isEmpty = false;
-  /** The publish that was found to be too much for the main thread. */
+  /** The publish that was too large for the main thread. */
   let large: number | undefined;
   while (!isEmpty && (large !== undefined || performance.now() < endsAt)) {
     signal.throwIfAborted();
@@ -84,7 +84,7 @@ async function drainLane(
       if (!(await traceProcessing(submission, apply)) && accepted) fresh.keep(submission.id, accepted);
     }
   }
-  // A submission that was accepted meanwhile has made the lane due again, and it stays so.
+  // If a submission was accepted meanwhile, the lane became due again, and stays due.
   await settle(database, laneTable, claim, { dueInMs: isEmpty ? null : 0, set: { attempts: 0 } });
 }
 
@@ -99,7 +99,7 @@ async function trySuspect(
   } catch (error) {
     const tooMuch = wasEnded(error);
     if (!tooMuch) throw error;
-    // The catalogs that were applied before stay.
+    // Catalogs that were applied before stay applied.
     const { database } = context;
     const left = await findOpenSubmission(database, submission.publisher);
     const read = await readMessage(database, submission.id);
@@ -109,7 +109,7 @@ async function trySuspect(
   }
 }
 
-/** A span for one turn of a submission, from which its pushes and its callback go on. */
+/** A span for one turn of a submission, the parent of its pushes and its callback. */
 function traceProcessing(
   submission: OpenSubmission,
   apply: (submission: OpenSubmission) => Promise<boolean>,

@@ -13,8 +13,8 @@ import type { Backlog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
 import type { FreshMessages } from './fresh-messages.ts';
 
-// POST /catalog/publish (catalog spec): accept durably, acknowledge. What becomes of the catalogs is found out afterwards
-// (process-submission.ts) and told on catalog/on_publish.
+// POST /catalog/publish (catalog spec): accept durably, acknowledge. The catalogs are processed afterwards (process-submission.ts);
+// catalog/on_publish reports the results.
 
 type PublishRequest = VerifiedRequest<typeof actions.publish>;
 
@@ -25,7 +25,7 @@ export function addPublishRoute(
   { fresh, backlog }: Acceptance,
 ): void {
   const publish = async (request: PublishRequest) => {
-    // The request itself is charged already.
+    // The request itself is already charged.
     service.rateLimits?.identities.spend(
       request.identity,
       request.message.catalogs.length - 1,
@@ -42,7 +42,7 @@ export interface Acceptance {
   backlog: Backlog;
 }
 
-/** Who may publish what where: the two questions that are answered at once. */
+/** Who may publish what, and to which networks: these two checks are answered at once. */
 function checkPolicy({ config }: CatalogContext, { identity, record, message }: PublishRequest): void {
   const { MASTER_PUBLISHERS: masterPublishers, REGISTRY_NAME: registryName } = config;
   const isAllowed = judgeMasters(identity, { masterPublishers, registryName });
@@ -69,7 +69,7 @@ function checkPolicy({ config }: CatalogContext, { identity, record, message }: 
   }
 }
 
-/** The member of the directive, or the catalog where it has none. */
+/** The member of the directive, or the catalog if there is no directive. */
 function place({ directiveAt, at }: Submission, member: string): readonly (string | number)[] {
   return directiveAt === undefined ? at : [...directiveAt, member];
 }
@@ -83,7 +83,7 @@ async function accept(
   const callbackUrl = callbackAddress(request, actions.onPublish, config);
   const answer = { status: 200, body: JSON.stringify(ack(context.messageId)) };
   await database.transaction(async (tx) => {
-    // Remembered first: the same request once more waits here, and not with the lane in its hands.
+    // Remembered first, so that a repeat of the same request waits here, before it locks the lane.
     const requestId = await rememberAnswer(tx, request, answer, { open: true });
     await lockLane(tx, publisher);
     const submission = {

@@ -20,20 +20,20 @@ import { ownSubscription } from './subscription.ts';
 
 // Pull (catalog spec: POST /catalog/pull, POST /catalog/on_pull), in two phases:
 //
-//   accept   what can be refused is refused at once; the pull is stored and acknowledged
-//   answer   assembled from one snapshot (assemble-pull.ts); on_pull is queued in the transaction that finishes the pull
+//   accept   refuse invalid requests at once; store and acknowledge the pull
+//   answer   assemble it from one snapshot (assemble-pull.ts); queue on_pull in the transaction that finishes the pull
 
-/** Each reads in a transaction of its own, and compresses in a thread of its own. */
+/** Each uses a separate transaction and a separate compression thread. */
 const pullsAtOnce = 2;
-/** Pulls of one owner at a time: others get the other places. */
+/** Pulls of one owner at a time, so that others get the other places. */
 const pullsOfOwner = 1;
 /** Waiting pulls of one owner: a discovery service has one for each of its networks. */
 export const maxOpenPulls = 100;
-/** All unexpired downloads of one owner together, so that no owner fills the disk. */
+/** Unexpired downloads of one owner, so that no owner fills the disk. */
 export const maxDownloadBytes = 10 * 2 ** 30;
 const retryAfterSeconds = 5;
 const retryAfterExpirySeconds = 60;
-/** Attempts after which the catalogs count as unreadable. A process that died while assembling counts as one. */
+/** Attempts after which the catalogs count as unreadable. A process that died while assembling counts as an attempt. */
 const maxAttempts = 4;
 
 export function addPullRoute(server: FastifyInstance, service: SignedService, context: CatalogContext): void {
@@ -116,7 +116,7 @@ async function answerPull(
       body: Buffer.from(`{"context":${JSON.stringify(answered)},"message":${message}}`),
       requestSignature: row.request_signature,
       requestId: row.request_id ?? undefined,
-      // An expired download need not be announced.
+      // An expired download is not announced.
       giveUpAfterMs: expiresAt ? expiresAt.getTime() - now().getTime() : config.RETRY_HOURS * 3_600_000,
     });
   });
@@ -133,7 +133,7 @@ async function assembleOrFail(
   try {
     return await assemblePull(context, row, signal, tools);
   } catch (error) {
-    // Thrown, it is tried again after a pause.
+    // The error causes another attempt after a pause.
     if (signal.aborted || attempts < maxAttempts) throw error;
     const about = { err: error, owner: row.owner, attempts };
     logger.error(about, 'a pull cannot be assembled; it is answered FAILED');

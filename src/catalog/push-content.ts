@@ -5,17 +5,16 @@ import { readHead, readOldest, readWhole } from '../storage/catalog/push-content
 import { openHead } from '../storage/catalog/reader.ts';
 import type { Database } from '../storage/database.ts';
 
-// The catalog inside a push, rendered once for all receivers that are at the same version: a change goes to many of them
-// within moments.
+// The catalog inside a push, rendered once for all receivers of the same version: a change goes to many of them within moments.
 
-/** Catalogs up to this size are sent in one piece from memory; larger ones are read while they are sent. */
+/** Catalogs up to this size are sent in one piece from memory; larger ones are streamed. */
 const maxWholeBytes = 1024 * 1024;
 const maxCachedBytes = 32 * 1024 * 1024;
 const maxCachedEntries = 1_000;
 
 interface PushContent {
   version: number;
-  /** The catalog as JSON text; missing when it is too large to be held. */
+  /** The catalog as JSON text; missing if it is too large to hold in memory. */
   catalog?: Buffer;
 }
 
@@ -64,7 +63,7 @@ async function readContent(database: Database, catalogKey: number, plan: SayingP
   return { version, catalog: Buffer.from(renderCatalog(head, part)) };
 }
 
-/** Where only the head has news, it goes with one document. */
+/** If only the head changed, it is sent with one document. */
 async function readHeadOnly(database: Database, catalogKey: number): Promise<PushContent> {
   return database.transaction(
     async (snapshot) => {
@@ -76,7 +75,7 @@ async function readHeadOnly(database: Database, catalogKey: number): Promise<Pus
   );
 }
 
-/** As a MERGE with one document that the receiver knows, a withdrawal leaves its copy as it is, only inactive. */
+/** Sent as a MERGE with one document that the receiver knows, so its copy stays the same, but inactive. */
 async function readWithdrawal(
   database: Database,
   catalogKey: number,
@@ -94,7 +93,7 @@ async function readWithdrawal(
   );
 }
 
-/** The members of the head as they are stored, and the documents of a part. */
+/** The members of the head as stored, and the documents of a part. */
 export function renderCatalog(head: string, { resources, offers }: Part): string {
   const members = Object.entries({ resources, offers })
     .filter(([, documents]) => documents.length > 0)

@@ -25,11 +25,11 @@ import type { CatalogContext } from './context.ts';
 // Push, derived from the log of changes:
 //
 //   planner   the log → rows (subscriber, catalog) that are due
-//   sender    a due row → what that subscriber has not got yet (compose-push.ts) → its answer → the row
+//   sender    a due row → what that subscriber is missing (compose-push.ts) → its answer → the row
 //
-// Publish knows nothing of either. A failing subscriber or catalog has its own rows and its own slots, and delays nobody else.
+// Publish does not know about either. A failing subscriber or catalog has separate rows and slots, and delays nobody else.
 
-/** Over all processes: catalogs that are on their way to a subscriber at a time. */
+/** Catalogs in flight to one subscriber at a time, over all processes. */
 const pushesPerSubscriber = 4;
 const planPollMs = 5_000;
 const pullForwardEveryMs = 5_000;
@@ -101,7 +101,7 @@ function startSender(context: CatalogContext, { forms, strict }: FormTools): { c
 async function take({ database }: CatalogContext, lanes: readonly LaneWithSlots[]): Promise<Taken<DuePush>> {
   const pushes = await takePushes(database, lanes);
   const items = pushes.map((push) => ({ lane: push.subscriber, item: push }));
-  // Lanes that stay held with a free slot must not miss what becomes due meanwhile.
+  // Lanes that are held and have a free slot must not miss items that become due meanwhile.
   const taken = (name: string) => items.filter(({ lane }) => lane === name).length;
   const watched = lanes.filter(
     ({ name, slots, underWay }) => taken(name) < slots && underWay.length + taken(name) > 0,
@@ -111,9 +111,9 @@ async function take({ database }: CatalogContext, lanes: readonly LaneWithSlots[
   return { items, nextMs: await msUntilNextPush(database, names) };
 }
 
-// Records what became of a push, for as many as come together at once, and tells the operator what went wrong.
+// Records the results of pushes in batches, and reports failures to the operator.
 
-/** No receiver waits for its result to be written; its next push of the same catalog does. */
+/** No receiver waits until its result is written; only its next push of the same catalog does. */
 const batchLimits = { maxItems: 500, gatherMs: 10 };
 
 function createPushRecorder({ database, logger }: CatalogContext) {
@@ -145,7 +145,7 @@ function createPushRecorder({ database, logger }: CatalogContext) {
       );
     },
 
-    /** Nothing was tried: the push is due as before. */
+    /** Nothing was tried: the push is still due. */
     putBack: (push: DuePush, lane: Lane) =>
       write({ push, lane, record: push.record, seenVersion: push.basis.catalog.version, dueInMs: 0 }),
   };

@@ -29,9 +29,9 @@ import { startRebuildLoop } from '../storage/work/rebuild-loop.ts';
 import type { CatalogContext } from './context.ts';
 import { addUses, extensionRow, subtractUses } from './write-catalog.ts';
 
-// When a master changes, what extends it is assembled again, some resources at a time, each batch with its catalog's next version. The
-// template's values stand, also where the publisher had set others before; what was published stays stored. A resource whose template is gone,
-// or has grown beyond what may be inherited, keeps what it inherited last.
+// When a master changes, the resources that extend it are assembled again, in batches, each with its catalog's next version. The template's values
+// win, even over earlier values of the publisher; the published values stay stored. A resource whose template is gone or too large to inherit keeps
+// the values that it inherited last.
 
 /** Small, so that a publish of the same catalog never waits long. */
 const resourcesAtOnce = 500;
@@ -75,7 +75,7 @@ async function rebuildBatch(
   await assembleAgain(tx, catalog, moving, { masterKey, masterVersion, now });
 }
 
-/** None where the template is gone, the same as before, or too large for any resource. */
+/** None if the template is gone, unchanged, or too large for any resource. */
 function bytesToAssemble(
   { edition, nextEdition, nextBytes }: LaggingResource,
   { resource: limit }: InheritanceLimits,

@@ -11,9 +11,9 @@ import type { DuePush } from '../storage/catalog/pushes.ts';
 import type { CatalogContext } from './context.ts';
 import type { SayingPlan } from './push-content.ts';
 
-// The body of a push. A change goes to many receivers, and their bodies differ in the context alone. So the context comes last (the order of
-// members means nothing in JSON): what stands before it is digested once for all of them, and not copied for each. Strict form is rendered
-// once for all receivers that want it.
+// The body of a push. A change goes to many receivers, and their bodies differ only in the context. So the context comes last (the order of members
+// in JSON has no meaning): everything before it is digested once and not copied per receiver. Strict form is rendered once for all receivers that
+// want it.
 
 export type RenderPush = (
   push: Pick<DuePush, 'subscriber' | 'basis'>,
@@ -32,7 +32,7 @@ export function createPushRenderer(
   context: Pick<CatalogContext, 'self' | 'hosting'>,
   strict: StrictRenderer,
 ): RenderPush {
-  /** By the bytes of a catalog, as long as somebody holds them. */
+  /** By the bytes of a catalog, while they are in use. */
   const strictCatalogs = new WeakMap<Buffer, Promise<Buffer>>();
 
   function strictly(catalog: Buffer, owner: string): Promise<Buffer> {
@@ -93,9 +93,9 @@ function renderBody(
   };
 }
 
-/** By the bytes of a catalog, as long as somebody holds them, and by what stands before them. */
+/** By the bytes of a catalog, while they are in use, and by the text before them. */
 const beginnings = new WeakMap<Buffer, Map<string, BodyDigest>>();
-/** Receivers of one catalog may be told different networks. */
+/** Receivers of one catalog may get different networks. */
 const maxBeginnings = 16;
 
 function digestBeginning(start: Buffer, catalog: Buffer): BodyDigest {

@@ -16,7 +16,7 @@ import { startRebuilds } from './rebuild-dependents.ts';
 import { addSearchRoute } from './search.ts';
 import { addSubscriptionRoutes } from './subscription.ts';
 
-/** The catalog service: one line per action, one per loop of work that is due. */
+/** The catalog service: one line per action, one per work loop. */
 export async function startCatalogRole(context: CatalogContext) {
   const { config, hosting } = context;
   const backlog = watchBacklog(context);

@@ -11,10 +11,10 @@ import { schemaIdentities } from '../rules/schema-address.ts';
 import { type CatalogPage, readCatalogs } from '../storage/catalog/reader.ts';
 import type { CatalogContext } from './context.ts';
 
-// Search (catalog spec: POST /catalog/search): every current catalog that matches, with its flags and offers, in the order of first
-// publication. The answer is rendered from one snapshot; however large it is, little of it is in memory.
+// Search (catalog spec: POST /catalog/search): every current catalog that matches, with its flags and offers, in the order of first publication. The
+// answer is rendered from one snapshot, and little of it is in memory at a time.
 
-/** A search holds a database connection while its answer is spooled: a large one must not take those of publishes. */
+/** A search holds a database connection while its answer is spooled; large searches must leave connections for publishes. */
 const searchesAtOnce = 4;
 const searchesPerCaller = 2;
 const patienceMs = 10_000;

@@ -41,7 +41,7 @@ export function addSubscriptionRoutes(
   signedRoute(server, service, actions.unsubscribe, (request) => unsubscribe(context, request));
 }
 
-/** Updating is our addition: the specification leaves open how a subscription is changed or becomes active again. */
+/** Updating is our addition: the specification does not say how a subscription is changed or becomes active again. */
 async function subscribe(
   { config, database, now }: CatalogContext,
   request: VerifiedRequest<typeof actions.subscribe>,
@@ -61,7 +61,7 @@ async function subscribe(
   });
 }
 
-/** One that its owner has already, ACTIVE, is not made a second time. */
+/** If its owner already has the same subscription, ACTIVE, no second one is created. */
 async function createOwn(tx: Transaction, identity: string, change: SubscriptionChange) {
   await lockSubscriptionsOf(tx, identity);
   const same = await findSameSubscription(tx, identity, change);
@@ -79,7 +79,7 @@ async function updateOwn(tx: Transaction, id: string, identity: string, change: 
   return updated;
 }
 
-/** The ACTIVE subscriptions of one caller together: each change of a catalog is compared with every name in them, so nobody may make that expensive for all. */
+/** All ACTIVE subscriptions of one caller: each change of a catalog is compared with every name in them, which must not become expensive. */
 export const maxActive: SubscriptionTotals = { count: 1_000, names: 10_000, characters: 1_000_000 };
 
 /** A write beyond the limit is rolled back. */
@@ -97,7 +97,7 @@ async function checkRoom(tx: Transaction, identity: string): Promise<void> {
     );
 }
 
-/** An unknown id is an empty list, somebody else's is refused. */
+/** An unknown id gives an empty list; another caller's id is refused. */
 async function list(
   { database, now }: CatalogContext,
   { identity, query, key, expires }: VerifiedRequest<typeof actions.listSubscriptions>,
@@ -116,10 +116,10 @@ async function list(
   return render(freshIds(now()), { subscriptions, pagination: { total, ...page } });
 }
 
-/** INACTIVE subscriptions kept per caller, who may list and reactivate them. Older ones are deleted, so that repeated subscribing cannot fill the disk. */
+/** INACTIVE subscriptions kept per caller, who can list and reactivate them. Older ones are deleted, so repeated subscribing cannot fill the disk. */
 export const maxInactive = 1_000;
 
-/** Deactivating what is INACTIVE changes nothing and is no error. */
+/** Deactivating an INACTIVE subscription changes nothing and is no error. */
 async function unsubscribe(
   { database, now }: CatalogContext,
   request: VerifiedRequest<typeof actions.unsubscribe>,
@@ -138,10 +138,10 @@ async function unsubscribe(
   });
 }
 
-/** How long after it was made a signature counts for another subscription: peers send both at about the same time. */
+/** How long after signing a signature counts for another subscription: peers send both at about the same time. */
 const twinsMs = 5_000;
 
-/** No signature covers the address of a DELETE (protocol decision: replay). Peers sign two DELETEs of one second alike, so a signature counts for other subscriptions of its signer, but only for seconds, and not after a GET. */
+/** No signature covers the address of a DELETE (protocol decision: replay). Two DELETEs of one second have the same signature, so it counts for other subscriptions of its signer, but only for seconds, and not after a GET. */
 async function checkSignatureCounts(
   tx: Transaction,
   { key, created, receivedAt }: VerifiedRequest<typeof actions.unsubscribe>,
@@ -157,7 +157,7 @@ async function checkSignatureCounts(
 
 const idInQuery = '$.query.subscriptionId';
 
-/** A subscription of the caller; 404 if there is none, 403 if it is another's. */
+/** A subscription of the caller; 404 if there is none, 403 if it belongs to another caller. */
 export function ownSubscription(
   found: StoredSubscription | undefined,
   identity: string,
@@ -174,7 +174,7 @@ export function ownSubscription(
   return found;
 }
 
-/** GET and DELETE bring no context to repeat. */
+/** GET and DELETE have no context to repeat. */
 function freshIds(now: Date) {
   return { messageId: randomUUID(), transactionId: randomUUID(), timestamp: now.toISOString() };
 }

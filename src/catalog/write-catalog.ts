@@ -23,12 +23,12 @@ import { inheritedTable, queueRebuild } from '../storage/catalog/masters.ts';
 import type { Transaction } from '../storage/database.ts';
 import { changeUses, sumUses } from '../storage/inherited.ts';
 
-// Writes what a publish changes: documents, the catalog's row, and the change-log row that everything downstream goes by. A publish that
-// changes nothing gets no new version.
+// Writes the changes of a publish: documents, the catalog's row, and the change-log row that drives everything downstream. A publish that changes
+// nothing gets no new version.
 
 interface CatalogWrite {
   stored: CatalogRow | undefined;
-  /** The id was released and this publisher is its first new one: nothing of the former content stays. */
+  /** The id was released, and this publisher is the first to use it again: nothing of the former content stays. */
   isTakenOver: boolean;
   change: PublishChange;
   /** Extensions of the published resources before this publish, by resource id. */
@@ -155,7 +155,7 @@ function isHeadChanged(stored: CatalogRow, catalog: NewCatalog): boolean {
   );
 }
 
-/** How often each schema type is used afterwards: what was there, less what is replaced, plus what comes. */
+/** How often each schema type is used afterwards: old uses, minus replaced ones, plus new ones. */
 async function schemaUsesAfter(tx: Transaction, { stored, change }: CatalogWrite): Promise<SchemaUses> {
   const coming = [
     ...change.resources.flatMap(({ types }) => schemaTypesOfResource({ resourceAttributes: types })),
