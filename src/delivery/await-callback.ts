@@ -3,8 +3,8 @@ import type { Context } from '../protocol/context.ts';
 import { findBodyDigest } from '../protocol/digest.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 
-// The callback to a request that somebody waits for, in memory: a command, a command through the publisher that has its address, a call of the client
-// package. Which callbacks count is in packages/client/README.md, "Whose callback counts".
+// Waits in memory for the callback to a request of a command, a command through the publisher that has its address, or the client package. Which
+// callbacks count: packages/client/README.md, "Whose callback counts".
 
 export interface AskedRequest {
   digest: string;
@@ -19,17 +19,17 @@ interface SignedCallback {
 }
 
 export interface AwaitedCallback<Callback> {
-  /** Throws where it does not answer the request, or is not from the service that was asked. */
+  /** Throws if it does not answer the request, or is not from the requested service. */
   accept(callback: Callback): void;
-  /** The acknowledgement is here; where the service signed it, only a callback of that signer counts. Callbacks that came before it count from now on. */
+  /** The acknowledgement is here. If the service signed it, only that signer's callback counts, including one that came before. */
   acknowledge(signer: string | undefined): void;
   /** The first callback that counts, once the acknowledgement is here. */
   arrived: Promise<Callback>;
-  /** Ends the waiting: `arrived` rejects, unless a callback has come. Later callbacks are checked, and answer nothing. */
+  /** Ends the waiting: `arrived` rejects, unless a callback has come. Later callbacks are checked and ignored. */
   fail(error: Error): void;
-  /** Whether a callback came while it was waited for. */
+  /** Whether a callback came before the waiting ended. */
   readonly isAnswered: boolean;
-  /** Why the last callback to this request was refused, where one was. */
+  /** Why the last callback to this request was refused, if one was. */
   refusal?: string;
 }
 
@@ -43,9 +43,9 @@ export function awaitCallback<Callback extends SignedCallback>({
     arrive = resolve;
     fail = reject;
   });
-  // Nobody may be waiting yet.
+  // Possibly nobody awaits it yet.
   arrived.catch(() => undefined);
-  /** The first callback of each signer that came before the acknowledgement; undefined once that is here. */
+  /** The first callback of each signer before the acknowledgement; undefined after it. */
   let early: Map<string, Callback> | undefined = new Map();
   let acknowledgedBy: string | undefined;
   let isAnswered = false;

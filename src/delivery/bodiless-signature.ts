@@ -1,23 +1,23 @@
 import type { Action } from '../protocol/actions.ts';
 import type { SignOptions } from '../protocol/request-signature.ts';
 
-// How our requests without body are signed (protocol decision: request signature). Nothing binds such a signature to a method, an address or a query: anyone who receives it may
-// send it elsewhere until it expires, so it lives for seconds. A receiver accepts the signature of a DELETE for one address, and Ed25519 gives the same
-// signature for the same second and lifetime: so each DELETE has a lifetime of its own, and none has that of a GET.
+// Signs our requests without a body (protocol decision: request signature). Nothing binds such a signature to a method, an address or a query: anyone
+// who receives it may send it elsewhere until it expires, so it lives for seconds. A receiver accepts the signature of a DELETE for one address, and
+// Ed25519 gives the same signature for the same second and lifetime: so each DELETE gets a different lifetime, and none gets that of a GET.
 
 const getSeconds = 10;
 const shortestDeleteSeconds = getSeconds + 1;
 const longestDeleteSeconds = 60;
-/** Fewer than there are pairs of second and lifetime that still have 11 seconds to live, so that one is always unused. */
+/** Fewer than the pairs of second and lifetime with at least 11 seconds to live, so that one is always unused. */
 const maxRecent = 1_000;
 
-/** When a request is signed, and for how long; a POST now, and for as long as usual. */
+/** When a request is signed, and for how long; a POST now, with the usual lifetime. */
 type SignTimes = (method: Action['method'], now: Date) => Pick<SignOptions, 'now' | 'lifetimeSeconds'>;
 
 export function createSignTimes(random: () => number = Math.random): SignTimes {
   const recent = new Set<string>();
 
-  /** At random at first, because other processes may sign with the same key. Where all lifetimes of this second are in use: as of a second before. */
+  /** Random first, because other processes may sign with the same key. If all lifetimes of this second are in use, the second before is used. */
   function findUnused(now: number): { second: number; seconds: number } {
     const count = longestDeleteSeconds - shortestDeleteSeconds + 1;
     for (let second = now; ; second -= 1) {
@@ -44,10 +44,10 @@ export function createSignTimes(random: () => number = Math.random): SignTimes {
 /** One for the whole process. */
 export const signTimes = createSignTimes();
 
-/** A smaller difference of two clocks is no reason for a 401. */
+/** A smaller clock difference does not cause a 401. */
 const toleratedClockMs = 5_000;
 
-/** The clock of a server that refused a request without body, where the difference to ours may be the reason: such a signature lives for seconds. */
+/** The clock of a server that refused a request without a body, if the difference to ours may be the reason: such a signature lives for seconds. */
 export function findServerClock(
   method: Action['method'],
   { status, date }: { status: number; date?: string },

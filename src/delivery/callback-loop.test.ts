@@ -46,7 +46,7 @@ describe('a callback', () => {
     storePromise = createPromiseStore(database);
   });
   afterEach(async () => {
-    // First those that never answer: the loop waits for what is on its way.
+    // First the servers that never answer: the loop waits for requests in flight.
     for (const server of servers.splice(0)) {
       server.closeAllConnections();
       server.close();
@@ -106,7 +106,7 @@ describe('a callback', () => {
     };
   }
 
-  /** Hands a callback over to the loop; tells whether it was offered a lease. */
+  /** Hands a callback over to the loop; returns whether it was offered a lease. */
   async function promise(destination: string): Promise<{ messageId: string; isOffered: boolean }> {
     const callback = newCallback(destination);
     const { messageId } = callback;
@@ -199,7 +199,7 @@ describe('a callback', () => {
 
   it('is repeated with the same bytes while the receiver fails, and then not again', async () => {
     const { attempts, url } = await receiver((attempt) => ({
-      // The first two are one attempt: a 401 is answered at once by the other form of signature.
+      // The first two are one attempt: a 401 is followed at once by the other form of signature.
       status: [401, 401, 503, 404][attempt - 1] ?? 202,
     }));
     start();
@@ -268,7 +268,7 @@ describe('a callback', () => {
     await Promise.all(Array.from({ length: 200 }, () => queue(silent.url)));
     start();
     await settled(await queue(lively.url));
-    // None of those before it has been settled yet: it did not wait for them.
+    // None of the callbacks before it has been settled yet: it did not wait for them.
     expect(await listCallbacks(database, { state: 'open', limit: 1_000 })).toHaveLength(200);
     expect(silent.attempts.length).toBeLessThanOrEqual(16);
   });
@@ -281,7 +281,7 @@ describe('a callback', () => {
     start();
     const startedAt = Date.now();
     await settled(await queue(lively.url));
-    // It did not wait for any of them to be given up.
+    // It did not wait until any of them was given up.
     expect(Date.now() - startedAt).toBeLessThan(sendTimeoutMs);
     const inWork = silent.map(({ attempts }) => attempts.length);
     expect(Math.max(...inWork)).toBeLessThanOrEqual(16);
@@ -291,7 +291,7 @@ describe('a callback', () => {
     const silent = await receiver('silence');
     start();
     expect((await promise(silent.url)).isOffered).toBe(true);
-    await takeTime(5_100); // the receiver, to answer the first
+    await takeTime(5_100); // until the receiver answers the first
     expect((await promise(silent.url)).isOffered).toBe(false);
   });
 });

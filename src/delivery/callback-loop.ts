@@ -23,21 +23,21 @@ import { longestRetryWaitMs, nextAttemptMs, type Outcome, type RetryPolicy } fro
 import { type CallbackTools, type SentCallback, sendCallback } from './send-callback.ts';
 import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
 
-// Sends the callbacks of one role: the stored bytes, again and again under a fresh signature, until the receiver has them, refuses
-// them, or it has taken too long. Every outcome is recorded under the lease, so that a confirmed callback is never sent again, unless the
-// process dies in the moment before that is recorded. What one attempt sends is in send-callback.ts.
+// Sends the callbacks of one role: the stored bytes, again and again under a fresh signature, until the receiver has them, refuses them, or the time
+// is over. Every outcome is recorded under the lease, so a confirmed callback is never sent again, unless the process dies just before that is
+// recorded. send-callback.ts makes one attempt.
 //
-// Slow receivers must not take the slots of the others, however many they are:
+// Slow receivers, however many, must not take the slots of the others:
 //
-//   quick   128 slots, 16 of them for one receiver; who has waited for its answer for a moment steps aside
-//   slow    64 slots, one for each receiver that did not answer in good time when it was last sent something
+//   quick   128 slots, 16 per receiver; a callback that waits for its answer for a moment leaves its slot
+//   slow    64 slots, one for each receiver whose last answer was slow or missing
 
 const quick = { concurrency: 128, perReceiver: 16, aside: 256 };
 const slow = { concurrency: 64, perReceiver: 1 };
-/** Callbacks that are queued soon after each other are claimed together; those that are delivered soon after each other, settled. */
+/** Callbacks queued in quick succession are claimed together; those delivered in quick succession are settled together. */
 const gatherMs = 10;
 const settling = { maxItems: 64, gatherMs: 50 };
-/** An attempt steps aside after `asideMs`, and its receiver counts as slow after `slowMs`. */
+/** An attempt leaves its slot after `asideMs`, and its receiver counts as slow after `slowMs`. */
 const patience = { asideMs: 1_000, slowMs: 5_000 };
 
 interface CallbackLoopOptions extends CallbackTools {
@@ -48,7 +48,7 @@ interface CallbackLoopOptions extends CallbackTools {
 }
 
 export interface CallbackLoop extends WorkLoop {
-  /** Sends a callback as soon as it is stored, where its receiver is quick and there is a slot (see due-work.ts). */
+  /** Sends a callback as soon as it is stored, if its receiver is quick and there is a slot (see due-work.ts). */
   handOver(receiver: string, store: Store<DueCallback>): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
 
 interface LoopOptions extends CallbackLoopOptions {
   slowOnes: SlowReceivers;
-  /** Whether it was still ours to settle. */
+  /** Returns whether it was still ours to settle. */
   settle(delivered: Delivered): Promise<boolean>;
 }
 
@@ -137,12 +137,12 @@ function countAttempts(metrics: Metrics) {
   ]);
 }
 
-/** Nobody may have been running when it was to be repeated for the last time. What was never tried is tried once, however late. */
+/** Possibly no process was running at the time of the last repeat. A callback that was never tried is tried once, however late. */
 function isOver({ row, attempts, at }: Claim<DueCallback>): boolean {
   return attempts > 1 && at > row.give_up_at;
 }
 
-/** The last attempt says more than that its time is over. */
+/** The last attempt is more informative than the expired time. */
 function tooLate({ last_status, last_error, form, parts }: DueCallback): SentCallback {
   const reason = last_error ?? 'its time was over before it could be repeated';
   const outcome = { kind: 'retry', status: last_status ?? undefined, reason } as const;

@@ -4,30 +4,30 @@ import { describeClockDifference, findServerClock, signTimes } from './bodiless-
 import { parseRetryAfter } from './retry-policy.ts';
 import { findAnswerSigner, type Sender, sendTimeoutMs } from './send.ts';
 
-// Asks another service something and reads what it answers at once: subscriptions, search, the acknowledgement of a pull.
+// Asks another service and reads its immediate answer: subscriptions, search, the acknowledgement of a pull.
 
 export interface Question {
   method: Action['method'];
   url: string;
   body?: Buffer;
   maxAnswerBytes: number;
-  /** The operator wrote the address, or its origin. */
+  /** The operator configured the address, or its origin. */
   operatorConfigured: boolean;
   signal: AbortSignal;
-  /** Told the value of the header before the request leaves: its callback may be here before the answer. */
+  /** Gets the value of the header before the request leaves: its callback may arrive before the answer. */
   beforeSending?(authorization: string): Promise<void>;
 }
 
 export interface AnswerToQuestion {
   status: number;
   body: Buffer;
-  /** subscriberId of who signed the answer, where the signature holds. */
+  /** subscriberId of the signer of the answer, if the signature is valid. */
   signer?: string;
   retryAfterMs?: number;
   date?: string;
 }
 
-/** Throws a FetchFailure when no answer came; any HTTP status is an answer. A 401 to a question without body may come from the clock of the server: then it is signed by that clock and asked once more. */
+/** Throws a FetchFailure if no answer came; any HTTP status is an answer. After a 401 due to the server's clock, it asks again by that clock. */
 export async function exchangeSigned(sender: Sender, question: Question): Promise<AnswerToQuestion> {
   const answer = await exchangeAt(sender, question, sender.now());
   const now = sender.now();

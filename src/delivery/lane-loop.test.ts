@@ -7,7 +7,7 @@ import type { Database } from '../storage/database.ts';
 import { LeaseLost } from '../storage/work/due-work.ts';
 import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
 
-// On the lanes of pushes, with items that exist only here.
+// On the lanes of pushes, with items that exist only in this test.
 
 interface Item {
   id: number;
@@ -173,7 +173,7 @@ describe('a lane loop', () => {
     });
     await add('lane', 1);
     await until(() => begun.length === 1, 'the first attempt');
-    // Nobody else has taken it: it is due when the lease ends.
+    // No other process has taken it: it is due when the lease ends.
     await watchFor(100);
     expect(begun).toHaveLength(1);
     await database.query('update catalog.push_lane set leased_until = now(), due_at = now()');
@@ -196,7 +196,7 @@ describe('a lane loop', () => {
     await until(() => leases.size === 1, 'the lane to be taken');
     const [token] = leases.keys();
     await until(async () => {
-      // Repeated, because a renewal may come in between.
+      // Repeated, because a renewal may intervene.
       await database.query(
         "update catalog.push_lane set leased_until = now() - interval '1 second', due_at = now() where lease_token = $1",
         [token],

@@ -4,11 +4,11 @@ import type { Database, Transaction } from '../storage/database.ts';
 import { createAlarm } from '../storage/work/alarm.ts';
 import { type Claim, LeaseLost, settle, startWorkLoop } from '../storage/work/due-work.ts';
 
-// Due work in lanes: a lane is leased as a whole, so that one process at a time works on it, a bounded number of its items at once. What is
-// due in all lanes that are held is looked for by one statement, instead of a claim and a count for every item.
+// Due work in lanes: a lane is leased as a whole, so one process at a time works on it, on a bounded number of its items at once. One statement finds
+// the due items of all held lanes, instead of a claim and a count for every item.
 //
-//   lane due → leased → its due items taken, as many as there are slots, and again when half of them are done
-//            → nothing due and nothing under way → given back until the next is due
+//   lane due → leased → its due items taken, up to the number of slots, and again when half of them are done
+//            → nothing due or in progress → given back until the next is due
 
 const pollMs = 5_000;
 const defaultRestMs = 5_000;
@@ -20,24 +20,24 @@ export interface LaneLoopOptions<Item extends { id: number }> {
   name: string;
   lanesAtOnce: number;
   itemsPerLane: number;
-  /** Takes due items of the lanes, at most as many as each has slots, and none that it has under way. */
+  /** Takes due items of the lanes: per lane at most the number of its slots, and none that is in progress. */
   take(lanes: readonly LaneWithSlots[]): Promise<Taken<Item>>;
-  /** Works on an item, until it is not due any more. An error is logged, and the item tried again after a rest. */
+  /** Works on an item until it is no longer due. An error is logged, and the item is tried again after a rest. */
   handle(item: Item, lane: Lane): Promise<void>;
   /** Milliseconds until the next item of a lane becomes due; null when nothing waits. */
   nextDue(tx: Transaction, lane: string): Promise<number | null>;
   logger: Logger;
   longestWaitMs?: number;
   leaseMs?: number;
-  /** How long an item rests whose handler failed unexpectedly. */
+  /** How long an item rests after an unexpected failure of its handler. */
   restMs?: number;
 }
 
 export interface Lane {
   name: string;
-  /** Results are written only by who can show this. */
+  /** Results are written only by the holder of this token. */
   token: string;
-  /** The results are not wanted any more: the lease was lost, or the process ends. */
+  /** Aborted if the results are no longer wanted: the lease was lost, or the process ends. */
   signal: AbortSignal;
 }
 
@@ -80,7 +80,7 @@ export function startLaneLoop<Item extends { id: number }>(options: LaneLoopOpti
     if (closing || signal.aborted) rest();
     alarm.ring();
     await idle;
-    // Where its lease ran out, this process may have the lane again by now, under another one.
+    // If its lease expired, this process may hold the lane again by now, under another lease.
     if (open.get(name) === lane) open.delete(name);
     await Promise.allSettled(lane.underWay.values());
     if (lane.lost) throw lane.lost;
@@ -95,7 +95,7 @@ export function startLaneLoop<Item extends { id: number }>(options: LaneLoopOpti
     while (!closing) await alarm.sleep(await fillSlots());
   }
 
-  /** Returns how long to sleep unless something rings. A lane that is more than half full is left alone: filling it item by item would cost a statement for each. */
+  /** Returns how long to sleep without a wake-up. Skips lanes that are more than half full: filling one item by item costs a statement each. */
   async function fillSlots(): Promise<number> {
     const lanes = [...open.values()].filter(({ underWay }) => underWay.size <= itemsPerLane / 2);
     if (lanes.length === 0) return pollMs;
@@ -154,7 +154,7 @@ export function startLaneLoop<Item extends { id: number }>(options: LaneLoopOpti
 
 interface OpenLane extends Lane {
   underWay: Map<number, Promise<void>>;
-  /** Takes nothing more: the lane is given back when what is under way has ended. */
+  /** Takes no more items: the lane is given back when its running items end. */
   rest(): void;
   lost?: LeaseLost;
 }

@@ -19,16 +19,16 @@ import { type DigestedBody, type Message, type Sender, sendSigned } from './send
 import { createSlots } from './slots.ts';
 import { traceDelivery } from './trace-delivery.ts';
 
-// Sends what is computed when it is sent. An item that is due says only that a receiver may be behind:
+// Sends messages that are computed at the time of sending. A due item says only that a receiver may be behind:
 //
-//   due item → compose (what there is to say now, in one message or in several parts) → send → verdict → record
+//   due item → compose (the current news, in one message or in several parts) → send → verdict → record
 //
-// The caller defines the content, and the effect of a verdict on the item. A receiver never waits for our
-// database: its next items are taken, and the verdicts on its last ones recorded, while others are on their way.
+// The caller defines the content, and the effect of a verdict on the item. A receiver never waits for our database: its next items are taken, and the
+// verdicts on its last ones recorded, while others are in flight.
 
-/** Only sockets wait here; a slow receiver must not take the slots of the others. */
+/** These only wait on sockets; a slow receiver must not take the slots of the others. */
 const receiversAtOnce = 128;
-/** Items of a receiver that are taken and not recorded yet, for each that may be on its way. */
+/** Items of a receiver that are taken and not yet recorded, per item that may be in flight. */
 const takenPerSlot = 8;
 
 interface PushLoopOptions<Item extends { id: number }, Said>
@@ -38,19 +38,19 @@ interface PushLoopOptions<Item extends { id: number }, Said>
   forms: ReceiverForms;
   policy: RetryPolicy & { giveUpAfterMs: number };
   metrics: Metrics;
-  /** Says what there is to say now, part by part, until `send` says that no more is wanted. */
+  /** Composes the current news, part by part, until `send` returns that no more is wanted. */
   compose(item: Item, send: SendPart, lane: Lane): Promise<Said>;
   traceparentOf(item: Item): string | null;
-  /** How often the item failed in a row, and since when; and when it was taken. Both times are the database's. */
+  /** How often the item failed in a row, since when, and when it was taken. Both times are the database's. */
   failures(item: Item): Failures;
   record(item: Item, lane: Lane, pushed: Pushed<Said>): Promise<void>;
-  /** Writes that nothing was tried: the item is as it was before it was taken. */
+  /** Records that nothing was tried: the item is as it was before it was taken. */
   putBack(item: Item, lane: Lane): Promise<void>;
 }
 
 export interface Pushed<Said> {
   verdict: Verdict;
-  /** Missing when there was no way to compose anything. */
+  /** Missing if nothing could be composed. */
   said?: Said;
   exchanges: Exchange[];
 }
@@ -61,7 +61,7 @@ export interface Failures {
   takenAt: Date;
 }
 
-/** Sends one message in the form that its receiver accepts; true when the next part may follow. */
+/** Sends one message in the form that its receiver accepts; true if the next part may follow. */
 export type SendPart = (url: string, render: RenderForm) => Promise<boolean>;
 
 /** The message, under the same messageId in either form. */
@@ -127,7 +127,7 @@ async function push<Item extends { id: number }, Said>(
   return { verdict: judge(options.policy, options.failures(item), last, partsTaken), said, exchanges };
 }
 
-/** A push that is refused for its schema is sent again at once in strict form, unless that is the same. */
+/** A push that is refused for its schema is sent again at once in strict form, unless that form is the same. */
 async function sendInForm(
   forms: ReceiverForms,
   receiver: string,
@@ -146,7 +146,7 @@ async function sendInForm(
 }
 
 const payloadTooLarge = 413;
-/** A gateway says that the receiver behind it did not answer. */
+/** A gateway reports that the receiver behind it did not answer. */
 const gatewayFailures = [502, 504];
 
 type Attempt = (Exclude<Verdict, FailedPush> | FailedAttempt) & { status?: number; form?: BodyForm };
@@ -177,7 +177,7 @@ async function attempt(sender: Sender, message: Message & { body: DigestedBody }
   }
 }
 
-/** False only where no connection came about. */
+/** False only if no connection was made. */
 function mayHaveArrived({ kind, cause }: FetchFailure): boolean {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return kind !== 'bad-url' && kind !== 'address-refused' && !notConnected.test(code);

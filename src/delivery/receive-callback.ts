@@ -3,7 +3,7 @@ import type { Context } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { AwaitedCallback } from './await-callback.ts';
 
-// A callback as it comes over a signed route to a command, or to the publisher that has the command's address.
+// A callback as a signed route passes it to a command, or to the publisher that has the command's address.
 
 export interface Callback {
   signer: string;
@@ -11,7 +11,7 @@ export interface Callback {
   recordId: string;
   /** Whether the signature names the request that it answers. */
   chained: boolean;
-  /** Whether the context carries the digest of the request; one that differs is refused. */
+  /** Whether the context carries the digest of the request; a different digest is refused. */
   bound: boolean;
   context: Context;
   message: object;
@@ -22,7 +22,7 @@ export type ReceivedCallback = Pick<VerifiedRequest, 'identity' | 'record' | 're
   message: object;
 };
 
-/** Throws unless it answers the request, and comes from the service that was asked. */
+/** Throws unless it answers the request and comes from the requested service. */
 export function receiveCallback(
   { identity, record, recordId, chained, context, message }: ReceivedCallback,
   awaited: AwaitedCallback<Callback> | undefined,
@@ -40,13 +40,13 @@ export function receiveCallback(
   return callback;
 }
 
-/** The result of waiting: the callback, or why the last one was refused. */
+/** The callback, or why the last one was refused. */
 export interface Waited {
   callback?: Callback;
   refusal?: string;
 }
 
-/** Waits once the request was acknowledged: by `acknowledgedBy`, where the service that was asked signed that. */
+/** Waits after the acknowledgement: by `acknowledgedBy`, if the requested service signed it. */
 export async function waitForCallback(
   awaited: AwaitedCallback<Callback>,
   { seconds, acknowledgedBy }: { seconds: number; acknowledgedBy?: string },

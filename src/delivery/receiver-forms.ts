@@ -3,13 +3,13 @@ import { LruCache } from '../lru-cache.ts';
 import type { Queryable } from '../storage/database.ts';
 import { findForms, forgetForm, rememberForm, type UnusualForm } from '../storage/work/receiver-forms.ts';
 
-// Deployed receivers differ, and each is sent what it accepts (protocol decisions: callback chain, strict form):
+// Deployed receivers differ, and each gets the form that it accepts (protocol decisions: callback chain, strict form):
 //
-//   signature   callbacks are signed over four lines, the last of which names the request that they answer; `plain` has three
-//   body        messages have everything that was published; `strict` has what closed schemas name (rules/strict-form.ts)
+//   signature   callbacks are signed over four lines, the last of which names the answered request; `plain` has three
+//   body        messages have everything that was published; `strict` has only what closed schemas name (rules/strict-form.ts)
 //
-// Which form works is learned from what a receiver accepts, never from what it refuses: a 401 may as well mean that our key is not
-// registered yet. It is remembered for a day; then the usual form is tried first again.
+// The form is learned from what a receiver accepts, never from what it refuses: a 401 may also mean that our key is not registered yet. It is
+// remembered for a day; then the usual form is tried first again.
 
 export type ReceiverForms = ReturnType<typeof createReceiverForms>;
 
@@ -45,7 +45,7 @@ export function createReceiverForms(queryable: Queryable, { logger, now }: { log
   }
 
   return {
-    /** The forms that a receiver, an identity, is sent instead of the usual ones. */
+    /** The forms that a receiver (an identity) gets instead of the usual ones. */
     find,
     /** The receiver has refused the usual form and accepted this one. */
     remember: (receiver: string, form: UnusualForm) => learn(receiver, form, true),

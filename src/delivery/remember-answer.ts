@@ -15,7 +15,7 @@ export async function rememberAnswer(
   return rememberRequest(queryable, request.key, { ...toRemember(request, answer), open });
 }
 
-/** The same for a request that does nothing but promise a callback, which is stored with it, and sent as soon as it is. */
+/** The same for a request that only promises a callback. The callback is stored with it, and sent as soon as it is stored. */
 export async function rememberPromise(
   keepPromise: KeepPromise,
   request: Accepted,

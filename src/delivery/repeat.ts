@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 
-/** Does something at once, and again when the time has passed, until it is closed; what takes long ends at the signal. What fails is logged, and tried again the next time. */
+/** Runs at once and then periodically until closed; the signal ends long runs. A failure is logged, and the next run tries again. */
 export function repeat(
   { what, everyMs, logger }: { what: string; everyMs: number; logger: Logger },
   work: (signal: AbortSignal) => Promise<void>,

@@ -1,7 +1,7 @@
-// When a delivery is tried again, and what an answer means. Pure: the time and the randomness are arguments.
+// When a delivery is tried again, and what an answer means. Pure: time and randomness are arguments.
 
 export const maxRetryDelayMs = 5 * 60_000;
-/** A receiver's Retry-After is respected up to this. */
+/** Maximum of a receiver's Retry-After. */
 export const maxRetryAfterMs = 60 * 60_000;
 /** No delivery waits longer than this for its next attempt. */
 export const longestRetryWaitMs = Math.max(maxRetryDelayMs, maxRetryAfterMs);
@@ -13,11 +13,11 @@ export interface RetryPolicy {
 
 export interface ReceivedAnswer {
   status: number;
-  /** `message.status` of the body, when there is one. */
+  /** `message.status` of the body, if present. */
   acknowledgement?: string;
-  /** `message.error` of the body in words. */
+  /** `message.error` of the body as text. */
   error?: string;
-  /** The code of that error, and where it says that the fault is. */
+  /** The code of that error, and the path of the fault. */
   code?: string;
   path?: string;
   retryAfterMs?: number;
@@ -32,11 +32,11 @@ export interface Refused {
   kind: 'refused';
   status: number;
   reason: string;
-  /** It is refused for its schema: another body may be accepted. `path` names the culprit. */
+  /** Refused for its schema: another body may be accepted. `path` names the faulty member. */
   schema?: { path?: string };
 }
 
-/** Any 2xx is delivered, unless its body says NACK. That and 400 are a refusal: the same bytes would be refused again. Everything else, such as 401 for a key that is not registered yet, is tried again. */
+/** Any 2xx is delivered, unless its body says NACK. NACK and 400 are refusals: the same bytes would be refused again. All else is tried again, such as 401 for a key that is not registered yet. */
 export function judgeAnswer(answer: ReceivedAnswer): Outcome {
   const { status, acknowledgement, error, code, path, retryAfterMs } = answer;
   const reason = `the receiver answered ${status}${error ? `: ${error}` : ''}`;
@@ -47,7 +47,7 @@ export function judgeAnswer(answer: ReceivedAnswer): Outcome {
   return { kind: 'retry', status, reason, retryAfterMs };
 }
 
-/** The wait before the next attempt; undefined when less time is left. Exponential with jitter in its upper half, so that many deliveries to one receiver do not return together. */
+/** The wait before the next attempt; undefined if less time is left. Exponential, with jitter in its upper half to spread deliveries. */
 export function nextAttemptMs(
   policy: RetryPolicy,
   failure: { attempts: number; leftMs: number; retryAfterMs?: number; random: number },

@@ -10,20 +10,20 @@ import { type Sender, sendSigned } from './send.ts';
 import type { FormTools } from './strict-renderer.ts';
 import { attributesOfCallback, traceDelivery } from './trace-delivery.ts';
 
-// One attempt to deliver a callback, in the forms that its receiver may want, at once one after the other:
+// One attempt to deliver a callback, in the forms that its receiver may want, one right after the other:
 //
 //   401                  the same bytes under the other form of signature (receiver-forms.ts)
 //   refused, SCH_…       strict form, a new body under the same messageId, unless that changes nothing
 //   on_discover only     without the catalogs that the error names, or else in halves (rules/strict-parts.ts)
 //
-// Every body is made of the stored bytes, always in the same way. So a process that dies in between leaves nothing behind that another one
-// would have to know: it begins again, and the receiver gets the same bodies.
+// Every body is derived from the stored bytes in the same way. So a process that dies in between leaves no state: another one starts again, and the
+// receiver gets the same bodies.
 
 export interface SentCallback {
   outcome: Outcome;
   form: BodyForm;
   remark?: string;
-  /** Where the attempt is repeated: the parts that are left. */
+  /** The remaining parts, if the attempt is repeated. */
   parts?: Parts;
   exchanges: Exchange[];
 }
@@ -75,7 +75,7 @@ function isAnyAccepted({ outcome, parts }: Sent): boolean {
   return outcome.kind === 'delivered' || (parts?.accepted ?? 0) > 0;
 }
 
-/** Delivered, if the receiver accepts any part; catalogs that it does not accept are left out. */
+/** Delivered if the receiver accepts any part; catalogs that it does not accept are left out. */
 async function sendParts(send: Send, render: Render, begun: Parts, refused?: Refused): Promise<Sent> {
   const form = 'strict';
   let [parts, refusal, status] = [begun, refused, 200];
@@ -103,7 +103,7 @@ function createSend(
 ): Send {
   const { action, destination: url, recipient } = row;
   const headers = truncatedHeaders(row.truncated);
-  /** The form of signature under which the last body was not answered 401. */
+  /** The form of signature of the last body that was not answered 401. */
   let isPlain: boolean | undefined;
 
   async function sendAs(body: Buffer, plain: boolean): Promise<Outcome> {

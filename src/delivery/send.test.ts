@@ -46,7 +46,7 @@ afterEach(() => {
 });
 afterAll(() => client.close());
 
-/** Sends one message to a receiver that answers so. */
+/** Sends one message to a receiver that gives this answer. */
 async function send(answer: {
   status?: number;
   body?: unknown;

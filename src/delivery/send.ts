@@ -30,18 +30,18 @@ export interface Sender {
 export interface Message {
   url: string;
   body: Buffer | DigestedBody;
-  /** On callbacks: the text of the signature of the request that is answered. */
+  /** For callbacks: the text of the signature of the answered request. */
   answering?: string;
   signal?: AbortSignal;
-  /** Where the trace is that it belongs to; no signature covers it. */
+  /** The parent in the trace; no signature covers it. */
   traceparent?: string;
   /** No signature covers them. */
   headers?: Record<string, string>;
-  /** Gets this request with its answer, or with the reason why none came. */
+  /** Collects this request with its answer, or with the reason why none came. */
   exchanges?: Exchange[];
 }
 
-/** One that begins as others do: their common beginning is in memory and digested once. */
+/** A body whose beginning is shared with others: that beginning is in memory and digested once. */
 export interface DigestedBody {
   pieces: readonly Buffer[];
   bytes: number;
@@ -107,13 +107,13 @@ function beginningOf(body: Message['body']): string {
   return text;
 }
 
-/** The status says what became of the message, also where the rest of the answer is endless, cut off or in some encoding. */
+/** The status is enough for the outcome, even if the rest of the answer is endless, cut off or encoded. */
 function answerWithoutBody(error: unknown): AnswerHead & { body?: Buffer } {
   if (error instanceof FetchFailure && error.kind !== 'aborted' && error.answered) return error.answered;
   throw error;
 }
 
-/** The subscriberId of who signed an answer. A missing or wrong signature is only logged: many deployed peers do not sign answers. */
+/** The subscriberId of the signer of an answer. A missing or wrong signature is only logged: many deployed peers do not sign answers. */
 export async function findAnswerSigner(
   { findKey, logger }: Sender,
   url: string,
@@ -154,7 +154,7 @@ function readAcknowledgement(
   };
 }
 
-/** One line of plain text, whatever the receiver put there: a database takes no U+0000, a terminal no escape sequences. */
+/** One line of plain text, whatever the receiver sent: a database accepts no U+0000, a terminal no escape sequences. */
 function errorText({ code, message, path }: Nack): string | undefined {
   const parts = [code, message, path && `(${path})`].filter((part) => part !== undefined);
   if (parts.length === 0) return undefined;

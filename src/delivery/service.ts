@@ -31,8 +31,7 @@ import type { KeepPromise } from './remember-answer.ts';
 import { repeat } from './repeat.ts';
 import { createStrictRenderer, type FormTools } from './strict-renderer.ts';
 
-// The ground that every signed service stands on: a server that turns work away when there is too much of it, signed routes that remember
-// what they answered, and the callbacks that are owed.
+// The base of every signed service: a server with load shedding, signed routes that remember their answers, and the callbacks that are owed.
 
 const sampleEveryMs = 5_000;
 const purgeEveryMs = 60_000;
@@ -41,7 +40,7 @@ const retryAfterSeconds = 10;
 export interface ServiceContext {
   config: Config;
   database: Database;
-  /** The service's own key: it signs answers, callbacks and what else goes out. */
+  /** The service's own key: it signs answers, callbacks and other requests. */
   self: SigningKey;
   hosting: Hosting;
   client: GuardedClient;
@@ -51,14 +50,14 @@ export interface ServiceContext {
   now(): Date;
 }
 
-/** How the process that a service runs in makes it reachable. */
+/** How the process of a service makes it reachable. */
 interface Hosting {
   url: string;
   /** The part of /ready that every service has: registry, own key, troubles. */
   report(): Promise<object>;
   /** Where /health, /ready, /metrics and /docs are, unless on the role's own port. */
   operations?: OperationsServer;
-  /** Has limits hold for all workers together, where there are several. */
+  /** Makes limits hold for all workers together, if there are several. */
   shareLimit?: ShareLimit;
 }
 
@@ -66,23 +65,23 @@ interface ServiceOptions {
   role: string;
   isExempt?: RateLimits['exempt'];
   findSentRequest?: SignedService['findSentRequest'];
-  /** Whose callbacks are waited for: only theirs are looked into before their signature is verified. */
+  /** Identities whose callbacks are awaited: only theirs are parsed before their signature is verified. */
   isAwaited?: LargeCallbacks['isAwaited'];
-  /** Throws where the service cannot do its work, for a reason that only the role knows. What it returns is shown at /ready. */
+  /** Throws if the service cannot work, for a reason that only the role knows. Its result is shown at /ready. */
   check?(): object | undefined;
 }
 
-/** Which form each receiver is sent is known to all that sends something. */
+/** All senders share the form that each receiver gets. */
 export interface Service extends FormTools {
   server: FastifyInstance;
   signed: SignedService;
   startCallbacks(): WorkLoop;
-  /** Stores a promise; while callbacks are being sent, also from here, its callback is sent as soon as it is stored. */
+  /** Stores a promise. If the loop is sending callbacks here, the callback is sent as soon as it is stored. */
   keepPromise: KeepPromise;
   close(): Promise<void>;
 }
 
-/** Requests of one caller: more than the burst that its rate allows. */
+/** Waiting requests of one caller: more than the burst that its rate allows. */
 const maxWaitingOfCaller = 500;
 
 export function createService(context: ServiceContext, options: ServiceOptions): Service {
@@ -151,7 +150,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
   };
 }
 
-/** What a service has to know of itself to verify requests and sign answers; one without a database remembers no requests. */
+/** What a service needs to verify requests and sign answers; a service without a database remembers no requests. */
 export function signedService(
   { config, self, registry, logger, database, now }: SignedContext,
   { role, isExempt, findSentRequest, isAwaited, shareLimit = ofThisProcess }: SignedOptions,
@@ -180,8 +179,8 @@ type SignedContext = Pick<ServiceContext, 'config' | 'self' | 'registry' | 'logg
   Partial<Pick<ServiceContext, 'database'>>;
 type SignedOptions = Omit<ServiceOptions, 'check'> & Pick<Hosting, 'shareLimit'>;
 
-// How many callbacks one caller may have waiting, and one receiver undelivered. They are stored until they are delivered: without a share for each,
-// a caller that asks for large answers and takes none would fill the disk for everybody.
+// How many callbacks one caller may have waiting, and one receiver undelivered. They are stored until they are delivered: without a share for each, a
+// caller that asks for large answers and accepts none would fill the disk for everybody.
 
 interface CallbackBacklogOptions {
   role: string;
@@ -189,10 +188,10 @@ interface CallbackBacklogOptions {
   logger: Logger;
 }
 
-/** A publisher that listens to nothing has its on_publish kept for a day. */
+/** The on_publish of a publisher that does not listen is kept for a day. */
 const waitingShare: CallbackShare = { rows: 100_000, bytes: 256 * 1024 * 1024 };
 
-/** Undelivered callbacks that an operator may inspect and replay. */
+/** Undelivered callbacks that an operator can inspect and replay. */
 const undeliveredShare: CallbackShare = { rows: 1_000, bytes: 64 * 1024 * 1024 };
 
 function watchCallbackBacklog({ role, database, logger }: CallbackBacklogOptions) {

@@ -1,4 +1,4 @@
-// A bounded number of slots for expensive work, and of these only a few for one party, so that a slow one cannot take all.
+// A bounded number of slots for expensive work, with a lower bound per party, so that a slow party cannot take all.
 
 export function createSlots({ total, perParty }: { total: number; perParty: number }) {
   const taken = new Map<string, number>();
@@ -25,7 +25,7 @@ export function createSlots({ total, perParty }: { total: number; perParty: numb
   }
 
   return {
-    /** Waits for a slot; returns how to leave it. Rejects with the signal's reason when that comes first. */
+    /** Waits for a slot; returns a function that leaves it. Rejects with the signal's reason if that comes first. */
     enter(party: string, signal: AbortSignal): Promise<() => void> {
       if (signal.aborted) return Promise.reject(signal.reason);
       if (hasSlot(party)) return Promise.resolve(take(party));

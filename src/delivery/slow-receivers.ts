@@ -1,15 +1,15 @@
-// Who keeps us waiting. Known to one process, and only as long as it lives: a receiver that it does not know yet is taken for a quick one.
+// Receivers that answer slowly. Kept in the memory of one process: a new receiver counts as quick.
 
 export type SlowReceivers = ReturnType<typeof createSlowReceivers>;
 
 interface SlowReceiversOptions {
   asideMs: number;
   slowMs: number;
-  /** Told when somebody turned slow, or quick again. */
+  /** Called when a receiver turned slow, or quick again. */
   changed?: () => void;
 }
 
-/** The oldest are forgotten: they get their turn as if they were quick. */
+/** The oldest are forgotten and count as quick again. */
 const maxKnown = 1_000;
 
 export function createSlowReceivers({ asideMs, slowMs, changed }: SlowReceiversOptions) {
@@ -26,10 +26,10 @@ export function createSlowReceivers({ asideMs, slowMs, changed }: SlowReceiversO
   }
 
   return {
-    /** Who did not answer in good time when it was last sent something, or has not yet. */
+    /** Receivers whose last answer was slow, or has not come yet. */
     list: () => [...known],
     has: (receiver: string) => known.has(receiver),
-    /** Sends to a receiver, signals when others should go first because it takes long, and records whether it was slow. */
+    /** Sends to a receiver, signals when others should go first because it is slow, and records whether it was slow. */
     async watch<T>(receiver: string, stepAside: () => void, send: () => Promise<T>): Promise<T> {
       let isSlow = false;
       const aside = setTimeout(stepAside, asideMs);

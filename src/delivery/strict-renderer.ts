@@ -12,12 +12,12 @@ import type { ReceiverForms } from './receiver-forms.ts';
 
 export type StrictRenderer = ReturnType<typeof createStrictRenderer>;
 
-/** One of a receiver at a time. */
+/** One per receiver at a time. */
 const threadsAtOnce = { size: 2, perOwner: 1 };
-/** Parsing is linear, so it ends; but others wait before it, and a new thread takes most of a second to start. */
+/** Parsing is linear, so it ends; but others wait for it, and a new thread takes most of a second to start. */
 const deadlineMs = 60_000;
 
-/** Brings texts into strict form: large ones in a thread, because they have to be parsed. */
+/** Converts texts into strict form: large ones in a thread, because they must be parsed. */
 export function createStrictRenderer(logger: Logger) {
   const threads = createThreadPool({ ...threadsAtOnce, logger });
   return {
@@ -34,7 +34,7 @@ export interface FormTools {
   strict: StrictRenderer;
 }
 
-/** How catalogs are rendered for an identity; undefined where it gets them as they are stored. */
+/** How catalogs are rendered for an identity; undefined if it gets them as stored. */
 export async function projectionFor(
   { forms, strict }: FormTools,
   identity: string,

@@ -5,11 +5,11 @@ import type { Sender } from './send.ts';
 interface TracedDelivery {
   action: string;
   parent: string | null | undefined;
-  /** Asked only where it is traced. */
+  /** Called only if the delivery is traced. */
   attributes(): Attributes;
 }
 
-/** One attempt to deliver as a span; `send` gets the parent that the receiver is told. */
+/** One attempt to deliver as a span; `send` gets the parent for the receiver. */
 export function traceDelivery<T extends { status?: number }>(
   { key }: Sender,
   { action, parent, attributes }: TracedDelivery,

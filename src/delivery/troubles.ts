@@ -18,7 +18,7 @@ export type Troubles = ReturnType<typeof createTroubles>;
 export function createTroubles(queryable: Queryable | undefined, now: () => Date) {
   const own = new Map<string, UnregisteredKey>();
   return {
-    /** Troubles of one role of this process; needs no database for a role without one. */
+    /** Troubles of one role of this process; a role without a database needs none. */
     async listOf(role: string) {
       const feeds = role === 'discovery' && queryable ? await listFeedStates(queryable) : [];
       return findTroubles({ keys: [...own.values()].filter((key) => key.role === role), feeds }, now());
@@ -28,7 +28,7 @@ export function createTroubles(queryable: Queryable | undefined, now: () => Date
       queryable
         ? readTroubles(queryable, now())
         : findTroubles({ keys: [...own.values()], feeds: [] }, now()),
-    /** Whether the registry has the key of a role, as of now. */
+    /** Whether the registry has the key of a role at this moment. */
     async note(role: string, { problem, since, ...key }: Registration) {
       own.delete(role);
       if (problem === undefined || since === undefined) {
