@@ -7,20 +7,20 @@ import { type Json, parseJson } from '../protocol/json.ts';
 
 // One question to the registry: a bounded GET whose outcome is an answer, "not there", or RegistryUnavailable.
 
-/** The registry could not be asked. Says nothing about the key: never a reason for 401, always one to try again. */
+/** The registry could not be asked. This says nothing about the key: never a reason for 401, always a reason to try again. */
 export class RegistryUnavailable extends ProtocolError {
   constructor(message: string, cause?: unknown) {
     super('NET_DOWNSTREAM_UNAVAILABLE', message, { cause, retryAfterSeconds });
   }
 }
 
-/** Returns the result of `read` on the answer, or undefined if the registry has nothing under that path. */
+/** Returns the result of `read` on the answer, or undefined if the registry has nothing at that path. */
 export type Ask = <T>(path: string, maxBytes: number, read: (answer: Json) => T) => Promise<T | undefined>;
 
-/** How the registry answered last, for `/ready`. */
+/** The last outcome of asking the registry, for `/ready`. */
 export interface RegistryState {
   url: string;
-  /** Undefined until it was asked. */
+  /** Undefined before the first request. */
   reachable?: boolean;
   at?: Date;
   problem?: string;
@@ -38,8 +38,8 @@ const retryAfterSeconds = 5;
 const askTimeoutMs = 5_000;
 const maxRedirects = 3;
 /**
- * While the registry is slow, made-up keys must neither flood it nor delay the answers to others. So questions about known keys have separate turns, and in both
- * groups the sources take turns (fair-turns.ts).
+ * While the registry is slow, made-up keys must neither flood it nor delay other lookups. So questions about known keys have separate turns, and the
+ * sources take turns in both groups (fair-turns.ts).
  */
 const turnsOf = {
   known: { size: 12, maxWaiting: 1_000 },
@@ -47,7 +47,7 @@ const turnsOf = {
 };
 
 export interface Asker {
-  /** Undefined for this process itself. */
+  /** Undefined for this process. */
   source?: string;
   isKnown?: boolean;
 }
@@ -80,7 +80,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
     questions?.inc({ outcome });
   }
 
-  /** Told once in the log, and in `/ready` for as long as it lasts: every request would say it again. */
+  /** Logged once, and shown in `/ready` while it lasts: otherwise every request would log it. */
   function noteFailure(path: string, error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     const level = state.reachable === false ? 'debug' : 'warn';
@@ -91,7 +91,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
 
   return {
     state: (): RegistryState => ({ ...state }),
-    /** Asks on behalf of somebody; unless said, of this process itself. */
+    /** Asks on behalf of a source; by default of this process. */
     askFor:
       ({ source, isKnown = false }: Asker = {}): Ask =>
       async (path, maxBytes, read) => {
@@ -99,7 +99,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
         const turn = await turns.take(source, askTimeoutMs).catch(refuse);
         try {
           const answered = await askOnce(path, maxBytes);
-          // An unreadable answer is a failure, as no answer would be.
+          // An unreadable answer is a failure, like no answer.
           const found = answered && read(answered.answer);
           noteAnswer(answered ? 'found' : 'not_found');
           return found;

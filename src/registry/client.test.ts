@@ -9,8 +9,8 @@ import { createMetrics } from '../metrics.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { createRegistryClient, type RegistryClient, RegistryUnavailable } from './client.ts';
 
-// A registry that answers what a test tells it to, over real HTTP; how real ones answer is told apart by their shapes. Longer than our
-// other tests: a case for each answer that a registry may give.
+// A registry whose answers a test decides, over real HTTP, in the shapes of real registries. Longer than our other tests: one case for each answer
+// that a registry may give.
 type Answer = { status: number; body?: unknown; delayMs?: number };
 
 const publicKey = publicKeyOf(privateKeyFromSeed(generateSeed()));
@@ -24,7 +24,7 @@ describe('the registry client', () => {
   let clock: Date;
   let answers: Map<string, Answer>;
   let asked: string[];
-  /** Keeps the answer back, where it says so. */
+  /** Delays the answer if it returns true. */
   let hold: (path: string, answer: () => void) => boolean;
 
   beforeEach(async () => {
@@ -256,7 +256,7 @@ describe('the registry client', () => {
     afterEach(() => {
       for (const answer of unanswered.splice(0)) answer();
     });
-    /** Nothing that is made up is answered before the test ends. */
+    /** No made-up key is answered before the test ends. */
     const stallMadeUp = () => {
       hold = (path, answer) => {
         if (!path.includes('made-up')) return false;
@@ -282,7 +282,7 @@ describe('the registry client', () => {
       await vi.waitFor(() => expect(unanswered.length).toBeGreaterThan(0), patienceMs);
       expect(await registry.findKey('bpp.example.com', 'key-1', honest)).toMatchObject({ kind: 'key' });
       expect(await registry.findKey('bpp.example.com', 'key-2', honest)).toMatchObject({ kind: 'key' });
-      // This process asks for itself, too, as the crawler does.
+      // This process also asks for itself, as the crawler does.
       expect(await registry.queryNetwork('example.org/nobody')).toEqual([]);
     });
 

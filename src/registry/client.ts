@@ -1,11 +1,11 @@
 /**
- * Who is who: keys and addresses of participants, from a DeDi registry (catalog spec: Authentication, rule 1).
+ * Keys and addresses of participants, from a DeDi registry (catalog spec: Authentication, rule 1).
  *
- * A key is found by one lookup, kept for a while and judged again at each use: its state and validity against the
- * clock of that moment. "Not there" is a value; "could not ask" is a RegistryUnavailable.
+ * A key is found by one lookup, cached for a while and checked again at each use: its state and validity at that moment. "Not there" is a value;
+ * "could not ask" is a RegistryUnavailable.
  *
- * Keys that were found lately are asked for before others, and what requests from one source ask for keeps to the share of that source
- * (ask.ts): made-up keyIds, of nobody or of a known participant, hold up only those who make them up.
+ * Recently found keys are looked up before others, and the lookups for one source are limited to its share (ask.ts): made-up keyIds, of nobody or of
+ * a known participant, delay only their sender.
  */
 import type { KeyObject } from 'node:crypto';
 import type { FindKey, KeyQuestion } from '../http/authenticate.ts';
@@ -25,13 +25,13 @@ import { askForRecords, type ListLimits, maxLookupBytes } from './query.ts';
 export { RegistryUnavailable } from './ask.ts';
 
 interface RegistryClientOptions extends Omit<AskOptions, 'now'> {
-  /** The registry that a bare domain belongs to (REGISTRY_NAME). */
+  /** The registry of a bare domain (REGISTRY_NAME). */
   registryName: string;
   now?: () => Date;
 }
 
 export interface RegistryClient {
-  /** The key that a signature names, or why there is none to use. */
+  /** The key that a signature names, or why there is no usable one. */
   findKey: FindKey;
   /** The record of one key as the registry has it, usable or not. */
   lookup(subscriberId: string, recordId: string): Promise<ParticipantRecord | undefined>;
@@ -48,7 +48,7 @@ const maxKeepMs = 5 * 60_000;
 const notFoundKeepMs = 30_000;
 const maxCachedKeys = 20_000;
 const maxCachedSubscribers = 5_000;
-/** A participant has a few keys. It is asked for while a request waits. */
+/** A participant has a few keys. A request waits for this query. */
 const participantLimits: ListLimits = { maxPages: 20, maxRecords: 10_000, maxLookups: 50 };
 const networkLimits: ListLimits = {
   maxPages: 1_000,
@@ -56,7 +56,7 @@ const networkLimits: ListLimits = {
   maxLookups: 2_000,
 };
 const maxRemembered = 1_000;
-/** A key that was found so lately goes before others when it is asked for again. */
+/** A key found within this time is looked up before others. */
 const knownMs = 24 * 3_600_000;
 
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
@@ -69,7 +69,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   });
   const subscribers = createLookupCache<ParticipantRecord[]>({
     maxEntries: maxCachedSubscribers,
-    // A query has no ttl of its own: what it lists may change any time, so it is kept no longer than a not-found.
+    // A query has no ttl: its list may change any time, so it is kept no longer than a not-found.
     keepMs: () => notFoundKeepMs,
     now,
   });
@@ -104,7 +104,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   async function askByName(subscriberId: string, name: string, asker: Asker): Promise<FoundKey | MissingKey> {
     const found = await lookUp(subscriberId, name, asker);
     if (found) return found;
-    // A registry that allows no queries leaves it at the milder claim.
+    // If a registry allows no queries, the result is the milder claim.
     const records = await findRecords(subscriberId, asker).catch(() => []);
     return records ? lookUpByOtherName(subscriberId, name, records, asker) : 'unknown-subscriber';
   }
@@ -137,7 +137,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     return path && subscribers.find(path, () => list(path), asker.source);
   }
 
-  /** Undefined when it lists nobody. Whoever is only left out is listed. */
+  /** Undefined if it lists nobody, not even a record that is left out. */
   async function listAll(
     identity: string,
     query: RegistryPath,
@@ -150,7 +150,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     return records.length > 0 || leftOut.length > 0 ? records : undefined;
   }
 
-  /** Once for as long as it stays the same: the same list is asked for every few minutes. */
+  /** Logged once per change: the same list is requested every few minutes. */
   function tellLeftOut(path: RegistryPath, leftOut: readonly string[]): void {
     const text = leftOut.join('; ');
     if (told.find(path) === text) return;
@@ -170,7 +170,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       if (typeof found === 'string') return { kind: found };
       const reason = unusableReason(found.record, now());
       if (reason !== undefined) return { kind: 'unusable', reason };
-      // Neither expired nor revoked: there is none.
+      // There is no key, neither expired nor revoked.
       if ('keyFault' in found)
         return {
           kind: 'unknown-key',
@@ -200,7 +200,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   };
 }
 
-/** A record with its key read once, because it is used for every signature of its owner. */
+/** A record with its parsed key, because every signature of its owner needs it. */
 type FoundKey = ReadKey & {
   record: ParticipantRecord;
   ttlMs: number;
@@ -210,7 +210,7 @@ type ReadKey = { publicKey: KeyObject } | { keyFault: string };
 
 type MissingKey = 'unknown-key' | 'unknown-subscriber';
 
-/** Some registries show an internal id as record_id; the name under which the key was found is the one in keyIds. */
+/** Some registries return an internal id as record_id; keyIds have the name under which the key was found. */
 function foundKey(found: ParticipantRecord, recordId: string): FoundKey {
   const recordName = [found.recordId, found.recordName].find((name) => name && name !== recordId);
   const record = { ...found, recordId, ...(recordName !== undefined && { recordName }) };

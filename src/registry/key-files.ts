@@ -4,32 +4,32 @@ import { hasCode } from '../error-code.ts';
 import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
 import { createSecret, readIfThere } from '../secret-file.ts';
 
-// The signing keys of this machine: seeds in DATA_DIR/keys, readable by their owner alone. A file beside them names the key in use.
+// The signing keys of this machine: seeds in DATA_DIR/keys, readable only by their owner. A file beside them names the current key.
 
 export interface KeyOwner {
   id: string;
-  /** The recordId of the key; without it, the one in use (`currentKeyId`). */
+  /** The recordId of the key; by default the current one (`currentKeyId`). */
   keyId?: string;
-  /** A seed given in the settings wins over the file. */
+  /** A seed in the settings wins over the file. */
   seed?: string;
 }
 
 const firstKeyId = 'key-1';
 
-/** The signing key of a subscriber, made and kept on first use. */
+/** The signing key of a subscriber, created and stored on first use. */
 export function loadOrCreateSigningKey(dataDir: string, owner: KeyOwner): SigningKey {
   const named = nameKey(dataDir, owner);
   return signingKey(named, owner.seed ?? readSeed(dataDir, named) ?? createSeed(dataDir, named));
 }
 
-/** The signing key of a subscriber whose seed lies on this machine. */
+/** The signing key of a subscriber, if its seed is on this machine. */
 export function findSigningKey(dataDir: string, owner: KeyOwner): SigningKey | undefined {
   const named = nameKey(dataDir, owner);
   const seed = owner.seed ?? readSeed(dataDir, named);
   return seed === undefined ? undefined : signingKey(named, seed);
 }
 
-/** As `findSigningKey`; throws where there is none, and makes none. */
+/** Like `findSigningKey`; throws if there is none, and creates none. */
 export function requireSigningKey(dataDir: string, owner: KeyOwner): SigningKey {
   const found = findSigningKey(dataDir, owner);
   if (!found) throw new Error(`There is no ${seedFile(dataDir, nameKey(dataDir, owner))}.`);
@@ -46,7 +46,7 @@ export interface KeyFile {
   file: string;
 }
 
-/** The seeds on this machine, by owner and key. `ids` are known subscribers: ids and key ids may hold dots, so a file name alone does not separate them. */
+/** The seeds on this machine, by owner and key.  are known subscribers: ids and key ids may contain dots, so file names are ambiguous. */
 export function listKeyFiles(dataDir: string, ids: readonly string[] = []): KeyFile[] {
   const names = readNames(join(dataDir, 'keys'));
   const marked = names.filter((name) => name.endsWith('.current')).map((name) => name.slice(0, -8));
@@ -75,7 +75,7 @@ export function currentKeyId(dataDir: string, id: string): string {
   return readIfThere(fileOf(dataDir, id, 'current')) ?? firstKeyId;
 }
 
-/** From now on the subscriber signs with this key, in every process that reads its key again. */
+/** The subscriber now signs with this key, in every process that reads its key again. */
 export function setCurrentKey(dataDir: string, { id, keyId }: NamedKey): void {
   const file = fileOf(dataDir, id, 'current');
   const draft = `${file}.${process.pid}`;
@@ -88,7 +88,7 @@ interface NamedKey {
   keyId: string;
 }
 
-/** A seed in the settings has nothing to do with the files, and so not with the one that names the key in use either. */
+/** A seed in the settings is independent of the files, including the one that names the current key. */
 function nameKey(dataDir: string, { id, keyId, seed }: KeyOwner): NamedKey {
   return { id, keyId: keyId ?? (seed === undefined ? currentKeyId(dataDir, id) : firstKeyId) };
 }
@@ -101,7 +101,7 @@ function fileOf(dataDir: string, id: string, name: string): string {
   return join(dataDir, 'keys', `${fileName(id)}.${name}`);
 }
 
-/** Subscriber ids have one slash at most, which no file name can hold. */
+/** Subscriber ids have at most one slash, which file names cannot contain. */
 function fileName(id: string): string {
   return id.replaceAll('/', '+');
 }

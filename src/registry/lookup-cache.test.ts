@@ -83,7 +83,7 @@ describe('the lookup cache', () => {
   });
 });
 
-/** Three entries; what is found is kept 1,000 ms, what is not 100 ms. */
+/** Three entries; found values are kept for 1,000 ms, missing ones for 100 ms. */
 function cacheAt(startMs: number) {
   const clock = { ms: startMs };
   const cache = createLookupCache<string>({

@@ -3,13 +3,13 @@ import { LruCache } from '../lru-cache.ts';
 export type LookupCache<T> = ReturnType<typeof createLookupCache<T>>;
 
 interface LookupCacheOptions<T> {
-  /** Maximum of found and of missing keys, each: made-up keys never displace real ones. */
+  /** Maximum of found keys and of missing keys: made-up keys never displace real ones. */
   maxEntries: number;
   keepMs: (found: T | undefined) => number;
   now: () => Date;
 }
 
-/** Caches what was found and what was not, from the moment of asking, and asks once for many waiters. A failure is never kept. */
+/** Caches found and missing values from the moment of asking; concurrent callers share one lookup. A failure is never cached. */
 export function createLookupCache<T>({ maxEntries, keepMs, now }: LookupCacheOptions<T>) {
   const found = new LruCache<string, Entry<T>>(maxEntries);
   const missing = new LruCache<string, Entry<T>>(maxEntries);
@@ -17,7 +17,7 @@ export function createLookupCache<T>({ maxEntries, keepMs, now }: LookupCacheOpt
 
   function isFresh({ askedAtMs, value }: Entry<T>): boolean {
     const ageMs = now().getTime() - askedAtMs;
-    // A clock that was set back must not make an entry live longer.
+    // If the clock is set back, an entry must not live longer.
     return ageMs >= 0 && ageMs < keepMs(value);
   }
 
@@ -29,7 +29,7 @@ export function createLookupCache<T>({ maxEntries, keepMs, now }: LookupCacheOpt
   }
 
   return {
-    /** The remembered value, or what `ask` finds. Waiters share a question only within one source, so that a slow source delays no other. */
+    /** The cached value, or the result of `ask`. Callers share a lookup only within one source, so a slow source delays no other. */
     async find(key: string, ask: () => Promise<T | undefined>, source = ''): Promise<T | undefined> {
       const kept = [found.find(key), missing.find(key)].find((entry) => entry && isFresh(entry));
       if (kept) return kept.value;

@@ -9,7 +9,7 @@ import {
 } from '../protocol/registry-answers.ts';
 import { Type } from '../protocol/type.ts';
 
-// The questions that the registry role answers (DeDi), for its routes and its OpenAPI document.
+// The operations of the registry role (DeDi), for its routes and its OpenAPI document.
 
 const asOn = Type.Optional(
   Type.String({

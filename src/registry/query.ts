@@ -7,7 +7,7 @@ import {
 } from '../protocol/registry-record.ts';
 import type { Ask } from './ask.ts';
 
-/** One query of a DeDi registry: all of its pages, and one lookup for each record that it only sums up. Both are bounded, and what is left out is named in words. */
+/** One query of a DeDi registry: all pages, and one lookup per summarized record. Both are bounded, and omissions are described in words. */
 export async function askForRecords(
   ask: Ask,
   { query, lookup }: { query: string; lookup: RecordPath },
@@ -54,7 +54,7 @@ async function askForPages(
     for (const record of page.records) known.add(keyOf(record));
     for (const names of page.summaries) known.add(names.join(' '));
     const listed = page.records.length + page.summaries.length;
-    // A page that brings nothing new is the end, also of a registry that always shows the first one.
+    // A page without new records is the end, even if a registry always shows the first page.
     if (listed > 0 && known.size === before)
       return { page: all, leftOut: [`those from page ${number} on, which repeats others`] };
     if (listed + page.unreadable === 0) break;
@@ -67,7 +67,7 @@ async function askForPages(
   return { page: all, leftOut: [] };
 }
 
-/** An answer without a record leaves that record out; a registry that cannot be asked ends the whole query. */
+/** An answer without a record omits that record; a registry that cannot be asked ends the whole query. */
 async function lookUp(
   ask: Ask,
   path: RecordPath,

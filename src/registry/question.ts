@@ -6,7 +6,6 @@ import { type AtVersion, type ListFilter, listOrders } from '../storage/registry
 
 // Parses the requests of DeDi clients: names in the path; a page, a version or a time in the query.
 
-/** Answered with `{message, code}`. */
 export class RegistryRefusal extends Error {
   override readonly name = 'RegistryRefusal';
   readonly code: RegistryErrorCode;
@@ -21,12 +20,12 @@ export class RegistryRefusal extends Error {
 
 export type QueryText = Record<string, unknown>;
 
-/** Under other names nothing can be registered, and some of them (with U+0000) no database can be asked for. */
+/** No other names can be registered, and a database cannot be queried for some of them (with U+0000). */
 export function isName(params: object): boolean {
   return Object.values(params).every((name) => typeof name === 'string' && isIdPart(name));
 }
 
-/** The number of a version that no record can have finds nothing; it is no mistake (DeDi: version_id is any text). */
+/** A version number that no record can have finds nothing and is no error (DeDi: version_id is any text). */
 export function parseAtVersion(query: QueryText): AtVersion {
   const asOn = parseAsOn(query);
   const { version_id: version } = query;
@@ -48,7 +47,7 @@ function parseMoment(name: string, text: unknown, timeOfDate: string): Date {
   return moment;
 }
 
-/** An empty filter is none; one that cannot be read is refused. `state` is its name: DeDi has `state` for records, `status` for registries. */
+/** An empty filter is no filter; an unreadable one is refused. `state` is its name: DeDi has `state` for records, `status` for registries. */
 export function parseFilter(query: QueryText, state: 'state' | 'status'): ListFilter {
   const { name, from, to, sort } = Object.fromEntries(
     Object.entries(query).filter(([, text]) => text !== ''),
@@ -62,7 +61,7 @@ export function parseFilter(query: QueryText, state: 'state' | 'status'): ListFi
   };
 }
 
-/** Registries and their records are live where others call them active. */
+/** `active`, the word of other APIs, means `live`. */
 function parseState(name: string, given: unknown): RecordState | 'inactive' {
   const known = [...recordStates, 'active', 'inactive'] as const;
   const state = known.find((each) => each === given);
@@ -81,7 +80,7 @@ function parseOrder(given: unknown): ListFilter['order'] {
   return order;
 }
 
-/** Anything that is no page number gets the first page of the usual size. */
+/** Anything but a page number gets the first page of the usual size. */
 export function parsePage(query: QueryText) {
   const number = within(query.page, 1, maxPageNumber) ?? 1;
   const size = within(query.page_size, 1, maxPageSize) ?? defaultPageSize;

@@ -11,7 +11,7 @@ import { createRegistryClient } from './client.ts';
 import { type Registration, type RegistrationWatch, watchRegistration } from './registration.ts';
 import { startRegistryRole } from './role.ts';
 
-// Our own key, looked up in the registry role as others look it up.
+// Our own key, looked up in the registry role as others do.
 
 const subscriber = { namespace: 'catalog.example.org', registryName: 'subscribers.beckn.one' };
 const privateKey = privateKeyFromSeed(generateSeed());
@@ -51,7 +51,7 @@ it('a key that is registered later is known at the next look', async () => {
     problem: 'The registry does not know catalog.example.org.',
   });
   await until(() => noted.length > 2, 'more looks');
-  // It lasts since the first look, and each look is told.
+  // It lasts since the first look, and each look is reported.
   expect(noted.map(({ since }) => since)).toEqual(noted.map(() => unregistered.since));
   await register('key-1', publicKeyOf(privateKey));
   await until(() => state().registered === true, 'the key to be known');
@@ -104,7 +104,7 @@ it('a seed that can no longer be read is told, and ends nothing', async () => {
   expect(state().problem).toBeUndefined();
 });
 
-/** Each question is asked anew: what a client has not found it remembers for half a minute. */
+/** Each question uses a new client, because a client remembers a missing key for half a minute. */
 async function look(url = role.url, key = () => own): Promise<RegistrationWatch> {
   const { registryName } = subscriber;
   const findKey = (...asked: [string, string]) =>

@@ -6,9 +6,9 @@ import { publicKeyOf, type SigningKey } from '../protocol/keys.ts';
 import type { KeyLookup } from '../protocol/registry-record.ts';
 import { currentKeyId, type KeyOwner, loadOrCreateSigningKey, seedFile } from './key-files.ts';
 
-// A role's own key: created if missing, and looked up in the registry. Until the registry has it, everybody refuses what the role signs, so that is reported.
+// A role's own key: created if missing, and looked up in the registry. Until it is found there, everybody refuses the role's signatures: reported.
 
-/** The signing key of a role. A new one is reported with its place: it is to be kept, and shared by the processes of the role. */
+/** The signing key of a role. A new one is logged with its path: it must be kept, and shared by the processes of the role. */
 export function openSigningKey(dataDir: string, owner: KeyOwner, logger: Logger): SigningKey {
   const { id, keyId = currentKeyId(dataDir, id), seed } = owner;
   const file = seedFile(dataDir, { id, keyId });
@@ -34,29 +34,29 @@ export interface Registration {
   subscriberId: string;
   recordId: string;
   publicKey: string;
-  /** Undefined until the registry was asked. */
+  /** Undefined before the first request to the registry. */
   registered?: boolean;
-  /** Since when it is known that the registry does not have it. */
+  /** When it was first known that the registry does not have it. */
   since?: Date;
-  /** Its file was read at the start, and cannot be any more. */
+  /** Its file was readable at the start and no longer is. */
   isUnreadable?: boolean;
   problem?: string;
 }
 
 export type RegistrationWatch = ReturnType<typeof watchRegistration>;
 
-/** The registry forgets within this time that it has not found a key. */
+/** A registry client forgets a missing key within this time. */
 const untilRegisteredMs = 30_000;
 const onceRegisteredMs = 5 * 60_000;
 
 export function watchRegistration(options: {
-  /** Read again each time: a key may be rotated. */
+  /** Read each time: a key may be rotated. */
   key: () => SigningKey;
   findKey: FindKey;
   note?: (state: Registration) => Promise<void>;
   logger: Logger;
   now: () => Date;
-  /** How long it waits before it asks again for a key that the registry does not have. */
+  /** How long to wait before looking again for a key that the registry does not have. */
   askAgainMs?: number;
 }) {
   const { key, findKey, note, logger, now, askAgainMs = untilRegisteredMs } = options;
@@ -76,7 +76,7 @@ export function watchRegistration(options: {
   }
 
   return {
-    /** When the registry was asked for the first time, however that ended. */
+    /** The end of the first lookup, whatever its result. */
     first: look(),
     state: (): Registration => ({ ...state }),
     async close() {
@@ -90,7 +90,7 @@ function describeKey({ subscriberId, recordId, privateKey }: SigningKey): Regist
   return { subscriberId, recordId, publicKey: publicKeyOf(privateKey) };
 }
 
-/** A role goes on signing with the key that it has read: a file that cannot be read again is reported, and ends nothing. */
+/** A role continues to sign with the key that it has read: a file that has become unreadable is reported, and ends nothing. */
 async function lookAt(
   { subscriberId, recordId, publicKey }: Registration,
   key: () => SigningKey,
@@ -130,7 +130,7 @@ function problemWith(
   }
 }
 
-/** Once for each change; the client of the registry reports that it could not be asked. */
+/** Once per change; the client of the registry reports that it could not be asked. */
 function tell(before: Registration, now: Registration, logger: Logger): void {
   const { problem, registered, isUnreadable, since: _, ...key } = now;
   if (isUnreadable && problem !== before.problem) logger.error(key, problem);

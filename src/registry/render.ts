@@ -7,18 +7,18 @@ import type {
 import type { Subscriber } from '../storage/registry/participants.ts';
 import type { KeyRecord, NamedRegistry } from '../storage/registry/records.ts';
 
-// Records, registries and namespaces as DeDi clients read them.
+// Records, registries and namespaces in the form that DeDi clients read.
 
 /** Namespaces, registries and lists change with every record in them. */
 export const listTtlSeconds = 30;
 
-/** A record has versions. A namespace and a registry have one: nothing is known of them that could change, their records apart. */
+/** A record has versions. A namespace and a registry have one: nothing known of them can change, except their records. */
 export const onlyVersion = '1';
 
 /** @param moment at which its validity is judged */
 export function renderRecord(record: KeyRecord, moment: Date): RegistryRecord {
   const { recordId, subscriberId, url, type, domain, countries, publicKey, validFrom, validUntil } = record;
-  // A live key whose time is over reads as expired, without anybody having to write it.
+  // A live key past its validity reads as expired, without any write.
   const isOver = record.state === 'live' && validUntil && validUntil < moment;
   const state = isOver ? 'expired' : record.state;
   return {
@@ -32,7 +32,7 @@ export function renderRecord(record: KeyRecord, moment: Date): RegistryRecord {
       ...(type !== null && { type }),
       ...(domain !== null && { domain }),
       ...(countries !== null && { countries }),
-      // Some peers do not read the state: they find no key that they must not use.
+      // Some peers do not read the state: so a key that must not be used is not shown.
       ...(state === 'live' && { signing_public_key: publicKey }),
       ...(validFrom && { valid_from: validFrom.toISOString() }),
       ...(validUntil && { valid_until: validUntil.toISOString() }),

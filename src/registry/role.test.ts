@@ -16,7 +16,7 @@ import {
 import { createRegistryClient } from './client.ts';
 import { startRegistryRole } from './role.ts';
 
-// Every address of the role, on one database. Longer than our other tests: a case for each state of a participant, its keys and memberships.
+// Every address of the role, on one database. Longer than our other tests: one case for each state of a participant, its keys and memberships.
 
 const publicKey = publicKeyOf(privateKeyFromSeed(generateSeed()));
 const bpp = { namespace: 'bpp.example.com', registryName: 'subscribers.beckn.one' };
@@ -425,7 +425,7 @@ describe('the registry role', () => {
     expect(await registry.findKey('bpp.example.com', 'key-9')).toEqual({ kind: 'unknown-key' });
     expect(await registry.findKey('nobody.example.com', 'key-1')).toEqual({ kind: 'unknown-subscriber' });
     expect(await registry.queryNetwork('example.org/large')).toHaveLength(1_002);
-    // The members that are listed under the name of a network do not lend it their keys.
+    // The members listed under the name of a network do not lend it their keys.
     expect(await registry.findKey('example.org/large', 'key-1')).toEqual({ kind: 'unknown-key' });
   });
 

@@ -62,7 +62,7 @@ interface RegistryRoleOptions {
   now?: () => Date;
 }
 
-/** Anybody may ask, and every service waits for the answers, so addresses share the database by fair queueing. */
+/** Anybody may ask, and every service waits for the answers, so sources share the database by fair queueing. */
 const questionsAtOnce = 6;
 const maxWaitingOfSource = 200;
 /** Our own client gives up after five seconds. */
@@ -102,7 +102,7 @@ export function addRegistryRoutes(
   const turns = createTurns({ size: questionsAtOnce, maxWaiting: maxWaitingOfSource });
   for (const base of ['/dedi', '']) {
     for (const [path, operation] of Object.entries(operations)) {
-      // Described once: the routes at the root are the same ones.
+      // Described once: the routes at the root are the same.
       const config = base === '' ? {} : { operation };
       const answer = answers[path as RegistryQuestion];
       server.get<{ Params: Names; Querystring: QueryText }>(
@@ -167,7 +167,7 @@ function createAnswers(database: Database, now: () => Date): Record<RegistryQues
       return { message: `${registries.length} registries found.`, data };
     },
 
-    // A network without members is not the caller's mistake: the list is empty.
+    // A network without members is not an error: the list is empty.
     '/query/:namespace/:registryName': async (names, query) => {
       const page = parsePage(query);
       const asOn = parseAsOn(query);
@@ -244,7 +244,7 @@ function notFound({ registryName, recordId }: Partial<Names>): RegistryRefusal {
   return new RegistryRefusal('NOT_FOUND', `There is no such ${what}.`);
 }
 
-/** DeDi clients look for `code` beside `message`, not in a NACK. */
+/** DeDi clients expect `code` beside `message`, not in a NACK. */
 function answerRefusal(thrown: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!(thrown instanceof RegistryRefusal)) reply.headers(errorAnswer(thrown).headers ?? {});
   const { code, status, message } = thrown instanceof RegistryRefusal ? thrown : asProtocolError(thrown);
