@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { bundledSchemas, loadSchemas } from './schema-files.ts';
 
-// Valid and invalid values of the two bundled schemas, member by member: longer than our other tests, as they have many.
+// Valid and invalid values of the two bundled schemas, member by member. Longer than our other tests, as they have many members.
 
 const checker = createAttributeChecker({ schemas: await loadSchemas(bundledSchemas) });
 

@@ -6,8 +6,7 @@ import { isJsonObject } from '../protocol/json.ts';
 import type { DomainSchema } from '../rules/typed-attributes.ts';
 import { readDocument } from './schema-files.ts';
 
-// Schemas that were fetched, kept below DATA_DIR. A published version of a schema does not change: what is here stays
-// until somebody removes the file.
+// Fetched schemas, kept below DATA_DIR. A published version of a schema does not change, so a file stays until somebody removes it.
 
 export function keptSchemasDirectory(dataDir: string): string {
   return join(dataDir, 'schemas');
@@ -31,7 +30,7 @@ async function readKept(file: string, logger: Logger): Promise<DomainSchema | un
   }
 }
 
-/** Written beside its place and renamed, so that another process never reads half a file. */
+/** Written to a temporary file and renamed, so that another process never reads half a file. */
 export async function keepSchema(directory: string, schema: DomainSchema): Promise<void> {
   await mkdir(directory, { recursive: true });
   const file = join(directory, `${createHash('sha256').update(schema.address).digest('hex')}.json`);

@@ -4,12 +4,11 @@ import type { Json, JsonObject } from '../protocol/json.ts';
 import type { DomainSchema } from '../rules/typed-attributes.ts';
 import { readDocument } from './schema-files.ts';
 
-// Schemas of contexts that nobody here knows, from hosts that the operator trusts (SCHEMA_HOSTS). They are fetched in
-// the background, one context after the other, never while a request waits: the attributes that made us ask count as
-// of an unknown context; later ones are checked.
+// Fetches schemas of unknown contexts from hosts that the operator trusts (SCHEMA_HOSTS), in the background, one context after the other. No request
+// waits for it: the attributes that caused the fetch count as of an unknown context; later ones are checked.
 
 interface SchemaFetcher {
-  /** Asks for the schema of a context, unless it was asked for lately or its host is not trusted. */
+  /** Requests the schema of a context, unless it was requested lately or its host is not trusted. */
   want(context: string): void;
   close(): Promise<void>;
 }
@@ -18,7 +17,7 @@ interface SchemaFetcherOptions {
   hosts: readonly string[];
   client: GuardedClient;
   logger: Logger;
-  /** Given the schema with those that it refers to. */
+  /** Gets the schema with those that it refers to. */
   onFetched(schemas: DomainSchema[]): Promise<void>;
 }
 
@@ -26,7 +25,7 @@ const fetchTimeoutMs = 10_000;
 const maxSchemaBytes = 1024 * 1024;
 const maxReferencedDocuments = 20;
 const maxWaiting = 100;
-/** How long a context is left alone after it was asked for, whatever came of it. */
+/** Pause between two requests for a context, whatever the result. */
 const askAgainMs = 10 * 60 * 1000;
 
 export function createSchemaFetcher(options: SchemaFetcherOptions): SchemaFetcher {
@@ -56,7 +55,7 @@ export function createSchemaFetcher(options: SchemaFetcherOptions): SchemaFetche
   };
 }
 
-/** The folder in which the context file stands, and its schema beside it. */
+/** The folder of the context file and its schema. */
 function schemaFolder(context: string): string | undefined {
   if (!URL.canParse(context)) return undefined;
   const { origin, pathname } = new URL(context);
@@ -77,7 +76,7 @@ async function fetchSchema(
     (await fetchDocument(`${base}attributes.yaml`, options, signal));
   if (first === undefined) throw new Error(`there is neither schema.json nor attributes.yaml in ${base}`);
   const fetched = new Map([[first.address, first]]);
-  // A Map gives what is added while it is walked.
+  // The iteration of a Map includes entries added during it.
   for (const schema of fetched.values()) {
     for (const address of referencedDocuments(schema)) {
       if (fetched.has(address) || !isTrusted(address, options.hosts)) continue;
@@ -94,7 +93,7 @@ async function fetchSchema(
   return [...fetched.values()];
 }
 
-/** The document at an address, or undefined where there is none. It cannot claim to be another one. */
+/** The document at an address, or undefined if there is none. It cannot claim another address. */
 async function fetchDocument(
   address: string,
   { client }: SchemaFetcherOptions,

@@ -6,15 +6,15 @@ import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts';
 import type { DomainSchema } from '../rules/typed-attributes.ts';
 import { SettingsError } from '../settings.ts';
 
-// Domain schemas as files: `<Type>/<version>/schema.json` (JSON Schema) or `attributes.yaml` (OpenAPI), as the public
-// registry lays them out, so that a directory may be a clone of its repository. Any other .json or .yaml file without an absolute `$id` is
-// no schema, and skipped. Directories named `examples` are for people.
+// Domain schemas as files: `<Type>/<version>/schema.json` (JSON Schema) or `attributes.yaml` (OpenAPI), the layout of the public registry, so a
+// directory may be a clone of its repository. Other .json or .yaml files without an absolute `$id` are not schemas and are skipped. Directories named
+// `examples` are skipped, too.
 
 /** The schemas that ship with this package. */
 export const bundledSchemas = fileURLToPath(new URL('../../schemas/', import.meta.url));
 
 /**
- * Every schema below a directory, in the order of their paths. A schema that cannot be read is for the operator to mend.
+ * Every schema below a directory, ordered by path. Throws if a schema cannot be read: the operator must repair it.
  *
  * @param onSkipped called with the files that are not schemas
  */
@@ -57,7 +57,7 @@ async function loadSchema(file: string): Promise<DomainSchema | undefined> {
   }
 }
 
-/** The text of a schema as a value; a name that ends in .json tells that it is not YAML. */
+/** The text of a schema as a value; JSON if the name ends in .json, otherwise YAML. */
 export function readDocument(bytes: Uint8Array, name: string): JsonObject {
   const value: unknown = name.endsWith('.json')
     ? parseJson(bytes)
@@ -66,10 +66,10 @@ export function readDocument(bytes: Uint8Array, name: string): JsonObject {
   return value;
 }
 
-/** Loaded for the first schema in YAML: those that ship with us are JSON. */
+/** Loaded for the first schema in YAML: the bundled ones are JSON. */
 const loadYaml = () => createRequire(import.meta.url)('yaml') as typeof import('yaml');
 
-/** The public registry's address for a file that stands where the registry would have it. */
+/** The public registry's address of a file, derived from its path. */
 function addressByPlace(file: string): string | undefined {
   const name = basename(file);
   const version = basename(dirname(file));

@@ -7,9 +7,9 @@ import { keepSchema, keptSchemasDirectory, readKeptSchemas } from './kept-schema
 import { createSchemaFetcher } from './schema-fetcher.ts';
 import { bundledSchemas, loadSchemas } from './schema-files.ts';
 
-/** The domain schemas of a process: bundled, the operator's own, and those that were fetched. */
+/** The domain schemas of a process: bundled, the operator's own, and fetched ones. */
 export interface SchemaStore {
-  /** The checker of this moment; there is a new one when a schema arrives. */
+  /** The current checker; there is a new one when a schema arrives. */
   checker(): AttributeChecker;
   close(): Promise<void>;
 }
@@ -18,13 +18,12 @@ interface SchemaStoreOptions {
   logger: Logger;
   unknownContext?: 'accept' | 'reject';
   aliases?: SchemaAliases;
-  /** The operator's directory; its schemas stand before the bundled ones of the same address. */
+  /** The operator's directory; its schemas take precedence over bundled ones of the same address. */
   schemaDir?: string;
   /** Schemas of unknown contexts at these hosts are fetched in the background and kept there. */
   fetch?: { hosts: readonly string[]; client: GuardedClient; cacheDir: string };
 }
 
-/** As the settings say. */
 export function openConfiguredSchemas(
   config: Pick<Config, 'UNKNOWN_CONTEXT' | 'SCHEMA_DIR' | 'SCHEMA_HOSTS' | 'SCHEMA_ALIASES' | 'DATA_DIR'>,
   client: GuardedClient,
@@ -70,7 +69,7 @@ export async function openSchemaStore(options: SchemaStoreOptions): Promise<Sche
   function makeChecker(): AttributeChecker {
     const made = createAttributeChecker({
       schemas: [...fetched, ...local],
-      // The schemas that ship with Signpost are sound.
+      // The bundled schemas are sound.
       areSound: schemaDir === undefined && fetched.length === 0,
       unknownContext,
       aliases,
