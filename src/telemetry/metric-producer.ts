@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { Registry } from 'prom-client';
 
-// The metrics of prom-client as OpenTelemetry exports them: the same names, labels and buckets as at /metrics, so that dashboards work with either.
+// Exports the metrics of prom-client through OpenTelemetry, with the names, labels and buckets of /metrics, so that dashboards work with either.
 
 export function createMetricProducer(registry: Registry, resource: Resource): MetricProducer {
   const startTime = hrTime(performance.timeOrigin);
@@ -51,7 +51,7 @@ function toMetricData({ name, help, type, values }: Family, times: Times): Metri
     : { ...shared, dataPointType: DataPointType.GAUGE, dataPoints };
 }
 
-/** prom-client tells buckets one by one and cumulative, then the sum and the count of the same labels. */
+/** prom-client lists buckets one by one and cumulative, then the sum and the count of the same labels. */
 function histogramPoints(values: Family['values'], times: Times) {
   const points = new Map<string, { attributes: Record<string, string | number>; value: Histogram }>();
   for (const { value, labels, metricName = '' } of values) {

@@ -75,13 +75,13 @@ export function startSdk(options: SdkOptions): { close(): Promise<void> } {
     async close() {
       useTracer(undefined);
       stopFollowing();
-      // A collector that is gone must not hold up the end of the process.
+      // A collector that is gone must not delay the end of the process.
       await Promise.allSettled([spans.shutdown(), meters.shutdown(), logs.shutdown()]);
     },
   };
 }
 
-/** The SDK tells nobody else of exports that fail. */
+/** The SDK reports failed exports only here. */
 function logFailedExports(logger: Logger): void {
   let quietUntil = 0;
   setGlobalErrorHandler((error) => {
@@ -139,7 +139,7 @@ function known(attributes: NonNullable<SpanOptions['attributes']>): OtelAttribut
 /** Names of the levels 10, 20 … 60 of pino. */
 const severities = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'] as const;
 
-/** A line of the log as a record of OpenTelemetry. `line` is what pino writes. */
+/** A log line as a record of OpenTelemetry. `line` is the output of pino. */
 function logRecordOf(line: string): LogRecord {
   const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const attributes = Object.entries(rest).map(([name, value]) => [

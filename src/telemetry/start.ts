@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** Exports traces, metrics and logs of this process where the settings say so; otherwise nothing of OpenTelemetry is loaded. */
+/** Exports traces, metrics and logs of this process if the settings say so; otherwise no module of OpenTelemetry is loaded. */
 export async function startTelemetry(
   config: Config,
   metrics: Metrics,

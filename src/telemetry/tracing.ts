@@ -3,20 +3,20 @@
 export type Attributes = Record<string, string | number | boolean | string[] | undefined>;
 
 export interface SpanOptions {
-  /** `network`: what participants say to each other; `internal`: what only the operator of this service needs to know. */
+  /** `network`: exchanges between participants; `internal`: details for the operator of this service. */
   scope: 'network' | 'internal';
   kind?: 'server' | 'client';
-  /** The traceparent of the span that caused this one. One that cannot be read counts as none. */
+  /** The traceparent of the parent span. An unreadable one counts as none. */
   parent?: string | null;
   attributes?: Attributes;
-  /** On the clock of performance.now(); unless given, now. */
+  /** On the clock of performance.now(); default: now. */
   startedAt?: number;
 }
 
 export interface OpenSpan {
   traceparent: string;
   set(attributes: Attributes): void;
-  /** @param endedAt on the clock of performance.now(); unless given, now */
+  /** @param endedAt on the clock of performance.now(); default: now */
   end(outcome?: { error?: unknown; endedAt?: number }): void;
 }
 
@@ -30,7 +30,7 @@ export function useTracer(next: Tracer | undefined): void {
   tracer = next;
 }
 
-/** Runs a piece of work within a span; `options` is not called where nothing is traced. */
+/** Runs work within a span; `options` is not called if nothing is traced. */
 export async function traced<T>(
   name: string,
   options: () => SpanOptions,
