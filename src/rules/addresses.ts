@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Names the special-purpose range (RFC 6890) of an IP address that a message, a record or a file must not lead a node to. An IPv6 address is public if it is global unicast (2000::/3) and not in a special range. */
+/** Names the special-purpose range (RFC 6890) of an IP address that a message, record or file must not lead a node to. An IPv6 address is public if it is global unicast (2000::/3) and not in a special range. */
 export function specialRangeOf(address: string): string | undefined {
   const bare = address.replace(/%.*$/, ''); // the zone of a link-local address
   switch (isIP(bare)) {
@@ -13,7 +13,7 @@ export function specialRangeOf(address: string): string | undefined {
   }
 }
 
-/** An IPv4-mapped address is the IPv4 address inside it: that is where a connection would go. */
+/** An IPv4-mapped address is the IPv4 address inside it: a connection would go there. */
 function specialRangeOfV6(address: string): string | undefined {
   if (mapped.check(address, 'ipv6')) {
     return v4Ranges.find(({ list }) => list.check(address, 'ipv6'))?.name;
@@ -23,7 +23,7 @@ function specialRangeOfV6(address: string): string | undefined {
   return globalUnicast.check(address, 'ipv6') ? undefined : 'reserved';
 }
 
-/** The host of a URL as an address, or undefined when it is a name. URL has already read the odd spellings (127.1, 0x7f.1). */
+/** The host of a URL as an address, or undefined if it is a name. URL has already parsed unusual spellings (127.1, 0x7f.1). */
 export function literalAddress(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? undefined : bare;

@@ -7,7 +7,7 @@ export function originOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-/** Not `replace(/\/+$/, '')`: that is quadratic, and an address of somebody else may have a hundred thousand slashes. */
+/** Not `replace(/\/+$/, '')`: that is quadratic, and a foreign address may have a hundred thousand slashes. */
 export function withoutTrailingSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === '/') end -= 1;

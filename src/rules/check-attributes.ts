@@ -6,7 +6,7 @@ import { findExcess } from './geometry/complexity.ts';
 import { findGeometries } from './geometry/find-geometries.ts';
 import type { AttributeChecker, CheckOptions } from './typed-attributes.ts';
 
-// The checks of a provider, a resource and an offer: typed attributes, also those inside of an offer, and geometries at any depth. Each has its place, so that a fault has the whole path.
+// The checks of a provider, a resource and an offer: typed attributes, also inside an offer, and geometries at any depth. Each has its path, so that a fault has the whole path.
 
 export type Check = Pick<AttributeChecker, 'check'>;
 
@@ -56,7 +56,7 @@ function isTyped(value: unknown): value is JsonObject {
   return typeof context === 'string' && typeof type === 'string';
 }
 
-/** Geometries that are too costly to search among. */
+/** Geometries that are too expensive to search. */
 export function checkGeometries(
   part: object,
   { at = [], skipsGeometries = false }: PartOptions,

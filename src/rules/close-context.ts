@@ -1,7 +1,7 @@
 import { schemaAddress } from './schema-address.ts';
 import { findEditDistance } from './text/typing-errors.ts';
 
-/** The known schema that a person may have meant by an unknown context: the same type in another version, else a type misspelt by a letter or two; the latest version. */
+/** The known schema that an unknown context probably means: the same type in another version, or a type misspelt by a letter or two; the latest version. */
 export function findCloseContext(context: string, addresses: readonly string[]): string | undefined {
   const meant = readName(context);
   if (meant === undefined) return undefined;
@@ -16,12 +16,12 @@ export function findCloseContext(context: string, addresses: readonly string[]):
 
 const byVersion = new Intl.Collator('en', { numeric: true });
 
-/** Types are long names; two edits in a short one make another word of it. */
+/** Types are long names; two edits turn a short one into another word. */
 function maxEdits(type: string): number {
   return type.length < 6 ? 0 : 2;
 }
 
-/** `…/<Type>/<version>`, or a `<Type>` that stands there without one. In small letters: a type that differs in case alone is close. */
+/** `…/<Type>/<version>`, or a `<Type>` without a version. In lower case: a type that differs only in case is close. */
 function readName(text: string): { type: string; version: string } | undefined {
   const address = schemaAddress(text);
   if (address === undefined || address.length > maxAddressLength) return undefined;
@@ -32,10 +32,10 @@ function readName(text: string): { type: string; version: string } | undefined {
   return type === undefined ? undefined : { type, version: version ?? '' };
 }
 
-/** Contexts come from strangers, and the cost of comparing them rises with the square of their length. */
+/** Contexts come from strangers, and the cost of comparing them grows with the square of their length. */
 const maxAddressLength = 256;
 
-/** The address for `@context` of a schema whose file is known. */
+/** The value of `@context` for a schema whose file is known. */
 function contextBeside(address: string): string {
   return address.replace(/(?:\/[^/]+\.(?:json|jsonld|yaml|yml))?\/?$/, '/context.jsonld');
 }

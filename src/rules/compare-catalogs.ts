@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, quoteName } from '../protocol/json.ts';
 import { isSameValue } from './same-value.ts';
 
-// Lists the differences of two versions of a catalog for people: members by their paths, resources and offers by their ids.
+// Lists the differences between two versions of a catalog for people: members by their paths, resources and offers by their ids.
 
 export interface CatalogChange {
   /** JSONPath; a resource or offer is named by its id: `$.resources[?@.id=='x'].descriptor.name`. */
@@ -19,7 +19,7 @@ export interface ComparedCatalog {
 
 interface CompareOptions {
   maxChanges: number;
-  /** Members that only the first edition has are no difference there: of the catalog itself, or of resources with these ids. */
+  /** Whether members that only the first edition has are no difference: members of the catalog itself, or of a resource. */
   isPartial?(list: 'members' | 'resources', id?: string): boolean;
 }
 

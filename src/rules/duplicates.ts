@@ -7,7 +7,7 @@ import { chord, earthRadiusMeters, toVector } from './geometry/sphere.ts';
 export interface Duplicates {
   nodes: [string, string];
   evseIds: number;
-  /** Places of the first node, with a place of the second one close by. */
+  /** Places of the first node that have a place of the second one close by. */
   places: number;
   examples: string[];
 }
@@ -54,10 +54,10 @@ export function findDuplicates(
 }
 
 const shownExamples = 3;
-/** Two stations of one operator are farther apart; two descriptions of one station are rarely. */
+/** Two stations of one operator are farther apart; two descriptions of one station rarely are. */
 const samePlaceMeters = 30;
 
-/** Takes half a second. Many places of one latitude, which somebody may have made up, must not take longer. */
+/** Takes half a second. Many places at one latitude, possibly made up, must not take longer. */
 const mostComparisons = 50_000_000;
 
 function placesInCommon(places: readonly OperatorPlace[]): (OperatorPlace & { others: Set<string> })[] {

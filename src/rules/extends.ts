@@ -1,7 +1,7 @@
 import type { Resource } from '../protocol/catalog.ts';
 import type { ResourceDirective } from '../protocol/publish-messages.ts';
 
-// Which template a resource inherits from, and which variant of it it is (catalog spec: resourceDirectives).
+// Which template, and which variant of it, a resource inherits from (catalog spec: resourceDirectives).
 
 /** The master and variant of a resource: its directive without the resource's id. */
 export type Extension = Omit<ResourceDirective, 'resourceId'>;
@@ -11,13 +11,13 @@ export interface Template {
   id: string;
   catalogKey: number;
   version: number;
-  /** Which content of the template: another number, another content. Kept with who inherits it, because the master may drop it. */
+  /** Identifies the content of the template. Stored with the inheriting resource, because the master may drop it. */
   edition: number;
   bytes: number;
 }
 
 export interface MasterResource extends Template {
-  /** Undefined once an operator has released the catalog. */
+  /** Undefined after an operator released the catalog. */
   owner: string | undefined;
   networkIds: readonly string[];
 }
@@ -34,7 +34,7 @@ export function contentOf(template: Template, contents: TemplateContents): Resou
   return content;
 }
 
-/** A rule that asks for the content of templates by `yield`, some at a time, so that never all of them are in memory. */
+/** A rule that requests the contents of templates by `yield`, some at a time, so that memory never holds all of them. */
 export type WithTemplates<T> = Generator<readonly Template[], T, TemplateContents>;
 
 export interface StoredExtension {
@@ -44,17 +44,17 @@ export interface StoredExtension {
 
 interface TemplateQuestion {
   masterResourceId: string;
-  /** Whether this request says so, or the resource keeps what an earlier one said. */
+  /** Whether this request names it, or the resource keeps it from an earlier one. */
   isGiven: boolean;
   networkIds: readonly string[];
-  /** The MASTER resources of that id, in the order in which they were first published. */
+  /** The MASTER resources with that id, in the order of first publication. */
   candidates: readonly MasterResource[];
   stored: StoredExtension | undefined;
 }
 
 /**
- * The template: of a MASTER catalog that shares a network with the publishing one; of several, the one that the resource has already, else the first published. A resource whose master has dropped it, or
- * that does not repeat a directive for a master of other networks, keeps what it inherited last.
+ * The template: of a MASTER catalog that shares a network with the publishing one; of several, the current one of the resource, else the first
+ * published. A resource keeps its inherited values if its master has dropped it, or if it does not repeat a directive for a master of other networks.
  */
 export function findTemplate(question: TemplateQuestion): Template | undefined {
   const { masterResourceId, isGiven, networkIds, candidates, stored } = question;
@@ -87,7 +87,7 @@ export interface Claim {
 /**
  * The resources of a MERGE whose variant another resource of the catalog holds. A refused resource keeps its stored variant, so a claim to that one fails as well: repeated until no claim fails.
  *
- * @param holders for each variant that is claimed, the resource that is stored with it
+ * @param holders for each claimed variant, the resource that is stored with it
  */
 export function findTakenVariants(
   claims: readonly Claim[],

@@ -1,16 +1,16 @@
 import type { ErrorBody } from '../protocol/errors.ts';
 
-/** Faults of one catalog that are written out; a callback with more of them might be too large to be received. */
+/** Maximum of faults listed for one catalog; with more, a callback might be too large to be received. */
 const maxListedFaults = 1000;
 
-/** Collects what is wrong with a catalog's parts, and says at the end if there was more than it lists. */
+/** Collects the faults of a catalog's parts, and says at the end if there were more than listed. */
 export interface FaultList {
-  /** Takes the faults of one part, of which nothing remains; `id` is that of a resource. */
+  /** Adds the faults of one part, which is dropped; `id` is that of a resource. */
   refuse(faults: readonly ErrorBody[], id?: string): [];
   isEmpty(): boolean;
-  /** Whether further faults are only counted, so that nobody needs to explain them. */
+  /** Whether further faults are only counted, so that they need no explanation. */
   isFull(): boolean;
-  /** `wasServed` tells of a resource whether it was served until now, and no longer is: its faults say so. */
+  /** `wasServed` returns whether a resource was served until now and no longer is: its faults say so. */
   list(wasServed?: (id: string) => boolean): ErrorBody[];
 }
 

@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../protocol/json.ts';
 import { angleBetween, earthRadiusMeters, toVector } from './geometry/sphere.ts';
 import { isValidAt } from './time-period.ts';
 
-// Reads a hit of an on_discover: its prices, its distance, and whether it is available at a given time.
+// Parses a hit of an on_discover: its prices, its distance, and its availability at a given time.
 
 export interface Hit {
   resource: Resource;
@@ -28,21 +28,21 @@ export function coversResource({ resourceIds }: Offer, { id }: Resource): boolea
 }
 
 export interface Price {
-  /** Where it varies, the highest. */
+  /** The highest, if it varies. */
   value: number;
-  /** The lowest, where it varies. */
+  /** The lowest, if it varies. */
   minValue?: number;
-  /** Empty where the consideration names none. */
+  /** Empty if the consideration names none. */
   currency: string;
   /** Unit of the price: `kWh`, `min`, `session`, `min parking`; empty if the consideration has none. */
   unit: string;
   offerId: string;
 }
 
-/** A price of reserving, and the least or most that a session costs, is no price of the resource. */
+/** A reservation price, or the minimum or maximum of a session, is not a price of the resource. */
 const asides = /^(RESERVATION|MINIMUM|MAXIMUM)/;
 
-/** The prices in a list of offers. `value` and `currency` are usual, `unit` and `minValue` are those of charging (docs/charging.md). */
+/** The prices in a list of offers. `value` and `currency` are usual; charging adds `unit` and `minValue` (docs/charging.md). */
 export function findPrices(offers: readonly Offer[]): Price[] {
   return offers.flatMap(({ id: offerId, considerations = [] }) =>
     considerations.flatMap(({ considerationAttributes }) => {
@@ -65,7 +65,7 @@ export function findPrices(offers: readonly Offer[]): Price[] {
   );
 }
 
-/** The lowest price of each currency and unit; what energy costs first, the others in the order in which they appear. */
+/** The lowest price of each currency and unit; energy prices first, the others in the order in which they appear. */
 export function findLowestPrices(offers: readonly Offer[]): Price[] {
   const lowest = new Map<string, Price>();
   for (const price of findPrices(offers)) {
@@ -81,7 +81,7 @@ export function leastOf({ value, minValue = value }: Price): number {
   return minValue;
 }
 
-/** `unknown`: the answer has no offer for it, so nothing says whether it can be had. */
+/** `unknown`: the answer has no offer for it, so its availability is unknown. */
 export interface Availability {
   state: 'available' | 'unavailable' | 'unknown';
   reason?: string;
@@ -106,7 +106,7 @@ function findObstacle(
   return offers.length > 0 && applying.length === 0 ? 'None of its offers applies at that time.' : undefined;
 }
 
-/** Meters to the nearest point that the resource names, or else its provider; undefined where neither names a point. */
+/** Meters to the nearest point of the resource, or else of its provider; undefined if neither names a point. */
 export function findDistance({ resource, catalog }: Pick<Hit, 'resource' | 'catalog'>, from: Place) {
   const own = pointsIn(resource.resourceAttributes as Json | undefined);
   const points = own.length > 0 ? own : pointsIn(catalog.provider as Json);
@@ -128,7 +128,7 @@ function pointsIn(value: Json | undefined): Place[] {
   return Object.values(value).flatMap(pointsIn);
 }
 
-/** On great circles of the sphere that S_DWITHIN is measured on. */
+/** On great circles of the same sphere as S_DWITHIN. */
 export function metersBetween(from: Place, to: Place): number {
   const vectorOf = ({ longitude, latitude }: Place) => toVector(longitude, latitude);
   return earthRadiusMeters * angleBetween(vectorOf(from), vectorOf(to));

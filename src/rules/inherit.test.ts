@@ -211,7 +211,7 @@ describe('inheriting, for any resource and template', () => {
   });
 });
 
-/** Whether every value of the inner stands in the outer, through objects; arrays and scalars are values. */
+/** Whether the outer contains every value of the inner, through objects; arrays and scalars are values. */
 function contains(outer: unknown, inner: unknown): boolean {
   if (!isObject(outer) || !isObject(inner)) return JSON.stringify(outer) === JSON.stringify(inner);
   return Object.entries(inner).every(

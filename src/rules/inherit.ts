@@ -4,8 +4,8 @@ import { faultAt, type Segments } from '../protocol/fault.ts';
 import { isJsonObject } from '../protocol/json.ts';
 import { isSameValue } from './same-value.ts';
 
-// "Template attributes are immutable: a REGULAR resource may add fields but may not change values defined by its master" (catalog spec: publishDirectives). That holds for every member of the template but
-// its id, compared member by member through objects; an array or a scalar is one value.
+// "Template attributes are immutable: a REGULAR resource may add fields but may not change values defined by its master" (catalog spec: publishDirectives). This applies to every member of the template
+// but its id, compared member by member through objects; an array or a scalar is one value.
 
 /** Assembles a published resource with its template, or lists its values that contradict the template. */
 export function assembleResource(own: Resource, template: Resource | undefined, at: Segments = []): Assembly {
@@ -25,7 +25,7 @@ interface Overridden {
   own: unknown;
 }
 
-/** The template's values with what the resource adds, and the places where the resource has another value. */
+/** The template's values plus the resource's additions, and the paths where the resource has another value. */
 export function inherit(
   own: Resource,
   { id: _id, ...template }: Resource,
@@ -46,7 +46,7 @@ function contradiction(
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value);
-  // Not half a surrogate pair: no database takes it.
+  // No half of a surrogate pair: databases reject it.
   return text.length > maxShownLength
     ? `${text.slice(0, maxShownLength).replace(/[\uD800-\uDBFF]$/, '')}…`
     : text;
@@ -55,7 +55,7 @@ function shown(value: unknown): string {
 /** In characters: a value may be as long as a body. */
 const maxShownLength = 100;
 
-/** Every own member is copied as a plain member, whatever its name: `__proto__` is data like any other. */
+/** Every own member is copied as a plain member, whatever its name: `__proto__` is ordinary data. */
 function combine(template: object, own: object, at: Segments, overridden: Overridden[]): object {
   const members = new Map<string, unknown>(Object.entries(template));
   for (const [name, value] of Object.entries(own)) {

@@ -7,11 +7,11 @@ export type Scope = 'resource' | 'catalog' | 'publish' | 'publisher';
 
 export type InheritanceLimits = Readonly<Record<Scope, number>>;
 
-/** Bytes that are inherited already: by all resources of the catalog, of this publish, of the publisher. */
+/** Bytes already inherited: by all resources of the catalog, of this publish, of the publisher. */
 export type InheritedBytes = Readonly<Record<Exclude<Scope, 'resource'>, number>>;
 
 export interface InheritanceBudget {
-  /** Counts what a resource inherits, in place of the bytes that it inherited before. A resource that would pass a limit is not counted: the limit is returned. */
+  /** Counts the bytes that a resource inherits, instead of those before. A resource that would exceed a limit is not counted: the limit is returned. */
   take(bytes: number, before?: number): Excess | undefined;
   readonly used: InheritedBytes;
 }
@@ -46,7 +46,7 @@ export function createInheritanceBudget(limits: InheritanceLimits, start: Inheri
   };
 }
 
-/** Counts a template, or, where it has grown too large since, what the resource inherited of it last. Returns the one that counts, or the limit that the template would pass. */
+/** Counts a template, or the resource's last inherited content if the template has grown too large. Returns the counted one, or the limit that the template would exceed. */
 export function fitTemplate(
   template: Template,
   last: Template | undefined,
@@ -81,7 +81,7 @@ export function inheritanceLimitsOf(config: InheritanceSettings): InheritanceLim
   };
 }
 
-/** The limits of what is stored: no publish is under way. */
+/** The limits for stored content, without a publish in progress. */
 export function withoutPublish(limits: InheritanceLimits): InheritanceLimits {
   return { ...limits, publish: Number.POSITIVE_INFINITY };
 }
@@ -94,15 +94,15 @@ export type InheritanceSettings = Pick<
   | 'INHERITED_PUBLISHER_LIMIT'
 >;
 
-/** Too much is inherited for the main thread, which could answer nobody while it assembles that. */
+/** Too much is inherited for the main thread, which would be blocked during assembly. */
 export class TooMuchHere extends Error {
   override readonly name = 'TooMuchHere';
 }
 
-/** Assembled at a time. Until it is written, a template of many small members takes up to a hundred times its bytes of memory. */
+/** Assembled at a time. Until it is written, a template of many small members needs up to a hundred times its bytes of memory. */
 export const bytesAtOnce = 1024 * 1024;
 
-/** Parts of a list, each within the limit: by default, with as much inherited as is assembled at a time. One item alone may have more. */
+/** Parts of a list, each within the limit: by default, with the inherited bytes that are assembled at a time. A single item may exceed it. */
 export function* batchesOf<T>(
   items: Iterable<T>,
   bytesOf: (item: T) => number,

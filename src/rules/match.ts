@@ -1,7 +1,7 @@
 import type { Attributes, Catalog, Offer } from '../protocol/catalog.ts';
 import { schemaIdentity } from './schema-address.ts';
 
-// Which catalogs a Discovery Service gets: those whose networks and schema types one of its subscriptions asks for (catalog spec: Subscription). Network ids are compared as text.
+// Which catalogs a Discovery Service gets: those whose networks and schema types match one of its subscriptions (catalog spec: Subscription). Network ids are compared as text.
 
 /** The criteria of a subscription; omitted or empty means all. */
 export interface Interest {
@@ -22,7 +22,7 @@ export function matchesInterest(interest: Interest, catalog: Matchable): boolean
   );
 }
 
-/** The networks of a catalog that a subscriber may learn of: those that its matching subscriptions name. None: the catalog is not for this subscriber. */
+/** The networks of a catalog that a subscriber may see: those that its matching subscriptions name. None: the catalog is not for this subscriber. */
 export function networksFor(interests: readonly Interest[], catalog: Matchable): string[] {
   const matching = interests.filter((interest) => matchesInterest(interest, catalog));
   return catalog.networkIds.filter((networkId) =>

@@ -9,7 +9,7 @@ function catalog(members: Partial<Catalog>): Catalog {
   return { id: 'c', descriptor: { name: 'Catalog' }, provider, ...members };
 }
 
-/** Publishes a catalog of which everything is accepted; a refused publish leaves the stored one as it was. */
+/** Publishes a catalog and accepts everything in it; a refused publish leaves the stored one unchanged. */
 function publish(
   stored: Catalog | undefined,
   submitted: Catalog,
@@ -24,7 +24,7 @@ function publish(
   return change ? applyChange(stored, change) : stored;
 }
 
-/** A replaced item keeps its place; a new one comes last. */
+/** A replaced item keeps its position; a new one comes last. */
 function applyChange(catalog: Catalog | undefined, change: CatalogChange): Catalog {
   const kept = change.removesOthers ? undefined : catalog;
   const resources = upsert(kept?.resources, change.resources);
@@ -238,7 +238,7 @@ function isFilled({ resources = [], offers = [] }: Catalog): boolean {
   return resources.length + offers.length > 0;
 }
 
-/** Two catalogs with the same content are the same, whatever the order. */
+/** Two catalogs with the same content are equal, whatever the order. */
 function sorted(value: Catalog | undefined): unknown {
   const byId = (items: readonly { id: string }[] = []) =>
     [...items].sort((one, other) => (one.id < other.id ? -1 : 1));

@@ -1,23 +1,23 @@
 import type { Catalog, Offer, Resource } from '../protocol/catalog.ts';
 
-// A publish as a change of the stored catalog (catalog spec: publishDirectives, updateMode). MERGE upserts resources, offers and members; FULL replaces the catalog. A small MERGE
-// into a huge catalog reads nothing of the rest.
+// A publish as a change of the stored catalog (catalog spec: publishDirectives, updateMode). MERGE upserts resources, offers and members; FULL
+// replaces the catalog. A small MERGE into a huge catalog does not read the rest of it.
 
 export type UpdateMode = 'MERGE' | 'FULL';
 
 export type CatalogMembers = Omit<Catalog, 'resources' | 'offers'>;
 
-/** The changes to write; `R` is a resource, or another form in which storage has it. */
+/** The changes to write; `R` is a resource, or its form in storage. */
 export interface CatalogChange<R = Resource> {
   members: CatalogMembers;
-  /** Put in place of those with the same id, or added. */
+  /** They replace those with the same id, or are added. */
   resources: R[];
   offers: Offer[];
-  /** Every resource and offer that is not among these goes. */
+  /** All other resources and offers are removed. */
   removesOthers: boolean;
 }
 
-/** The resources and offers are those of the submitted catalog that were accepted. Undefined where nothing changes: no resource was acceptable, or nothing at all, or the catalog would be empty. So a stored catalog is never empty. */
+/** The resources and offers are the accepted ones of the submitted catalog. Undefined if nothing changes: no resource was acceptable, or nothing at all, or the catalog would be empty. So a stored catalog is never empty. */
 export function applyPublish<R = Resource>(
   current: CatalogMembers | undefined,
   { catalog, resources, offers }: { catalog: Catalog; resources: R[]; offers: Offer[] },

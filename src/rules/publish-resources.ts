@@ -27,7 +27,7 @@ interface ResourcesInQuestion {
   faults: FaultList;
 }
 
-/** The resources of a submitted catalog that are accepted. Inherited bytes are bounded before anything is assembled, so a resource that is refused for another reason counts too. */
+/** The accepted resources of a submitted catalog. Inherited bytes are bounded before assembly, so a resource that is refused for another reason counts, too. */
 export function* acceptResources(question: ResourcesInQuestion): WithTemplates<ResourceUpsert[]> {
   const { submission, faults } = question;
   const judge = submission.catalogType === 'MASTER' ? judgeMaster : judgeRegular;
@@ -59,7 +59,7 @@ interface PlannedResource {
 
 type Verdict = ResourceUpsert | ErrorBody[];
 
-/** The template of a resource of a REGULAR catalog, or why it cannot extend it. */
+/** The template of a resource of a REGULAR catalog, or the reason why the resource cannot extend it. */
 function planResource(own: Resource, at: Segments, question: ResourcesInQuestion): PlannedResource {
   const { submission, known, budget } = question;
   const given = submission.extensions.get(own.id);
@@ -67,7 +67,7 @@ function planResource(own: Resource, at: Segments, question: ResourcesInQuestion
     return { own, at, refusal: refusalAt(given.repeatedAt, 'is a second directive for the same resource') };
   const stored = known.extensions.get(own.id);
   const isMerge = submission.updateMode === 'MERGE';
-  // A MERGE keeps what a resource extends when its directive is not repeated.
+  // A MERGE without a directive for a resource keeps what it extends.
   const extension = given?.extension ?? (isMerge ? stored?.extension : undefined);
   if (extension === undefined) return { own, at };
   const { masterResourceId } = extension.extends;
@@ -122,7 +122,7 @@ function judgeRegular(
   return { id: own.id, own, assembled: JSON.stringify(assembled), types, extension, template };
 }
 
-/** A FULL leaves no stored resource that could hold a variant; that a request claims none twice was seen to before. */
+/** A FULL leaves no stored resource that could hold a variant; duplicate claims within a request were refused before. */
 function withoutTakenVariants(
   accepted: ResourceUpsert[],
   { submission, known, faults }: ResourcesInQuestion,

@@ -5,11 +5,11 @@ import { type Dropped, noteDropped } from './strict-form.ts';
 import { resourceIdsOf, type Submission } from './submission.ts';
 import type { AttributeChecker } from './typed-attributes.ts';
 
-// Probable mistakes in a published catalog that are not errors: they change neither the status nor the content (protocol decision: publish).
+// Probable mistakes in a published catalog that are not errors: they affect neither the status nor the content (protocol decision: publish).
 
 const maxWarnings = 100;
 
-/** Attributes under an `@context` that no schema is known for, while a known one is close: nobody checks them, or finds them by that schema. */
+/** Attributes under an `@context` without a known schema, if a known one is close: they are neither checked nor found by that schema. */
 export function findContextWarnings(
   { catalog, at }: Submission,
   { findClose }: Pick<AttributeChecker, 'findClose'>,
@@ -28,7 +28,7 @@ export function findContextWarnings(
   });
 }
 
-/** Resources that offers of a catalog name and no catalog of the message has: storage may have them. */
+/** Resources that offers of a catalog name and that no catalog of the message has: storage may have them. */
 export function offeredElsewhere(submission: Submission, message: readonly Submission[]): string[] {
   const named = new Set(submission.catalog.offers?.flatMap(({ resourceIds = [] }) => resourceIds));
   for (const part of named.size > 0 ? [submission, ...message] : [])
@@ -36,10 +36,10 @@ export function offeredElsewhere(submission: Submission, message: readonly Submi
   return [...named].slice(0, maxAskedIds);
 }
 
-/** A catalog of offers alone may name many resources of others; looking for all of them would take longer than storing the offers. */
+/** A catalog of only offers may name many foreign resources; looking up all of them would take longer than storing the offers. */
 const maxAskedIds = 1_000;
 
-/** Each id once, at its first place. */
+/** Each id once, at its first path. */
 export function findOfferWarnings(
   { catalog, at }: Submission,
   unknownIds: ReadonlySet<string>,
@@ -57,7 +57,7 @@ export function findOfferWarnings(
   );
 }
 
-/** Offers that no search looks at: a catalog is searched alone with its own offers, and its offers are only attached to resources of other catalogs. `foreignIds` are named by offers and not in the catalog. */
+/** Offers that no search uses: a catalog is searched only with its own offers, and its offers are only attached to resources of other catalogs. `foreignIds` are named by offers and not in the catalog. */
 export function findCoverWarnings(
   { catalog, at, catalogType }: Submission,
   { foreignIds, unknownIds, isWhole }: ForeignResources,
@@ -86,7 +86,7 @@ interface ForeignResources {
   isWhole: boolean;
 }
 
-/** Networks that a submission names and that are neither the default one nor the publisher's: somebody may still subscribe to them. */
+/** Networks of a submission that are neither the default one nor the publisher's: they may still have subscribers. */
 export function strangeNetworks(
   { networkIds }: Submission,
   known: { defaultNetworkId: string; networkMemberships: readonly string[] },
@@ -107,7 +107,7 @@ export function findNetworkWarnings(
   );
 }
 
-/** A price beside considerationAttributes is shown and found by nobody. Each name once, at its first place. */
+/** A price outside considerationAttributes is not shown or found. Each name once, at its first path. */
 export function findConsiderationWarnings({ catalog, at }: Submission): PublishWarning[] {
   const first = new Map<string, Segments>();
   for (const [index, { considerations = [] }] of (catalog.offers ?? []).entries())
@@ -125,7 +125,7 @@ export function findConsiderationWarnings({ catalog, at }: Submission): PublishW
 
 const considerationMembers = ['id', 'status', 'considerationAttributes'];
 
-/** Members that receivers with closed schemas do not get (strict-form.ts), each once, at its first place. A rating is no mistake: only the schemas of deployed receivers lack it. */
+/** Members that receivers with closed schemas do not get (strict-form.ts), each once, at its first path. A rating is no mistake: only the schemas of deployed receivers lack it. */
 export function findStrictWarnings({ catalog, at }: Submission): PublishWarning[] {
   const first = new Map<string, Dropped>();
   noteDropped(catalog, at, (dropped) => {

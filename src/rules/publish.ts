@@ -11,20 +11,20 @@ import { applyPublish, type CatalogChange, type CatalogMembers, type UpdateMode 
 import { acceptResources } from './publish-resources.ts';
 import type { Known, Publisher, ResourceUpsert, Submission } from './submission.ts';
 
-// One catalog of a publish: from the submission and the stored catalog to its result on on_publish and the change to write (catalog spec: POST /catalog/on_publish).
+// One catalog of a publish: from the submission and the stored catalog to its result in on_publish and the change to write (catalog spec: POST /catalog/on_publish).
 
 export interface PublishOutcome {
   result: PublishResult;
-  /** Absent when the catalog is REJECTED: then nothing changes. */
+  /** Absent if the catalog is REJECTED: then nothing changes. */
   change?: PublishChange;
-  /** Bytes that its resources inherit, or would have inherited. */
+  /** Bytes that its resources inherit, or would inherit. */
   inheritedBytes: number;
 }
 
 export interface PublishChange extends CatalogChange<ResourceUpsert> {
   catalogType: CatalogType;
   networkIds: string[];
-  /** The catalog-level members as they leave the service: with bppId and bppUri where the catalog gives none. */
+  /** The catalog-level members as sent to others: with bppId and bppUri added if missing. */
   head: CatalogMembers;
 }
 
@@ -81,13 +81,13 @@ function startAnew(known: Known): Known {
   };
 }
 
-/** Bytes that count from before: a FULL replaces them. */
+/** Bytes inherited before that still count: a FULL replaces them. */
 function startOf(inherited: InheritedBytes, updateMode: UpdateMode): InheritedBytes {
   if (updateMode === 'MERGE') return inherited;
   return { ...inherited, catalog: 0, publisher: inherited.publisher - inherited.catalog };
 }
 
-/** The reason to refuse a catalog as a whole: it belongs to another publisher, has another type, or its own members are wrong. */
+/** The reason to refuse a whole catalog: it belongs to another publisher, has another type, or its own members are invalid. */
 function findRefusal(
   { catalog, at, directiveAt, catalogType, updateMode }: Submission,
   { identity, recordSubscriberId, registryName }: Publisher,

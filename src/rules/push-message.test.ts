@@ -132,7 +132,7 @@ describe('createPartCutter', () => {
         const sum = (bytes: number[]) => bytes.reduce((total, one) => total + one, 0);
         expect(sizes.filter((bytes) => bytes.length > 1 && sum(bytes) > limit)).toEqual([]);
         expect(sizes.filter((bytes) => bytes.length === 0)).toEqual([]);
-        // The first document of a part did not fit into the part before.
+        // The first document of a part did not fit into the previous part.
         const order = given.map(({ text }) => text);
         const firstOf = parts.map(({ resources, offers }) =>
           order.find((text) => [...resources, ...offers].includes(text)),

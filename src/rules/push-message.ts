@@ -1,13 +1,13 @@
 import { type Interest, type Matchable, networksFor } from './match.ts';
 
-// Plans the next push to a Discovery Service about a catalog (catalog spec: POST /catalog/push). Level-triggered: whatever happened since its last acknowledgement, one message brings it up to date.
+// Plans the next push to a Discovery Service about a catalog (catalog spec: POST /catalog/push). Level-triggered: one message brings it up to date, whatever happened since its last acknowledgement.
 
 export interface ToldState {
-  /** The version of the last acknowledged push that was no withdrawal; null when none was. */
+  /** The version of the last acknowledged push, other than a withdrawal; null if there was none. */
   acknowledgedVersion: number | null;
-  /** The last push was not simply acknowledged: it was refused, answered with 202, or not answered. */
+  /** The last push was not acknowledged with 200: it was refused, answered with 202, or not answered. */
   needsFull: boolean;
-  /** A push was sent that may have arrived; its outcome is not known. */
+  /** A push was sent that may have arrived; its outcome is unknown. */
   inFlight: boolean;
   withdrawn: boolean;
   /** The networks that the last acknowledged push named. */
@@ -27,26 +27,26 @@ export type PushPlan =
   | { kind: 'merge'; visibleTo: readonly string[]; changedAfter: number }
   | Withdrawal;
 
-/** It is not for the Discovery Service any more, or not active: its copy is not to be used. */
+/** The catalog is inactive, or no longer meant for the Discovery Service, whose copy must not be used. */
 export interface Withdrawal {
   kind: 'withdrawal';
   visibleTo: readonly string[];
   /** Later changes are unknown to the Discovery Service and irrelevant for it. */
   knownVersion: number;
-  /** Whether it may still see the catalog's own members: it was deactivated where it is. */
+  /** Whether it may still see the catalog's own members, because the catalog was deactivated in its networks. */
   isVisible: boolean;
 }
 
 /** `interests` are the ACTIVE subscriptions of the Discovery Service. */
 export function planPush(told: ToldState, catalog: CatalogState, interests: readonly Interest[]): PushPlan {
-  // A subscriber without subscriptions gets nothing, not even that a catalog went away.
+  // A subscriber without subscriptions gets nothing, not even the withdrawal of a catalog.
   if (interests.length === 0) return { kind: 'nothing' };
   const { acknowledgedVersion, withdrawn } = told;
   const visibleTo = networksFor(interests, catalog);
   if (visibleTo.length === 0 || !catalog.isActive) {
     const mayHoldIt = told.inFlight || (acknowledgedVersion !== null && !withdrawn);
     if (!mayHoldIt) return { kind: 'nothing' };
-    // An empty list is not allowed, and an omitted one would name the default network. Its new networks are named only to a subscriber that asks for all.
+    // An empty list is not allowed, and an omitted one would mean the default network. New networks are named only to a subscriber that wants all.
     const asked = interests.flatMap(({ networkIds = [] }) => networkIds);
     const known = [visibleTo, told.networks, asked, catalog.networkIds].find((list) => list.length > 0);
     return {
@@ -73,7 +73,7 @@ export interface Documents {
 
 export type Part = Record<Documents['member'], string[]>;
 
-/** Cuts documents into parts of at most `partBytes`; what is larger by itself gets a part of its own. */
+/** Cuts documents into parts of at most `partBytes`; a larger document gets a separate part. */
 export function createPartCutter(partBytes: number) {
   let part: Part = { resources: [], offers: [] };
   let bytes = 0;
@@ -87,14 +87,14 @@ export function createPartCutter(partBytes: number) {
   };
   return {
     room,
-    /** Returns the part before the documents, finished, when they did not fit into it any more. */
+    /** Returns the previous part, finished, if the documents did not fit into it. */
     add(documents: Documents): Part | undefined {
       const finished = bytes > 0 && documents.bytes > room() ? take() : undefined;
       part[documents.member].push(documents.text);
       bytes += documents.bytes;
       return finished;
     },
-    /** The part that is being filled; undefined when there is nothing in it. */
+    /** The part being filled; undefined if it is empty. */
     rest: () => (bytes > 0 ? take() : undefined),
   };
 }

@@ -4,14 +4,14 @@ import type { BodyForm } from './strict-form.ts';
 // The effect of a push answer on the state of its receiver (catalog spec: POST /catalog/push, the table of answers):
 //
 //   200       acknowledged
-//   202       acknowledged, but the receiver may not have kept it: the next change goes as FULL
-//   400       parked until the next change, which goes as FULL; so is 200 with NACK
-//   413       sent again at once in parts of half the size, which grows again with each push that is taken
-//   others    tried again with patience; parked when that has taken too long
+//   202       acknowledged, but the receiver may not have kept it: the next change is sent as FULL
+//   400       parked until the next change, which is sent as FULL; so is 200 with NACK
+//   413       sent again at once in parts of half the size, which grows again with each accepted push
+//   others    tried again with patience; parked when the time is over
 
 export interface PushRecord extends ToldState {
   state: PushState;
-  /** How large a body may be; null: the usual limit. */
+  /** Size limit of a body; null: the usual limit. */
   partBytes: number | null;
   attempts: number;
   failingSince: Date | null;
@@ -39,15 +39,15 @@ export interface FailedPush {
   kind: 'failed';
   status?: number;
   reason: string;
-  /** No answer came: what the receiver did with it is not known. */
+  /** No answer came: the receiver may or may not have processed it. */
   unanswered: boolean;
-  /** No answer came, and it may have arrived all the same. */
+  /** No answer came, and it may have arrived anyway. */
   lost: boolean;
-  /** An earlier part was taken. */
+  /** An earlier part was accepted. */
   begun: boolean;
   tooLargeBytes?: number;
   failingSince: Date;
-  /** How long the next attempt waits; undefined when it has been tried for as long as it may be. */
+  /** How long the next attempt waits; undefined if the time for attempts is over. */
   dueInMs?: number;
   restMs?: number;
 }
@@ -55,7 +55,7 @@ export interface FailedPush {
 interface NextRecord {
   record: PushRecord;
   dueInMs: number | null;
-  /** For how long not even a new version makes it due. */
+  /** How long it is not due, even if there is a new version. */
   restMs?: number;
 }
 
@@ -103,7 +103,7 @@ export function applyOutcome(
   }
 }
 
-/** Catalog spec, POST /catalog/push: authenticated and received, but no further processing; not a failure. */
+/** Catalog spec, POST /catalog/push: authenticated and received, but not processed further; not a failure. */
 export const notProcessed = 202;
 
 function applyFailure(record: PushRecord, failure: FailedPush, maxPartBytes: number): NextRecord {
@@ -126,7 +126,7 @@ function applyFailure(record: PushRecord, failure: FailedPush, maxPartBytes: num
   return { dueInMs, restMs, record: counted };
 }
 
-/** A parked push keeps both: the next change, or an operator who replays it, starts afresh. */
+/** A parked push keeps both: after that, the next change, or a replay by an operator, starts again. */
 function countFailure(record: PushRecord, failingSince: Date): PushRecord {
   return { ...record, attempts: record.attempts + 1, failingSince };
 }
@@ -136,10 +136,10 @@ export function smallerPart(partBytes: number, bodyBytes: number): number | unde
   return bodyBytes > partBytes ? undefined : Math.floor(bodyBytes / 2);
 }
 
-/** Growth of the limit that 413 taught. Slow, because each step too far sends a body in vain. */
+/** Growth of the limit learned from 413. Slow, because each step too far wastes a body. */
 const growth = 1 / 16;
 
-/** Size limit of the next body after a push was accepted: the receiver, or a proxy before it, may accept more than it once did. */
+/** Size limit of the next body after a push was accepted: the receiver, or a proxy before it, may accept more than before. */
 export function largerPart(partBytes: number | null, maxPartBytes: number): number | null {
   if (partBytes === null) return null;
   const larger = Math.ceil(partBytes * (1 + growth));

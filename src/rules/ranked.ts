@@ -1,17 +1,17 @@
 import type { ReceivedCatalog, Resource } from '../protocol/catalog.ts';
 import type { OnDiscoverMessage, RankedResource } from '../protocol/discover-messages.ts';
 
-// Imports types alone: the page of the console bundles this file.
+// Imports only types: the console's page bundles this file.
 
-/** A resource of an on_discover, with its rank and distance where the service says them. */
+/** A resource of an on_discover, with its rank and distance if the service returns them. */
 interface RankedHit extends Pick<RankedResource, 'rank' | 'distanceMeters'> {
   resource: Resource;
   catalog: ReceivedCatalog;
 }
 
 /**
- * The resources of an answer in the order of its ranking, which catalogs do not keep; without a ranking, catalog by catalog. Two owners may use the same ids. Then the first resource has the first line with these ids, the next
- * one the next line: catalogs come in the order of their best resource.
+ * The resources of an answer in the order of its ranking, which catalogs do not preserve; without a ranking, catalog by catalog. If two owners use
+ * the same ids, the first resource has the first line with these ids, the next one the next line: catalogs come in the order of their best resource.
  */
 export function listRanked({
   catalogs,
@@ -36,7 +36,7 @@ export function listRanked({
     .map(({ hit }) => hit);
 }
 
-/** Gives the same ids another name each time. */
+/** Returns another name for the same ids each time. */
 function nameApart() {
   const counts = new Map<string, number>();
   return (...ids: string[]): string => {

@@ -7,7 +7,7 @@ export function isSameValue(one: unknown, other: unknown): boolean {
   return isJsonObject(one) && isJsonObject(other) && haveSameMembers(one, other);
 }
 
-// Plain loops, because whole catalogs are compared like this.
+// Plain loops, because whole catalogs are compared this way.
 
 function haveSameItems(one: readonly unknown[], other: readonly unknown[]): boolean {
   if (one.length !== other.length) return false;

@@ -1,21 +1,21 @@
 import { withoutTrailingSlashes } from './base-address.ts';
 
-// How an `@context` and an `@type` name a domain schema, usually `https://<host>/<Type>/<version>/context.jsonld`. One schema has several addresses in one registry, with and without the `v` of its version
-// and the name of the file. All of these reduce to one address.
+// How an `@context` and an `@type` name a domain schema, usually `https://<host>/<Type>/<version>/context.jsonld`. One schema has several addresses
+// in one registry: with or without the `v` of its version and the name of the file. All of these are normalized to one address.
 
-/** The public registry, under the address that stands for all of its own: two hosts, and the files of its repository on any branch. */
+/** The public registry, under the address that represents all of its own: two hosts, and the files of its repository on any branch. */
 const registry = 'https://schema.nfh.global/';
 const registryAddress =
   /^https?:\/\/(?:schema\.nfh\.global|schema\.beckn\.io|raw\.githubusercontent\.com\/beckn\/schemas\/[^?#]+\/schema)\//;
 
-/** Files that stand beside each other under the address of one schema. */
+/** Files in one folder, under the address of one schema. */
 const schemaFile = /\/(?:context\.jsonld|schema\.json|attributes\.(?:yaml|yml|json))$/;
 const schemaFolder = /^(https?:\/\/[^?#]+\/[^/?#]+)\/v?(\d[^/?#]*)\/?$/;
 
-/** Further prefixes of addresses, each with the prefix that it stands for (SCHEMA_ALIASES). All end with a slash; the longest counts. */
+/** Further prefixes of addresses, each with the prefix that replaces it (SCHEMA_ALIASES). All end with a slash; the longest match wins. */
 export type SchemaAliases = readonly (readonly [alias: string, prefix: string])[];
 
-/** The one name by which schema types are compared: registry, Type and version of a context URI, perhaps with `#Type`. Other texts stay as they are. */
+/** The normalized name for comparing schema types: registry, Type and version of a context URI, perhaps with `#Type`. Other texts stay as they are. */
 export function schemaIdentity(schemaType: string): string {
   const hash = schemaType.indexOf('#');
   const context = hash === -1 ? schemaType : schemaType.slice(0, hash);
@@ -24,18 +24,18 @@ export function schemaIdentity(schemaType: string): string {
   return `${folder}/v${version}/context.jsonld${hash === -1 ? '' : `#${bareType(schemaType.slice(hash + 1))}`}`;
 }
 
-/** All names of what is asked for. Catalogs are kept under the name that they were published with, so that aliases may change at any time. */
+/** All names of the requested types. Catalogs are stored under the name that they were published with, so that aliases may change at any time. */
 export function schemaIdentities(schemaTypes: readonly string[], aliases: SchemaAliases): string[] {
   const names = schemaTypes.map(schemaIdentity);
   return [...new Set(names.flatMap((name) => [name, ...addressesOf(meantAddress(name, aliases), aliases)]))];
 }
 
-/** The one spelling of a schema's address, or undefined where the text is no address. */
+/** The normalized address of a schema, or undefined if the text is no address. */
 export function schemaAddress(context: string, aliases: SchemaAliases = []): string | undefined {
   if (!URL.canParse(context)) return undefined;
   const { protocol, host, pathname, search } = new URL(meantAddress(new URL(context).href, aliases));
   const path = withoutTrailingSlashes(pathname.replace(schemaFile, '')).replace(/\/v(\d[^/]*)$/, '/$1');
-  // A URN has no host: `urn://example:a` would be no address any more.
+  // A URN has no host: with slashes, `urn://example:a` would no longer be an address.
   return `${protocol}${host === '' ? '' : '//'}${host}${path}${search}`;
 }
 
@@ -75,7 +75,7 @@ function inOneRegistry(address: string): string {
   return address.replace(registryAddress, registry);
 }
 
-/** `<Type>/<version>` where the address ends in them: how a schema is found under whatever host it is named. */
+/** `<Type>/<version>` at the end of the address: finds a schema under any host. */
 export function typeAndVersion(address: string): string | undefined {
   return /\/([^/?#]+\/v?\d+(?:\.\d+)*)$/.exec(address)?.[1]?.replace('/v', '/');
 }

@@ -10,14 +10,14 @@ export interface SchemaDocument {
 }
 
 export interface SchemaCompiler {
-  /** The validator of what a reference names, compiled once. Throws what is wrong with the schema, if anything is. */
+  /** The validator of the schema that a reference names, compiled once. Throws if the schema is invalid. */
   compile(reference: string): ValidateFunction;
 }
 
 interface CompilerOptions {
   partial: boolean;
   thorough: boolean;
-  /** The documents are known to be schemas: they are not checked, which takes a tenth of a second. */
+  /** The documents are known to be valid schemas: the check, which takes a tenth of a second, is skipped. */
   areSound?: boolean;
   aliases?: SchemaAliases;
 }
@@ -38,7 +38,7 @@ export function createSchemaCompiler(
       const { complete, names } = completeSchema(document, id);
       for (const name of names) ajv.addSchema(complete, name);
     } catch (error) {
-      // One bad document must not take the others along: it fails those who refer to it, when they are compiled.
+      // One bad document must not break the others: only those that refer to it fail, when they are compiled.
       refused.set(id, error);
     }
   }
@@ -56,7 +56,7 @@ export function createSchemaCompiler(
   };
 }
 
-/** Domain schemas come from many hands: unknown keywords are notes, members count only where they are the value's own. */
+/** Domain schemas come from many authors: unknown keywords are notes; only own members of a value count. */
 const ajvOptions: Options = {
   strict: false,
   verbose: true,
@@ -65,17 +65,17 @@ const ajvOptions: Options = {
   code: { regExp: Object.assign(linearTimeRegExp, { code: 'linearTimeRegExp' }) },
 };
 
-/** Patterns meet values from strangers, so they run in linear time; what RE2 cannot express makes a schema unusable. */
+/** Patterns are applied to foreign values, so they run in linear time; a pattern that RE2 cannot express makes a schema unusable. */
 function linearTimeRegExp(pattern: string) {
   const re2 = loadRe2();
   const compiled = re2.compile(re2.translateRegExp(pattern));
-  // Ajv tells patterns apart by their text.
+  // Ajv distinguishes patterns by their text.
   return { test: (text: string) => compiled.test(text), toString: () => pattern };
 }
 
 /**
- * The schema of a template, under which missing members are no fault: `required` and `dependentRequired` fall away. Not below `not` and `if`, where a schema asks: references from there lead to the complete
- * form. `oneOf` becomes `anyOf`, because branches that differ only in what they require now look alike.
+ * The schema of a template, in which missing members are no fault: without `required` and `dependentRequired`. Not below `not` and `if`, which are conditions: references from there lead to the complete
+ * form. `oneOf` becomes `anyOf`, because branches that differ only in required members are now equal.
  */
 function partialSchema(schema: JsonObject, id: string): JsonObject {
   const base = baseOf(schema, id);
@@ -89,14 +89,14 @@ function partialSchema(schema: JsonObject, id: string): JsonObject {
   return { ...relaxed, allOf: [...others, { anyOf: relax('oneOf', oneOf, base) }] };
 }
 
-/** The same schema under a second identity, to which every reference in it is turned as well, and all names of that. */
+/** The same schema under a second identity, with every reference in it changed to that identity, and all names of that. */
 function completeSchema(schema: JsonObject, id: string): { complete: JsonObject; names: string[] } {
   const base = baseOf(schema, id);
   const complete = completeForm({ ...schema, $id: base }, base);
   return { complete, names: [...new Set([base, id])].map(completeId) };
 }
 
-/** A document may call itself otherwise than the address where it was found. */
+/** A document may declare another address than the one where it was found. */
 function baseOf(schema: JsonObject, id: string): string {
   return typeof schema.$id === 'string' ? resolve(schema.$id, id) : id;
 }
@@ -104,7 +104,7 @@ function baseOf(schema: JsonObject, id: string): string {
 /** Keywords that hold values, not schemas. */
 const dataKeywords = new Set(['const', 'enum', 'default', 'example', 'examples']);
 
-/** Members that hold schemas under free names (`schemas` is where OpenAPI has them). */
+/** Members that hold schemas under free names (`schemas` is the one of OpenAPI). */
 const schemaMaps = new Set([
   'properties',
   'patternProperties',
@@ -134,7 +134,7 @@ function completeForm(value: Json, base: string): Json {
   );
 }
 
-/** `?complete` marks the second identity; a fragment stays behind it. */
+/** `?complete` marks the second identity; a fragment stays after it. */
 function completeId(id: string): string {
   const [document = '', ...fragment] = id.split('#');
   return [`${document}?complete`, ...fragment].join('#');

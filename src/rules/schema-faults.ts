@@ -3,13 +3,13 @@ import { type ErrorBody, errorBody, ProtocolError } from '../protocol/errors.ts'
 import type { Segments } from '../protocol/fault.ts';
 import { explain } from '../protocol/validate.ts';
 
-/** A person mends a handful at a time; more would only swell the answer. */
+/** People fix a handful at a time; more would only enlarge the answer. */
 const maxFaults = 10;
 
 /** The specification's code for attributes that do not conform to their schema (catalog spec: Errors, asynchronous). */
 export const nonconforming = 'SCH_SCHEMA_VALIDATION_FAILED';
 
-/** Ajv's findings about typed attributes, each with the path of the culprit. Whatever is wrong, there is one code for it. */
+/** Ajv's findings about typed attributes, each with the path of the fault. All have the same code. */
 export function schemaFaults(errors: readonly ErrorObject[], value: unknown, at: Segments): ErrorBody[] {
   const faults = new Map<string, ErrorBody>();
   for (const error of withoutConsequences(errors)) {
@@ -20,7 +20,7 @@ export function schemaFaults(errors: readonly ErrorObject[], value: unknown, at:
   return [...faults.values()];
 }
 
-/** Leaves out consequences of other findings. "then" and "else" report their own findings beside the "if". A fault deep inside one of several alternatives says more than that none fits. */
+/** Omits consequences of other findings. "then" and "else" report beside the "if". A fault deep inside an alternative is more informative than that none fits. */
 function withoutConsequences(errors: readonly ErrorObject[]): ErrorObject[] {
   let kept: ErrorObject[] = [];
   for (const error of errors) {
@@ -36,7 +36,7 @@ function withoutConsequences(errors: readonly ErrorObject[]): ErrorObject[] {
   return kept;
 }
 
-/** A finding inside a branch of the alternatives: below their place, and not from a keyword beside them. */
+/** A finding inside a branch of the alternatives: below their path, and not from a keyword beside them. */
 function isInBranch(error: ErrorObject, alternatives: ErrorObject): boolean {
   const beside = alternatives.schemaPath.slice(0, -alternatives.keyword.length);
   return (
@@ -45,7 +45,7 @@ function isInBranch(error: ErrorObject, alternatives: ErrorObject): boolean {
   );
 }
 
-/** Domain schemas use keywords that the protocol's own do not: said in words, they are explained like the others. */
+/** Domain schemas use keywords that the protocol's schemas do not: with a message, they are explained like the others. */
 function inWords(error: ErrorObject): ErrorObject {
   const { keyword, params, parentSchema } = error;
   switch (keyword) {

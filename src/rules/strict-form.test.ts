@@ -173,10 +173,10 @@ describe('strict form', () => {
   });
 });
 
-/** Under which names the six objects stand. */
+/** The names of the six objects in documents. */
 const closedPlaces = ['addOns', 'descriptor', 'provider', 'validity', 'status'];
 
-/** Catalogs that may be published, with members that nobody knows in objects that are open to us; documents of others have none of their own. */
+/** Publishable catalogs with unknown members in objects that are open to us, but not in their documents. */
 const arbitraryCatalog = fc
   .tuple(arbitraryValue(Catalog), fc.array(fc.nat(), { minLength: 200, maxLength: 200 }))
   .map(([catalog, choices]) => {
@@ -201,7 +201,7 @@ function addUnknown(value: Json, choose: (count: number) => number, name = ''): 
       ? mediaOf(member, inner)
       : addUnknown(inner, choose, member),
   ]);
-  // A catalog is closed for us too, and a descriptor of another object would be one of the six.
+  // A catalog is also closed for us, and a descriptor of another object would be one of the six.
   const isOpen =
     name.endsWith('Attributes') ||
     ['descriptor', 'provider', 'validity', 'address', 'availableAt'].includes(name);
@@ -210,7 +210,7 @@ function addUnknown(value: Json, choose: (count: number) => number, name = ''): 
   return Object.fromEntries(entries);
 }
 
-/** Any values are allowed here: those that peers would refuse for another reason are left alone. */
+/** Our schema allows any value here; the test avoids those that peers would refuse for another reason. */
 function mediaOf(member: string, value: Json): Json {
   if (member === 'mediaFile') return [{ uri: 'https://files.example/1', url: 'u' }, { label: 'l' }];
   return member === 'docs' ? [{ url: 'https://files.example/1' }] : value;

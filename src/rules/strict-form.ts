@@ -3,9 +3,8 @@ import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { isDate } from '../protocol/time.ts';
 
 // Strict form (protocol decision: envelope rules). Deployed receivers close the schemas of six objects, and refuse a whole message for one unknown member of these. In strict form these six have only the
-// members that every receiver knows; everything else, and everything inside of typed attributes, stays as it is.
+// members that every receiver knows; everything else, including everything inside typed attributes, stays as it is.
 
-/** Form of a message: full, or strict. */
 export type BodyForm = 'full' | 'strict';
 
 /** Something that strict form drops: a member of one of the six objects, or a whole object with the reason. */
@@ -13,7 +12,7 @@ export type Dropped = { object: string; at: Segments } & ({ member: string } | {
 
 type Note = (dropped: Dropped) => void;
 
-/** Undefined: it is left out. The same value where nothing changes, so that a caller can tell. */
+/** Undefined: it is omitted. The same value if nothing changes, so that a caller can detect that. */
 type Project = (value: Json, at: Segments, note: Note) => Json | undefined;
 
 const keep: Project = (value) => value;
@@ -42,9 +41,9 @@ const timePeriod = closed('TimePeriod', {
   ...{ startTime: keep, endTime: keep },
 });
 const resource = open({ descriptor });
-/** Its status is a word, or a Descriptor. */
+/** Its status is a word or a Descriptor. */
 const consideration = open({ status: descriptor });
-/** To these receivers, an add-on is an offer. */
+/** For these receivers, an add-on is an offer. */
 const offer: Project = open({
   ...{ descriptor, provider, validity: timePeriod, considerations: each(consideration) },
   addOns: each(
@@ -73,7 +72,7 @@ export interface StrictTask {
 }
 
 export interface StrictText {
-  /** Undefined where strict form changes nothing. */
+  /** Undefined if strict form changes nothing. */
   text?: string;
   catalogs: number;
 }
@@ -95,7 +94,7 @@ export function renderStrict({ shape, json, only }: StrictTask): StrictText {
   return { catalogs, text: areDocuments ? rendered.slice(1, -1) : rendered };
 }
 
-/** Notes which parts of a published catalog strict form lacks, in the order of the document. */
+/** Reports which parts of a published catalog strict form lacks, in the order of the document. */
 export function noteDropped(published: object, at: Segments, note: Note): void {
   catalog(published as JsonObject, at, note);
 }
@@ -132,7 +131,7 @@ function open(members: Record<string, Project>): Project {
 function projectMembers(members: Record<string, Project>, others: (name: string) => Project): Project {
   const known = new Map(Object.entries(members));
   return (value, at, note) => {
-    // A shape that nobody expects here is not ours to change.
+    // A value of an unexpected shape stays as it is.
     if (!isJsonObject(value)) return value;
     let isSame = true;
     const kept: [string, Json][] = [];
@@ -155,7 +154,7 @@ function each(project: Project): Project {
   };
 }
 
-/** Receivers ask for the geometry of a Location and the id of an add-on: without it, the object is left out. */
+/** Receivers require the geometry of a Location and the id of an add-on: without it, the object is omitted. */
 function having(
   missing: { object: string; problem: string },
   isWhole: (value: JsonObject) => boolean,

@@ -1,9 +1,9 @@
-// Parts of an on_discover that its receiver refuses in strict form too (protocol decision: envelope rules, strict form): everything but the catalogs that the error names, or else one half after the other.
+// Parts of an on_discover refused even in strict form (protocol decision: envelope rules, strict form): all but the catalogs named by the error, or halves.
 
-/** In all: as published, in strict form, in parts. */
+/** In total: as published, in strict form, in parts. */
 export const maxSends = 6;
 
-/** How far the parts of a message have come. Catalogs are named by their index in the whole message. */
+/** The progress of the parts of a message. Catalogs are named by their index in the whole message. */
 export interface Parts {
   of: number;
   sends: number;
@@ -17,7 +17,7 @@ export function splitWhole(of: number, sends: number, path: string | undefined):
   return { of, sends, open: splitPart(whole, path), accepted: 0 };
 }
 
-/** After the first open part was answered; `path` is that of the error, where it was refused for its schema. */
+/** After the first open part was answered; `path` is that of the error, if it was refused for its schema. */
 export function advance(
   { of, sends, open, accepted }: Parts,
   answer: 'accepted' | 'refused' | { path?: string },
@@ -32,7 +32,7 @@ export function advance(
   };
 }
 
-/** The part that is sent next; undefined when there is none, or when enough was sent. */
+/** The next part to send; undefined if there is none, or if the maximum was sent. */
 export function nextPart({ open, sends }: Parts): readonly number[] | undefined {
   return sends < maxSends ? open[0] : undefined;
 }
@@ -47,7 +47,7 @@ function splitPart(part: readonly number[], path: string | undefined): number[][
   return part.length > 1 ? [part.slice(0, half), part.slice(half)] : [];
 }
 
-/** The indexes of the catalogs that the path of an error names: a JSONPath, a JSON Pointer (`/message/catalogs/1`) or names between slashes. Beckn-ONIX writes several with semicolons between them. */
+/** The indexes of the catalogs that the path of an error names: a JSONPath, a JSON Pointer (`/message/catalogs/1`) or names separated by slashes. Beckn-ONIX separates several with semicolons. */
 export function namedCatalogs(path: string | undefined): number[] {
   const indexes = (path ?? '').split(';').flatMap((one) => {
     const names = one.split(/[$#./[\]'"\s]+/, 5).filter((name) => name !== '');

@@ -21,7 +21,7 @@ export interface Submission {
 interface GivenExtension {
   extension: Extension;
   at: Segments;
-  /** Where a second directive for the same resource stands, which contradicts the first. */
+  /** The path of a second directive for the same resource, which contradicts the first. */
   repeatedAt?: Segments;
 }
 
@@ -35,21 +35,21 @@ export interface Publisher {
 
 export interface Known {
   stored?: StoredCatalog;
-  /** Present extensions of the submitted resources, by resource id. */
+  /** Current extensions of the submitted resources, by resource id. */
   extensions: ReadonlyMap<string, StoredExtension>;
-  /** The master resources in question by their id, each list in the order of first publication. */
+  /** The relevant master resources by their id, each list in the order of first publication. */
   masters: ReadonlyMap<string, readonly MasterResource[]>;
   /** Which stored resource of the catalog holds a claimed variant. */
   variantHolders: ReadonlyMap<string, string>;
-  /** The submitted resources that the catalog serves now. Only known for a FULL, by which they may fall out of it. */
+  /** The submitted resources that the catalog serves now. Only known for a FULL, which may remove them. */
   servedIds: ReadonlySet<string>;
-  /** A stored master resource of the catalog that is another publisher's in a network of the submission. */
+  /** A stored master resource of the catalog that belongs to another publisher in a network of the submission. */
   contestedId?: string;
   inherited: InheritedBytes;
 }
 
 export interface StoredCatalog {
-  /** Undefined once an operator has released the id: its next publisher starts from nothing. */
+  /** Undefined after an operator released the id: its next publisher starts with nothing. */
   owner: string | undefined;
   catalogType: CatalogType;
   members: CatalogMembers;
@@ -58,7 +58,7 @@ export interface StoredCatalog {
 export interface ResourceUpsert {
   id: string;
   own: Resource;
-  /** JSON text, as it leaves the service: a text takes the least memory. Absent when nothing is inherited: then it is `own`. */
+  /** JSON text, as sent: a text takes the least memory. Absent if nothing is inherited: then it is `own`. */
   assembled?: string;
   types: Pick<Attributes, '@context' | '@type'> | undefined;
   extension?: Extension;
@@ -88,19 +88,19 @@ export function submissionsOf(message: PublishMessage, defaultNetworkId: string)
   return [...submissions.filter(isMaster), ...submissions.filter((one) => !isMaster(one))];
 }
 
-/** The resources of which storage must say what they extend so far. */
+/** The resources whose current extensions must be read from storage. */
 export function resourceIdsOf({ catalog }: Submission): string[] {
   return catalog.resources?.map(({ id }) => id) ?? [];
 }
 
-/** The variants of which storage must say which resource of the catalog holds them. */
+/** The variants whose current holders in the catalog must be read from storage. */
 export function variantsOf({ extensions }: Submission): Required<Extension>[] {
   return [...extensions.values()].flatMap(({ extension: { variant, ...rest } }) =>
     variant === undefined ? [] : { ...rest, variant },
   );
 }
 
-/** The master resources that must be known: those that the request extends, those that its resources keep extending, and for a MASTER its own, which somebody else may have published first. */
+/** The master resources to load: those that the request extends, those that its resources still extend, and for a MASTER its own, which another publisher may have published first. */
 export function masterResourceIdsOf(submission: Submission, stored: ReadonlyMap<string, StoredExtension>) {
   const { catalogType, extensions } = submission;
   if (catalogType === 'MASTER') return resourceIdsOf(submission);

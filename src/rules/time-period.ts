@@ -1,10 +1,10 @@
 import type { TimePeriod } from '../protocol/catalog.ts';
 import { isDate, isTimeOfDay, parseInstant } from '../protocol/time.ts';
 
-// When a catalog or an offer is valid (catalog spec: Catalog, validity). Decided: a date without a time is the whole UTC day; bounds are inclusive, missing ones open; startTime and endTime are a window of
-// every day, in UTC unless an offset is given, and may cross midnight.
+// When a catalog or an offer is valid (catalog spec: Catalog, validity). Decided: a date without a time is the whole UTC day; bounds are inclusive,
+// missing ones open; startTime and endTime are a daily window, in UTC unless an offset is given, and may cross midnight.
 
-/** Whether a period includes an instant. A bound that cannot be read includes nothing. */
+/** Whether a period includes an instant. A period with an unreadable bound includes nothing. */
 export function isValidAt(period: TimePeriod | undefined, instant: Date): boolean {
   return isWithin(boundsOf(period), instant);
 }
@@ -18,7 +18,7 @@ export function isWithin({ from, until, window }: PeriodBounds, instant: Date): 
   );
 }
 
-/** The next moment, in milliseconds, from which a period may include other instants than now; infinite: never. */
+/** The next moment, in milliseconds, when a period may start or stop to include the time; Infinity: never. */
 export function nextChangeOf({ from, until, window }: PeriodBounds, instant: Date): number {
   const time = instant.getTime();
   const nextAt = (timeOfDay: number) => time + (modulo(timeOfDay - time, dayMs) || dayMs);
@@ -30,11 +30,11 @@ export function nextChangeOf({ from, until, window }: PeriodBounds, instant: Dat
   return Math.min(...changes.filter((change) => change > time));
 }
 
-/** A period as instants, inclusive, and a window of every day: what an index can compare. */
+/** A period as instants, inclusive, and a daily window: values that an index can compare. */
 export interface PeriodBounds {
   from?: Date;
   until?: Date;
-  /** Milliseconds, from midnight UTC and from there. */
+  /** Milliseconds: the start from midnight UTC, and the length. */
   window?: { start: number; length: number };
 }
 
@@ -54,7 +54,7 @@ export function boundsOf(period: TimePeriod | undefined): PeriodBounds {
 const dayMs = 24 * 60 * 60 * 1000;
 const never: PeriodBounds = { from: new Date(1), until: new Date(0) };
 
-/** In years of four digits: others, which an offset from UTC can lead to, no database reads as they are written. */
+/** Limited to years of four digits: an offset from UTC can lead to others, which databases do not read as written. */
 function instantOf(time: number): Date {
   return new Date(Math.min(Math.max(time, firstInstant), lastInstant));
 }
@@ -62,7 +62,7 @@ function instantOf(time: number): Date {
 const firstInstant = Date.parse('0001-01-01T00:00:00Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** NaN where the text is no date. */
+/** NaN if the text is no date. */
 function firstMoment(text: string): number {
   return isDate(text) ? Date.parse(text) : (parseInstant(text)?.getTime() ?? Number.NaN);
 }
@@ -71,7 +71,7 @@ function lastMoment(text: string): number {
   return isDate(text) ? Date.parse(text) + dayMs - 1 : firstMoment(text);
 }
 
-/** A missing end of the window is midnight, where the other end is. The same time twice is a whole day, and so is no window. */
+/** A missing end of the window is midnight, if the other end is given. Two equal times are a whole day, and so no window. */
 function windowOf(startTime: string | undefined, endTime: string | undefined): PeriodBounds['window'] {
   if (startTime === undefined && endTime === undefined) return undefined;
   const start = timeOfDay(startTime ?? `00:00${offsetOf(endTime)}`);

@@ -1,5 +1,5 @@
-// Troubles: failures that last and that only the log would show. One function turns what is known into a list; /ready, the metric, `signpost status`, `signpost check`
-// and the console's page Health all show this list.
+// Troubles: lasting failures that otherwise only the log would show. One function turns the known facts into a list; /ready, the metric, `signpost
+// status`, `signpost check` and the console's page Health all show this list.
 
 export const troubleKinds = ['key-not-registered', 'subscription-refused', 'feed-not-in-step'] as const;
 
@@ -34,9 +34,9 @@ export interface FeedState {
   outOfStepSince: Date | null;
 }
 
-/** A service remembers for 30 s that it has not found a key: a refusal that lasts longer than this does not end without somebody's help. */
+/** A service remembers a missing key for 30 s: a refusal that lasts longer than this needs somebody's help. */
 export const refusedMs = 2 * 60_000;
-/** A catalog service that is restarted or upgraded is back sooner. */
+/** A restarted or upgraded catalog service is back sooner. */
 export const failingMs = 5 * 60_000;
 /** The answer to a pull may take 10 minutes; then the pull is issued again, which counts as a failure. */
 export const unfinishedMs = 15 * 60_000;
@@ -52,7 +52,7 @@ export function spellTrouble({ what, since, next }: Trouble): string {
   return `${what} Since ${since.toISOString()}. ${next}`;
 }
 
-/** At once: the registry was asked, and has answered that it does not have the key. */
+/** Without a delay: the registry has answered that it does not have the key. */
 function describeKey({ role, subscriberId, recordId, publicKey, problem, since }: UnregisteredKey): Trouble {
   return {
     ...{ kind: 'key-not-registered', role, since },

@@ -6,19 +6,19 @@ import { bareType, type SchemaAliases, schemaAddress, typeAndVersion } from './s
 import { createSchemaCompiler, type SchemaCompiler, type SchemaDocument } from './schema-compiler.ts';
 import { nonconforming, schemaFaults } from './schema-faults.ts';
 
-// Typed attributes conform to the schema that their `@context` and `@type` name (catalog spec: Offer). Schemas are values here.
+// Checks that typed attributes conform to the schema that their `@context` and `@type` name (catalog spec: Offer). Schemas are values here.
 
 /** A domain schema: JSON Schema 2020-12, or an OpenAPI 3.1 document whose components are the types. */
 export interface DomainSchema {
-  /** Where it is known to be, e.g. `https://schema.nfh.global/EnergyResource/v1.1/schema.json`. */
+  /** Its known address, e.g. `https://schema.nfh.global/EnergyResource/v1.1/schema.json`. */
   address: string;
   document: JsonObject;
 }
 
 export interface AttributeChecker {
-  /** The faults of typed attributes: none when they conform, name no schema, or one that nobody knows. */
+  /** The faults of typed attributes: none if they conform, or name no schema or an unknown one. */
   check(attributes: Readonly<Record<string, unknown>>, where?: CheckOptions): ErrorBody[];
-  /** For a context that no schema is known for: the known one that may have been meant. */
+  /** For a context without a known schema: the known one that was probably meant. */
   findClose(context: string): string | undefined;
   readonly types: readonly KnownType[];
   /** Types that cannot be checked, with the reason; their context counts as unknown. */
@@ -27,9 +27,9 @@ export interface AttributeChecker {
 
 export interface CheckOptions {
   at?: Segments;
-  /** A template: missing members are no fault, those who extend it complete it. */
+  /** A template: missing members are no fault, because resources that extend it complete it. */
   partial?: boolean;
-  /** Where nobody will read the explanation: that there is a fault, at no further cost. */
+  /** Reports only that there is a fault, without an explanation and its cost. */
   brief?: boolean;
 }
 
@@ -45,11 +45,11 @@ interface SchemaProblem extends KnownType {
 interface CheckerOptions {
   /** If two have the same address, the later wins. */
   schemas: readonly DomainSchema[];
-  /** They are known to have no problems: they are not checked, and each is compiled when it is first asked for, which takes a tenth of a second. */
+  /** They are known to have no problems: the check is skipped, and each is compiled on first use, which takes a tenth of a second. */
   areSound?: boolean;
   unknownContext?: 'accept' | 'reject';
   aliases?: SchemaAliases;
-  /** Told of every context that no schema is known for. */
+  /** Called with every context that has no known schema. */
   onUnknownContext?: (context: string) => void;
 }
 
@@ -82,12 +82,12 @@ export function createAttributeChecker(options: CheckerOptions): AttributeChecke
       const quick = compiler(partial, false).compile(reference);
       if (quick(value)) return [];
       if (brief) return [{ code: nonconforming, message: 'does not conform to its schema' }];
-      // A person wants the whole list; a hostile value with a million faults gets the first.
+      // People want the whole list; a hostile value with a million faults gets only the first.
       const thorough = isSmall(value) ? compiler(partial, true).compile(reference) : quick;
       thorough(value);
       return schemaFaults(thorough.errors ?? [], value, at);
     } catch (error) {
-      // Values are at most 64 levels deep: what overflows the stack is a schema whose inner parts refer to each other without end.
+      // Values are at most 64 levels deep: the stack overflows only for a schema whose inner parts refer to each other endlessly.
       if (!(error instanceof RangeError)) throw error;
       return answerUnknown(context, at);
     }
@@ -117,7 +117,7 @@ function latestDocuments(schemas: readonly DomainSchema[], addressOf: AddressOf)
   return [...latest.values()].map(({ address, document }) => ({ id: address, document }));
 }
 
-/** Four ways to check, each made when first asked for: complete or partial, quick or thorough. */
+/** Four kinds of check, each made on first use: complete or partial, quick or thorough. */
 function createCompilers(
   documents: readonly SchemaDocument[],
   { areSound, aliases }: Pick<CheckerOptions, 'areSound' | 'aliases'>,
@@ -134,7 +134,7 @@ interface DefinedType extends KnownType {
   reference: string;
 }
 
-/** Compiles every type once, and tries it, so that a bad schema is known by name from the start. */
+/** Compiles and tries every type once, so that bad schemas are known from the start. */
 function findProblems(types: readonly DefinedType[], compiler: SchemaCompiler): Map<string, SchemaProblem> {
   const problems = new Map<string, SchemaProblem>();
   for (const { address, type, reference } of types) {
@@ -151,7 +151,7 @@ function findProblems(types: readonly DefinedType[], compiler: SchemaCompiler): 
   return problems;
 }
 
-/** Ajv says of a reference that leads nowhere which document it expects. */
+/** For a reference that leads nowhere, Ajv reports the expected document. */
 function reasonOf(error: unknown): string {
   if (error instanceof RangeError) return 'it refers to itself without end';
   const missing = error instanceof Error && 'missingSchema' in error ? error.missingSchema : undefined;
@@ -160,7 +160,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The name of a type whose schema tells none: it checks attributes of every `@type`. */
+/** The name of a type whose schema names none: it checks attributes of every `@type`. */
 const anyType = '*';
 
 /** OpenAPI names its types; a JSON Schema is the type that its address or its title names. */
@@ -189,7 +189,7 @@ function createLookup(types: readonly DefinedType[], addressOf: AddressOf) {
       byKey.set(name, (byKey.get(name) ?? new Map()).set(type, reference));
     }
   }
-  // Millions of attributes name a handful of contexts. Texts come from strangers, so the memory of them is bounded.
+  // Millions of attributes name a handful of contexts. Texts come from strangers, so the memory for them is bounded.
   const remembered = new Map<string, ReadonlyMap<string, string> | undefined>();
   return (context: string): ReadonlyMap<string, string> | undefined => {
     if (remembered.has(context)) return remembered.get(context);

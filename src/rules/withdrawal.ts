@@ -1,7 +1,7 @@
 import type { Catalog } from '../protocol/catalog.ts';
 
-// The last push of a catalog that is not for a Discovery Service any more, or not active: it says that, and nothing new. The specification asks for a descriptor, a provider, and at least one resource or offer:
-// where these are new to the receiver, bare ones replace them.
+// The last push of a catalog that is inactive, or no longer meant for a Discovery Service: it says only that. The specification requires a
+// descriptor, a provider, and at least one resource or offer: if these are new to the receiver, bare ones replace them.
 
 /** The catalog-level members, as JSON text, with `isActive: false`; a receiver that may not see them gets only the ids. */
 export function withdrawnHead(head: string, { isVisible }: { isVisible: boolean }): string {
@@ -17,7 +17,7 @@ export function withdrawnHead(head: string, { isVisible }: { isVisible: boolean 
   return JSON.stringify({ ...(isVisible ? members : bare), isActive: false });
 }
 
-/** A resource that says nothing, where the catalog has none left that the receiver knows. */
+/** A resource without content, if the catalog has none left that the receiver knows. */
 export function bareDocument(head: string): string {
   return JSON.stringify({ id: parseHead(head).id });
 }

@@ -2,8 +2,8 @@ import type { Offer } from '../../protocol/catalog.ts';
 import { networksMeet } from '../extends.ts';
 import { boundsOf, isWithin, type PeriodBounds } from '../time-period.ts';
 
-// Offers meet resources at query time (catalog spec: Catalog, offer-only catalogs; Offer, resourceIds). Decided: only of one owner and in a shared network, by resourceIds or, without them, all resources of
-// the same provider: offer.provider, or else that of the offer's catalog. A catalog is searched with its own offers alone; offers of other catalogs are attached to the resources that were found.
+// Attaches offers to resources at query time (catalog spec: Catalog, offer-only catalogs; Offer, resourceIds). Decided: only of one owner and in a shared network, by resourceIds or, without them, to all
+// resources of the same provider: offer.provider, or else that of the offer's catalog. A catalog is searched only with its own offers; found resources get those of other catalogs.
 
 export interface OfferingCatalog {
   owner: string;
@@ -16,10 +16,10 @@ export interface OfferTerms {
   id: string;
   /** None: all resources of the provider. */
   resourceIds?: readonly string[] | null;
-  /** The provider that it names, or else that of its catalog. */
+  /** The provider that the offer names, or else that of its catalog. */
   providerId: string;
   validity: PeriodBounds;
-  /** Where it was published; a catalog that is served (served.ts). */
+  /** The catalog that published it; one that is served (served.ts). */
   catalog: OfferingCatalog;
 }
 
@@ -36,7 +36,7 @@ export function termsOf(
   };
 }
 
-/** Which resources of a catalog an offer covers now: all, or those with some ids, of which the catalog may have none. Undefined: it covers nothing there. */
+/** Which resources of a catalog an offer covers now: all, or those with some ids, which the catalog may lack. Undefined if it covers none. */
 export function findCovers(
   { resourceIds, providerId, validity, catalog: from }: OfferTerms,
   to: OfferingCatalog,
@@ -52,7 +52,7 @@ export interface AttachedOffer<T = OfferTerms> {
   covers: 'all' | ReadonlySet<number>;
 }
 
-/** The offers that apply to resources of a catalog, its own ones first. If two have the same id, its own one counts, or else the first. */
+/** The offers that apply to resources of a catalog, its own first. If two have the same id, its own one wins, or else the first. */
 export function attachOffers<T extends OfferTerms>(
   catalog: OfferingCatalog & { resourceIds: readonly string[] },
   offers: readonly T[],
@@ -71,7 +71,7 @@ export function attachOffers<T extends OfferTerms>(
   return [...attached.values()];
 }
 
-/** Whether an offer is a standing one: it covers all resources of its own catalog at any time. */
+/** Whether an offer covers all resources of its own catalog at any time. */
 export function isStanding({ resourceIds, provider, validity }: Offer): boolean {
   return resourceIds === undefined && provider?.id === undefined && validity === undefined;
 }

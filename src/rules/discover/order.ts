@@ -1,12 +1,12 @@
 /**
- * The order of an answer. Decided: text rank, else distance where a radius was asked for, else the position in the index.
- * With both text and distance: by band, then distance, then rank. A band is the set of query words that matched, each exactly or not (text/rank.ts): a fraction of a rank must not outweigh a kilometre.
+ * The order of an answer. Decided: text rank, else distance if a radius was given, else the position in the index. With both text and distance: by band, then distance, then rank. A band is the set of
+ * query words that matched, each exactly or not (text/rank.ts): a fraction of a rank must not outweigh a kilometre.
  */
 export interface Standing {
-  /** Higher is better; where a text was searched. */
+  /** Higher is better; only for a text search. */
   rank?: number;
   band?: number;
-  /** Metres; where S_DWITHIN was used. */
+  /** Metres; only for S_DWITHIN. */
   distance?: number;
 }
 

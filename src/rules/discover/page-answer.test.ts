@@ -163,7 +163,7 @@ describe('an answer that is put together part by part', () => {
     expect(draft.roomFor).toBeLessThanOrEqual(12);
     draft.add([{ ranked, catalog: two, resource: stored('large', 'x'.repeat(9_000)), offers: [] }]);
     expect(draft.isFull).toBe(true);
-    // A later document that would fit does not come before an earlier one that did not.
+    // A later document that would fit does not come before an earlier one that did not fit.
     draft.add([found(one, 'small')]);
     expect(draft.finish(12, {})).toMatchObject({ resourceCount: 10, leftOut: { resources: 2 } });
   });

@@ -1,23 +1,23 @@
 import type { RankedResource } from '../../protocol/discover-messages.ts';
 import type { Pagination } from '../../protocol/shapes.ts';
 
-// An answer of discover from the resources that were found (catalog spec: POST /on_discover). Decided: `limit` and `offset` count resources, which go back into their catalogs in the order in which
-// they were found. Without a limit an answer has up to 1,000 resources, and any answer ends, between two resources, before its message has 8 MiB. It has a pagination only where the request paged:
-// peers with closed schemas refuse a whole answer for one member that nobody asked for.
+// Builds an answer of discover from the found resources (catalog spec: POST /on_discover). Decided: `limit` and `offset` count resources, which are grouped into their catalogs in the order in
+// which they were found. Without a limit an answer has up to 1,000 resources, and any answer ends, between two resources, before its message has 8 MiB. It has a pagination only if the request
+// paged: peers with closed schemas refuse a whole answer for one unexpected member.
 
 export const maxLimit = 1_000;
-/** An on_discover has 8 MiB at most; what is left of them is for its context. */
+/** An on_discover has at most 8 MiB; the rest is for its context. */
 const maxCallbackBytes = 8 * 1024 * 1024;
 const contextBytes = 64 * 1024;
 export const maxAnswerBytes = maxCallbackBytes - contextBytes;
-/** `pagination.total` is exact up to here; above, it is how many were counted. */
+/** `pagination.total` is exact up to this number; above, it is the number counted so far. */
 export const exactTotal = 1_000;
-/** The near miss of a page behind the last one. */
+/** The near miss of a page beyond the last one. */
 export function beyondTheLast(total: number) {
   const says = `The offset is beyond the last of ${total} that match.`;
   return { code: 'offset-beyond-last' as const, says, path: '$.message.offset' };
 }
-/** Documents that are read before it is known how large they are. */
+/** Documents that are read before their size is known. */
 const firstRead = 100;
 
 export interface Paging {
@@ -25,14 +25,14 @@ export interface Paging {
   offset?: number;
 }
 
-/** A found resource with what is listed beside it. The same catalog and the same offer are the same object. */
+/** A found resource with its catalog and offers. The same catalog and the same offer are the same object. */
 export interface FoundResource {
   ranked: RankedResource;
   catalog: StoredDocument;
   resource: StoredDocument;
   /** Offers that name this resource. */
   offers: readonly StoredDocument[];
-  /** How many do beyond these, which would not fit. */
+  /** The number of further offers, which would not fit. */
   more?: number;
   /** Offers on all resources of the catalog, listed with the first of them. */
   wide?: WideOffers;
@@ -46,12 +46,12 @@ interface WideOffers {
 export interface StoredDocument {
   /** A JSON object; that of a catalog has neither resources nor offers. */
   text: string;
-  /** Where it is several of them, with commas between: how many. */
+  /** If it holds several objects, separated by commas: how many. */
   count?: number;
 }
 
 export interface AnswerPage {
-  /** The array `catalogs`; empty where the page is beyond the last resource. */
+  /** The array `catalogs`; empty if the page is beyond the last resource. */
   catalogs: string;
   resourceCount: number;
   total: number;
@@ -62,7 +62,7 @@ export interface AnswerPage {
 
 export interface LeftOut {
   resources: number;
-  /** There may be more than these: resources above `exactTotal` are not counted. */
+  /** There may be more: resources above `exactTotal` are not counted. */
   orMore: boolean;
   /** Number of offers of a first resource whose offers alone would fill the answer. */
   offers: number;
@@ -85,7 +85,7 @@ export class AnswerDraft {
     this.maxBytes = maxBytes;
   }
 
-  /** About as many resources as there is room for: more documents than those need not be read. */
+  /** About as many resources as fit: more documents need not be read. */
   get roomFor(): number {
     if (this.resourceCount === 0) return firstRead;
     return Math.max(1, Math.ceil(((this.maxBytes - this.bytes) / this.bytes) * this.resourceCount));
@@ -95,7 +95,7 @@ export class AnswerDraft {
     for (const each of found) this.isFull ||= !this.addOne(each);
   }
 
-  /** `total` is how many were counted, those before the offset included. */
+  /** `total` is the number counted, including those before the offset. */
   finish(total: number, { limit, offset }: Paging): AnswerPage {
     const { resourceCount, missingOffers } = this;
     const start = offset ?? 0;
@@ -109,7 +109,7 @@ export class AnswerDraft {
       ranking: this.ranking,
       total: counted,
       ...(isPaged && {
-        // Who asks for the next page by offset + limit misses nothing.
+        // A client that requests the next page by offset + limit misses nothing.
         pagination: {
           total: counted,
           limit: this.isFull ? resourceCount : (limit ?? maxLimit),
@@ -122,7 +122,7 @@ export class AnswerDraft {
     };
   }
 
-  /** False where it has no room any more. The first resource always has: an answer is never empty. */
+  /** False if there is no room left. There is always room for the first resource: an answer is never empty. */
   private addOne({
     ranked,
     catalog,

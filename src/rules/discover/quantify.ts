@@ -5,7 +5,7 @@ export interface Tally {
   holds: number;
 }
 
-/** Whether the geometries under the targets of a resource satisfy a spatial constraint. Decided: without a geometry there a resource never matches. */
+/** Whether the geometries under the targets of a resource satisfy a spatial constraint. Decided: a resource without a geometry there never matches. */
 export function quantify(quantifier: SpatialQuantifier, { asked, holds }: Tally): boolean {
   if (asked === 0) return false;
   switch (quantifier) {

@@ -1,11 +1,11 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import { isWithin, type PeriodBounds } from '../time-period.ts';
 
-// Which catalogs discover looks at. Decided: no templates, no inactive catalogs, none outside its validity; `context.networkId` and `context.schemaContext` narrow the search.
+// Which catalogs discover searches. Decided: no templates, no inactive catalogs, none outside its validity; `context.networkId` and `context.schemaContext` narrow the search.
 
 export interface SearchScope {
   networkId?: string;
-  /** Schema context URIs, one of which the catalog must use; none means all. */
+  /** Schema context URIs; the catalog must use one of them. None means all. */
   schemaContext?: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export function isSearched(catalog: CatalogState, scope: SearchScope, now: Date)
   );
 }
 
-/** Whether a catalog counts at all in a network: that of a searched resource, or that of an offer on it. */
+/** Whether a catalog counts in a network: as that of a searched resource, or of an offer on it. */
 export function isServed(
   { type, networkIds, isActive = true, validity = {} }: Omit<CatalogState, 'schemaTypes'>,
   networkId: string | undefined,

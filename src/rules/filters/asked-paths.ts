@@ -1,12 +1,12 @@
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 import type { Condition, Query, Segment, ValueExpression } from '../jsonpath/grammar.ts';
 
-// The paths that a filter asks for, from the root of the payload on, for hints about misspelled names. They decide nothing.
+// The paths that a filter uses, from the root of the payload, for hints about misspelt names. They do not affect the result.
 
 export type Step = { name: string } | 'any';
 export type AskedPath = readonly Step[];
 
-/** The paths that must lead somewhere for the filter, or one of its alternatives, to select anything. Leaves out paths below `..`, several selectors and negations. */
+/** The paths that must exist for the filter, or one of its alternatives, to select anything. Omits paths below `..`, several selectors and negations. */
 export function listAskedPaths(query: Query): AskedPath[] {
   return pathsOf(query, []);
 }
@@ -48,7 +48,7 @@ function pathsOfCondition(condition: Condition, current: AskedPath): AskedPath[]
     case 'exists':
       return pathsOf(condition.query, current);
     case 'comparison':
-      // `!=` is true for missing members too.
+      // `!=` is also true for missing members.
       if (condition.operator === '!=') return [];
       return [...pathsOfValue(condition.left, current), ...pathsOfValue(condition.right, current)];
     case 'match':
@@ -62,7 +62,7 @@ function pathsOfCondition(condition: Condition, current: AskedPath): AskedPath[]
 
 function pathsOfValue(expression: ValueExpression, current: AskedPath): AskedPath[] {
   if (expression.kind === 'length') return pathsOfValue(expression.argument, current);
-  // A missing value has a count, too.
+  // A missing value also has a count.
   return expression.kind === 'singular' || expression.kind === 'value'
     ? pathsOf(expression.query, current)
     : [];

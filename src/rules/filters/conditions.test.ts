@@ -158,7 +158,7 @@ describe('indexCondition', () => {
       }),
       { numRuns: runs(3_000) },
     );
-    // The test means something only where filters select, conditions refuse, and both agree, often enough.
+    // The test is meaningful only if filters select, conditions refuse, and both agree, often enough.
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(runs(1_000));
   });
 });

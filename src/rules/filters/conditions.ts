@@ -28,7 +28,7 @@ export interface AskedCondition {
 /**
  * The condition for the index that every resource or offer selected by a filter satisfies: `always` if nothing is known.
  *
- * Traps of RFC 9535: `@.a == @.b` holds where both are missing; `!=` and `!` hold for a missing value or one of another type; only numbers and texts are ordered, but `<=` and `>=` include equality of all.
+ * Traps of RFC 9535: `@.a == @.b` is true if both are missing; `!=` and `!` are true for a missing value or another type; only numbers and texts are ordered, but `<=` and `>=` include equality of all.
  */
 export function indexCondition(query: Query, list: ListName = 'resources', options = {}): AskedCondition {
   const [document, ...rest] = findLocalSegments(query, list, options) ?? [];
@@ -41,14 +41,14 @@ export function indexCondition(query: Query, list: ListName = 'resources', optio
   return every([isSelected, reach(rest, [], exists)], []);
 }
 
-/** The condition on a catalog's own members that holds for each catalog in which a filter selects something. Exact: the filter continues with, or selects, exactly the catalogs that satisfy it. */
+/** The condition on a catalog's own members that every catalog satisfies in which a filter selects something. Exact: no other catalog satisfies it. */
 export function catalogCondition({ segments }: Query): AskedCondition {
   const [catalogs, catalog, ...rest] = segments;
   if (!isName(catalogs, 'catalogs') || catalog === undefined || catalog.descendants) return unknown;
   const isSelected = some(
     catalog.selectors.map((selector) => {
       if (selector.kind === 'filter') return conditionAt(selector.condition, []);
-      // A catalog is evaluated alone, so it is both the first and the last one.
+      // Each catalog is evaluated alone, so it is both the first and the last one.
       const isOnly = selector.kind === 'index' && (selector.index === 0 || selector.index === -1);
       return isOnly || selector.kind === 'wildcard' ? exactly(always) : unknown;
     }),

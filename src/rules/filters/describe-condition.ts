@@ -10,17 +10,17 @@ import {
 import { compileFind } from '../jsonpath/jsonpath.ts';
 import { findLocalSegments } from './local-filter.ts';
 
-// Which condition of a filter a resource does not satisfy, and what stands there instead: for a person who asks why a resource was not found.
+// Which condition of a filter a resource does not satisfy, and the actual values: explains why a resource was not found.
 
 interface FailedCondition {
   condition: string;
-  /** The values at the paths that the condition compares; null where nothing stands there. */
+  /** The values at the paths that the condition compares; null if there is none. */
   got: Record<string, Json>;
 }
 
 const maxTextLength = 200;
 
-/** The parts of the outermost `&&` that do not hold for this resource. Undefined if the filter does not judge each resource separately. */
+/** The false parts of the outermost `&&` for this resource. Undefined if the filter does not judge each resource separately. */
 export function findFailedConditions(query: Query, resource: Json): FailedCondition[] | undefined {
   const [first] = findLocalSegments(query) ?? [];
   const [selector, ...others] = first?.selectors ?? [];
@@ -45,14 +45,14 @@ function valuesOf(condition: Condition, resource: Json): Record<string, Json> {
   return Object.fromEntries(values);
 }
 
-/** A whole object says less than its absence. */
+/** The presence of a whole object is informative enough. */
 function shorten(value: Json | undefined): Json {
   const text = JSON.stringify(value ?? null);
   if (text.length <= maxTextLength) return value ?? null;
   return isJsonObject(value) ? '{…}' : `${text.slice(0, maxTextLength)}…`;
 }
 
-/** `@.connectors[?@.type == 'x']` asks for what stands at `@.connectors`. */
+/** For `@.connectors[?@.type == 'x']`, the value at `@.connectors` is shown. */
 function withoutFilter({ from, segments }: Query): Query {
   const at = segments.findIndex(({ selectors }) => selectors.some(({ kind }) => kind === 'filter'));
   return { from, segments: at > 0 ? segments.slice(0, at) : segments };

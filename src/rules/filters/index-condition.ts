@@ -1,7 +1,7 @@
 /**
- * A question to an index about a resource: "some value at this path is so". A filter becomes a condition that holds for every resource that the filter selects, and usually for more (conditions.ts).
+ * A question to an index about a resource: "some value at this path is so". A filter becomes a condition that is true for every resource that it selects, and usually for more (conditions.ts).
  *
- * The index must not be narrower either. A number is a double, as JSON.parse reads it. An index may look through arrays unasked, but must not find only elements where the path says `child`.
+ * The index must not be narrower either. A number is a double, as in JSON.parse. An index may always look into arrays, but must not find only elements if the path says `child`.
  */
 export type IndexCondition =
   | { kind: 'always' }
@@ -12,12 +12,12 @@ export type IndexCondition =
 type IndexLeaf =
   | { kind: 'equals'; path: IndexPath; value: null | boolean | number | string }
   | { kind: 'range'; path: IndexPath; operator: RangeOperator; value: number }
-  /** Any value, null included. */
+  /** Any value, including null. */
   | { kind: 'exists'; path: IndexPath };
 
 type RangeOperator = '<' | '<=' | '>' | '>=';
 
-/** From a resource down; never empty. */
+/** Starts at a resource; never empty. */
 export type IndexPath = readonly IndexStep[];
 
 /** Into a member of an object, into any element of an array, or into any child of either. */
@@ -40,13 +40,13 @@ export function memberNames(path: IndexPath): string[] | undefined {
   return names.length === path.length ? names : undefined;
 }
 
-/** Whether it asks of members alone: elements of arrays, and children of any kind, are known to an index a little more widely. */
+/** Whether it concerns only members: an index is slightly less exact about elements of arrays and about children of any kind. */
 export function isOfMembers(condition: IndexCondition): boolean {
   if ('conditions' in condition) return condition.conditions.every(isOfMembers);
   return !('path' in condition) || memberNames(condition.path) !== undefined;
 }
 
-/** The condition that is left where an index cannot answer some leaves: still never narrower. */
+/** The remaining condition if an index cannot answer some leaves: still never narrower. */
 export function weaken(condition: IndexCondition, canAnswer: (leaf: IndexLeaf) => boolean): IndexCondition {
   switch (condition.kind) {
     case 'always':

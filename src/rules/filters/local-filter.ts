@@ -4,7 +4,7 @@ import { compileFind } from '../jsonpath/jsonpath.ts';
 
 export type ListName = 'resources' | 'offers';
 
-/** Most filters look at each resource, or each offer, by itself: `$.catalogs[*].resources[?…]`. Then this says whether they select something in a given one. Undefined for other filters. */
+/** Most filters judge each resource or offer separately: `$.catalogs[*].resources[?…]`. For these, returns whether they select something in a given one; undefined for other filters. */
 export function localFilter(
   query: Query,
   list: ListName = 'resources',
@@ -16,7 +16,7 @@ export function localFilter(
   return (document) => find([document]).length > 0;
 }
 
-/** The segments of a local filter from the list on; the first selects among the documents of the list. `inAny`: also if the filter continues with some catalogs only. */
+/** The segments of a local filter from the list on; the first selects among the documents of the list. `inAny`: also if the filter continues with only some catalogs. */
 export function findLocalSegments(
   { segments }: Query,
   list: ListName = 'resources',
@@ -38,7 +38,7 @@ export function isName(segment: Segment | undefined, name: string): boolean {
   return isOnly(segment, (selector) => selector.kind === 'name' && selector.name === name);
 }
 
-/** A catalog is evaluated by itself, so that it is the first and the last one. */
+/** Each catalog is evaluated alone, so it is both the first and the last one. */
 function isEachCatalog(segment: Segment | undefined): boolean {
   return isOnly(
     segment,

@@ -7,7 +7,7 @@ export interface Filter extends JsonPath {
   readonly grammar: 'rfc9535' | 'postfix';
 }
 
-/** Reads `intent.filters.expression` (catalog spec: POST /discover): RFC 9535 first, then, if accepted, the form of PostgreSQL. The error is that of the grammar that got further. */
+/** Parses `intent.filters.expression` (catalog spec: POST /discover): RFC 9535 first, then, if accepted, the PostgreSQL form. The error is that of the grammar that got further. */
 export function parseFilter(expression: string, { acceptPostfix }: { acceptPostfix: boolean }): Filter {
   const read = find(() => ({ ...parseJsonPath(expression), grammar: 'rfc9535' as const }));
   if (!(read instanceof ProtocolError)) return read;

@@ -11,15 +11,15 @@ import {
 import { type Operand, QueryParser } from '../jsonpath/parse.ts';
 
 /**
- * Reads the form in which most clients of the field write filters, the SQL/JSON path of PostgreSQL, and rewrites it to RFC 9535:
+ * Parses the form in which most clients of the field write filters, the SQL/JSON path of PostgreSQL, and rewrites it to RFC 9535:
  *
  *     $.catalogs[*].resources[*] ? (@.resourceAttributes."@type" == "Coffee" && @.rating > 4)
  *
  * A filter after a path keeps or drops the nodes of that path, so `resources[*] ? (c)` is `resources[?c]`. Beyond the RFC it has `."key"`, filters after any step, exists(), `like_regex` with flags,
  * `starts with`, `<>`, and the modes `lax` and `strict`, which change nothing. An expression without a filter after a path is not in this form. Its meaning is that of RFC 9535:
  * - `!=` is the opposite of `==`: a missing member differs from every value. `!` has no third truth value.
- * - Arrays are entered by `[*]` alone: `@.tags == "x"` asks for a text, `@.tags[*] == "x"` for an array with it.
- * - A path that may select several nodes is compared by "some of them".
+ * - Only `[*]` enters arrays: `@.tags == "x"` matches a text, `@.tags[*] == "x"` an array that contains it.
+ * - A comparison with a path that may select several nodes is true if it is true for some of them.
  */
 export function parsePostfixQuery(expression: string): Query {
   return new PostfixParser(expression.trimEnd()).whole();
@@ -80,7 +80,7 @@ class PostfixParser extends QueryParser {
     return this.some(operand, (text) => ({ kind: 'like', text, pattern, flags, at }));
   }
 
-  /** `.` stands for everything but line ends in I-Regexp. */
+  /** In I-Regexp, `.` matches everything but line ends. */
   private startsWith(operand: Operand, at: number): Condition {
     const start = this.quoted().replace(/[()*+.?[\\\]{|}]/g, '\\$&');
     const pattern: ValueExpression = { kind: 'literal', value: `${start}(.|[\\n\\r])*` };
@@ -102,7 +102,7 @@ class PostfixParser extends QueryParser {
     return this.some(left, (each) => ({ kind: 'comparison', operator, left: each, right: fixed }));
   }
 
-  /** Inside the filter of another path, `@` would be another node. */
+  /** Inside the filter of another path, `@` would be a different node. */
   private besideMany(operand: Operand): ValueExpression {
     const value = this.comparable(operand);
     if (queriesIn(value).some(({ from }) => from === '@')) {
@@ -111,7 +111,7 @@ class PostfixParser extends QueryParser {
     return value;
   }
 
-  /** The condition on what is one value, or on some of the nodes of a path: then a filter at its end. */
+  /** The condition on a single value, or on some of the nodes of a path: then a filter at its end. */
   private some(operand: Operand, conditionOn: (value: ValueExpression) => Condition): Condition {
     if (!isMany(operand)) return conditionOn(this.comparable(operand));
     const { from, segments } = operand.query;

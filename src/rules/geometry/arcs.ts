@@ -1,8 +1,8 @@
 import type { Shape } from './shape.ts';
 import { type Spot, vertexAt } from './spot.ts';
 
-// A shape with its edges read as arcs of great circles. An arc to a pole follows a meridian, and the pole is at all longitudes; an arc over a pole does so twice. An edge between opposite places, or once
-// round the world, has no single shortest arc: it follows its line in longitude and latitude.
+// A shape whose edges are arcs of great circles. An arc to a pole follows a meridian, and the pole is at all longitudes; an arc over a pole does so
+// twice. An edge between opposite places, or once round the world, has no single shortest arc: it follows its line in longitude and latitude.
 
 export function withArcs({ points, lines, areas }: Shape): Shape {
   return {

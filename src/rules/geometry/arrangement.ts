@@ -6,8 +6,8 @@ import { locate, type Node, Nodes, reach } from './node.ts';
 import { boundary, exterior, interior, type Location, type Relation, raise, unrelated } from './relation.ts';
 import { compareX, compareY, midpoint, moved, type Spot } from './spot.ts';
 
-// The relation of two geometries, by overlay: all edges are cut where they meet others, so that each piece, and each face beside it, lies as a whole inside, on or outside both. Only edges near the other
-// geometry are looked at.
+// The relation of two geometries, by overlay: all edges are cut where they meet others, so that each piece, and each face beside it, is entirely
+// inside, on or outside both. Only edges near the other geometry are processed.
 
 export function arrange(first: Figure, second: Figure): Relation {
   const overlay = {
@@ -37,7 +37,7 @@ interface Overlay {
 
 interface Cut {
   spot: Spot;
-  /** Set where the other geometry, or a point, is there too. */
+  /** Set if the other geometry, or a point, is also there. */
   node?: Node;
 }
 
@@ -80,7 +80,7 @@ function cutAtPoints({ layers, cuts, nodes }: Overlay): void {
   }
 }
 
-/** A pole is one place at all longitudes: what ends there meets there. */
+/** A pole is one place at all longitudes: lines that end there meet there. */
 function cutAtPoles({ layers, near, cuts, nodes }: Overlay): void {
   for (const latitude of [90, -90]) {
     const isThere = both.map(
@@ -143,7 +143,7 @@ function surroundingsOfOwn(index: EdgeIndex, edge: Edge, middle: Spot, there: Su
 const besideLine: Surroundings = { first: false, second: false, onArea: false, onLine: true };
 const besideArea: Surroundings = { first: true, second: false, onArea: true, onLine: false };
 
-/** An area that reaches nowhere from its edge (a ring that turns back on itself) is a line there. */
+/** An area without extent beside its edge (a ring that turns back on itself) is a line there. */
 function onPiece({ first, second, onArea, onLine }: Surroundings): Location {
   if (first && second) return interior;
   if (first || second) return boundary;

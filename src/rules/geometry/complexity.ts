@@ -6,10 +6,10 @@ import { countSelfCrossings } from './self-crossings.ts';
 
 const maxSelfCrossings = 100;
 const maxVertices = 50_000;
-/** All pairs of so few edges are fewer than the limit of crossings: no need to count. */
+/** So few edges have fewer pairs than the limit of crossings: no need to count. */
 const fewEdges = 14;
 
-/** Finds what makes a valid geometry too costly to search among (decided: refused in a publish, in a crawled file and in an intent). 50,000 vertices take some tenths of a second. */
+/** Finds out why a valid geometry is too expensive to search (decided: refused in a publish, in a crawled file and in an intent). 50,000 vertices take some tenths of a second. */
 export function findExcess(geometry: Geometry): GeometryFault | undefined {
   let vertices = 0;
   for (const { kind, positions } of chainsOf(geometry))
@@ -27,7 +27,7 @@ function excess(at: (string | number)[], message: string): GeometryFault {
   return { code: 'SCH_SCHEMA_VALIDATION_FAILED', at, message };
 }
 
-/** The most pairs of edges that have to be compared to relate stored geometries to that of a query. Comparing a point with an edge takes a tenth of the time. */
+/** The maximum of pairs of edges compared to relate stored geometries to that of a query. Comparing a point with an edge takes a tenth of the time. */
 export function countPairs(operator: SpatialOperator, query: Geometry, stored: readonly Geometry[]): number {
   const asked = weigh(query);
   const [weights, pairsOf] = [stored.map(weigh), (edges: number) => (edges * (edges - 1)) / 2];
@@ -35,7 +35,7 @@ export function countPairs(operator: SpatialOperator, query: Geometry, stored: r
   for (const { edges, points } of weights) pairs += (edges + points / 10) * (asked.edges + asked.points / 10);
   const met = weights.filter(({ edges }) => edges > 0);
   if (operator === 'S_DWITHIN' || asked.edges === 0 || met.length === 0) return pairs;
-  // Edges of one geometry may meet each other as well; the distance does not depend on that.
+  // Edges of one geometry may also meet each other; the distance does not depend on that.
   return pairs + pairsOf(asked.edges) + met.reduce((sum, { edges }) => sum + pairsOf(edges), 0);
 }
 

@@ -131,7 +131,7 @@ describe('the distance between two geometries', () => {
         const samples = greatCircle(a, b).map((sample) => distanceBetween(point(p), point(sample)));
         const nearest = Math.min(...samples);
         expect(measured).toBeLessThanOrEqual(nearest + 1e-3);
-        // The samples lie so close that the nearest is at most half a step away.
+        // The samples are so close that the nearest is at most half a step away.
         expect(measured).toBeGreaterThanOrEqual(nearest - distanceBetween(point(a), point(b)) / 2000 - 1e-3);
       }),
       { numRuns: runs(100) },
@@ -214,7 +214,7 @@ function point(coordinates: number[]): Geometry {
   return { type: 'Point', coordinates };
 }
 
-/** Places along a great circle, by turning one end towards the other. */
+/** Places along a great circle, by rotating one end towards the other. */
 function greatCircle(a: number[], b: number[]): number[][] {
   const [from, to] = [a, b].map(([longitude = 0, latitude = 0]) => {
     const [x, y] = [(longitude * Math.PI) / 180, (latitude * Math.PI) / 180];

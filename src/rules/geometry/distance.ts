@@ -2,7 +2,7 @@ import type { Geometry } from '../../protocol/geojson.ts';
 import { type GlobeFigure, globeFigureOf, isInside } from './globe-figure.ts';
 import { angleBetween, angleToArc, arcsCross, chord, earthRadiusMeters, type Vector } from './sphere.ts';
 
-// Distances on the sphere, along great circles: 0 where two geometries touch or one is inside an area of the other.
+// Distances on the sphere, along great circles: 0 if two geometries touch or one is inside an area of the other.
 
 export function distanceBetween(stored: Geometry, query: Geometry): number {
   return prepareDistance(query)(stored);
@@ -42,7 +42,7 @@ function toMeters(angle: number): number {
   return angle < resolution ? 0 : angle * earthRadiusMeters;
 }
 
-/** The chord of a distance, a hair too long: what lies beyond it lies beyond the distance. */
+/** The chord of a distance, slightly too long: anything beyond it is beyond the distance. */
 function chordOf(meters: number): number {
   const angle = meters / earthRadiusMeters;
   return angle < Math.PI ? 2 * Math.sin(angle / 2) + resolution : 2;
@@ -75,5 +75,5 @@ function angleFromPlaces(places: readonly Vector[], arcs: readonly Vector[]): nu
   return angle;
 }
 
-/** Radians; 10^-8 metres, about what the last digit of a coordinate is worth. */
+/** Radians; 10^-8 metres, about the last digit of a coordinate. */
 const resolution = 2e-15;

@@ -19,7 +19,7 @@ function isEnd({ a, b }: Edge, spot: Spot): boolean {
   return isSameVertex(spot, a) || isSameVertex(spot, b);
 }
 
-/** The places where an edge meets another one: where they cross, or the ends of one that lie on the other. `turns` take the other to the counting of the first. */
+/** The places where an edge meets another one: where they cross, or the ends of one that are on the other. `turns` shift the other one's longitudes. */
 export function meetings(edge: Edge, other: Edge, turns: number): Spot[] {
   if (other.isPole || edge.isPole) return [];
   const { a, b } = edge;

@@ -1,13 +1,13 @@
 import type { Area, Shape } from './shape.ts';
 import { compareX, margin, moved, type Spot } from './spot.ts';
 
-// The edges of a shape, found by longitude. An edge, straight or as a great circle, never leaves the longitudes between its ends.
+// The edges of a shape, indexed by longitude. An edge, straight or as a great circle, never leaves the longitudes between its ends.
 
 export interface Edge {
-  /** Its place among the edges; the next one goes on where it ends, unless that starts another line or ring. */
+  /** Its index among the edges; the next one continues at its end, unless that starts another line or ring. */
   readonly number: number;
   readonly startsChain: boolean;
-  /** The western end; of an edge along a meridian the southern one. */
+  /** The western end; for an edge along a meridian, the southern one. */
   readonly a: Spot;
   readonly b: Spot;
   /** The line or ring runs from a to b. */
@@ -17,21 +17,21 @@ export interface Edge {
   readonly aEndsLine: boolean;
   readonly bEndsLine: boolean;
   readonly isMeridian: boolean;
-  /** Lies on a pole from end to end: no edge in the world, but a walk to that pole crosses it. */
+  /** On a pole from end to end: no real edge, but a walk to that pole crosses it. */
   readonly isPole: boolean;
 }
 
 export interface EdgeIndex {
   readonly edges: readonly Edge[];
-  /** How many of them lie in the world, of areas and of lines. */
+  /** How many of them are real, of areas and of lines. */
   readonly areaEdgeCount: number;
   readonly lineEdgeCount: number;
   readonly areaCount: number;
   /** The areas that have the north pole inside a ring round the world. */
   readonly aroundNorthPole: readonly number[];
-  /** Where other edges of the same geometry meet an edge; filled as it is asked for. */
+  /** Where other edges of the same geometry meet an edge; filled on demand. */
   readonly ownMeetings: Map<Edge, readonly Spot[]>;
-  /** All longitudes of the edges, counted as they count them. */
+  /** The range of longitudes of the edges, unwrapped like theirs. */
   readonly west: number;
   readonly east: number;
   readonly bands: readonly (readonly Edge[] | undefined)[];
@@ -47,7 +47,7 @@ export function indexEdges({ lines, areas }: Pick<Shape, 'lines' | 'areas'>): Ed
     east = Math.max(east, b.x);
     width += b.x - a.x;
   }
-  // Narrow enough for few edges in each band, wide enough for few bands to each edge.
+  // Narrow enough for few edges per band, wide enough for few bands per edge.
   const bandWidth = Math.max(
     ((east - west) * edgesPerBand) / edges.length,
     width / edges.length,
@@ -91,7 +91,7 @@ function isAroundNorthPole(area: Area): boolean {
   return area.filter(({ pole }) => pole === 'north').length % 2 === 1;
 }
 
-/** Counted so that every edge begins within one turn from the given longitude: then neighbours stand together. */
+/** Unwrapped so that every edge begins within one turn from the given longitude: then neighbours are adjacent. */
 function addEdges(edges: Edge[], spots: readonly Spot[], area: number, start: number): void {
   for (let i = 1; i < spots.length; i++) {
     const from = spots[i - 1] as Spot;
@@ -126,7 +126,7 @@ export function edgesAt(index: EdgeIndex, x: number): readonly Edge[] {
   return index.bands[bandAt(index, x)] ?? [];
 }
 
-/** How many turns lie between a longitude and its place among the edges: from the first to the last possible one. */
+/** The number of turns between a longitude and its place among the edges: from the first to the last possible one. */
 export function firstTurn(index: EdgeIndex, east: number): number {
   return Math.ceil((index.west - margin - east) / 360);
 }
@@ -142,7 +142,7 @@ export interface Box {
   north: number;
 }
 
-/** Visits the edges whose boxes meet a box, each with the turns that take it from its own counting to that of the box. */
+/** Visits the edges whose boxes meet a box, each with the turns that shift it to the longitudes of the box. */
 export function visitEdges(index: EdgeIndex, box: Box, visit: (edge: Edge, turns: number) => void): void {
   const lastTurns = lastTurn(index, box.west);
   for (let turns = firstTurn(index, box.east); turns <= lastTurns; turns++) {
@@ -155,7 +155,7 @@ export function visitEdges(index: EdgeIndex, box: Box, visit: (edge: Edge, turns
         if (edge.b.x < west || edge.a.x > east) continue;
         if (edge.a.y > box.north && edge.b.y > box.north) continue;
         if (edge.a.y < box.south && edge.b.y < box.south) continue;
-        // An edge stands in every band that it crosses; the first one counts.
+        // An edge is in every band that it crosses; the first one counts.
         if (band === Math.max(firstBand, bandAt(index, edge.a.x - margin))) visit(edge, -turns);
       }
     }
@@ -167,5 +167,5 @@ function bandAt({ west, bandWidth }: Pick<EdgeIndex, 'west' | 'bandWidth'>, x: n
 }
 
 const edgesPerBand = 4;
-/** Degrees; keeps the number of bands small where all edges lie on one meridian. */
+/** Degrees; limits the number of bands if all edges are on one meridian. */
 const narrowestBand = 1e-6;

@@ -5,7 +5,7 @@ import { margin, type Spot } from './spot.ts';
 
 export class Figure {
   readonly points: readonly Spot[];
-  /** Surely contains all of it; its longitudes may be counted on past 180. */
+  /** Contains all of it; its longitudes may continue past 180. */
   readonly box: Box;
   /** Dimension of its lines and areas: 1 or 2, or -1 if there are none. */
   readonly bodyDimension: number;
@@ -19,7 +19,7 @@ export class Figure {
     this.bodyDimension = this.shape.areas.length > 0 ? 2 : this.shape.lines.length > 0 ? 1 : -1;
   }
 
-  /** Its lines and areas. Made when it is first needed: the boxes decide about most figures. */
+  /** Its lines and areas. Made on demand: the boxes decide about most figures. */
   get index(): EdgeIndex {
     this.edges ??= indexEdges(this.shape);
     return this.edges;

@@ -6,14 +6,14 @@ export interface FoundGeometry {
   geometry: Geometry;
 }
 
-/** The geometries at any depth of a document. What looks like one and has impossible coordinates is none. */
+/** The geometries at any depth of a document. A candidate with impossible coordinates is not a geometry. */
 export function findGeometries(document: Json): FoundGeometry[] {
   const found: FoundGeometry[] = [];
   collect(document, [], found);
   return found;
 }
 
-/** `at` is where the value is, and is the same again afterwards: most values are no geometries, and need no copy of it. */
+/** `at` is the path of the value and is restored afterwards: most values are no geometries and need no copy of it. */
 function collect(value: Json, at: (string | number)[], found: FoundGeometry[]): void {
   const enter = (step: string | number, member: Json) => {
     at.push(step);

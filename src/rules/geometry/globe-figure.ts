@@ -6,14 +6,14 @@ import { type Shape, shapeOf } from './shape.ts';
 import { chord, dot, leftOf, toVector, type Vector } from './sphere.ts';
 import { compareX, moved, type Spot } from './spot.ts';
 
-// A geometry on the sphere, its edges arcs of great circles, made ready for distances.
+// A geometry on the sphere whose edges are arcs of great circles, prepared for distances.
 
 export interface GlobeFigure {
   readonly runs: readonly Run[];
-  /** One place of each point, line and ring: where no edges cross, an area has all or nothing of a line inside. */
+  /** One place of each point, line and ring: if no edges cross, a line is entirely inside or outside an area. */
   readonly samples: readonly Spot[];
   readonly areas: EdgeIndex | undefined;
-  /** For each edge of the areas, from west to east, which way north is; filled as it is asked for. */
+  /** For each edge of the areas, from west to east, the direction of north; filled on demand. */
   readonly norths: (Vector | undefined)[];
 }
 
@@ -58,7 +58,7 @@ function runsAlong(spots: readonly Spot[]): Run[] {
   return runs;
 }
 
-/** Less than a quarter of the world around a centre has every arc between its places inside. */
+/** Within less than a quarter of the world around a centre, every arc between its places is inside. */
 function runOf(vectors: readonly Vector[]): Run {
   const center = middleOf(vectors);
   let radius = 0;
@@ -77,7 +77,7 @@ function middleOf(vectors: readonly Vector[]): Vector {
   return length > 0 ? [x / length, y / length, z / length] : [0, 0, 1];
 }
 
-/** Whether an area of the figure has a place inside, by a walk north from it as in lookAround. */
+/** Whether a place is inside an area of the figure, by a walk north from it as in lookAround. */
 export function isInside({ areas, norths }: GlobeFigure, spot: Spot): boolean {
   if (!areas) return false;
   const vector = toVector(spot.lon, spot.y);
@@ -100,5 +100,5 @@ function isCrossed(edge: Edge, norths: (Vector | undefined)[], vector: Vector): 
 }
 
 const arcsPerRun = 8;
-/** The chord of a quarter circle, less than rounding could add to one. */
+/** The chord of a quarter circle, minus more than rounding could add. */
 const quarterChord = Math.SQRT2 - 1e-9;

@@ -8,9 +8,9 @@ import type { SpatialOperator } from '../../protocol/discover-messages.ts';
 import { findGeometryFault, type Geometry, type Position } from '../../protocol/geojson.ts';
 import { predicate } from './predicate.ts';
 
-// The validation suite of JTS: pairs of geometries in the plane, and what each predicate says about them. Our edges are straight in longitude and latitude, so
-// the answers must stay the same when a power of two scales a pair to 32 degrees, and when whole degrees move it across the date line: neither rounds a
-// coordinate. This includes the coordinates of 10^15 in TestRelateAA-big. Scaled like the others, its squares are some 10^-12 degrees wide.
+// The validation suite of JTS: pairs of geometries in the plane, and the result of each predicate. Our edges are straight in longitude and latitude,
+// so the answers must stay the same when a power of two scales a pair to 32 degrees, and when whole degrees move it across the date line: neither
+// rounds a coordinate. This includes the coordinates of 10^15 in TestRelateAA-big: scaled like the others, its squares are some 10^-12 degrees wide.
 
 const folder = dataFile('geo/jts-validate');
 
@@ -30,7 +30,7 @@ describe.skipIf(!existsSync(folder))('the relations of the JTS suite (needs the 
 });
 
 interface Pair {
-  /** The file, and how it describes the pair. */
+  /** The file and its description of the pair. */
   name: string;
   first: Geometry;
   second: Geometry;
@@ -38,8 +38,8 @@ interface Pair {
 }
 
 /**
- * Where we differ. A line without length is a point. The suite agrees: each is within the other, and the matrix 0FFFFFFF2 is that of equality (OGC 06-103r4
- * section 6.1.15.3). But the predicate of JTS is false for geometries of different dimensions, whatever their matrix.
+ * Our differences. A line without length is a point. The suite agrees: each is within the other, and the matrix 0FFFFFFF2 is that of equality (OGC
+ * 06-103r4 section 6.1.15.3). But the predicate of JTS is false for geometries of different dimensions, whatever their matrix.
  */
 const differences = ['equalsTopo of TestRelatePL.xml, P/L-2: a point and a zero-length line'];
 
@@ -54,7 +54,7 @@ const operators: Record<string, SpatialOperator> = {
   equalsTopo: 'S_EQUALS',
 };
 
-/** TestRelateAA-big gives the matrix 212111212 alone: each area has a part inside the other and a part outside. */
+/** TestRelateAA-big gives only the matrix 212111212: each area has a part inside the other and a part outside. */
 const overlapping: Record<string, boolean> = { intersects: true, overlaps: true };
 
 function readSuite(): Pair[] {

@@ -4,16 +4,16 @@ import { compareX, compareY, margin, moved, orient, type Spot } from './spot.ts'
 // Ray casting: a walk due north from a place to the pole crosses the rings of an area an odd number of times if the place is inside.
 
 export interface Surroundings {
-  /** An area covers what lies north of it, and south; of a piece along a meridian east, and west. */
+  /** An area that covers the north side, and the south side; for a piece along a meridian, east and west. */
   first: boolean;
   second: boolean;
   onArea: boolean;
   onLine: boolean;
 }
 
-/** The middle of a piece is known to lie on its own edge. */
+/** The middle of a piece is on its own edge. */
 export function lookAround(index: EdgeIndex, spot: Spot, own?: Edge): Surroundings {
-  // The areas that each side is inside of: those that its walk has crossed an odd number of times.
+  // The areas around each side: those that its walk has crossed an odd number of times.
   const first = index.aroundNorthPole.slice();
   const second = index.aroundNorthPole.slice();
   const alongMeridian = own?.isMeridian ?? false;
@@ -30,7 +30,7 @@ export function lookAround(index: EdgeIndex, spot: Spot, own?: Edge): Surroundin
       if (height === 0 && edge.area < 0) onLine = true;
       if (height === 0 && edge.area >= 0) onArea = true;
       if (height > 0 || edge.area < 0 || edge.isMeridian) continue;
-      // A walk goes a hair's breadth beside its meridian, east or west: an edge that ends there is crossed on one side only.
+      // A walk runs just beside its meridian, east or west: an edge that ends there is crossed on one side only.
       if (height < 0 && fromB < 0) toggle(first, edge.area);
       if (alongMeridian ? fromA > 0 : height === 0 || fromB < 0) toggle(second, edge.area);
     }
@@ -38,7 +38,7 @@ export function lookAround(index: EdgeIndex, spot: Spot, own?: Edge): Surroundin
   return { first: first.length > 0, second: second.length > 0, onArea, onLine };
 }
 
-/** Adds an area to a short list, or takes it away; quicker than a set. */
+/** Adds an area to a short list, or removes it; faster than a set. */
 export function toggle(areas: number[], area: number): void {
   const last = areas.pop();
   if (last === area) return;
@@ -51,7 +51,7 @@ export function toggle(areas: number[], area: number): void {
   else areas[index] = last;
 }
 
-/** Below 0 where the place lies south of an edge, 0 on it. An edge on a pole has every place on the same side of it. */
+/** Below 0 if the place is south of an edge, 0 on it. All places are on the same side of an edge on a pole. */
 function heightAbove({ a, b, isMeridian, isPole }: Edge, place: Spot): number {
   if (isPole) return -a.y;
   if (isMeridian) return compareY(place, a) >= 0 && compareY(place, b) <= 0 ? 0 : 1;

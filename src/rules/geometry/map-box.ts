@@ -1,6 +1,6 @@
 import type { SphereBox } from './sphere-box.ts';
 
-/** A box on the map, in degrees. Where west is greater than east, it crosses the date line. */
+/** A box on the map, in degrees. If west is greater than east, it crosses the date line. */
 export interface MapBox {
   west: number;
   north: number;
@@ -8,7 +8,7 @@ export interface MapBox {
   south: number;
 }
 
-/** Degrees: more than an index rounds coordinates by, ten centimetres on the earth. */
+/** Degrees: more than the rounding of coordinates in an index, ten centimetres on the earth. */
 const margin = 1e-6;
 
 /** The box on the map that contains a box in space. */
@@ -17,7 +17,7 @@ export function mapBox({ low, high }: SphereBox): MapBox {
   const range = { south: Math.max(-90, (south ?? 0) - margin), north: Math.min(90, (north ?? 0) + margin) };
   const hasAxis = low[0] <= 0 && high[0] >= 0 && low[1] <= 0 && high[1] >= 0;
   if (hasAxis) return { ...range, west: -180, east: 180 };
-  // Seen from the axis, a box beside it lies between two of its corners, less than half a turn apart.
+  // Seen from the axis, a box beside it is between two of its corners, less than half a turn apart.
   const middle = degrees(Math.atan2(low[1] + high[1], low[0] + high[0]));
   const turns = [low[0], high[0]].flatMap((x) =>
     [low[1], high[1]].map((y) => wrapLongitude(degrees(Math.atan2(y, x)) - middle)),

@@ -16,7 +16,7 @@ interface Member {
   onLine: boolean;
   isCovered: boolean;
   isSurrounded: boolean;
-  /** How many ends of lines of this geometry lie here: an odd number is a boundary. */
+  /** The number of ends of lines of this geometry here: an odd number is a boundary. */
   lineEnds: number;
   isPoint: boolean;
 }
@@ -36,7 +36,7 @@ export function locate({ onArea, onLine, isCovered, isSurrounded, lineEnds, isPo
   return onArea || isPoint ? interior : exterior;
 }
 
-/** Gives the node at a place. One place has one node, however it was computed, and so has a pole. */
+/** Returns the node at a place. One place has one node, however it was computed; the same is true of a pole. */
 export class Nodes {
   readonly all: Node[] = [];
   private readonly cells = new Map<number, Node[]>();
@@ -48,7 +48,7 @@ export class Nodes {
     if (this.all.length === maxNodes) throw new TooManyMeetings();
     const node: Node = { spot: place, members: [unreached(), unreached()] };
     this.all.push(node);
-    // The same place, computed in another way, may be rounded into the next cell.
+    // The same place, computed differently, may be rounded into the next cell.
     for (const cell of new Set([cellOf(place.x - margin), cellOf(place.x + margin)])) {
       const nodes = this.cells.get(cell);
       if (nodes) nodes.push(node);
@@ -58,7 +58,7 @@ export class Nodes {
   }
 }
 
-/** This many nodes take seconds to make, and 150 MB. Two equal geometries of 50,000 vertices each have fewer. */
+/** This many nodes take seconds and 150 MB. Two equal geometries of 50,000 vertices each have fewer. */
 const maxNodes = 150_000;
 
 class TooManyMeetings extends RangeError {
@@ -95,5 +95,5 @@ function unreached(): Member {
 }
 
 const cellsPerDegree = 1e4;
-/** Degrees; counting starts beside the date line, so that no rounding parts places on it. */
+/** Degrees; counting starts beside the date line, so that rounding does not separate places on it. */
 const seam = 1.2345678e-6;

@@ -49,12 +49,12 @@ describe('the spatial operators', () => {
   });
 
   it('are exact where floating-point numbers are not', () => {
-    // 0.1 + 0.2 is not 0.3: the point lies beside the edge, by less than the last digit of its coordinates.
+    // 0.1 + 0.2 is not 0.3: the point is beside the edge, by less than the last digit of its coordinates.
     const triangle = wkt('POLYGON((0 0,1 0,0 1,0 0))');
     const [on, beside] = [wkt('POINT(0.5 0.5)'), wkt('POINT(0.3 0.7000000000000001)')];
     expect(predicate('S_TOUCHES', on, triangle)).toBe(true);
     expect(predicate('S_INTERSECTS', beside, triangle)).toBe(false);
-    // A point on a line through the whole world, and the next ones north and south of it.
+    // A point on a line through the whole world, and its neighbours north and south of it.
     const long = wkt('LINESTRING(-90 -30,90 30)');
     expect(predicate('S_WITHIN', wkt('POINT(1.5 0.5)'), long)).toBe(true);
     expect(predicate('S_INTERSECTS', wkt('POINT(1.5 0.5000000000000001)'), long)).toBe(false);

@@ -5,13 +5,13 @@ import { boxesMeet, Figure } from './figure.ts';
 import { relate } from './relate.ts';
 import type { Relation } from './relation.ts';
 
-// The spatial operators of discover: the predicates of OGC Simple Features, with edges straight in longitude and latitude; S_DWITHIN measures along great circles. A polygon is what lies inside an odd
-// number of its rings, valid or not.
+// The spatial operators of discover: the predicates of OGC Simple Features, with edges straight in longitude and latitude; S_DWITHIN measures along
+// great circles. A polygon is everything inside an odd number of its rings, valid or not.
 //
-// A geometry becomes points, lines and areas, counted on across the date line (shape, unwrap), with its edges found by longitude (figure, edges). The overlay of two (relate, arrangement), by exact
-// predicates (spot), gives their relation, and each operator is a pattern of it.
+// A geometry becomes points, lines and areas, unwrapped across the date line (shape, unwrap), with its edges indexed by longitude (figure, edges).
+// The overlay of two (relate, arrangement), by exact predicates (spot), gives their relation, and each operator is a pattern of it.
 
-/** predicate(stored geometry, query geometry). The distance counts for S_DWITHIN alone. */
+/** predicate(stored geometry, query geometry). Only S_DWITHIN uses the distance. */
 export function predicate(
   operator: SpatialOperator,
   stored: Geometry,
@@ -60,7 +60,7 @@ function overlaps(relation: Relation): boolean {
   return first === second && (first === 1 ? ii === 1 : has(ii)) && has(ie) && has(ei);
 }
 
-/** The shared part has a lower dimension than the greater, and the lesser lies partly outside. */
+/** The shared part has a lower dimension than the greater, and the lesser is partly outside. */
 function crosses(relation: Relation): boolean {
   const [ii = -1, , ie, , , , ei] = relation;
   const [first, second] = dimensions(relation);
@@ -68,7 +68,7 @@ function crosses(relation: Relation): boolean {
   return has(ii) && has(first < second ? ie : ei);
 }
 
-/** An interior is what it shares with the other's interior, boundary and exterior. */
+/** An interior consists of its shares of the other's interior, boundary and exterior. */
 function dimensions([ii = -1, ib = -1, ie = -1, bi = -1, , , ei = -1]: Relation): [number, number] {
   return [Math.max(ii, ib, ie), Math.max(ii, bi, ei)];
 }

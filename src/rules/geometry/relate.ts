@@ -14,7 +14,7 @@ function swapped(first: Figure, second: Figure): Relation | undefined {
   return relation && transpose(relation);
 }
 
-/** Points alone, against anything. Undefined where one lies on an edge: then it takes the edges around it to say more. */
+/** Only points, against anything. Undefined if one is on an edge: then the edges around it are needed. */
 function relatePoints({ points }: Figure, other: Figure): Relation | undefined {
   const relation = unrelated();
   for (const point of points) {

@@ -1,4 +1,4 @@
-// DE-9IM (OGC 06-103r4 section 6.1.15.3): the dimension of what interior, boundary and exterior of two geometries share, -1 for nothing.
+// DE-9IM (OGC 06-103r4 section 6.1.15.3): the dimensions of the shared parts of the interior, boundary and exterior of two geometries, -1 for none.
 
 export type Relation = number[];
 

@@ -8,7 +8,7 @@ import { countSelfCrossings } from './self-crossings.ts';
 const all = Number.POSITIVE_INFINITY;
 
 describe('the crossings of a ring with itself', () => {
-  // On a small lattice, edges often overlap, and pass through vertices of others.
+  // On a small lattice, edges often overlap and pass through vertices of others.
   it.each([3, 6, 40])(
     'are those that comparing every pair of edges finds, on a lattice of %i steps',
     (size) => {
@@ -30,7 +30,7 @@ describe('the crossings of a ring with itself', () => {
     fc.assert(
       fc.property(points, fc.integer({ min: 0, max: 200 }), (count, limit) => {
         const [ring = []] = (star(count) as { coordinates: Position[][] }).coordinates;
-        // Every edge crosses all others but itself and its two neighbours.
+        // Every edge crosses all others except its two neighbours.
         const expected = (count * (count - 3)) / 2;
         const counted = countSelfCrossings(ring, limit);
         if (expected <= limit) expect(counted).toBe(expected);

@@ -5,10 +5,10 @@ import { isSameVertex, margin, moved, type Spot } from './spot.ts';
 import { SweepLine, type SweptPart, side } from './sweep-line.ts';
 import { unwrapRing } from './unwrap.ts';
 
-// How often a ring crosses itself, by a sweep (Shamos and Hoey): from west to east, the edges at the sweep line are kept in order from south to north, and only neighbours are compared. If two cross,
-// one leaves the sweep and is compared with all that are left, so the order stays right. That takes n log n steps, and n more for each edge that leaves: at most the limit and one.
+// Counts how often a ring crosses itself, by a sweep (Shamos and Hoey): from west to east, the edges at the sweep line are kept in order from south to north, and only neighbours are compared. If two
+// cross, one leaves the sweep and is compared with all that are left, so the order stays right. That takes n log n steps, and n more for each edge that leaves: at most the limit and one.
 
-/** Counts the pairs of edges that share more than an end. Stops when there are more than the limit. */
+/** Counts the pairs of edges that share more than an end. Stops above the limit. */
 export function countSelfCrossings(positions: readonly Position[], limit: number): number {
   const ring = new RingEdges(positions);
   const parts = ring.parts();
@@ -20,7 +20,7 @@ export function countSelfCrossings(positions: readonly Position[], limit: number
   const line = new SweepLine(parts);
   let count = 0;
 
-  /** Compares what lies at a position with what is south of it. Tells whether an edge left the sweep for it. */
+  /** Compares the edge at a position with its southern neighbour. Returns whether an edge left the sweep. */
   function compareAt(position: number): boolean {
     const [south, north] = [edgeOf(line.at(position - 1)), edgeOf(line.at(position))];
     if (count > limit || south < 0 || north < 0 || !ring.doCross(south, north)) return false;
@@ -56,18 +56,18 @@ export function countSelfCrossings(positions: readonly Position[], limit: number
   return count;
 }
 
-/** From west to east, on one meridian from south to north; none comes last. */
+/** From west to east, on one meridian from south to north; undefined comes last. */
 function comparePlaces(p: Spot | undefined, q: Spot | undefined): number {
   if (p === undefined || q === undefined) return p === q ? 0 : p === undefined ? 1 : -1;
   return p.x - q.x || p.y - q.y;
 }
 
-/** The edges of a ring. Some leave it while it is looked at. */
+/** The edges of a ring. Some leave it during the sweep. */
 class RingEdges {
   private readonly edges: readonly Edge[];
   private readonly hasLeft: boolean[];
   private readonly west: number;
-  /** Where it leads round the world, edges may also meet others a turn away. */
+  /** If the ring leads round the world, edges may also meet others a turn away. */
   private readonly turns: readonly number[];
 
   constructor(positions: readonly Position[]) {
@@ -78,7 +78,7 @@ class RingEdges {
     this.turns = this.edges.some((edge) => this.isBeyondTurn(edge)) ? [-1, 0, 1] : [0];
   }
 
-  /** One of each edge, and a second one of those that lead beyond a turn, where that turn begins. */
+  /** One part of each edge, and a second one of each edge that leads beyond a turn, at the start of that turn. */
   parts(): SweptPart[] {
     return this.edges.flatMap((edge) => {
       const { number, a, b, isPole } = edge;
@@ -92,7 +92,7 @@ class RingEdges {
     return this.hasLeft[edge] === false;
   }
 
-  /** Takes an edge out. Returns how many of those that are left cross it. */
+  /** Removes an edge. Returns how many of the remaining edges cross it. */
   takeOut(edge: number): number {
     this.hasLeft[edge] = true;
     return this.edges.filter(({ number }) => this.has(number) && this.doCross(edge, number)).length;
@@ -115,7 +115,7 @@ function mayMeet({ a, b }: Edge, other: Edge, turns: number): boolean {
   return Math.min(other.a.y, other.b.y) <= Math.max(a.y, b.y);
 }
 
-/** Two places are a stretch that they share; a single one may be an end of both. */
+/** Two places are a shared stretch; a single one may be an end of both. */
 function shareMoreThanEnds(edge: Edge, other: Edge, turns: number): boolean {
   const [first, ...more] = meetings(edge, other, turns);
   if (first === undefined || more.some((spot) => !isSameVertex(spot, first))) return first !== undefined;

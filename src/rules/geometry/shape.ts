@@ -10,7 +10,7 @@ export interface Shape {
   areas: Area[];
 }
 
-/** Positions one after the other, no two neighbours the same, counted on across the date line. */
+/** Positions one after the other, no two neighbours equal, unwrapped across the date line. */
 export type Line = Spot[];
 
 /** The points inside an odd number of its rings. */

@@ -13,7 +13,7 @@ import { predicate } from './predicate.ts';
 import { earthRadiusMeters, toVector } from './sphere.ts';
 import { queryBoxAround, type SphereBox, sphereBox } from './sphere-box.ts';
 
-// In town, over a continent, at a pole, over a pole, and where longitudes are narrow.
+// In a town, over a continent, at a pole, over a pole, and where longitudes are narrow.
 const lattices = fc.constantFrom<Lattice>(
   { west: 77.5, south: 12.9, step: 2 ** -7, size: 8 },
   { west: -60, south: -40, step: 10, size: 8 },

@@ -6,7 +6,7 @@ import { shapeOf } from './shape.ts';
 import { cosine, earthRadiusMeters, leftOf, sine, toVector, type Vector } from './sphere.ts';
 import type { Spot } from './spot.ts';
 
-// Boxes in space around the unit sphere, for an index of candidates: in three dimensions there is neither a date line nor a pole. A box contains its geometry with straight edges and with great circles.
+// Boxes in space around the unit sphere, for an index of candidates: three dimensions have no date line and no poles. A box contains its geometry both with straight edges and with great circles.
 
 export interface SphereBox {
   low: Vector;
@@ -22,14 +22,14 @@ export function sphereBox(geometry: Geometry): SphereBox {
   return grown(unite([...parts, ...areas.map(patchAround)].map(boxAroundPatch)), rounding);
 }
 
-/** On the unit sphere; undefined for what is not a point. */
+/** On the unit sphere; undefined for other types than Point. */
 export function pointOf(geometry: Geometry): Vector | undefined {
   if (geometry.type !== 'Point') return undefined;
   const [longitude = 0, latitude = 0] = geometry.coordinates;
   return toVector(longitude, latitude);
 }
 
-/** A box that meets the box of every geometry for which the predicate holds. Undefined where no box bounds them: geometries far away are disjoint, too, and some distances reach round the world. */
+/** A box that meets the box of every geometry for which the predicate is true. Undefined if no box bounds them: geometries far away are disjoint, too, and some distances reach round the world. */
 export function queryBoxAround(
   operator: SpatialOperator,
   geometryBox: SphereBox,
@@ -43,7 +43,7 @@ export function queryBoxAround(
   return box.low.every((value) => value <= -1) && box.high.every((value) => value >= 1) ? undefined : box;
 }
 
-/** Around lines or the rings of an area; great circles lead past the latitudes of their ends. */
+/** Around lines or the rings of an area; great circles reach past the latitudes of their ends. */
 function patchAround(rings: readonly { spots: readonly Spot[]; pole?: 'north' | 'south' }[]): Box {
   const patch = { west: Infinity, east: -Infinity, south: Infinity, north: -Infinity };
   for (const { spots, pole } of rings) {
@@ -61,11 +61,11 @@ function patchAround(rings: readonly { spots: readonly Spot[]; pole?: 'north' | 
   return patch;
 }
 
-/** The latitude where an arc comes nearest to a pole, if that lies between its ends. */
+/** The latitude at which an arc is nearest to a pole, if that is between its ends. */
 function turningPoints(from: Spot, to: Spot): number[] {
   const [a, b] = [toVector(from.lon, from.y), toVector(to.lon, to.y)];
   const [x, y, z] = leftOf(a, b);
-  // How much north there is in the way on from each end.
+  // The northward component of the way from each end.
   const [climbAtStart, climbAtEnd] = [x * a[1] - y * a[0], x * b[1] - y * b[0]];
   if (climbAtStart * climbAtEnd >= 0) return [];
   const latitude = (Math.atan2(Math.hypot(x, y), Math.abs(z)) * 180) / Math.PI;

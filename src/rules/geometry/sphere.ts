@@ -1,6 +1,6 @@
-// Places, arcs of great circles and angles on the unit sphere. The formulas keep their precision for places that are close together, opposite each other, or on short arcs.
+// Places, arcs of great circles and angles on the unit sphere. The formulas keep their precision for places close together or opposite each other, and for short arcs.
 
-/** The mean radius of the earth: the sphere that distances are measured on. */
+/** The mean radius of the earth, for all distances. */
 export const earthRadiusMeters = 6_371_008.8;
 
 export type Vector = readonly [x: number, y: number, z: number];
@@ -46,13 +46,13 @@ export function leftOf(a: Vector, b: Vector): Vector {
   return cross([a[0] - b[0], a[1] - b[1], a[2] - b[2]], [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
 }
 
-/** Radians from a place to the nearest one of an arc shorter than a half circle. */
+/** Radians from a place to the nearest point of an arc shorter than a half circle. */
 export function angleToArc(p: Vector, a: Vector, b: Vector): number {
   const left = leftOf(a, b);
   const from = chord(p, a) < chord(p, b) ? a : b;
   const isBeside = dot(cross(left, a), p) > 0 && dot(cross(b, left), p) > 0;
   if (!isBeside) return angleBetween(p, from);
-  // The way to the left is at right angles to a and b: measured from the nearer of them, little is lost to rounding.
+  // The way to the left is at right angles to a and b: measured from the nearer one, little is lost to rounding.
   const height = left[0] * (p[0] - from[0]) + left[1] * (p[1] - from[1]) + left[2] * (p[2] - from[2]);
   const side = cross(left, p);
   return Math.atan2(Math.abs(height), Math.sqrt(dot(side, side)));
@@ -62,14 +62,14 @@ export function arcsCross(a: Vector, b: Vector, c: Vector, d: Vector): boolean {
   const ab = leftOf(a, b);
   const cd = leftOf(c, d);
   const [sideOfC, sideOfD, sideOfA, sideOfB] = [dot(ab, c), dot(ab, d), dot(cd, a), dot(cd, b)];
-  // The great circles cross on both sides of the world; on this one when the turns agree.
+  // The great circles cross on both sides of the world; on this side if the turns agree.
   const seemToCross = sideOfC * sideOfD < 0 && sideOfA * sideOfB < 0 && sideOfC * sideOfA < 0;
-  // Along one great circle the sides are mere rounding. But no place is on both of two arcs that lie apart.
+  // Along one great circle, the sides are only rounding errors. But no place is on both of two separate arcs.
   const place = seemToCross && crossingNear(a, b, cross(ab, cd));
   return place && isOnArc(place, a, b) && isOnArc(place, c, d);
 }
 
-/** The place on the side of an arc where two great circles cross; they cross in `direction` and opposite. */
+/** The place near an arc where two great circles cross; they cross in `direction` and opposite. */
 function crossingNear(a: Vector, b: Vector, direction: Vector): Vector | false {
   const length = Math.sqrt(dot(direction, direction));
   if (length === 0) return false;

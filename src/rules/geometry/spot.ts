@@ -1,15 +1,15 @@
-// Exact predicates for places in the plane of longitude and latitude: with floating-point numbers where these are sure, otherwise with integers of any length. A rounded answer could put a point on an edge
-// to either side of it.
+// Exact predicates for places in the plane of longitude and latitude: with floating-point numbers if these are safe, otherwise with integers of any
+// length. A rounded answer could put a point on an edge to either side of it.
 
 export interface Spot {
-  /** Degrees, rounded: of a vertex `lon + 360 * turn`. Goes on counting where a line crosses the date line. */
+  /** Degrees, rounded: for a vertex `lon + 360 * turn`. Continues past 180 where a line crosses the date line. */
   readonly x: number;
   readonly y: number;
   /** Longitude of a vertex, from -180 to just below 180. NaN for a computed place. */
   readonly lon: number;
-  /** How many times a vertex is round the world from its longitude. */
+  /** How many turns round the world a vertex is from its longitude. */
   readonly turn: number;
-  /** The same place without rounding, made when it is first needed. */
+  /** The same place without rounding, computed on demand. */
   readonly makeExact: (() => Exact) | undefined;
   exact: Exact | undefined;
 }
@@ -21,7 +21,7 @@ interface Exact {
   w: bigint;
 }
 
-/** A vertex from coordinates as they were given, some turns away from where they say. */
+/** A vertex from given coordinates, shifted by some turns. */
 export function vertexAt(longitude: number, latitude: number, turns = 0): Spot {
   const ownTurns = Math.floor((longitude + 180) / 360);
   return vertex(longitude - 360 * ownTurns, ownTurns + turns, latitude);
@@ -31,7 +31,7 @@ function vertex(lon: number, turn: number, lat: number): Spot {
   return { x: lon + 360 * turn, y: lat, lon, turn, makeExact: undefined, exact: undefined };
 }
 
-/** The same place of the world, counted from elsewhere. */
+/** The same place of the world, shifted by some turns. */
 export function moved(spot: Spot, turns: number): Spot {
   if (turns === 0) return spot;
   if (!Number.isNaN(spot.lon)) return vertex(spot.lon, spot.turn + turns, spot.y);
@@ -41,7 +41,7 @@ export function moved(spot: Spot, turns: number): Spot {
   });
 }
 
-/** Above 0 where p lies to the left of the way from a to b, 0 where it lies on the line through them. */
+/** Above 0 if p is to the left of the way from a to b, 0 if it is on the line through them. */
 export function orient(a: Spot, b: Spot, p: Spot): number {
   const abX = b.x - a.x;
   const abY = b.y - a.y;
@@ -75,7 +75,7 @@ export function compareY(p: Spot, q: Spot): number {
   return sign(exactly(p).y * exactly(q).w - exactly(q).y * exactly(p).w);
 }
 
-/** Where the lines through a, b and through c, d meet; they must not be parallel. */
+/** The intersection of the lines through a, b and through c, d, which must not be parallel. */
 export function crossing(a: Spot, b: Spot, c: Spot, d: Spot): Spot {
   const abX = b.x - a.x;
   const abY = b.y - a.y;
@@ -88,7 +88,7 @@ export function crossing(a: Spot, b: Spot, c: Spot, d: Spot): Spot {
   if (Math.abs(denominator) > steepEnough * length * (length + Math.abs(cdX) + Math.abs(cdY))) {
     return computed(a.x + share * abX, a.y + share * abY, place);
   }
-  // Rounding moves the crossing of lines that are almost parallel.
+  // Rounding moves the crossing of nearly parallel lines.
   const exact = place();
   const scale = Number(exact.w) * unit;
   return computed(Number(exact.x) / scale, Number(exact.y) / scale, () => exact);
@@ -119,7 +119,7 @@ function positive({ x, y, w }: Exact): Exact {
   return w < 0n ? { x: -x, y: -y, w: -w } : { x, y, w };
 }
 
-/** A number of degrees is a multiple of the unit, unless it is so near 0 that what is cut off means nothing anywhere. */
+/** A number of degrees is a multiple of the unit, unless it is so near 0 that the lost digits do not matter. */
 function integer(degrees: number): bigint {
   return BigInt(Math.round(degrees * unit));
 }
@@ -140,11 +140,11 @@ function sign(value: bigint): number {
 const unit = 2 ** 100;
 const fullTurn = 360n << 100n;
 
-/** Above what rounding adds to a coordinate (10^-13 degrees), to a product, and between two ways to compute one place. */
+/** Above the rounding errors of a coordinate (10^-13 degrees), of a product, and between two ways to compute one place. */
 const coordinateError = 1e-12;
 const productError = 1e-15;
 const closeTogether = 1e-9;
-/** Degrees; more than rounding adds to a coordinate. */
+/** Degrees; more than the rounding error of a coordinate. */
 export const margin = closeTogether;
-/** The slope between two edges from which on rounding moves their crossing by less than that. */
+/** Minimum slope between two edges at which rounding moves their crossing by less than that. */
 const steepEnough = 0.01;

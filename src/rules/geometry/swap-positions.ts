@@ -1,7 +1,7 @@
 import type { Geometry } from '../../protocol/geojson.ts';
 import type { Json } from '../../protocol/json.ts';
 
-/** The geometry that was meant where latitude was written before longitude. It may be none: no latitude is beyond 90. */
+/** The intended geometry if latitude was written before longitude. It may be invalid: no latitude is beyond 90. */
 export function swapPositions(geometry: Geometry): unknown {
   if (geometry.type === 'GeometryCollection') {
     return { ...geometry, geometries: geometry.geometries.map(swapPositions) };

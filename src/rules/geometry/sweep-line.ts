@@ -6,7 +6,7 @@ export interface SweptPart {
   readonly b: Spot;
 }
 
-/** The parts at the line of a sweep, from south to north: indexes into an array of them. A typed array, because it moves by tens of thousands. */
+/** The parts at the line of a sweep, from south to north: indexes into an array of them. Typed, because it moves tens of thousands of entries. */
 export class SweepLine {
   private readonly parts: readonly SweptPart[];
   private readonly order: Int32Array;
@@ -17,7 +17,7 @@ export class SweepLine {
     this.order = new Int32Array(parts.length);
   }
 
-  /** Replaces the parts through a place. Returns those that are there now, and from which position on. */
+  /** Replaces the parts through a place. Returns the new parts there, and the position of the first. */
   replaceAt(place: Spot, replace: (through: number[]) => number[]): { from: number; parts: number[] } {
     const from = this.findFirst(place, 0, (where) => where <= 0);
     const end = this.findFirst(place, from, (where) => where < 0);
@@ -53,7 +53,7 @@ export class SweepLine {
     return this.parts[this.order[position] as number] as SweptPart;
   }
 
-  /** Binary search for the first part on which the place lies, or south of which it lies. */
+  /** Binary search for the first part that the place is on or south of. */
   private findFirst(place: Spot, from: number, isFound: (where: number) => boolean): number {
     let [low, high] = [from, this.size];
     while (low < high) {
@@ -66,7 +66,7 @@ export class SweepLine {
   }
 }
 
-/** As `orient`, and quicker where a place lies close to a line: ends of edges are not computed places. */
+/** Like `orient`, and faster if a place is close to a line: ends of edges are not computed places. */
 export function side(a: Spot, b: Spot, p: Spot): number {
   const left = (b.x - a.x) * (p.y - a.y);
   const right = (b.y - a.y) * (p.x - a.x);

@@ -1,11 +1,11 @@
 import type { Position } from '../../protocol/geojson.ts';
 import { isSameVertex, type Spot, vertexAt } from './spot.ts';
 
-// Edges are straight in longitude and latitude (RFC 7946 section 3.1.1); one that spans more than 180° means the short way, across the date line. Longitudes are counted on there: 170, 190 instead of
-// 170, -170. A ring that ends a full turn from its start encloses a pole.
+// Edges are straight in longitude and latitude (RFC 7946 section 3.1.1); one that spans more than 180° means the short way, across the date line.
+// Longitudes are unwrapped there: 170, 190 instead of 170, -170. A ring that ends a full turn from its start encloses a pole.
 
 export interface Ring {
-  /** The last one is the first one again, or lies one turn from it where the ring goes round a pole. */
+  /** The last one equals the first one, or is one turn from it if the ring goes round a pole. */
   spots: Spot[];
   pole?: 'north' | 'south';
 }
@@ -22,7 +22,7 @@ export function unwrapRing(positions: readonly Position[]): Ring {
   return pole ? { spots, pole } : { spots };
 }
 
-/** An edge from -180 to 180 joins two names of one meridian: it has no length, except along a pole, or where nothing else would give the geometry any width (a box round the world). */
+/** An edge from -180 to 180 joins two names of one meridian: it has no length, except along a pole, or if nothing else gives the geometry any width (a box round the world). */
 function unwrap(positions: readonly Position[], keepParallels: boolean): Spot[] {
   const spots: Spot[] = [];
   let turns = 0;
@@ -62,5 +62,5 @@ function enclosedPole(spots: readonly Spot[]): Ring['pole'] {
   return north * eastward > 0 ? 'north' : 'south';
 }
 
-/** Degrees, times a sine: less is the rounding of a ring along the equator. */
+/** Degrees, times a sine: more than the rounding of a ring along the equator. */
 const sameHalves = 1e-9;

@@ -2,7 +2,7 @@ import type { Json } from '../../protocol/json.ts';
 import { isSameValue } from '../same-value.ts';
 import type { ComparisonOperator } from './grammar.ts';
 
-/** RFC 9535 section 2.3.5.2.2: `<` is defined for two numbers or two strings only, `==` for everything, Nothing included. */
+/** RFC 9535 section 2.3.5.2.2: `<` is defined only for two numbers or two strings, `==` for everything, including Nothing. */
 export const comparisons: Record<ComparisonOperator, Comparison> = {
   '==': isSameValue,
   '!=': (left, right) => !isSameValue(left, right),
@@ -31,10 +31,10 @@ function isLess(left: Json | undefined, right: Json | undefined): boolean {
   return left.length < right.length;
 }
 
-/** Halves of surrogate pairs stand for scalar values above U+FFFF, but lie below U+E000 as code units. */
+/** Halves of surrogate pairs represent scalar values above U+FFFF, but are below U+E000 as code units. */
 function scalarOrder(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** Undefined is what RFC 9535 calls Nothing: no value at all. */
+/** Undefined is RFC 9535's Nothing: no value at all. */
 type Comparison = (left: Json | undefined, right: Json | undefined) => boolean;

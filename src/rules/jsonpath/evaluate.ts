@@ -14,7 +14,7 @@ import { findIRegexp, type IRegexp } from './i-regexp.ts';
 import { compileLikeRegexp } from './like-regexp.ts';
 import { JsonPathFault } from './reader.ts';
 
-/** Turns a query into functions over JSON values (RFC 9535). Strings compare and count by Unicode scalar values; `&&` and `||` stop where the result is known. */
+/** Compiles a query into functions over JSON values (RFC 9535). Strings use Unicode scalar values; `&&` and `||` stop when the result is known. */
 export function compileQuery(query: Query): (root: Json) => JsonPathNode[] {
   const select = compileSegments(query.segments);
   return (root) => select(new Node(root), root);
@@ -23,7 +23,7 @@ export function compileQuery(query: Query): (root: Json) => JsonPathNode[] {
 /** A query that selects more nodes at one step is refused, to limit memory. */
 const maxNodes = 4_000_000;
 
-/** Locations are long and rarely needed: a node knows its parent, and the path is made on demand. */
+/** Locations are long and rarely needed: a node knows its parent and computes its path on demand. */
 class Node implements JsonPathNode {
   readonly value: Json;
   private readonly parent?: Node;

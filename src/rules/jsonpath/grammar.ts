@@ -18,7 +18,7 @@ export type Selector =
   | { kind: 'slice'; start?: number; end?: number; step: number }
   | { kind: 'wildcard' }
   | { kind: 'filter'; condition: Condition }
-  /** Not of the RFC: keeps the node itself, not its children, where the condition holds (filters/postfix.ts). */
+  /** An extension of the RFC: keeps the node itself, not its children, if the condition is true (filters/postfix.ts). */
   | { kind: 'self'; condition: Condition };
 
 /** Logical expressions, section 2.3.5.1. */
@@ -29,7 +29,7 @@ export type Condition =
   | { kind: 'exists'; query: Query }
   | { kind: 'comparison'; operator: ComparisonOperator; left: ValueExpression; right: ValueExpression }
   | { kind: 'match' | 'search'; text: ValueExpression; pattern: ValueExpression; at: number }
-  /** Not of the RFC: a regular expression of SQL with its flags (filters/postfix.ts). */
+  /** An extension of the RFC: a regular expression of SQL with its flags (filters/postfix.ts). */
   | { kind: 'like'; text: ValueExpression; pattern: string; flags: string; at: number };
 
 export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
@@ -49,7 +49,7 @@ export function isSingular(query: Query): boolean {
   );
 }
 
-/** The queries in a condition and in the conditions that it joins. `ofTest` may change those that stand alone, as tests. */
+/** The queries in a condition and in the conditions that it joins. `ofTest` may change those that are tests by themselves. */
 export function queriesOf(condition: Condition, ofTest = (query: Query) => query): Query[] {
   switch (condition.kind) {
     case 'or':

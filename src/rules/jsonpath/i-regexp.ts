@@ -1,15 +1,15 @@
 import { loadRe2 } from '../re2.ts';
 
-/** I-Regexp (RFC 9485), the patterns of match() and search(), run by RE2 in linear time. Undefined where the pattern is no I-Regexp; throws where RE2 will not run it, such as for a repetition of more than 1,000. */
+/** I-Regexp (RFC 9485), the patterns of match() and search(), run by RE2 in linear time. Undefined if the pattern is no I-Regexp; throws if RE2 rejects it, such as for a repetition of more than 1,000. */
 export function findIRegexp(pattern: string): IRegexp | undefined {
   const translated = translate(pattern);
   return translated === undefined ? undefined : loadRe2().compile(translated);
 }
 
-/** `matches` asks for the whole text, `test` for some part of it. */
+/** `matches` matches the whole text, `test` any part of it. */
 export type IRegexp = Pick<ReturnType<ReturnType<typeof loadRe2>['compile']>, 'matches' | 'test'>;
 
-/** RE2 reads every I-Regexp with the same meaning, except that "." must also not match a carriage return (RFC 9485 section 5.4). The grammar of section 4 refuses what RE2 knows beyond it. */
+/** RE2 gives every I-Regexp the same meaning, except that "." must also not match a carriage return (RFC 9485 section 5.4). The grammar of section 4 rejects the extensions of RE2. */
 function translate(pattern: string): string | undefined {
   let translated = '';
   let depth = 0;

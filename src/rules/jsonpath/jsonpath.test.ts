@@ -31,7 +31,7 @@ describe('the compliance test suite of RFC 9535', () => {
 });
 
 describe('parseJsonPath', () => {
-  // The bookstore of RFC 9535 section 1.5, shortened to what the queries of its table 2 look at.
+  // The bookstore of RFC 9535 section 1.5, reduced to the parts that the queries of its table 2 use.
   const store = {
     book: [
       { category: 'reference', author: 'Rees', title: 'Sayings', price: 8.95 },
@@ -233,7 +233,7 @@ describe('parseJsonPath', () => {
   });
 });
 
-/** json-p3 takes an array of one text for that text; the RFC says that match and search are false for anything but texts. */
+/** json-p3 treats an array of one text as that text; the RFC says that match and search are false for anything but texts. */
 function textsOnly(environment: JSONPathEnvironment): JSONPathEnvironment {
   for (const name of ['match', 'search']) {
     const known = environment.functionRegister.get(name);

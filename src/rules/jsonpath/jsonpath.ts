@@ -5,7 +5,7 @@ import type { JsonPathNode, Location, Query } from './grammar.ts';
 import { parseQuery } from './parse.ts';
 import { JsonPathFault } from './reader.ts';
 
-/** The filter expressions of /discover (catalog spec: POST /discover), in RFC 9535 or the grammar that `parse` reads. Any fault is SCH_INVALID_JSONPATH with its place in the message. */
+/** The filter expressions of /discover (catalog spec: POST /discover), in RFC 9535 or the grammar of `parse`. Any fault is SCH_INVALID_JSONPATH with its position in the message. */
 export function parseJsonPath(expression: string, parse = parseQuery): JsonPath {
   return withPosition(() => {
     const query = parse(expression);
@@ -13,7 +13,7 @@ export function parseJsonPath(expression: string, parse = parseQuery): JsonPath 
   });
 }
 
-/** Compiles a query. Errors that depend on the value are SCH_INVALID_JSONPATH too. */
+/** Compiles a query. Errors that depend on the value are also SCH_INVALID_JSONPATH. */
 export function compileFind(query: Query): JsonPath['find'] {
   const find = compileQuery(query);
   return (value) => withPosition(() => find(value));
@@ -37,6 +37,6 @@ function withPosition<T>(act: () => T): T {
 export interface JsonPath {
   readonly expression: string;
   readonly query: Query;
-  /** The selected nodes in the order of RFC 9535. Synchronous and unbounded in time: run it under a deadline. */
+  /** The selected nodes in the order of RFC 9535. Synchronous, without a time limit: run it under a deadline. */
   find(value: Json): JsonPathNode[];
 }

@@ -2,8 +2,8 @@ import { attempt } from '../../attempt.ts';
 import { loadRe2 } from '../re2.ts';
 
 /**
- * The patterns of `like_regex` in SQL/JSON paths, found anywhere in a text, run by RE2 in linear time. Flags: i (any case), s (a dot matches line ends), m (anchors at line ends), q (plain text).
- * Undefined where RE2 cannot run the pattern, such as for a look-ahead, or where a flag is another one.
+ * The patterns of `like_regex` in SQL/JSON paths, found anywhere in a text, run by RE2 in linear time. Flags: i (any case), s (a dot matches line
+ * ends), m (anchors at line ends), q (plain text). Undefined if RE2 cannot run the pattern, such as a look-ahead, or if a flag is unknown.
  */
 export function compileLikeRegexp(pattern: string, flags: string): ((text: string) => boolean) | undefined {
   if (!/^[ismq]*$/.test(flags)) return undefined;

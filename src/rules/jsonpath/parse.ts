@@ -10,7 +10,7 @@ import {
 import { patternSize } from './pattern-size.ts';
 import { JsonPathReader } from './reader.ts';
 
-/** Reads a JSONPath query by the grammar of RFC 9535 (appendix A) and the typing rules of its functions (section 2.4.3). */
+/** Parses a JSONPath query by the grammar of RFC 9535 (appendix A) and the typing rules of its functions (section 2.4.3). */
 export function parseQuery(expression: string): Query {
   return new QueryParser(expression).whole();
 }
@@ -126,7 +126,7 @@ export class QueryParser extends JsonPathReader {
     return condition;
   }
 
-  /** A parenthesis, a comparison or a test: `!` may stand before the first and the last. */
+  /** A parenthesis, a comparison or a test: `!` may precede the first and the last. */
   private condition(): Condition {
     if (this.takes('!')) {
       this.space();
@@ -240,7 +240,7 @@ export class QueryParser extends JsonPathReader {
   }
 }
 
-/** Either side of an operator, or a test alone: exactly one of the three members is there. */
+/** Either side of an operator, or a test alone: exactly one of the three members is set. */
 export interface Operand {
   at: number;
   query?: Query;

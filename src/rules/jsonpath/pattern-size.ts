@@ -1,4 +1,4 @@
-/** About how large RE2 compiles a regular expression, with its counted repetitions written out: `a{3}b` is four. Time and memory grow with it. Reads all grammars roughly. */
+/** Estimates the size of a regular expression in RE2, with counted repetitions expanded: `a{3}b` is four. Time and memory grow with it. Fits all grammars. */
 export function patternSize(pattern: string): number {
   /** Sizes before each open parenthesis, and the size of the last atom, which a repetition multiplies. */
   const outer: number[] = [];

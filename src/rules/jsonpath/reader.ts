@@ -1,4 +1,4 @@
-/** Reads the tokens of a JSONPath query (RFC 9535). `find…` moves only where it finds something. */
+/** Reads the tokens of a JSONPath query (RFC 9535). `find…` advances only if it finds something. */
 export class JsonPathReader {
   protected readonly text: string;
   protected at = 0;

@@ -2,7 +2,7 @@ import type { IndexEntry } from '../../protocol/signed-files.ts';
 import { networksMeet } from '../extends.ts';
 import { judgeMasters, type MasterPolicy } from '../master-publishers.ts';
 
-// Whether a genuine entry is one for us: that it is genuine is decided elsewhere (trust-index.ts).
+// Whether we accept a genuine entry; trust-index.ts decides whether it is genuine.
 
 export interface AcceptancePolicy extends MasterPolicy {
   /** Networks that are crawled; none means that every entry is relevant. */
@@ -12,7 +12,7 @@ export interface AcceptancePolicy extends MasterPolicy {
 }
 
 export type Acceptance =
-  /** In these networks; none means every one. */
+  /** In these networks; none means all. */
   | { kind: 'accepted'; networkIds: string[] }
   | { kind: 'not-relevant' | 'not-a-member' | 'master-not-allowed'; reason: string };
 
@@ -39,7 +39,7 @@ export function judgeEntry(
   if (catalogType !== 'MASTER') return { kind: 'accepted', networkIds };
   const isAllowed = judgeMasters(identity, policy);
   if (isAllowed === 'everywhere') return { kind: 'accepted', networkIds };
-  // It counts only in the networks of its facilitator, also where it names none.
+  // It counts only in the networks of its facilitator, even if it names none.
   const named = networkIds.length > 0 ? networkIds : [...policy.networkIds, ...networkMemberships];
   const allowed = [...new Set(named.filter(isAllowed))];
   if (allowed.length > 0) return { kind: 'accepted', networkIds: allowed };

@@ -9,7 +9,7 @@ import {
 import { TrustFault } from './faults.ts';
 import { announcedVersion, planReading } from './reading-plan.ts';
 
-/** The catalog for a reader that has nothing of it yet. Undefined where the files do not lead to the announced version; throws a TrustFault where the changes leave neither a resource nor an offer. */
+/** The catalog for a reader that holds nothing of it. Undefined if the files do not lead to the announced version; throws a TrustFault if the changes leave neither a resource nor an offer. */
 export function assembleCatalog(
   entry: IndexEntry,
   baseline: BaselineContent,

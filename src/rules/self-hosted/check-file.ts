@@ -12,10 +12,10 @@ import { variantKey } from '../extends.ts';
 import { type HostedDocument, TrustFault, type TrustFaultCode } from './faults.ts';
 import { type HostingNode, namesNode } from './signer.ts';
 
-// Whether the content of a genuine file is sound: ids, directives, owner, typed attributes. "A file fails the domain schema check: discard; never partially apply" (self-hosted spec: Errors), so the
-// first fault ends it. A resource that extends another, and a template, may lack what their schema requires.
+// Whether the content of a genuine file is valid: ids, directives, owner, typed attributes. "A file fails the domain schema check: discard; never partially apply" (self-hosted spec: Errors), so the
+// first fault ends the check. A resource that extends another, and a template, may lack members that their schema requires.
 //
-// The checks are generators, which pause now and then: a large file must not stop everything else. Geometries are checked where the file is verified, because one of them may take tenths of a second.
+// The checks are generators that pause now and then: a large file must not block everything else. Geometries are checked where the file is verified, because one of them may take tenths of a second.
 
 interface FileContext {
   node: HostingNode;
@@ -84,7 +84,7 @@ interface Content {
   resources: readonly Resource[];
   offers: readonly Offer[];
   directives: readonly FileDirective[];
-  /** Where the lists are in the file: below a name each, and below this one there. */
+  /** The location of the lists in the file: a name each, below this path. */
   at: readonly string[];
   lists: readonly string[];
 }

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
 import { findParticipantRecord } from '../../protocol/registry-record.ts';
 import type { HostingNode, KeyAnswer } from './signer.ts';
 
-// Claims of hosted documents, before anything is trusted: they decide which keys the registry is asked for.
+// Claims of hosted documents, before anything is trusted: they decide which keys are looked up in the registry.
 
-/** The subscriber_id in a Subscriber record file, also inline in a manifest, a bare or a flat record, or the nodeId of an index. */
+/** The subscriber_id in a Subscriber record file, also inline in a manifest, in a bare or a flat record, or the nodeId of an index. */
 export function claimedNodeOf(document: JsonObject): string | undefined {
   const inline = Array.isArray(document.files) ? document.files.filter(isJsonObject) : [];
   const [record = document] = [document, ...inline].flatMap(({ records }) => records ?? []);
@@ -17,13 +17,13 @@ export function claimedFileUrls({ files }: JsonObject): string[] {
   return urls.filter((url) => typeof url === 'string');
 }
 
-/** The host in the first address that a manifest lists: of a directory, nothing else says which host will serve it. */
+/** The host in the first address that a manifest lists: for a directory, nothing else says which host will serve it. */
 export function claimedHostOf(manifest: JsonObject): string {
   const [url = ''] = claimedFileUrls(manifest);
   return URL.canParse(url) ? new URL(url).host : '';
 }
 
-/** A node has a few keys. Without a limit, a document that claims very many would have the registry asked for each. */
+/** A node has a few keys. Without a limit, a document that claims very many would cause a lookup for each. */
 const maxKeysAtOnce = 100;
 
 export async function findClaimedKeys(

@@ -2,7 +2,7 @@ import type { Offer, ReceivedCatalog, Resource } from '../../protocol/catalog.ts
 import type { BaselineFile, ChangeFile, FileDirective } from '../../protocol/signed-files.ts';
 
 // The content of a catalog from its files (self-hosted spec: Catalog file, baseline and change file). Several changes are first folded into one patch, so that many small ones copy a large catalog once, and
-// a reader with the catalog in a database need not load it. In one file removals come before upserts. A replaced item keeps its place; a removed item that comes again is last.
+// a reader with the catalog in a database need not load it. In one file removals come before upserts. A replaced item keeps its position; a removed item that comes again is last.
 
 export interface CatalogContent {
   readonly version: number;
@@ -22,7 +22,7 @@ export interface ContentPatch {
   readonly members: Partial<CatalogLevel>;
   readonly resources: ListPatch<Resource>;
   readonly offers: ListPatch<Offer>;
-  /** The directives of the upserted resources; those of other resources stay. */
+  /** The directives of the upserted resources; other resources keep theirs. */
   readonly directives: ReadonlyMap<string, FileDirective>;
 }
 
@@ -54,7 +54,7 @@ export function applyChangeFile(content: CatalogContent, file: ChangeContent): C
   return applyPatch(content, foldChanges([file]));
 }
 
-/** The changes one after the other; each must start where the one before ended. */
+/** Applies the changes one after the other; each must start where the previous one ended. */
 export function applyChangeFiles(content: CatalogContent, files: readonly ChangeContent[]): CatalogContent {
   return files.length === 0 ? content : applyPatch(content, foldChanges(files));
 }
@@ -112,7 +112,7 @@ function requireVersion({ fromVersion }: { fromVersion: number }, version: numbe
   }
 }
 
-/** A directive speaks only about a resource of its own file. */
+/** A directive applies only to a resource of its own file. */
 function directivesOf(
   directives: readonly FileDirective[],
   resources: { has(id: string): boolean },
@@ -132,7 +132,7 @@ function fold<T extends { id: string }>(
   for (const item of change.upserts) upserts.set(item.id, item);
 }
 
-/** A list that nothing happens to is not copied. */
+/** An unchanged list is not copied. */
 function patched<T>(
   list: ReadonlyMap<string, T>,
   { removals, upserts }: ListPatch<T>,

@@ -12,8 +12,8 @@ import { inherit } from '../inherit.ts';
 import { describeExcess, fitTemplate, type InheritanceBudget } from '../inherited-bytes.ts';
 import { TrustFault } from './faults.ts';
 
-// Resources in a node's files that extend those of a MASTER catalog (self-hosted spec: "template values are immutable and inherited as they are"). A value that contradicts the template is no reason to refuse
-// the catalog here: the template's counts, and the difference is reported.
+// Resources in a node's files that extend those of a MASTER catalog (self-hosted spec: "template values are immutable and inherited as they are").
+// Here a value that contradicts the template does not cause a refusal of the catalog: the template's value wins, and the difference is reported.
 
 export interface HostedMaster extends Omit<MasterResource, 'owner'> {
   owner: string;
@@ -28,8 +28,8 @@ export interface Extender {
 }
 
 /**
- * The template of a resource, of a MASTER catalog that shares a network: a declared one before one of the node itself before any other; of several, the one that the resource has already, else the first.
- * A resource that has lost its template keeps what it inherited last.
+ * The template of a resource, from a MASTER catalog that shares a network: a declared one before one of the node itself before any other; of several,
+ * the resource's current one, else the first. A resource that has lost its template keeps what it inherited last.
  */
 export function findHostedTemplate(
   masterResourceId: string,
@@ -53,7 +53,7 @@ export interface ExtendingResource {
   template: Template;
 }
 
-/** Counts what resources inherit. One that the template has outgrown gets what it inherited last. Returns the first resource that would pass a limit, and why. */
+/** Counts inherited bytes. If a template has grown too large, the last inherited content counts. Returns the first resource above a limit, and why. */
 export function boundTemplates(
   extending: readonly ExtendingResource[],
   budget: InheritanceBudget,
@@ -69,7 +69,7 @@ export function boundTemplates(
 
 export interface ExtendedResource extends ExtendingResource {
   assembled: Resource;
-  /** Where it has another value than its template, as JSONPaths. */
+  /** Where it differs from its template, as JSONPaths. */
   overridden: string[];
 }
 
@@ -85,7 +85,7 @@ export function conforming(
   checker: Check,
 ): ExtendedResource {
   const { assembled, extension } = extended;
-  // With its geometries: one may be made of a type that is inherited and coordinates that are not.
+  // With its geometries: one may combine an inherited type with coordinates that are not inherited.
   const [first] = checkResource(assembled, checker, { brief: true });
   if (first === undefined) return extended;
   throw new TrustFault(

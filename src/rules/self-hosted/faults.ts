@@ -1,4 +1,4 @@
-// Why something that a node hosts is refused (self-hosted spec: Errors). The crawl log, the metrics and the commands share these codes.
+// Why a file hosted by a node is refused (self-hosted spec: Errors). The crawl log, the metrics and the commands share these codes.
 
 export type HostedDocument = 'manifest' | 'digests' | 'record' | 'index' | 'entry' | 'baseline' | 'change';
 
@@ -7,7 +7,7 @@ export interface Compared {
   got: string;
 }
 
-/** The document cannot be trusted: nothing of it is used. The message is a sentence for a person. */
+/** The document cannot be trusted: none of it is used. The message is a sentence for people. */
 export class TrustFault extends Error {
   override readonly name = 'TrustFault';
   readonly document: HostedDocument;

@@ -4,16 +4,16 @@ import { sha256Digest, sha256Matches } from '../../protocol/digest.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
 import { type HostedDocument, TrustFault } from './faults.ts';
 
-// From the bytes of a hosted file to its JSON document: digest, gzip, JSON, in this order. The first bytes say whether it is gzipped; its digest may be of the served or of the decompressed bytes.
+// From the bytes of a hosted file to its JSON: digest, gzip, JSON, in this order. The first bytes show a gzip; the digest may be of either form.
 
 export interface ServedFile {
   url: string;
   wire: Uint8Array;
-  /** They have the Content-Encoding gzip, which was put on for the way. */
+  /** They have the Content-Encoding gzip, which was added for transport. */
   isEncoded?: boolean;
 }
 
-/** How many bytes it will have when opened, as gzip claims at its end. The claim may be made up, and is that of the last part alone. */
+/** How many bytes it will have when opened, as the end of the gzip data claims. The claim may be made up, and covers only the last part. */
 export function claimedBytes({ wire, isEncoded }: ServedFile): number {
   if (!isEncoded && !isGzip(wire)) return wire.length;
   const end = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).subarray(-4);
@@ -25,13 +25,13 @@ export interface OpenOptions {
   digest?: string;
 }
 
-/** Nobody else can make what `openDocument` returns. */
+/** Only `openDocument` can make these values. */
 const opened = Symbol('opened');
 
 export interface OpenedDocument {
   readonly url: string;
   readonly document: JsonObject;
-  /** The declared digest that the bytes have. */
+  /** The declared digest, which matches the bytes. */
   readonly digest: string | undefined;
   readonly [opened]: true;
 }

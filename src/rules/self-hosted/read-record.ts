@@ -18,7 +18,7 @@ interface RecordReader {
 }
 
 export interface ReadRecord {
-  /** Where the record is: an address, or that of the manifest. */
+  /** The address of the record, or that of the manifest. */
   url: string;
   record: TrustedRecord;
   digests?: DigestsFile;
@@ -72,7 +72,7 @@ async function openListed(
   return inline ? openInline(url, inline) : reader.open('record', url, digest);
 }
 
-/** The file is no good, but the manifest may name another one. */
+/** The file is unusable, but the manifest may name another one. */
 function isOfAnother({ code }: TrustFault): boolean {
   return code === 'record-missing' || code === 'record-inactive';
 }

@@ -1,12 +1,12 @@
 import type { BaselineReference, ChangeReference, IndexEntry } from '../../protocol/signed-files.ts';
 
-// Which files a reader fetches to get from what it holds to what an entry announces (self-hosted spec: Endpoints, Cutover
-// rule; Versioning). Two ways lead there: the changes after the cursor, or the baseline and the changes after it.
+// Which files a reader fetches to get from its cursor to the announced version of an entry (self-hosted spec: Endpoints, Cutover rule; Versioning).
+// There are two ways: the changes after the cursor, or the baseline and the changes after it.
 //
-//   rollback   the entry, or the version that it announces, is behind the cursor: nothing of it is read
-//   nothing    the cursor is there; what changed, if anything, stands in the entry itself
+//   rollback   the entry, or its announced version, is behind the cursor: nothing of it is read
+//   nothing    the cursor is at that version; any change is in the entry itself
 //   changes    the first way
-//   baseline   the second, for whoever holds nothing, where the changes have a gap, or where they are large: more than a
+//   baseline   the second, for a reader that holds nothing, or if the changes have a gap or are large: more than a
 //              fraction of a baseline that is newer than the cursor
 //   gap        neither way leads to the announced version; `readable` is how far one of them does
 
@@ -18,11 +18,11 @@ export interface Cursor {
 }
 
 interface ReadingOptions {
-  /** How much of the size of the baseline the pending changes may have (CUTOVER_FRACTION). */
+  /** Maximum size of the pending changes, as a fraction of the baseline (CUTOVER_FRACTION). */
   cutoverFraction: number;
-  /** Sizes, by URL, of changes whose entry declares none and that have been fetched meanwhile. */
+  /** Sizes, by URL, of fetched changes whose entry declares none. */
   fetchedSizes?: ReadonlyMap<string, number>;
-  /** URLs of files that were fetched and are no good: they are treated as missing. */
+  /** URLs of files that were fetched and are unusable: they are treated as missing. */
   unreadable?: ReadonlySet<string>;
 }
 
@@ -71,7 +71,7 @@ export function planReading(
   return { kind: 'gap', announced, reached: best?.reached, readable: best?.reading ?? { kind: 'nothing' } };
 }
 
-/** The content version that an entry leads to; undefined for one that names no files, because it is retired. */
+/** The content version of an entry; undefined if the entry names no files, because it is retired. */
 export function announcedVersion({
   baseline,
   changes,
@@ -113,7 +113,7 @@ function readBaseline(entry: ReadableEntry, options: ReadingOptions): Way | unde
   return { reached, reading: { kind: 'baseline', baseline, changes } };
 }
 
-/** Changes that were superseded by a baseline are listed a while longer: only those that start where we are count. */
+/** Changes that a baseline superseded are still listed for a while: only those that start at our version count. */
 function followChanges(
   version: number,
   { changes }: ReadableEntry,
@@ -134,7 +134,7 @@ function followChanges(
   return { reached, changes: followed };
 }
 
-/** A baseline that is no newer than what is held saves none of the pending changes. */
+/** A baseline that is no newer than the cursor saves none of the pending changes. */
 function exceedsFraction(
   way: Way | undefined,
   { baseline }: ReadableEntry,

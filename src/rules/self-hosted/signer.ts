@@ -20,7 +20,7 @@ export interface HostingNode {
   keyNames?: ReadonlyMap<string, string>;
 }
 
-/** A manifest may name keys otherwise than the registry. Such a name counts if its key is in a registry record of the node, and no record has that name. */
+/** A manifest may rename keys of the registry. Such a name counts if a registry record of the node has its key, and no record has that name. */
 export function keyNamesOf(manifest: JsonObject, records: readonly ParticipantRecord[]): Map<string, string> {
   const named = records.filter(({ recordId }) => recordId !== '');
   const recordIds = new Map(named.map((record) => [rawKey(record.signingPublicKey), record.recordId]));
@@ -43,7 +43,7 @@ function rawKey(text: string | undefined): string | undefined {
 export type Keys = ReadonlyMap<string, KeyAnswer>;
 export type KeyAnswer = KeyLookup | { kind: 'unavailable'; reason: string };
 
-/** The record id of the key that a document claims, so that it can be looked up; undefined where it claims none. */
+/** The record id of the key that a document claims, for the lookup; undefined if it claims none. */
 export function claimedRecordId(document: JsonObject): string | undefined {
   return attempt(() => splitKeyId(claimedKeyOf(document)).recordId);
 }
@@ -78,7 +78,7 @@ export function namesNode(name: string, { identity, recordSubscriberId, registry
   return namesIdentity(name, identity, recordSubscriberId, registryName);
 }
 
-/** Deployed publishers also name a key as requests do: `subscriberId|recordId|ed25519`. */
+/** Deployed publishers also write keys as requests do: `subscriberId|recordId|ed25519`. */
 function splitKeyId(keyId: string): { subscriberId?: string; recordId: string } {
   const [subscriberId = '', recordId = '', algorithm, ...more] = keyId.split('|');
   return algorithm?.toLowerCase() === 'ed25519' && more.length === 0

@@ -17,7 +17,7 @@ const host = 'https://bpp.example.org';
 const limits = { maxEntries: 10, maxChanges: 10, maxMasters: 10 };
 const fault = (document: HostedDocument, code: string) => expect.objectContaining({ document, code });
 
-/** Knows one rule: what is of type Bad is wrong, and a Short misses something, unless it may be partial. */
+/** Has one rule: type Bad is wrong, and a Short lacks something, unless it may be partial. */
 const checker: Check = {
   check: ({ '@type': type }, { partial } = {}) =>
     type === 'Bad' || (type === 'Short' && !partial)
@@ -26,7 +26,7 @@ const checker: Check = {
 };
 const typed = (type: string) => ({ '@context': 'https://schema.example/context.jsonld', '@type': type });
 
-/** The file under an entry that declares exactly it, as if the node had meant it so. */
+/** The file under an entry that declares exactly this file, as if the node intended it. */
 function readBaseline(file: JsonObject, entryChanges: object = {}) {
   const baseline = reference(`${host}/1.json`, { version: 2 }, file);
   const entry = trustEntry(hosted.entry({ baseline, changes: [], ...entryChanges }), {

@@ -8,10 +8,10 @@ import { type HostingNode, type Keys, verifySigner } from './signer.ts';
 import type { TrustedEntry } from './trust-index.ts';
 import { wellFormed } from './trust-node.ts';
 
-// Baseline and change files (self-hosted spec: Discovery crawl order, 5). A file is trusted as a whole or not at all. Genuine: its bytes have the digest of the entry, it is signed with a key of the
-// node, and it is the file that the entry means. Trusted: its content is sound as well.
+// Baseline and change files (self-hosted spec: Discovery crawl order, 5). A file is trusted as a whole or not at all. Genuine: its bytes have the
+// digest of the entry, it is signed with a key of the node, and it is the file that the entry means. Trusted: its content is valid as well.
 
-/** Nobody else can make what these functions return. */
+/** Only these functions can make these values. */
 const genuine = Symbol('genuine');
 const trusted = Symbol('trusted');
 

@@ -6,17 +6,17 @@ import type { OpenedDocument } from './open-document.ts';
 import { claimedRecordId, type HostingNode, type Keys, namesNode, verifySigner } from './signer.ts';
 import { wellFormed } from './trust-node.ts';
 
-// The catalog index and its entries (self-hosted spec: Discovery crawl order, 4). Each entry is signed by itself, so a bad one is discarded with its files and the others still count.
+// The catalog index and its entries (self-hosted spec: Discovery crawl order, 4). Each entry is signed separately: a bad one does not affect the others.
 
 const trusted = Symbol('trusted');
 
 export interface TrustedIndex {
   readonly url: string;
-  /** Undefined where it announces none. */
+  /** Undefined if it announces none. */
   readonly nextUpdate: string | undefined;
-  /** As received, not judged yet. */
+  /** As received, not yet checked. */
   readonly entries: readonly unknown[];
-  /** Undefined where an index without a signature is allowed and this one has none. */
+  /** Undefined if an index without a signature is allowed and this one has none. */
   readonly signedBy: string | undefined;
   readonly [trusted]: 'index';
 }
@@ -88,7 +88,7 @@ export function trustEntries(
   for (const value of index.entries) {
     const catalogId = catalogIdOf(value);
     try {
-      // Which of them counts cannot be told: neither does.
+      // It is unknown which of them counts: so neither does.
       if (catalogId !== undefined && (listed.get(catalogId) ?? 0) > 1) {
         const message = `The index at ${index.url} lists ${catalogId} more than once.`;
         throw new TrustFault('entry', 'entry-twice', message);

@@ -12,7 +12,7 @@ import { type HostedDocument, TrustFault, type TrustFaultCode } from './faults.t
 import type { OpenedDocument } from './open-document.ts';
 import { type HostingNode, type Keys, namesNode, verifySigner } from './signer.ts';
 
-// The first two links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, signed with a key of the node, and the Subscriber record, bound to it by digest and signed likewise.
+// The first two links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, signed with a key of the node, and the Subscriber record, bound to it by digest and also signed.
 
 const trusted = Symbol('trusted');
 
@@ -26,9 +26,9 @@ export interface TrustedManifest {
 
 export interface TrustedRecord {
   readonly catalogIndexUrls: readonly string[];
-  /** Undefined for a bare record, which lives as long as the manifest that names it. */
+  /** Undefined for a bare record, which is valid as long as the manifest that names it. */
   readonly nextUpdate: string | undefined;
-  /** Undefined for a bare record, which only the manifest's digest binds. */
+  /** Undefined for a bare record: only the manifest's digest binds it. */
   readonly signedBy: string | undefined;
   readonly [trusted]: 'record';
 }
@@ -56,7 +56,7 @@ export function trustManifest(
   return { url, manifest, recordFiles: files, signedBy, [trusted]: 'manifest' };
 }
 
-/** The manifest with the digests of the document that it names, which count more than its own. */
+/** The manifest with the digests of the named document, which take precedence over its own. */
 export function trustDigests(
   { document, url }: OpenedDocument,
   { node, manifest, keys }: { node: HostingNode; manifest: TrustedManifest; keys: Keys },
@@ -82,7 +82,7 @@ export function trustDigests(
   return { manifest: { ...manifest, recordFiles: files }, digests: file };
 }
 
-/** Without a digest, nothing binds a hosted file to the manifest. An inline file is part of it. */
+/** Without a digest, nothing binds a hosted file to the manifest. An inline file is part of the manifest. */
 function requireDigests(url: string, files: readonly ListedFile[]): void {
   const unbound = files.find(({ inline, digest }) => inline === undefined && digest === undefined);
   if (unbound)
@@ -117,7 +117,7 @@ export function trustSubscriberRecord(
   return { catalogIndexUrls, nextUpdate, signedBy, [trusted]: 'record' };
 }
 
-/** A bare record is that of no registry. */
+/** A bare record belongs to no registry. */
 function isInactive(registry: Json | undefined): boolean {
   const state = isJsonObject(registry) ? registry.state : undefined;
   return typeof state === 'string' && state.toLowerCase() === 'inactive';
@@ -132,7 +132,7 @@ export function wellFormed<T>(kind: HostedDocument, url: string, parse: () => T)
   }
 }
 
-/** A manifest may list files of other registries; where none is named as ours usually is, any may be it. */
+/** A manifest may list files of other registries; if none has the usual name of ours, any may be it. */
 function recordFiles({ files }: ManifestOutline, { registryName }: HostingNode): ListedFile[] {
   const named = files.filter(({ registry }) => [subscriberRegistry, registryName].includes(registry));
   return named.length > 0 ? named : files;

@@ -1,6 +1,6 @@
 import { foldText } from './words.ts';
 
-/** Words that say little about what is looked for. They match like all others and only weigh less. Words that name things in another of these languages are left out ("fur", "hat", "pour"). */
+/** Words that say little about the search. They match like all others and only weigh less. Words that are nouns in another of these languages are left out ("fur", "hat", "pour"). */
 export const commonWords: ReadonlySet<string> = new Set(
   [
     `a am an and any are as at be been but by can could did do does find for from get give had has have he her his how i if in into

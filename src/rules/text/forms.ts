@@ -5,13 +5,13 @@ import { type Stems, stemsOf } from './stems.ts';
 import { findEdits, likenessOf } from './typing-errors.ts';
 import { isUnspaced } from './words.ts';
 
-// Which indexed words a word of a query stands for, and how much each counts beside the word itself. Decided: the word, its inflected forms and how it is written in another script always do. Only where
-// the index does not have the word itself, so do words that begin with it (the last word of a query, which may not be finished) and those that it may be misspelt of; where there is nothing of all that, its
-// two parts, if it is a compound of indexed words. Two neighbouring words of a query also stand for their compound.
+// Which indexed words a query word matches, and how much each counts relative to the word itself. Decided: the word, its inflected forms and its spelling in another script always match. If the index lacks
+// the word itself, longer words match that begin with it (for the last word of a query, which may be unfinished), and words that it may misspell. If there are none, the two parts match, if it is a compound
+// of indexed words. Two neighbouring words of a query also match their compound.
 
 export type Form = 'exact' | 'inflected' | 'other script' | 'joined' | 'part' | 'begun' | 'misspelt';
 
-/** As which form an indexed word is meant, and what it counts beside the word itself: at most 1. */
+/** The form in which an indexed word matches, and its weight relative to the word itself: at most 1. */
 export interface Meaning {
   form: Form;
   weight: number;
@@ -21,7 +21,7 @@ export interface TextWord {
   word: string;
   /** It may be the beginning of a word. */
   isLast: boolean;
-  /** The two neighbouring words that it is in one. */
+  /** The two neighbouring words that it joins. */
   joins?: readonly [string, string];
 }
 
@@ -37,12 +37,12 @@ export function textWords(words: readonly string[]): TextWord[] {
   return [...own, ...joined];
 }
 
-/** Letters of two words in one, of a word that may be a compound, and of each of its parts. */
+/** Minimum letters of two joined words, of a word that may be a compound, and of each of its parts. */
 const minJoined = 4;
 const minCompound = 6;
 const minPart = 3;
 
-/** Weight of a joined word beside its two parts: as much as inflected forms. */
+/** Weight of a joined word relative to its two parts: the same as inflected forms. */
 const joinedWeight = 0.9;
 
 /** Words that always match a word. */
@@ -64,7 +64,7 @@ export function nearForms({ word, joins }: TextWord, languages: readonly Languag
   };
 }
 
-/** Words that match a word if the index does not have it. */
+/** Words that match a word if the index lacks it. */
 export function farMeaning({ word, isLast }: TextWord, indexed: string): Meaning | undefined {
   if (isLast && word.length >= minBegun && indexed.startsWith(word) && !isUnspaced(word))
     return { form: 'begun', weight: (0.7 * word.length) / indexed.length };
@@ -74,12 +74,12 @@ export function farMeaning({ word, isLast }: TextWord, indexed: string): Meaning
     : undefined;
 }
 
-/** Letters that the last word has at least. */
+/** Minimum letters of the last word. */
 export const minBegun = 3;
 /** Of words with the same beginning, the shortest ones count, and of equally long ones the first. */
 export const maxBegun = 50;
 
-/** The indexed words that begin with a word, at most as many as count. */
+/** The indexed words that begin with a word, up to the maximum. */
 export function shortestFirst(words: readonly string[]): string[] {
   return [...words].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, maxBegun);
 }

@@ -2,7 +2,7 @@ import { commonWords } from './common-words.ts';
 import { type Form, type Meaning, partsOf, type TextWord } from './forms.ts';
 import type { WordWeights } from './word-weights.ts';
 
-/** How well a resource answers a text. Decided: any word may match; the rank is the sum of the rarity of the matched words. Other forms of a word count less (forms.ts). Undefined where no word matches. */
+/** How well a resource matches a text. Decided: any word may match; the rank is the sum of the rarity of the matched words. Other forms of a word count less (forms.ts). Undefined if no word matches. */
 export function rankOf(query: TextQuery, documents: readonly WordWeights[]): TextRank | undefined {
   let [rank, band] = [0, 0];
   for (const { variants, rarity } of query.words) {
@@ -19,7 +19,7 @@ export function rankOf(query: TextQuery, documents: readonly WordWeights[]): Tex
 
 export interface TextRank {
   rank: number;
-  /** The summed rarity of the query words that matched, half for those that did not match exactly: the same for all resources that have the same words. */
+  /** The summed rarity of the matched query words, half for inexact matches: the same for all resources that have the same words. */
   band: number;
 }
 
@@ -27,7 +27,7 @@ export function bandOf(rarity: number, isExact: boolean): number {
   return isExact ? rarity : rarity / 2;
 }
 
-/** Sums of doubles depend on their order in the last digits; equal ranks shall be equal. */
+/** The last digits of a sum of doubles depend on the order; equal ranks must be equal. */
 export function roundRank(rank: number): number {
   return Math.round(rank * rankPrecision) / rankPrecision;
 }
@@ -48,9 +48,9 @@ export function weighQuery(words: readonly QueryWord[], documentCount: number): 
     words: words.map(({ word, joins, matches }) => {
       const counted = isKnown(matches) ? matches.filter(({ form }) => isNear(form)) : matches;
       const together = counted.reduce((sum, { documents }) => sum + documents, 0);
-      // A rare form is not worth more than the word itself, nor a misspelling: they share their rarity.
+      // A rare form or misspelling is not worth more than the word itself: they share their rarity.
       const own = rarity(word, together, documentCount);
-      // Two words in one are worth both, however rarely they are written so. Words come before what joins them.
+      // A joined word is worth its two parts, however rare the joined spelling is. The parts come before it.
       const shared = joins?.reduce((sum, part) => sum + (rarities.get(part) ?? own), 0) ?? own;
       rarities.set(word, shared);
       return {
@@ -66,7 +66,7 @@ export function weighQuery(words: readonly QueryWord[], documentCount: number): 
   };
 }
 
-/** Whether the index has the word itself: then it stands for no other that begins with it, or that it may be misspelt of. */
+/** Whether the index has the word itself: then it matches no longer words and no misspellings. */
 export function isKnown(matches: QueryWord['matches']): boolean {
   return matches.some(({ form, documents }) => documents > 0 && form === 'exact');
 }
@@ -75,7 +75,7 @@ function isNear(form: Form): boolean {
   return form !== 'begun' && form !== 'misspelt';
 }
 
-/** A word that stands for nothing, but is a compound of indexed words, is asked for as these: those that the index has most of. */
+/** A word without matches that is a compound of indexed words is replaced by these: the most frequent ones. */
 export function splitCompounds(
   words: readonly QueryWord[],
   documentsOf: (word: string) => number,
@@ -94,20 +94,20 @@ export function splitCompounds(
 
 const partWeight = 0.8;
 
-/** The inverse document frequency of BM25. A common word counts as one that every second document has: in an index of mere names, "my" and "with" are rare. */
+/** The inverse document frequency of BM25. A common word counts as if half of the documents had it: in an index of only names, "my" and "with" are rare. */
 function rarity(queryWord: string, documents: number, documentCount: number): number {
   const count = Math.max(documents, documentCount);
   const frequency = commonWords.has(queryWord) ? Math.max(documents, count / 2) : documents;
   return Math.log(1 + (count - frequency + 0.5) / (frequency + 0.5));
 }
 
-/** The indexed words that a query looks for, rarest first: the order in which an index gathers what it ranks. */
+/** The indexed words of a query, rarest first: the order in which an index collects the candidates. */
 export function rarestFirst({ words }: TextQuery): WordVariant[] {
   const variants = words.flatMap((each) => each.variants);
   return variants.sort((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1));
 }
 
-/** The words with the variants that count most; those that no document has are left out. */
+/** The words with the variants of the highest weight; without those that no document has. */
 export function limitVariants({ words }: TextQuery, most: number): AskedWord[] {
   const weights = words.flatMap(({ variants }) => variants.map(({ weight }) => weight)).sort((a, b) => b - a);
   const least = weights[most] ?? 0;

@@ -10,7 +10,7 @@ export interface SearchedText {
   text: string;
 }
 
-/** Texts of the catalog alone: provider, resources and offers are separate documents. */
+/** Only texts of the catalog: provider, resources and offers are separate documents. */
 export function textsOfCatalog({ descriptor }: Pick<Catalog, 'descriptor'>): SearchedText[] {
   return textsOf({ descriptor });
 }

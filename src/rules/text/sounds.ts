@@ -2,18 +2,18 @@ import { createRequire } from 'node:module';
 import { LruCache } from '../../lru-cache.ts';
 import { findEditDistance } from './typing-errors.ts';
 
-// Words of the scripts of India and their spelling in Latin letters, which nobody has fixed: आटा is "atta", "aata" and "ata". Both get a key of how they sound, roughly: the consonants, and
-// whether the word begins with a vowel. A word is found by its key in the other script only: within a script, spelling tells words apart.
+// Words of the scripts of India and their spelling in Latin letters, which has no standard: आटा is "atta", "aata" and "ata". Both get a rough phonetic key: the consonants, and whether the
+// word begins with a vowel. A word is found by its key only in the other script: within a script, spelling distinguishes words.
 
 interface Sound {
   script: 'latin' | 'indic';
-  /** Words that may be the same have one in common. */
+  /** Words that may be equal share one. */
   keys: readonly string[];
-  /** Tells among those how close they are. */
+  /** Decides how close those words are. */
   spelling: string;
 }
 
-/** Undefined for what has neither script, and for words that are too short to be distinguished. */
+/** Undefined for other scripts, and for words too short to distinguish. */
 function soundOf(word: string): Sound | undefined {
   const known = kept.find(word);
   if (known !== undefined) return known ?? undefined;
@@ -43,7 +43,7 @@ function readSound(word: string): Sound | undefined {
 
 const minLetters = 3;
 
-/** Tamil writes voiced and unvoiced consonants alike, and the library takes all for voiced: தோசை is "dojai". A "d" is an "r" in keys. */
+/** Tamil writes voiced and unvoiced consonants alike, and the library treats all as voiced: தோசை is "dojai". A "d" is an "r" in keys. */
 function tamilKeys(key: string): string[] {
   let keys = [''];
   for (const letter of key)
@@ -52,10 +52,10 @@ function tamilKeys(key: string): string[] {
 }
 
 const tamilSounds: Record<string, string> = { b: 'bp', g: 'gk', j: 'jsc', r: 'rt' };
-/** Maximum of keys of one word: that is four consonants of two sounds. */
+/** Maximum of keys of one word: four consonants with two sounds each. */
 const maxKeys = 16;
 
-/** The blocks of Unicode, each up to the next, and how the library names their scripts. */
+/** The blocks of Unicode, each up to the next, and the library's names of their scripts. */
 const indicBlocks = [
   ['\u0900', '\u0980', 'devanagari'],
   ['\u0980', '\u0a00', 'bengali'],
@@ -72,7 +72,7 @@ function romanise(word: string, script: string): string {
   const { t } = createRequire(import.meta.url)('@indic-transliteration/sanscript') as {
     t(text: string, from: string, to: string): string;
   };
-  // A nasal vowel is written with a consonant in Latin letters.
+  // In Latin letters, a nasal vowel is written with a consonant.
   return t(word.replace(/\u0901/g, '\u0902'), script, 'iast')
     .replace(/c/g, 'ch')
     .replace(/jñ/g, 'gy')
@@ -80,7 +80,7 @@ function romanise(word: string, script: string): string {
     .replace(/[^a-z]/g, '');
 }
 
-/** Gives one spelling to sounds with several. */
+/** Normalizes sounds with several spellings. */
 function simplify(word: string): string {
   return word
     .replace(/chh?/g, 'c')
@@ -96,7 +96,7 @@ function simplify(word: string): string {
     .replace(/(.)\1+/g, '$1');
 }
 
-/** How close two words of different scripts are that may be the same, up to 1; undefined where they are not. */
+/** How close two words of different scripts are, up to 1; undefined if they are not the same. */
 export function likenessOfSounds(left: string, right: string): number | undefined {
   if (isLatin(left) === isLatin(right)) return undefined;
   const [a, b] = [soundOf(left), soundOf(right)];
@@ -111,7 +111,7 @@ function isLatin(word: string): boolean {
 
 const firstIndic = indicBlocks[0][0];
 
-/** The keys under which an index keeps a word, and those by which it is found. */
+/** The keys under which an index stores a word, and those that find it. */
 export function soundKeys(word: string): { index: string[]; query: string[] } {
   const sound = soundOf(word);
   if (!sound) return { index: [], query: [] };

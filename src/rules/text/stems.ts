@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { type Language, stemmers } from '../../languages.ts';
 
-// Inflected forms of a word: those that have the same stem. The plural and possessive s is taken off in any language; what else a stem is, the stemmers of
-// the languages say that a service is set up for (SEARCH_LANGUAGES). Each is loaded when it is first needed.
+// Inflected forms of a word: those with the same stem. The plural and possessive s is removed in any language; other stems come from the stemmers of
+// the service's languages (SEARCH_LANGUAGES). Each is loaded on demand.
 
 const require = createRequire(import.meta.url);
 
@@ -19,7 +19,7 @@ function stemmerOf(language: Language): Stemmer {
 }
 
 export interface Stems {
-  /** All of them begin with it; undefined where a word is too short to have any. */
+  /** All of them begin with it; undefined if a word is too short to have any. */
   beginning: string | undefined;
   /** No form is longer. */
   maxLength: number;
@@ -30,7 +30,7 @@ export function stemsOf(word: string, languages: readonly Language[]): Stems {
   const takers = [withoutPlural, ...languages.map(stemmerOf)];
   const stems = takers.map((stem) => stem(word));
   const shortest = Math.min(...stems.map(({ length }) => length));
-  // A stem may end otherwise than its words: "batteri" of "battery".
+  // A stem may end differently from its words: "batteri" of "battery".
   const beginning = word.slice(0, shortest > minBeginning ? shortest - 1 : shortest);
   const maxLength = word.length + maxSuffix;
   const isPossible = isOfLetters.test(word) && beginning.length >= minBeginning;
@@ -48,7 +48,7 @@ export function stemsOf(word: string, languages: readonly Language[]): Stems {
 
 const isOfLetters = /^[\p{L}\p{M}]+$/u;
 const minBeginning = 3;
-/** Letters that a form may have more than another. */
+/** Maximum difference in letters between two forms. */
 const maxSuffix = 4;
 
 function withoutPlural(word: string): string {

@@ -1,6 +1,6 @@
 import { isUnspaced } from './words.ts';
 
-/** By how many edits a query word stands for an indexed word. Decided: within edit distance 1 for query words of 3 to 5 letters, 2 for longer ones; words of letters alone: 50 is not 60. */
+/** By how many edits a query word differs from a matching indexed word. Decided: at most 1 for query words of 3 to 5 letters, 2 for longer ones; only words of letters: 50 is not 60. */
 export function findEdits(queryWord: string, indexedWord: string): number | undefined {
   if (queryWord === indexedWord) return 0;
   const edits = allowedEdits(queryWord);
@@ -16,7 +16,7 @@ function isOfLetters(word: string): boolean {
   return /^[\p{L}\p{M}]+$/u.test(word) && !isUnspaced(word);
 }
 
-/** The edit distance of two words where it is at most `most`, undefined where it is more. Two neighbouring letters swapped are one edit (optimal string alignment). */
+/** The edit distance of two words; undefined above `most`. Two neighbouring letters swapped are one edit (optimal string alignment). */
 export function findEditDistance(left: string, right: string, most: number): number | undefined {
   const [a, b] = [[...left], [...right]];
   if (Math.abs(a.length - b.length) > most) return undefined;
@@ -39,7 +39,7 @@ export function findEditDistance(left: string, right: string, most: number): num
   return distance <= most ? distance : undefined;
 }
 
-/** How much of two words is the same from the beginning and from the end, up to 1: where people mistype, most of a word stays. Of two letters swapped, one counts; one always does, so that a word that is found counts something. */
+/** The shared beginning and end of two words as a fraction, up to 1: a mistyped word is mostly the same. Of two letters swapped, one counts; one always does, so that a found word counts something. */
 export function likenessOf(left: string, right: string): number {
   const shortest = Math.min(left.length, right.length);
   let [start, end] = [0, 0];
@@ -50,17 +50,17 @@ export function likenessOf(left: string, right: string): number {
 }
 
 /**
- * Deletion neighbourhood: two words within n edits become equal by deleting up to n letters of each, and so do their beginnings of equal length. A query word that stands for an indexed word has one of these
- * keys in common with it (`queryKeys`); the distance itself decides afterwards.
+ * Deletion neighbourhood: two words within n edits become equal by deleting up to n letters of each, and so do their beginnings of equal length. A
+ * query word that matches an indexed word shares one of these keys with it (`queryKeys`); the distance itself decides afterwards.
  */
 export function indexKeys(word: string): Set<string> {
   const { length } = [...word];
   if (!isOfLetters(word) || length < 2) return new Set();
-  // Two edits reach words of four letters from those of six, one edit those of two letters from those of three.
+  // With two edits, words of six letters match those of four; with one edit, words of three letters match those of two.
   return deletions(word, length < 4 ? 1 : 2);
 }
 
-/** The keys to look up for a query word; none where only the word itself will do. */
+/** The keys to look up for a query word; none if only the word itself matches. */
 export function queryKeys(word: string): Set<string> {
   const edits = allowedEdits(word);
   return edits === 0 ? new Set() : deletions(word, edits);

@@ -3,8 +3,8 @@ import { type SearchedText, textsOf, textsOfCatalog } from './searched-texts.ts'
 import { indexedWords, type Tokenizer } from './words.ts';
 
 /**
- * The words of a document with what each counts, apart from its rarity: whole hundredths, at most 1 (BM25F with fixed usual lengths: a document must not depend on others). A name counts more than a
- * description, that more than an attribute; a resource's own texts more than those of its catalog, provider and offers.
+ * The words of a document with their weights, apart from their rarity: whole hundredths, at most 1 (BM25F with fixed usual lengths: a document must not depend on others). A name counts more than a
+ * description, which counts more than an attribute; a resource's own texts more than those of its catalog, provider and offers.
  */
 export type WordWeights = ReadonlyMap<string, number>;
 
@@ -33,18 +33,18 @@ const fields = {
   description: { weight: 3, usualLength: 12 },
   attribute: { weight: 1, usualLength: 40 },
 };
-/** How much the length decides: 0 not at all, 1 wholly. */
+/** How much the length matters: 0 not at all, 1 fully. */
 const lengthShare = 0.5;
-/** A word that counts so much reaches half of what any can. */
+/** The weight that reaches half of the maximum. */
 const half = 1.2;
 
-/** No description has more; what has is no text for people, and would cost the index more than all others. */
+/** No real description has more; a longer text is not for people, and would cost the index more than all others. */
 const maxWords = 10_000;
 
 function weigh(texts: readonly SearchedText[], levelPercent: number, tokenize: Tokenize): WordWeights {
   const weights = weighInOrder(texts, levelPercent, tokenize);
   if (weights.size < maxWords) return weights;
-  // Which words are left out must not depend on the order of a document's members, which the database does not keep.
+  // Which words are omitted must not depend on the order of a document's members, which the database does not preserve.
   const sorted = [...texts].sort((a, b) => rankOf(a) - rankOf(b) || (a.text < b.text ? -1 : 1));
   return weighInOrder(sorted, levelPercent, tokenize);
 }

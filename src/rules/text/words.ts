@@ -1,14 +1,14 @@
 import { LruCache } from '../../lru-cache.ts';
 
 export interface Tokenizer {
-  /** A word as often as it stands there. */
+  /** A word as often as it occurs. */
   index(text: string): readonly string[];
   query(text: string): string[];
 }
 
 /**
- * The words of a text in any language. Decided: runs of letters, digits and their marks, in one case and without accents. No stop words: a word that is everywhere weighs nothing (rank.ts).
- * Scripts without spaces are cut into overlapping pairs of characters; Chinese characters are indexed singly as well.
+ * The words of a text in any language. Decided: runs of letters, digits and their marks, in one case and without accents. No stop words: a word that occurs everywhere weighs nothing
+ * (rank.ts). Scripts without spaces are cut into overlapping pairs of characters; Chinese characters are also indexed singly.
  */
 export function indexedWords(text: string): readonly string[] {
   if (text.length > maxKeptLength) return wordsOf(beginningOf(text, maxTextLength), 'index');
@@ -39,10 +39,10 @@ function beginningOf(text: string, maxLength: number): string {
 const maxTextLength = 250_000;
 const maxQueryLength = 10_000;
 const maxQueryWords = 100;
-/** Longer ones are no words: keys, encoded data. */
+/** Longer ones are not words but keys or encoded data. */
 const maxWordLength = 64;
 
-/** One case, one form, no accents; what marks vowels in the scripts of India and of South East Asia stays. */
+/** One case, one form, no accents; vowel signs of the scripts of India and of South East Asia stay. */
 export function foldText(text: string): string {
   if (isAscii.test(text)) return text.toLowerCase();
   return text
@@ -54,7 +54,7 @@ export function foldText(text: string): string {
     .normalize('NFC');
 }
 
-/** Letters that Unicode does not take apart. */
+/** Letters that Unicode does not decompose. */
 const plainLetters: Record<string, string> = {
   ß: 'ss',
   ς: 'σ',
@@ -69,7 +69,7 @@ const plainLetters: Record<string, string> = {
   œ: 'oe',
 };
 
-/** Accents of European scripts, points of Hebrew and Arabic, and what only says where a line may break or letters join. */
+/** Accents of European scripts, points of Hebrew and Arabic, and characters that only mark line breaks or joined letters. */
 const accents =
   /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u200b-\u200d\u2060]|\ufe0f/gu;
 
@@ -91,10 +91,10 @@ function wordsOf(text: string, use: Use): string[] {
 const maxParts = 3;
 const hyphens = /[-\u2010\u2011]/;
 const compounds = /[\p{L}\p{N}\p{M}]+(?:[-\u2010\u2011][\p{L}\p{N}\p{M}]+)*/gu;
-/** The same, many times as fast. */
+/** The same, many times faster. */
 const asciiCompounds = /[a-z0-9]+(?:-[a-z0-9]+)*/g;
 
-/** The s of "children's" and the l of "l'eau" are no words. */
+/** The s of "children's" and the l of "l'eau" are not words. */
 function withoutElisions(text: string): string {
   if (!/['’]/.test(text)) return text;
   return text
@@ -116,7 +116,7 @@ function spacedWords(word: string): string[] {
   return number && unit && (units.has(unit) || !isAscii.test(unit)) ? [word, number, unit] : [word];
 }
 
-/** Names of models have Latin letters: what else stands after a number is a unit, or a word. */
+/** Names of models have Latin letters: other letters after a number are a unit or a word. */
 const units: ReadonlySet<string> = new Set(
   `w kw mw wh kwh mwh v kv a ma ah mah hz khz mhz ghz b kb mb gb tb mbps gbps mm cm dm m km in inch ft mg g gm gms kg lb lbs oz ml cl dl l ltr
    s ms sec min h hr hrs pc pcs px mp dpi fps rpm db lm btu`.split(/\s+/),
