@@ -15,7 +15,7 @@ export const Acknowledgement = titled('Acknowledgement', {
 });
 export type Acknowledgement = Static<typeof Acknowledgement>;
 
-/** With an error, something was received and is not processed (202), which is no failure. */
+/** With an error, the message was received and is not processed (202), which is no failure. */
 export function ack(messageId: string, error?: ProtocolError): Acknowledgement {
   return { message: { status: 'ACK', messageId, ...(error && { error: errorBody(error) }) } };
 }

@@ -21,7 +21,7 @@ export interface Action extends Endpoint {
   check?(message: object): void;
   query?: TObject;
   answer: TSchema;
-  /** The `context.action` of that answer, where it has a context. */
+  /** The `context.action` of that answer, if it has a context. */
   answerAction?: string;
   /** Whether an accepted request is remembered, so that a repeat gets the same answer. */
   remembered: boolean;

@@ -1,13 +1,13 @@
 /**
- * Ajv as we use it: JSON Schema 2020-12, formats asserted, and three keywords of our own, which are annotations to other readers of an OpenAPI document: `x-geojson` and `x-enum-any-case` (keywords.ts),
- * and `x-error-code`, the code of any fault in this value.
+ * Ajv with our settings: JSON Schema 2020-12, formats asserted, and three additional keywords, which are annotations to other readers of an OpenAPI
+ * document: `x-geojson` and `x-enum-any-case` (keywords.ts), and `x-error-code`, the code of any fault in this value.
  */
 import { createRequire } from 'node:module';
 import type { Ajv2020, CodeOptions } from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';
 import { checkGeometry, formats, isOneOfAnyCase } from './keywords.ts';
 
-/** `everyFault` goes on after the first fault; `code` is for the build, which writes down what Ajv compiles. */
+/** `everyFault` continues after the first fault; `code` is for the build, which writes the compiled validators to a file. */
 export function createAjv(options: { everyFault: boolean; code?: CodeOptions }): Ajv2020 {
   const { Ajv, addFormats } = loadAjv();
   const ajv = new Ajv({

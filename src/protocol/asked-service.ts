@@ -1,12 +1,12 @@
 import type { ParticipantRecord } from './registry-record.ts';
 
 export interface AskedService {
-  /** `namespace/registry`; undefined where only the address is known. */
+  /** `namespace/registry`; undefined if only the address is known. */
   identity?: string;
   url: string;
 }
 
-/** Whether a signer is the service that was asked: the named one; of an address alone, a participant that the registry has at its origin. */
+/** Whether a signer is the requested service: the named one, or, for an address, a participant that the registry has at its origin. */
 export function isAskedService(
   { identity, url }: AskedService,
   signer: string,

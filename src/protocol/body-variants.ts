@@ -1,15 +1,15 @@
 import { attempt } from '../attempt.ts';
 import { bodyDigest } from './digest.ts';
 
-// The usual changes of a body between signing and verifying: a program parses and writes it again, or an editor changes its line ends.
+// The usual changes of a body between signing and verifying: a program parses and rewrites it, or an editor changes its line ends.
 
 export interface BodyVariant {
   digest: string;
-  /** Description of the change from the signed body to this one; none: it is the signed body. */
+  /** Description of the change from the signed body to this one; none for the signed body. */
   change?: string;
 }
 
-/** The digest of a body and of its variants, the body itself first, each digest once. One variant at a time is in memory. */
+/** The digest of a body and of its variants, the body itself first, each digest once. Memory holds one variant at a time. */
 export function digestVariants(body: string): BodyVariant[] {
   const changes = new Map<string, string | undefined>();
   for (const [text, change] of variantsOf(body)) {
@@ -19,14 +19,14 @@ export function digestVariants(body: string): BodyVariant[] {
   return Array.from(changes, ([digest, change]) => ({ digest, ...(change !== undefined && { change }) }));
 }
 
-/** JSON.stringify is recursive: a body nested deeper than this is not written again. */
+/** JSON.stringify is recursive: a more deeply nested body is not rewritten. */
 const maxDepth = 1000;
 const maxSortedDepth = 100;
 /** Indentation multiplies the size of a nested body: 1 MiB of brackets may become gigabytes. */
 const maxIndentationBytes = 16 * 1024 * 1024;
 const widestIndent = 4;
 
-/** Each with what was done to the signed one to make `body` of it. */
+/** Each with the change that turned the signed body into `body`. */
 function* variantsOf(body: string): Generator<[string, string | undefined]> {
   yield [body, undefined];
   yield [body.replace(/\r?\n$/, ''), 'a line end was added at its end'];
@@ -48,7 +48,7 @@ function* variantsOf(body: string): Generator<[string, string | undefined]> {
     yield [indented, 'it was written again without its indentation'];
     yield [`${indented}\n`, 'it was written again without its indentation'];
   }
-  // As Python's json.dumps writes it.
+  // The output of Python's json.dumps.
   yield [spaceOut(compact), 'it was written again without the spaces after commas and colons'];
   yield [escapeNonAscii(compact), 'its \\u escapes were written as characters'];
   yield [JSON.stringify(sortMembers(value)), 'its members were put into another order'];
@@ -58,7 +58,7 @@ function parse(body: string): unknown {
   return attempt(() => JSON.parse(body));
 }
 
-/** How deep brackets are nested, and how many indents the lines of an indented form have in all. For JSON alone: a string without an end would make the expression slow. */
+/** The nesting depth of brackets, and the total number of indents in an indented form. Only for JSON: a string without an end would make the expression slow. */
 function measureNesting(body: string): { depth: number; indents: number } {
   let [level, depth, indents] = [0, 0, 0];
   for (const [token] of body.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},]/g)) {
@@ -79,7 +79,7 @@ function escapeNonAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Deeper than the limit, a value is left as it is. */
+/** Values below the depth limit stay as they are. */
 function sortMembers(value: unknown, depth = 0): unknown {
   if (depth >= maxSortedDepth || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => sortMembers(item, depth + 1));

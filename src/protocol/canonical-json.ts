@@ -1,14 +1,14 @@
 import canonicalize from 'canonicalize';
 import type { Json, JsonObject } from './json.ts';
 
-/** The JSON Canonicalization Scheme (RFC 8785): one text for one JSON value, which is what signed files sign. */
+/** The JSON Canonicalization Scheme (RFC 8785): one text for one JSON value. Signed files sign this text. */
 export function canonicalJson(value: Json): string {
   const text = quickCanonicalJson(value) ?? canonicalize(value);
   if (text === undefined) throw new TypeError('only JSON values have a canonical form');
   return text;
 }
 
-/** JSON.stringify writes numbers and strings as RFC 8785 asks, and members in their own order: for an ordered value it is enough, and several times as fast. Undefined where it would write otherwise. */
+/** JSON.stringify writes numbers and strings as RFC 8785 requires, and members in their order: enough for an ordered value, and several times faster. Undefined otherwise. */
 function quickCanonicalJson(value: Json): string | undefined {
   const ordered = inOrder(value);
   const text = ordered === unorderable ? undefined : JSON.stringify(ordered);
@@ -18,7 +18,7 @@ function quickCanonicalJson(value: Json): string | undefined {
 
 const unorderable = Symbol('unorderable');
 
-/** The value itself where its members are in order all through, otherwise a copy. */
+/** The value itself if its members are in order at every level, otherwise a copy. */
 function inOrder(value: Json): Json | typeof unorderable {
   if (typeof value === 'number' && !Number.isFinite(value)) return unorderable;
   if (typeof value !== 'object' || value === null) return value;
@@ -57,7 +57,7 @@ interface Order {
   isGiven: boolean;
 }
 
-/** The thousands of objects in a catalog have a handful of lists of names: the last few are remembered by their first name. Names come from strangers, so that memory is bounded. */
+/** The thousands of objects in a catalog have a handful of lists of names: the last few are remembered by their first name. Names come from strangers, so this memory is bounded. */
 const knownOrders = new Map<string, Order[]>();
 const maxBeginnings = 1000;
 const maxOrdersOfBeginning = 8;
@@ -112,12 +112,12 @@ export interface CanonicalForm {
 
 export const jcsForm: CanonicalForm = { write: canonicalJson, sortNames: (names) => names.sort() };
 
-/** The form of `goCanonicalJson` for what we write ourselves: there is no `-0` in it, because JSON.stringify writes 0. */
+/** The form of `goCanonicalJson` for our own documents: they contain no `-0`, because JSON.stringify writes 0. */
 export const goForm: CanonicalForm = { write: (value) => writeAsGo(value, '0'), sortNames: sortByBytes };
 
 /**
- * The form of one deployed publisher, which writes with Go's `encoding/json`. It differs from RFC 8785 in three ways: `&`, `<`, `>`, U+2028 and U+2029 are escaped, names are sorted by their UTF-8 bytes,
- * and `-0` keeps its sign.
+ * The form of one deployed publisher, which uses Go's `encoding/json`. It differs from RFC 8785 in three ways: `&`, `<`, `>`, U+2028 and U+2029 are
+ * escaped, names are sorted by their UTF-8 bytes, and `-0` keeps its sign.
  */
 export function goCanonicalJson(value: Json): string {
   return writeAsGo(value, '-0');
@@ -133,7 +133,7 @@ function writeAsGo(value: Json, negativeZero: string): string {
   return `{${members.join(',')}}`;
 }
 
-/** By UTF-8 bytes, which is by code points: another order than that of the language only from the surrogates on. */
+/** By UTF-8 bytes, that is, by code points: differs from JavaScript's order only from the surrogates on. */
 function sortByBytes(names: string[]): string[] {
   if (!names.some((name) => /[\ud800-\uffff]/.test(name))) return names.sort();
   return names.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));

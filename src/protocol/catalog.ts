@@ -1,10 +1,10 @@
-/** The catalog and its parts (catalog spec: Resources and their fields). Only the Catalog itself is closed, in requests; `ReceivedCatalog`, of callbacks and files, is open as well. */
+/** The catalog and its parts (catalog spec: Resources and their fields). Only the Catalog itself is closed, in requests; `ReceivedCatalog`, for callbacks and files, is also open. */
 
 import { Geometry } from './geojson.ts';
 import { closed, Id, titled } from './shapes.ts';
 import { type Static, type TObjectOptions, Type } from './type.ts';
 
-/** Both together are what a catalog is searched by; their lengths are our limit, the specification names none. */
+/** Catalogs are searched by both together; the limits of their lengths are ours, the specification has none. */
 const SchemaContext = Type.String({
   format: 'uri',
   maxLength: 2048,
@@ -31,7 +31,7 @@ export const Attributes = Type.Unsafe<TypedAttributes>(
 export type Attributes = Static<typeof Attributes>;
 type TypedAttributes = { '@context': string; '@type': string; [member: string]: unknown };
 
-/** The specification asks no @context of a provider's attributes; who names one of the two must name both. */
+/** The specification requires no @context of a provider's attributes; if one of the two is present, both must be. */
 const ProviderAttributes = Type.Unsafe<Partial<TypedAttributes>>(
   Type.Object(
     { '@context': Type.Optional(SchemaContext), '@type': Type.Optional(SchemaTypeName) },
@@ -109,7 +109,7 @@ export const Provider = titled('Provider', {
 });
 export type Provider = Static<typeof Provider>;
 
-/** An offer may name its provider by id alone: the provider is described where the catalog has it. */
+/** An offer may name its provider only by id: the catalog describes the provider. */
 export const OfferProvider = titled('OfferProvider', {
   id: Id,
   descriptor: Type.Optional(Descriptor),
@@ -126,7 +126,7 @@ export type Resource = Static<typeof Resource>;
 
 const Consideration = titled('Consideration', { id: Id, considerationAttributes: Type.Optional(Attributes) });
 
-/** The specification shows no structure of add-ons. */
+/** The specification does not define the structure of add-ons. */
 const AddOn = Type.Unsafe<Record<string, unknown>>(
   Type.Object(
     {},

@@ -1,11 +1,11 @@
-/** Validators of schemas: those that the build has compiled, and for any other schema one that is compiled on first use. The client package replaces this module: Ajv is no part of it (adr/0015). */
+/** Validators of schemas: compiled by the build, or, for any other schema, on first use. The client package replaces this module, because it does not contain Ajv (adr/0015). */
 import { hash } from 'node:crypto';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { createAjv } from './ajv.ts';
 import { precompiled } from './precompiled.ts';
 import type { TSchema } from './type.ts';
 
-/** `firstFault` stops there; `everyFault` has no bound. */
+/** `firstFault` stops there; `everyFault` has no limit. */
 type FaultMode = 'firstFault' | 'everyFault';
 
 export function compiled(schema: TSchema, mode: FaultMode): ValidateFunction {
@@ -21,7 +21,7 @@ const validators: Record<FaultMode, WeakMap<TSchema, ValidateFunction>> = {
   everyFault: new WeakMap(),
 };
 
-/** By its text: a validator of an older build is never taken for a schema that has changed since. */
+/** By its text, so a validator of an older build is never used for a schema that has changed since. */
 export function digestOf(schema: TSchema): string {
   return hash('sha256', JSON.stringify(schema));
 }
@@ -31,5 +31,5 @@ function compile(schema: TSchema, mode: FaultMode): ValidateFunction {
   return instances[mode].compile(schema);
 }
 
-/** Two instances, each made on first use; an instance keeps what it compiled for as long as it lives. */
+/** Two instances, each made on first use; an instance keeps its compiled schemas for its lifetime. */
 const instances: Partial<Record<FaultMode, Ajv2020>> = {};

@@ -1,4 +1,4 @@
-/** The `context` of every request and callback (catalog spec: Context), and the contexts that answer it. Unknown members are kept and ignored. A known member with a bad value is CTX_INVALID_FIELD. */
+/** The `context` of requests and callbacks (catalog spec: Context), and of answers. Unknown members are kept and ignored. Invalid values are CTX_INVALID_FIELD. */
 
 import { protocolVersion } from './endpoints.ts';
 import { DateTime, NetworkId, oneOfTexts, titled } from './shapes.ts';

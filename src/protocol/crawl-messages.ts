@@ -1,4 +1,4 @@
-/** The crawl log for the nodes that a discovery service crawls, and their hints (self-hosted spec: Errors, "a DS's own crawl log is where they appear"; Events, "an optional out-of-band change signal"). */
+/** The crawl log and the hints of the nodes that a discovery service crawls (self-hosted spec: Errors, "a DS's own crawl log is where they appear"; Events, "an optional out-of-band change signal"). */
 
 import { closedTitled, DateTime, Limit, Offset, Pagination, titled } from './shapes.ts';
 import { type Static, Type } from './type.ts';

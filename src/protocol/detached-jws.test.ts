@@ -9,14 +9,14 @@ const privateKey = privateKeyFromSeed(generateSeed());
 const publicKey = parsePublicKey(publicKeyOf(privateKey));
 const payload = Buffer.from('{"a":"€ . .."}');
 
-/** A JWS with any header, signed as RFC 7797 says. */
+/** A JWS with any header, signed according to RFC 7797. */
 function jwsWith(header: string): string {
   const encoded = Buffer.from(header).toString('base64url');
   const signature = sign(null, Buffer.concat([Buffer.from(`${encoded}.`), payload]), privateKey);
   return `${encoded}..${signature.toString('base64url')}`;
 }
 
-/** Whether it has no form to be verified in, or does not hold. */
+/** Whether it has no verifiable form, or is invalid. */
 function isRefused(text: string, bytes: Uint8Array = payload, key = publicKey): boolean {
   try {
     return !jwsHolds(parseJws(text), bytes, key);

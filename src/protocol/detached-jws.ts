@@ -5,15 +5,15 @@ import { ProtocolError } from './errors.ts';
 import { isJsonObject, type Json, parseJson } from './json.ts';
 
 /**
- * A detached JSON Web Signature with unencoded payload (RFC 7515 appendix F, RFC 7797): `<header>..<signature>`. We sign everything so, because the self-hosted spec leaves the encoding open.
- * `kid` names the registry record of the key; in a `proof` the key is named beside it.
+ * A detached JSON Web Signature with unencoded payload (RFC 7515 appendix F, RFC 7797): `<header>..<signature>`. We use it for all signatures,
+ * because the self-hosted spec leaves the encoding open. `kid` names the registry record of the key; in a `proof` another member names the key.
  */
 export function signJws(payload: Uint8Array, key: { privateKey: KeyObject; kid?: string }): string {
   const { input, write } = prepareJws([payload], key.kid);
   return write(sign(null, input, key.privateKey));
 }
 
-/** The bytes to be signed, and the text that their signature makes, for who signs them elsewhere or has them in parts. */
+/** The bytes to sign, and the text made from their signature, for callers that sign elsewhere or have the bytes in parts. */
 export function prepareJws(
   payload: readonly Uint8Array[],
   kid?: string,
@@ -39,7 +39,7 @@ export function jwsHolds(jws: DetachedJws, payload: Uint8Array, publicKey: KeyOb
   return verify(null, signingInput(jws.encodedHeader, [payload]), publicKey, jws.signature);
 }
 
-/** The header decides how the rest is read, so only one header passes, its members in any order: an unknown member could change the meaning of the signature. */
+/** Accepts only one header, its members in any order, because it decides how the rest is read: an unknown member could change the meaning. */
 function parseHeader(encoded: string): string | undefined {
   const header = findHeader(encoded);
   const { alg, b64, crit, kid, ...unknown } = isJsonObject(header) ? header : {};

@@ -3,7 +3,7 @@ import { findBase64 } from './base64.ts';
 import type { WireProfile } from './signed-document.ts';
 
 const bodyDigestLabel = 'BLAKE-512=';
-/** The same hash under the name that some peers give it. Read, never written. */
+/** Some peers use this label for the same hash. Accepted, never written. */
 const otherBodyDigestLabel = 'BLAKE2b-512=';
 
 /** The `digest` of a request signature and of `context.requestDigest` (catalog spec: Authentication, Context). */
@@ -13,7 +13,7 @@ export function bodyDigest(body: Uint8Array): string {
 
 export interface BodyDigest {
   update(bytes: Uint8Array | string): void;
-  /** One that goes on from here by itself: bodies that begin alike need only one look at their beginning. */
+  /** A digest that continues separately from here: bodies with the same beginning digest it only once. */
   copy(): BodyDigest;
   digest(): string;
 }
@@ -26,7 +26,7 @@ export function createBodyDigest(hashing = createHash('blake2b512')): BodyDigest
   };
 }
 
-/** A digest that somebody else wrote, in the spelling of `bodyDigest`; undefined where it is none. */
+/** A foreign digest in the spelling of `bodyDigest`; undefined if it is none. */
 export function findBodyDigest(text: string): string | undefined {
   const label = [bodyDigestLabel, otherBodyDigestLabel].find((known) => text.startsWith(known));
   if (label === undefined) return undefined;
@@ -48,7 +48,7 @@ export function labelSha256(hex: string, profile: WireProfile): string {
   return `${profile === 'nfh014' ? 'sha-256' : 'sha256'}:${hex}`;
 }
 
-/** Deployed publishers also write `sha-256:` and upper-case digits; both name the same bytes. */
+/** Deployed publishers also write `sha-256:` and upper-case digits; both mean the same bytes. */
 export function sha256Matches(declared: string, bytes: Uint8Array): boolean {
   return declared.toLowerCase().replace(/^sha-256:/, 'sha256:') === sha256Digest(bytes);
 }

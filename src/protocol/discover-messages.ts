@@ -1,4 +1,4 @@
-/** discover and on_discover (catalog spec: POST /discover, POST /on_discover): the schema, and what the parts of an intent must have in common. */
+/** discover and on_discover (catalog spec: POST /discover, POST /on_discover): the schema, and constraints between the parts of an intent. */
 
 import { ReceivedCatalog } from './catalog.ts';
 import { Context, envelope, openEnvelope } from './context.ts';
@@ -121,7 +121,7 @@ export type OnDiscoverMessage = Static<typeof OnDiscoverMessage>;
 
 export const OnDiscoverCallback = openEnvelope('OnDiscoverCallback', Context, OnDiscoverMessage);
 
-/** How the message of BIZ_NO_RESULTS_FOUND begins; what came close follows. */
+/** The beginning of the message of BIZ_NO_RESULTS_FOUND; the near misses follow. */
 export const nothingMatches = 'Nothing matches the intent.';
 
 export interface SpatialConstraint {
@@ -129,7 +129,7 @@ export interface SpatialConstraint {
   quantifier: SpatialQuantifier;
   targets: string[];
   geometry: Geometry;
-  /** Set for S_DWITHIN and for no other. */
+  /** Only set for S_DWITHIN. */
   distanceMeters?: number;
 }
 
@@ -144,7 +144,7 @@ export function checkDiscoverMessage({ intent }: DiscoverMessage): void {
   spatialConstraints(intent);
 }
 
-/** Reads the spatial entries of an intent; throws where operator and distance do not come together. */
+/** Reads the spatial entries of an intent; throws if operator and distance do not match. */
 export function spatialConstraints(intent: Intent): SpatialConstraint[] {
   return (intent.spatial ?? []).map((entry, index) => {
     const operator = spatialOperator(entry, index);
@@ -174,7 +174,7 @@ function fault(code: ErrorCode, at: Segments, problem: string): ProtocolError {
   return faultAt(code, ['message', 'intent', ...at], problem);
 }
 
-/** Header of the acknowledgement and the callback with the number of resources that were sent: says that an answer was cut where the request did not page, because no member could. */
+/** Header of the acknowledgement and the callback with the number of resources in a truncated answer. If the request did not page, no member could carry it. */
 export const truncatedHeader = 'signpost-truncated';
 
 export function truncatedHeaders(resources: number | null | undefined): Record<string, string> {

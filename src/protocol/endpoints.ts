@@ -1,4 +1,4 @@
-/** The endpoints of the protocol (catalog spec: Endpoints), and one of ours. `actions.ts` adds the schemas, which take a fifth of a second to load: a command that only sends does without. */
+/** The endpoints of the protocol (catalog spec: Endpoints), and one of ours. `actions.ts` adds the schemas, which take a fifth of a second to load: a command that only sends needs none. */
 export interface Endpoint {
   name: string;
   method: 'POST' | 'GET' | 'DELETE';
@@ -9,10 +9,10 @@ export interface Endpoint {
   callback?: string;
 }
 
-/** The only version there is (catalog spec: Versioning). */
+/** The only existing version (catalog spec: Versioning). */
 export const protocolVersion = '2.0.0';
 
-/** A POST, whose path is the name of its action. */
+/** A POST whose path is the name of its action. */
 const post = <N extends string, K extends Endpoint['kind'], const R extends object = object>(
   kind: K,
   name: N,
@@ -36,8 +36,8 @@ export const endpoints = {
   crawlLog: { name: 'crawl-log', method: 'GET', path: '/crawl-log', kind: 'request' },
 } as const satisfies Record<string, Endpoint>;
 
-/** Messages to a participant: the answers to its requests, and catalogs that it subscribed to. */
+/** Messages to a participant: the answers to its requests, and the catalogs of its subscriptions. */
 export const receivedActions = ['onPublish', 'onPull', 'onDiscover', 'push'] as const;
 
-/** Where a host has its manifest, below its root (self-hosted spec: Endpoints); both are the same. */
+/** The paths of a host's manifest, below its root (self-hosted spec: Endpoints); both have the same content. */
 export const manifestPaths = ['.well-known/dedi.index.json', '.well-known/dedi.json'] as const;

@@ -176,7 +176,7 @@ describe('the context', () => {
 });
 
 describe('of several faults', () => {
-  // Each row is repaired into the next one: the first fault of the list is the one that answers.
+  // Each row is repaired to give the next one: the answer has the first fault of the list.
   const faults: [Segments, unknown, string][] = [
     [['context', 'transactionId'], undefined, 'CTX_MISSING_FIELD'],
     [['context', 'timestamp'], 'yesterday', 'CTX_INVALID_FIELD'],

@@ -1,6 +1,6 @@
 /**
- * How a request is read (catalog spec: Context, Errors). The first fault answers, in this order: JSON, missing context fields, bad context values, action, version, ttl, the rest of the envelope, the schema
- * of the message, and what its parts must have in common.
+ * How a request is parsed (catalog spec: Context, Errors). The answer has the first fault, in this order: JSON, missing context fields, bad context
+ * values, action, version, ttl, the rest of the envelope, the schema of the message, and constraints between its parts.
  */
 
 import type { Action } from './actions.ts';
@@ -36,7 +36,7 @@ export function parseEnvelope<A extends Action>(body: unknown, action: A, now: D
   return { context, message } as EnvelopeOf<A>;
 }
 
-/** Sample payloads of the network have this for the caller's own address, and are sent as they are: it counts as left out. */
+/** Sample payloads of the network have this text for the caller's own address and are sent unchanged: it counts as omitted. */
 const placeholder = 'PLACEHOLDER';
 
 function withoutPlaceholder(context: unknown, { kind, caller }: Action): unknown {
@@ -46,13 +46,13 @@ function withoutPlaceholder(context: unknown, { kind, caller }: Action): unknown
   return others;
 }
 
-/** So that the first message of an action is read as quickly as all others. */
+/** So that the first message of an action is parsed as fast as the others. */
 export function prepareToRead({ body, query }: Action): void {
   if (body) for (const schema of [body.properties.context, body.properties.message]) prepareValidator(schema);
   if (query) prepareValidator(query);
 }
 
-/** Query parameters are texts: numbers are read where the schema asks for one, and unknown parameters are ignored. */
+/** Query parameters are texts: a text is parsed as a number if the schema requires one, and unknown parameters are ignored. */
 export function parseQuery<S extends TObject>(schema: S, query: unknown): Static<S> {
   const entries = Object.entries(query as Record<string, unknown>).map(([name, value]) => [
     name,

@@ -1,10 +1,10 @@
-/** The canonical ErrorCode enumeration (catalog spec: Errors) with HTTP statuses, and the error class of the protocol layer: every fault that a peer can cause. Others are shown as "internal error" only. */
+/** The canonical ErrorCode enumeration (catalog spec: Errors) with HTTP statuses, and the protocol layer's error class: every fault that a peer can cause. Others show as "internal error". */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
   readonly code: ErrorCode;
-  /** The code's own status, except where the spec gives one code two of them (413 for an oversized body). */
+  /** The code's own status, except where the spec gives one code two statuses (413 for an oversized body). */
   readonly status: number;
-  /** JSONPath to the culprit, where there is one. */
+  /** JSONPath of the fault, if there is one. */
   readonly path?: string;
   /** For 429 and 503: when the caller may try again. */
   readonly retryAfterSeconds?: number;

@@ -1,6 +1,6 @@
 import type { Catalog } from './catalog.ts';
 
-// The parties of the examples, and the catalog that all of them are about.
+// The parties of the examples, and the catalog that all examples use.
 
 export const networkId = 'nfh.global/beckn-nodes';
 const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
@@ -68,5 +68,5 @@ export const catalog: Catalog = {
     },
   ],
 };
-/** A catalog as services pass it on: with the node that publishes it. */
+/** A catalog as services forward it: with the node that publishes it. */
 export const passedOn = { ...catalog, ...provider };

@@ -1,10 +1,10 @@
 import { type ErrorBody, type ErrorCode, errorBody, ProtocolError } from './errors.ts';
 import { jsonPath } from './json.ts';
 
-/** Where something stands in a document: member names and array indexes, from the root. */
+/** The path of a value in a document: member names and array indexes, from the root. */
 export type Segments = readonly (string | number)[];
 
-/** A member name may be as long as a body. Names that anybody gave on purpose are shorter than this. */
+/** A member name may be as long as a body. Sensible names are shorter than this. */
 const maxNameLength = 512;
 
 /** The error about one value: `message.catalogs[0].id is missing`, with its JSONPath, or the path of its parent if its name is too long. */
@@ -15,7 +15,7 @@ export function faultAt(code: ErrorCode, segments: Segments, problem: string): P
   return new ProtocolError(code, `${name} ${problem}`, { path });
 }
 
-/** The same as it is sent, with the code of what the catalog and its rules refuse unless another is given. */
+/** The same in the form that is sent, by default with the code of refusals by the catalog and its rules. */
 export function refusalAt(
   segments: Segments,
   problem: string,

@@ -6,8 +6,8 @@ import { parseEnvelope } from './envelope.ts';
 import { findFaults } from './validate.ts';
 
 /**
- * Payloads as nodes in the field send them, read at the moment that they name. Several are older than the
- * rules: what is wrong with them is known, and must be what we say.
+ * Payloads that nodes in the field send, read at the moment that they name. Several are older than the rules: their faults are known, and our answers
+ * must name them.
  */
 const folder = dataFile('catalogs');
 const accepted = 'accepted';

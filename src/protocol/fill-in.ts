@@ -6,7 +6,7 @@ interface Filled {
   context: JsonObject & Record<'messageId' | 'transactionId', string>;
 }
 
-/** The document with a context for this sending, by the identity that signs it. A callback keeps the messageId of its request; the transaction goes on if the file names one. */
+/** The document with a context for this request, by its signer's identity. A callback keeps its messageId; the transaction continues if the file names one. */
 export function fillIn<D extends { context?: unknown }>(
   document: D,
   { action, id, uri, now }: { action: Endpoint; id: string; uri: string; now: Date },
@@ -27,7 +27,7 @@ export function fillIn<D extends { context?: unknown }>(
   } as D & Filled;
 }
 
-/** Which pair of context members names the caller. Where the action needs none, one that stands there must still be ours. */
+/** Which pair of context members names the caller. If the action needs none, a given one must still be ours. */
 function sideOf(action: Endpoint, given: JsonObject): 'bap' | 'bpp' | undefined {
   if (action.caller || action.kind === 'callback') return action.caller;
   return (['bap', 'bpp'] as const).find((side) => `${side}Id` in given || `${side}Uri` in given);

@@ -1,6 +1,6 @@
 /**
- * GeoJSON geometries (RFC 7946): locations of providers, and the query geometry of discover. The keyword `x-geojson` checks what a schema cannot say, so that a fault is one sentence about one position
- * instead of seven failed alternatives.
+ * GeoJSON geometries (RFC 7946): locations of providers, and the query geometry of discover. The keyword `x-geojson` checks rules that a schema
+ * cannot express, so that a fault is one sentence about one position instead of seven failed alternatives.
  */
 
 import type { ErrorCode } from './errors.ts';

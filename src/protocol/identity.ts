@@ -1,6 +1,6 @@
 /**
- * A subscriberId is `namespace_id/registry_id` (catalog spec: Authentication) or a bare domain name. The identity, under which everything is kept, has both halves: a bare domain is in the network's
- * default registry.
+ * A subscriberId is `namespace_id/registry_id` (catalog spec: Authentication) or a bare domain name. The identity, the key of all records, has both
+ * halves: a bare domain is in the network's default registry.
  */
 export function identityOf(subscriberId: string, registryName: string): string {
   return subscriberId.includes('/') ? subscriberId : `${subscriberId}/${registryName}`;
@@ -18,12 +18,12 @@ export function isSubscriberId(text: string): boolean {
   return parts.length <= 2 && parts.every(isIdPart);
 }
 
-/** One segment of a lookup address: nothing in it can change the path that it is put into. */
+/** One segment of a lookup address: it cannot change the path that contains it. */
 export function isIdPart(text: string): boolean {
   return /^[A-Za-z0-9._:~-]{1,255}$/.test(text) && text !== '.' && text !== '..';
 }
 
-/** The path of a question to a DeDi registry. Names that no registry can hold have none, and are not asked for. */
+/** The path of a question to a DeDi registry. Names that no registry can hold have none, and are never requested. */
 export function findRegistryPath(
   question: 'lookup' | 'query',
   identity: string,
@@ -37,8 +37,8 @@ export function findRegistryPath(
 export type RegistryPath = `/${string}`;
 
 /**
- * Whether the caller in a request's context (bppId or bapId) is the identity that signed: by its subscriberId, or by the `subscriber_id` of its registry record where that is the namespace or a sub-domain
- * of it. A record alone proves nothing: anybody may write any name into their own.
+ * Whether the caller in a request's context (bppId or bapId) is the identity that signed: by its subscriberId, or by the `subscriber_id` of its
+ * registry record if that is the namespace or a sub-domain of it. A record alone proves nothing: anybody may write any name into theirs.
  */
 export function namesIdentity(
   contextId: string,

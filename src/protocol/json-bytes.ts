@@ -13,7 +13,7 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** The place after its closing quote, which is one with an even number of backslashes before it. */
+/** The position of its closing quote: one with an even number of backslashes before it. */
 export function endOfString(bytes: Buffer, quote: number): number {
   for (let at = quote; ; ) {
     at = bytes.indexOf(QUOTE, at + 1);
@@ -24,7 +24,7 @@ export function endOfString(bytes: Buffer, quote: number): number {
   }
 }
 
-/** The place of the comma or bracket that follows the value. */
+/** The position of the comma or bracket that follows the value. */
 export function endOfValue(bytes: Buffer, start: number): number {
   let depth = 0;
   let at = start;

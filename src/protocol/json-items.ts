@@ -11,9 +11,9 @@ import {
   skipSpace,
 } from './json-bytes.ts';
 
-// A JSON document with a long list, of which one item at a time is in memory: the text and the value of the whole take several times as much as its bytes.
+// A JSON document with a long list, of which memory holds one item at a time: the text and the value of the whole take several times as much as its bytes.
 
-/** An array of values, or what reads one item after the other. */
+/** An array of values, or a reader of one item after the other. */
 export interface JsonItems extends Iterable<Json> {
   readonly length: number;
 }
@@ -29,7 +29,7 @@ export function readItems(texts: readonly string[]): JsonItems {
 }
 
 /**
- * Takes the items out of the long lists of a document.
+ * Extracts the items of the long lists of a document.
  *
  * @param lists matches the path of a long list: the names of the members that lead to it, joined by dots; empty for the document itself
  * @returns the document with these lists empty, and their items
@@ -68,7 +68,7 @@ export function parseJsonItems(bytes: Buffer, lists: RegExp): { document: Json; 
 
 type Span = [start: number, end: number];
 
-/** From behind the bracket that opens a list to the one that closes it. */
+/** From after the opening bracket of a list to its closing bracket. */
 function cutItems(bytes: Buffer, first: number, spans: Span[]): number {
   for (let start = first; ; ) {
     const end = endOfValue(bytes, start);

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from './json.ts';
 
-// A large JSON value in small pieces: a thread that has parsed it returns texts, and the main thread joins them a few at a time. Copying one large object would stop that thread for as long as parsing it.
+// A large JSON value in small pieces: a thread parses it and returns texts, which the main thread joins a few at a time. Copying one large object would block the main thread for as long as parsing it.
 
-/** Characters of a piece, about: to parse as many takes less than a millisecond. */
+/** Approximate characters of a piece: parsing it takes less than a millisecond. */
 const pieceLength = 32 * 1024;
 
-/** One step of joining, as JSON text: [container, key, kind] opens an array or object inside a container, [container, part] adds to one. Containers are numbered as they are opened; 0 has the value. */
+/** One step of joining, as JSON text: [container, key, kind] opens an array or object in a container, [container, part] adds to one. Containers are numbered in opening order; 0 has the value. */
 type Step = [container: number, key: string, kind: 'array' | 'object'] | [container: number, part: Json];
 
 export function splitJson(value: Json): string[] {
@@ -15,7 +15,7 @@ export function splitJson(value: Json): string[] {
 
   function add(container: number, key: string, child: Json, batch: Batch): void {
     if (typeof child === 'object' && child !== null && large.has(child)) {
-      // Members keep their order: what came before is added first.
+      // Members keep their order: earlier ones are added first.
       flush(container, batch);
       open(container, key, child);
       return;
@@ -32,7 +32,7 @@ export function splitJson(value: Json): string[] {
     opened += 1;
     const number = opened;
     const batch: Batch = { isArray, texts: [], length: 0 };
-    // As in JSON.stringify, members without a value are left out.
+    // As in JSON.stringify, members without a value are omitted.
     for (const [name, child] of Object.entries(value))
       if (child !== undefined) add(number, name, child, batch);
     flush(number, batch);
@@ -51,7 +51,7 @@ export function splitJson(value: Json): string[] {
   return pieces;
 }
 
-/** The arrays and objects that are longer than a piece. Each value is measured once, however deep it stands. */
+/** The arrays and objects longer than a piece. Each value is measured once, at any depth. */
 function findLarge(value: Json): Set<object> {
   const large = new Set<object>();
   const measure = (value: Json): number => {
@@ -67,7 +67,7 @@ function findLarge(value: Json): Set<object> {
   return large;
 }
 
-/** A number, a literal, or what stands between a member and the next. */
+/** A number, a literal, or the text between a member and the next. */
 const shortLength = 4;
 
 interface Batch {
@@ -76,7 +76,7 @@ interface Batch {
   length: number;
 }
 
-/** Puts the pieces together, one with each call of `next`; false when there are no more. */
+/** Joins the pieces, one per call of `next`; false if there are no more. */
 export function joinJson(pieces: readonly string[]): { next(): boolean; value(): Json } {
   const outer: Json[] = [];
   const containers: (Json[] | JsonObject)[] = [outer];
@@ -107,7 +107,7 @@ function addPart(container: Json[] | JsonObject, part: Json): void {
   else for (const [name, member] of Object.entries(part as JsonObject)) setMember(container, name, member);
 }
 
-/** As JSON.parse does it: `__proto__` is a member like any other. */
+/** As in JSON.parse: `__proto__` is a member like any other. */
 function setMember(object: JsonObject, name: string, value: Json): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });

@@ -1,14 +1,14 @@
 import type { Segments } from './fault.ts';
 
-// Where values stand in a JSON text, for a person who looks at that text. The text must be valid JSON, without members given twice.
+// The positions of values in a JSON text, for people who look at that text. The text must be valid JSON without duplicate members.
 
 export interface Position {
-  /** Both from 1; a column counts characters. */
+  /** Both start at 1; a column counts characters. */
   line: number;
   column: number;
 }
 
-/** The places of these values, in the order of the paths. Of a value that is not there, the place of what it would stand in. */
+/** The positions of these values, in the order of the paths. For a missing value, the position of its parent. */
 export function locateValues(text: string, paths: readonly Segments[]): Position[] {
   const root: Wanted = { offset: 0, members: new Map() };
   const wanted = paths.map((path) => path.reduce<Wanted>(descend, root));
@@ -32,7 +32,7 @@ function offsetOf({ offset, parent }: Wanted): number {
   return offset ?? (parent ? offsetOf(parent) : 0);
 }
 
-/** The positions of these offsets, in their order. One pass over the text for all of them: it may be large, and in one line. */
+/** The positions of these offsets, in their order. One pass over the text for all of them: it may be large, and a single line. */
 export function positionsAt(text: string, offsets: readonly number[]): Position[] {
   const positions = new Map<number, Position>();
   let [at, line, column] = [0, 1, 1];

@@ -1,6 +1,6 @@
 /**
- * One pass over the bytes of a JSON text that builds no values. It recognises exactly the grammar of RFC 8259, so that every fault has a line and a column, and refuses more than `JSON.parse` does:
- * repeated members, lone surrogates, U+0000, numbers beyond a double, nesting deeper than 64. The file is long because its grammar rules share a position, and are fast in one class.
+ * One pass over the bytes of a JSON text that builds no values. It accepts exactly the grammar of RFC 8259, so that every fault has a line and a column, and refuses more than `JSON.parse` does:
+ * duplicate members, lone surrogates, U+0000, numbers beyond a double, nesting deeper than 64. The file is long because its grammar rules share a position, and are fast in one class.
  */
 export function scanJson(bytes: Buffer): void {
   new Scanner(bytes).text();
@@ -11,7 +11,7 @@ export class JsonFault extends Error {
 }
 
 const maxNesting = 64;
-/** Up to this many members an object's names are compared by hash; a Set of strings only pays beyond. */
+/** Up to this many members, an object's names are compared by hash; a Set of strings is only faster for more. */
 const fewMembers = 16;
 /** Shorter integers cannot exceed a double, whose largest value has 309 digits. */
 const safeDigits = 308;
@@ -45,7 +45,7 @@ class Scanner {
 
   /** The names of all open objects, innermost last, three numbers each: hash, start and end. */
   private readonly names: number[] = [];
-  /** How many of these numbers are in use. The array never shrinks: growing it again for each object costs more. */
+  /** The used length of this array, which never shrinks: growing it again for each object costs more. */
   private namesEnd = 0;
 
   constructor(bytes: Buffer) {
@@ -117,7 +117,7 @@ class Scanner {
     return true;
   }
 
-  /** Reads a name and compares it with the earlier ones of the same object. Returns the Set of them once there are many, or one has escapes. */
+  /** Reads a name and compares it with the earlier ones of the same object. Returns their Set if there are many, or if one has escapes. */
   private memberName(firstName: number, manyNames: Set<string> | undefined): Set<string> | undefined {
     const quote = this.at;
     const { bytes, end } = this;

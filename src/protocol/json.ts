@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { ProtocolError } from './errors.ts';
 import { JsonFault, scanJson } from './json-scan.ts';
 
-/** A JSON value as `parseJson` gives it. A member named `__proto__` is plain own data like any other. */
+/** A JSON value from `parseJson`. A member named `__proto__` is plain own data like any other. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [member: string]: Json };
 
-/** Reads a body, a file or an answer of somebody else. Refuses what two readers could understand differently, so that the value that was signed is the value that is processed. */
+/** Parses a foreign body, file or answer. Refuses texts that two readers could understand differently, so that the signed value is the processed value. */
 export function parseJson(bytes: Uint8Array): Json {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkJson(buffer);
@@ -17,7 +17,7 @@ export function parseJson(bytes: Uint8Array): Json {
   }
 }
 
-/** Throws what is wrong with a text, without making a value of it. */
+/** Throws the fault of a text, without building its value. */
 export function checkJson(buffer: Buffer): void {
   if (!isUtf8(buffer)) {
     throw new ProtocolError('SCH_INVALID_JSON', `not UTF-8, at byte ${firstBadByte(buffer)}`);
@@ -42,14 +42,14 @@ export function parseIfJson(bytes: Buffer): Json {
   }
 }
 
-/** RFC 8259, section 8.1: nobody adds one. Some editors do. */
+/** RFC 8259, section 8.1 forbids it, but some editors add it. */
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The JSONPath of `details.path`: dots where a name allows it, otherwise brackets: `$.context['@type'][0]`. */
+/** The JSONPath of `details.path`: dots if a name allows it, otherwise brackets: `$.context['@type'][0]`. */
 export function jsonPath(segments: readonly (string | number)[]): string {
   return `$${segments.map(pathSegment).join('')}`;
 }
@@ -59,12 +59,12 @@ function pathSegment(segment: string | number): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(segment) ? `.${segment}` : `[${quoteName(segment)}]`;
 }
 
-/** A member name as a normalized path quotes it (RFC 9535 section 2.7). */
+/** A member name quoted as in a normalized path (RFC 9535 section 2.7). */
 export function quoteName(name: string): string {
   return `'${JSON.stringify(name).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
-/** Decoding puts U+FFFD where a byte cannot stand: the first difference after encoding again is the place. */
+/** Decoding replaces invalid bytes by U+FFFD: the first difference after encoding again is the position. */
 function firstBadByte(bytes: Buffer): number {
   const again = Buffer.from(bytes.toString('utf8'));
   const difference = bytes.findIndex((byte, index) => byte !== again[index]);

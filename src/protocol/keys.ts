@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from '
 import { findAnyBase64, findBase64 } from './base64.ts';
 import { ProtocolError } from './errors.ts';
 
-/** An Ed25519 key with the name under which the identity registry knows it (catalog spec: Authentication, keyId). */
+/** An Ed25519 key with its name in the identity registry (catalog spec: Authentication, keyId). */
 export interface SigningKey {
   subscriberId: string;
   recordId: string;
@@ -14,25 +14,25 @@ const keyBytes = 32;
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** A new private key as the settings hold it: 32 random bytes in Base64. */
+/** A new private key in the form of the settings: 32 random bytes in Base64. */
 export function generateSeed(): string {
   return randomBytes(keyBytes).toString('base64');
 }
 
-/** Seeds come from our own settings, so a bad one is a plain error and no answer to a peer. */
+/** Seeds come from our own settings, so an invalid one is a plain error and no answer to a peer. */
 export function privateKeyFromSeed(seed: string): KeyObject {
   const bytes = findBase64(seed.trim());
   if (bytes?.length !== keyBytes) throw new Error('an Ed25519 private key is a seed of 32 bytes in Base64');
   return createPrivateKey({ key: Buffer.concat([pkcs8Prefix, bytes]), format: 'der', type: 'pkcs8' });
 }
 
-/** The public half as registry records carry it: 32 raw bytes in Base64. */
+/** The public half in the form of registry records: 32 raw bytes in Base64. */
 export function publicKeyOf(privateKey: KeyObject): string {
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   return spki.subarray(spkiPrefix.length).toString('base64');
 }
 
-/** Reads the `signing_public_key` of a registry record in every known shape: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, PEM. Anything else, and a weak key, is AUT_KEY_NOT_FOUND. */
+/** Parses the `signing_public_key` of a registry record in every known form: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, PEM. Anything else, and a weak key, is AUT_KEY_NOT_FOUND. */
 export function parsePublicKey(text: string): KeyObject {
   const pem = /^-----BEGIN PUBLIC KEY-----([\s\S]+)-----END PUBLIC KEY-----$/.exec(text.trim());
   const bytes = findAnyBase64((pem?.[1] ?? text).replace(/\s+/g, ''));
@@ -49,8 +49,8 @@ function rawKeyInSpki(der: Buffer): Buffer | undefined {
 }
 
 /**
- * With a key of small order, a signature that nobody's private key made verifies. A y coordinate past the field's prime is another spelling of a smaller one, which RFC 8032 (5.1.3) refuses. node:crypto
- * refuses neither.
+ * With a key of small order, signatures verify that no private key made. A y coordinate past the field's prime is another spelling of a smaller one,
+ * which RFC 8032 (5.1.3) refuses. node:crypto accepts both.
  */
 function refuseWeakPoint(raw: Buffer): void {
   const y = Buffer.from(raw);
@@ -68,7 +68,7 @@ function noKey(what: string): ProtocolError {
 /** 2^255 - 19, the highest byte first. */
 const fieldPrime = Buffer.from(`7f${'ff'.repeat(30)}ed`, 'hex');
 
-/** The y coordinates of the points whose order divides 8, as encoded, those past the prime included (libsodium refuses the same ones). */
+/** The y coordinates of the points whose order divides 8, as encoded, including those past the prime (libsodium refuses the same ones). */
 const smallOrderPoints = [
   '00'.repeat(32),
   `01${'00'.repeat(31)}`,

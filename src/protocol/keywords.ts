@@ -1,4 +1,4 @@
-/** Our additions to JSON Schema: formats, `x-geojson` for positions, `x-enum-any-case`. Free of Ajv, because the compiled validators of the client package call these functions without it. */
+/** Our additions to JSON Schema: formats, `x-geojson` for positions, `x-enum-any-case`. Without Ajv, for the compiled validators of the client package. */
 import type { ErrorObject, FuncKeywordDefinition } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { findGeometryFault } from './geojson.ts';

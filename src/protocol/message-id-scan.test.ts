@@ -7,7 +7,7 @@ import { scanMessageId } from './message-id-scan.ts';
 const scan = (text: string) => scanMessageId(Buffer.from(text));
 const parsed = (text: string) => findMessageId(JSON.parse(text));
 
-/** Documents in which the two names stand often, at the right place and at others. */
+/** Documents that often contain the two names, at the right place and at others. */
 const name = fc.oneof(fc.constantFrom('context', 'messageId', 'message'), fc.string({ unit: 'grapheme' }));
 const document = fc.letrec((tie) => ({
   value: fc.oneof(

@@ -4,7 +4,7 @@ import { maxMessageIdLength, mayBeMessageId } from './message-id.ts';
 
 /**
  * Finds `context.messageId` in the bytes of a JSON text in one pass that builds no values, for a callback that can only be verified with the request it answers. If there are several, the first counts; such a body is
- * refused after its signature. Also runs in a thread. In a text that is not JSON it finds something or nothing.
+ * refused after its signature. Also runs in a thread. In a text that is not JSON, the result is arbitrary.
  */
 export function scanMessageId(body: Uint8Array): string | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -21,7 +21,7 @@ export const messageIdScanUrl = import.meta.url;
 const bytesPerUnit = 6;
 const maxIdBytes = maxMessageIdLength * bytesPerUnit;
 
-/** Where the value of a member of the object at this place begins; undefined when there is no object, or no such member. */
+/** The start of the value of a member of the object at this position; undefined if there is no object, or no such member. */
 function findMember(bytes: Buffer, object: number, name: string): number | undefined {
   if (bytes[object] !== OPEN_BRACE) return undefined;
   let at = skipSpace(bytes, object + 1);

@@ -19,7 +19,7 @@ export function readNack(body: Json | undefined): Nack {
   };
 }
 
-/** The same of bytes, which may be anything: a proxy on the way answers in HTML. */
+/** The same for bytes, which may be anything: a proxy on the way answers in HTML. */
 export function readNackBytes(body: Uint8Array): Nack {
   return readNack(attempt(() => parseJson(body)));
 }

@@ -23,7 +23,7 @@ const publishing = (at: Segments, value: unknown) => () => publish(changed(sampl
 const fault = (code: string, at: Segments) =>
   expect.objectContaining({ code, path: jsonPath(['message', ...at]) });
 
-// Where things stand in the sample.
+// Paths of values in the sample.
 const aDirective = ['publishDirectives', 0];
 const aResourceDirective = [...aDirective, 'resourceDirectives', 0];
 const aCatalog = ['catalogs', 0];

@@ -1,6 +1,6 @@
 /**
- * catalog/publish, catalog/push and catalog/on_publish (catalog spec: POST /catalog/publish, push, on_publish; publishDirectives). The schema sees one object at a time; `checkPublishMessage` looks at what
- * must agree between them. Everything else is reported on on_publish.
+ * catalog/publish, catalog/push and catalog/on_publish (catalog spec: POST /catalog/publish, push, on_publish; publishDirectives). The schema checks
+ * one object at a time; `checkPublishMessage` checks the consistency between them. Everything else is reported on on_publish.
  */
 
 import { Catalog, CatalogType } from './catalog.ts';
@@ -67,7 +67,7 @@ export type PublishMessage = Static<typeof PublishMessage>;
 
 export const PublishRequest = envelope('PublishRequest', Context, PublishMessage);
 
-/** On a push, bppId and bppUri of the context name the catalog service that sends it. */
+/** On a push, bppId and bppUri of the context name the sending catalog service. */
 export const PushRequest = envelope('PushRequest', Context, PublishMessage);
 
 export const PublishWarning = titled('PublishWarning', {
@@ -104,12 +104,12 @@ export type OnPublishMessage = Static<typeof OnPublishMessage>;
 
 export const OnPublishCallback = openEnvelope('OnPublishCallback', Context, OnPublishMessage);
 
-/** Throws at the first catalog or directive that does not agree with the rest of the message. */
+/** Throws at the first catalog or directive that contradicts the rest of the message. */
 export function checkPublishMessage(message: PublishMessage): void {
   for (const fault of findDisagreements(message)) throw fault;
 }
 
-/** The catalogs and directives that do not agree with the rest of the message. */
+/** The catalogs and directives that contradict the rest of the message. */
 export function* findDisagreements(message: PublishMessage): Generator<ProtocolError> {
   yield* findRepeats(message.catalogs, ['message', 'catalogs']);
   for (const [index, catalog] of message.catalogs.entries()) {

@@ -37,7 +37,7 @@ describe('any publish', () => {
   });
 });
 
-/** Any body of the schema, with the routing fields of a publish and with ids that agree with each other. */
+/** Any body of the schema, with the routing fields of a publish and with consistent ids. */
 const validPublish = arbitraryValue(PublishRequest).map((value) => {
   const { context, message } = value as { context: object; message: PublishMessage };
   const { version, action, timestamp } = sampleContext(actions.publish);

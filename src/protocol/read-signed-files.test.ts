@@ -13,7 +13,7 @@ import {
 import { CatalogIndex, IndexEntry, SubscriberRecordFile } from './signed-files.ts';
 import { validator } from './validate.ts';
 
-// Longer than our other tests: six kinds of documents, which refer to each other, with each fault of them.
+// Longer than our other tests: six kinds of documents, which refer to each other, with every fault of each.
 
 const fault = (code: string, at: Segments) => expect.objectContaining({ code, path: jsonPath(at) });
 

@@ -1,4 +1,4 @@
-/** Reads signed files of others: known shapes become the one that we write, and then the schema decides. Signatures are checked over the document as received, never over these copies. */
+/** Parses foreign signed files: known variants become the form that we write, and then the schema decides. Signatures are checked over the document as received. */
 
 import { faultAt, type Segments } from './fault.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
@@ -21,7 +21,7 @@ const ListedFile = titled('ListedFile', {
   registry: Type.String(),
   url: Type.Optional(ManifestFile.properties.url),
   digest: Type.Optional(ManifestFile.properties.digest),
-  /** A whole DeDi file in the place of its address. */
+  /** A whole DeDi file instead of its address. */
   inline: Type.Optional(Type.Unsafe<JsonObject>(Type.Unknown())),
 });
 export type ListedFile = Static<typeof ListedFile>;
@@ -58,7 +58,7 @@ export function parseDigests(document: unknown): DigestsFile {
   return validator(DigestsFile)(document);
 }
 
-/** The participants that a subscriber record file, or a bare record in its place, names. Its keys are not the word of the registry. */
+/** The participants that a subscriber record file, or a bare record instead of one, names. Its keys are not confirmed by the registry. */
 type HostedRecord = Pick<
   ParticipantRecord,
   'recordId' | 'subscriberId' | 'url' | 'type' | 'catalogIndexUrls'
@@ -76,14 +76,14 @@ export function parseSubscriberRecords(document: unknown): HostedRecord[] {
 
 export const IndexOutline = titled('IndexOutline', {
   nodeId: CatalogIndex.properties.nodeId,
-  /** Deployed publishers leave it out. */
+  /** Deployed publishers omit it. */
   next_update: Type.Optional(CatalogIndex.properties.next_update),
   catalogs: Type.Array(Type.Unknown()),
   signature: Type.Optional(FileSignature),
 });
 export type IndexOutline = Static<typeof IndexOutline>;
 
-/** The index without judging its entries, as received: one of them may be bad and the others still count. */
+/** The index with its entries unchecked, as received: one of them may be bad and the others still count. */
 export function parseCatalogIndex(document: unknown): IndexOutline {
   return validator(IndexOutline)(settled(IndexOutline, document));
 }
@@ -126,7 +126,7 @@ export function parseChangeFile(document: unknown): ChangeFile {
   return file;
 }
 
-/** A null counts as missing, a missing list as empty, and an optional next_update as missing if it is an empty text or Go's zero time: encoders write them so. Never touches domain attributes. */
+/** A null counts as missing, a missing list as empty, and an optional next_update as missing if it is empty or Go's zero time: some encoders write these. Never changes domain attributes. */
 function settled(schema: TSchema, value: unknown): unknown {
   if (Type.IsArray(schema) && Array.isArray(value)) return value.map((item) => settled(schema.items, item));
   if (!Type.IsObject(schema) || !isJsonObject(value)) return value;
@@ -157,7 +157,7 @@ function withDefaults(entry: unknown): unknown {
   return retiredAt === undefined || retiredAt === null ? read : retiredMembers(read);
 }
 
-/** Nothing in the entry of a retired catalog beside its id, version, end and signature may be a reason to keep the catalog on sale. */
+/** In the entry of a retired catalog, no fault outside id, version, end and signature may be a reason to keep the catalog on sale. */
 function retiredMembers(entry: JsonObject): JsonObject {
   const { baseline: _baseline, dependencies: _dependencies, networkIds, schemaTypes, ...rest } = entry;
   return {
@@ -180,7 +180,7 @@ function withRanges(entry: unknown): unknown {
   return { ...entry, changes: entry.changes.map((change) => withVersion(withRange(change))) };
 }
 
-/** A change that names only its version leads there from the one before. */
+/** A change that names only its version leads to it from the previous one. */
 function withRange(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const { version, fromVersion, toVersion } = value;
@@ -190,7 +190,7 @@ function withRange(value: unknown): unknown {
   return value;
 }
 
-/** The version of a change in an index is the one that it leads to. */
+/** The version of a change in an index is its target version. */
 function withVersion(value: unknown): unknown {
   if (!isJsonObject(value) || value.toVersion === undefined) return value;
   return { version: value.toVersion, ...value };

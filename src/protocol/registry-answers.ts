@@ -2,7 +2,7 @@ import { recordStates } from './registry-record.ts';
 import { titled } from './shapes.ts';
 import { type Static, Type } from './type.ts';
 
-// Answers of a DeDi registry, as our registry role writes them: `{message, data}`, and `{message, code}` where it refuses.
+// Answers of a DeDi registry, as our registry role writes them: `{message, data}`, and `{message, code}` for refusals.
 
 const RecordState = Type.Enum([...recordStates], {
   title: 'RecordState',

@@ -1,4 +1,4 @@
-/** Reads the answers of any DeDi registry. Every known spelling is accepted, an unreadable member counts as absent, and a record in no known state, or with an unreadable validity, is not usable. */
+/** Parses the answers of any DeDi registry. Every known spelling is accepted, an unreadable member counts as absent, and a record with an unknown state or an unreadable validity is not usable. */
 
 import type { KeyObject } from 'node:crypto';
 import { attempt } from '../attempt.ts';
@@ -10,11 +10,11 @@ export const recordStates = ['draft', 'live', 'suspended', 'revoked', 'expired']
 export type RecordState = (typeof recordStates)[number];
 
 export interface ParticipantRecord {
-  /** Empty where a flat record does not say it: then only the lookup that found the record knows its name. */
+  /** Empty if a flat record lacks it: then only the lookup that found the record knows its name. */
   recordId: string;
-  /** The other name of the record, where the registry gives it two: lookups and signatures may use either. */
+  /** The other name of the record, if the registry gives it two: lookups and signatures may use either. */
   recordName?: string;
-  /** `details.subscriber_id`; names the participant, but is not by itself the identity that a keyId proves. */
+  /** `details.subscriber_id`; names the participant, but is not the identity that a keyId proves. */
   subscriberId: string;
   url?: string;
   type?: string;
@@ -22,7 +22,7 @@ export interface ParticipantRecord {
   domain?: string;
   networkMemberships: string[];
   catalogIndexUrls: string[];
-  /** `unknown` where the registry named none that we know; such a record is not usable. */
+  /** `unknown` if the registry named no known state; such a record is not usable. */
   state: RecordState | 'unknown';
   /** The flat form of the specification: `{subscriber_id, type, url, meta}`, without `details`. */
   isFlat?: true;
@@ -36,14 +36,14 @@ export interface ParticipantRecord {
   validUntil?: string;
 }
 
-/** The result of a key lookup. If the registry cannot be asked, that is an error and not a result. */
+/** The result of a key lookup. A registry that cannot be asked is an error and not a result. */
 export type KeyLookup =
   | { kind: 'key'; publicKey: KeyObject; record: ParticipantRecord }
   | { kind: 'unusable'; reason: string }
   | { kind: 'unknown-key'; reason?: string }
   | { kind: 'unknown-subscriber' };
 
-/** The key that a lookup found; throws why there is none to use. */
+/** The key that a lookup found; otherwise throws the reason why there is no usable one. */
 export function requireKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {
   if (lookup.kind === 'key') return lookup;
   if (lookup.kind === 'unusable')
@@ -67,15 +67,15 @@ export function findLookedUp(answer: unknown): ParticipantRecord | undefined {
   return record && withRegistryState(record, member(data, 'registry_state'));
 }
 
-/** Nothing but its `subscriber_id` says whose a flat record is, so that it must be the name that was asked for. */
+/** Only its `subscriber_id` says whose a flat record is, so it must be the requested name. */
 export function isUnder(identity: string, { subscriberId, isFlat }: ParticipantRecord): boolean {
   return !isFlat || subscriberId === identity || subscriberId === splitIdentity(identity).namespace;
 }
 
-/** One page of a query. Records that cannot be read are left out, so that one of them does not hide the others. */
+/** One page of a query. Unreadable records are omitted, so that one of them does not hide the others. */
 export interface QueryPage {
   records: ParticipantRecord[];
-  /** Names of records of which the page has a summary only: each has to be looked up. The second name is tried after the first. */
+  /** Names of records that the page only summarizes: each must be looked up. The second name is tried after the first. */
   summaries: string[][];
   unreadable: number;
   pages: number;
@@ -97,7 +97,7 @@ export function parseQueryAnswer(answer: unknown): QueryPage {
   return page;
 }
 
-/** Some registries say how many records there are, and how many a page has, instead of how many pages. */
+/** Some registries return the number of records, and of records per page, instead of the number of pages. */
 function pagesOf(data: unknown): number {
   const [pages, total, size] = ['total_pages', 'total_records', 'page_size'].map((name) =>
     amountOf(member(data, name)),
@@ -110,7 +110,7 @@ function hasDetails(value: unknown): boolean {
   return typeof details === 'object' && details !== null && Object.keys(details).length > 0;
 }
 
-/** DeDi looks records up by their name, so that it comes first. */
+/** DeDi looks up records by their name, so it comes first. */
 function namesOf(value: unknown): string[] {
   const names = [text(member(value, 'record_name')), text(member(value, 'record_id'))];
   return [...new Set(names.filter((name) => name !== undefined))];
@@ -122,8 +122,8 @@ function withRegistryState(record: ParticipantRecord, state: unknown): Participa
 }
 
 /**
- * One record of a lookup, of a query or of a subscriber record file; undefined where it names neither itself nor a participant. A flat record has the members of `details` at its top, and is live unless it
- * says otherwise.
+ * One record of a lookup, of a query or of a subscriber record file; undefined if it names neither itself nor a participant. A flat record has the
+ * members of `details` at its top level, and is live unless it has another state.
  */
 export function findParticipantRecord(value: unknown): ParticipantRecord | undefined {
   const isFlat = member(value, 'details') === undefined;
@@ -150,7 +150,7 @@ export function findParticipantRecord(value: unknown): ParticipantRecord | undef
   };
 }
 
-/** Why the key of a record must not be used at this moment, or undefined when it may be. */
+/** Why the key of a record must not be used at this moment; undefined if it may be. */
 export function unusableReason(record: ParticipantRecord, now: Date): string | undefined {
   const { registryState } = record;
   if (registryState !== undefined && !activeStates.includes(registryState.toLowerCase())) {
@@ -168,12 +168,12 @@ export function unusableReason(record: ParticipantRecord, now: Date): string | u
 
 const activeStates = ['live', 'active'];
 
-/** Not a number where it begins with no date, which `Date.parse` alone would read as something: "12" as December. */
+/** NaN if the text does not begin with a date: `Date.parse` would read "12" as December. */
 function instantOf(text: string): number {
   return /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-/** Met as an array of `{url}` (as specified), as bare strings, as JSON text, and under details instead of meta. */
+/** Occurs as an array of `{url}` (as specified), as bare strings, as JSON text, and under details instead of meta. */
 function catalogIndexUrls(record: unknown): string[] {
   const listed =
     member(readIfJson(member(record, 'meta')), 'catalog_index_urls') ??
@@ -199,7 +199,7 @@ function amountOf(value: unknown): number | undefined {
   return typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 ? amount : undefined;
 }
 
-/** A bound that is no text cannot be read, and so cannot be kept to: it stays, and makes the key unusable. */
+/** A bound that is not text is unreadable and cannot be enforced: it stays, and makes the key unusable. */
 function bound(value: unknown): string | undefined {
   return value === undefined || value === null || value === '' ? undefined : String(value);
 }

@@ -1,11 +1,11 @@
 // Accepted requests that are remembered, so that a repeat gets the same answer (http/answer-once.ts, storage/work/request-memory.ts).
 
-/** The key by which two requests are the same; the digest distinguishes their bodies. */
+/** The key that identifies repeats of a request; the digest distinguishes their bodies. */
 export interface RequestKey {
   role: string;
   identity: string;
   method: string;
-  /** Path, and those parameters that the action knows. */
+  /** Path, and the parameters known to the action. */
   url: string;
   action: string;
   /** messageId of its context; without one, its signature. */

@@ -18,7 +18,7 @@ export function signRequest(key: SigningKey, body: Uint8Array, options: SignOpti
   return signDigest(key, bodyDigest(body), options);
 }
 
-/** For a body that is not in memory; the digest is the one of `bodyDigest`. */
+/** For a body that is not in memory; the digest comes from `bodyDigest`. */
 export function signDigest(key: SigningKey, digest: string, options: SignOptions): string {
   const created = Math.floor(options.now.getTime() / 1000);
   const expires = created + (options.lifetimeSeconds ?? signatureLifetimeSeconds);
@@ -34,7 +34,7 @@ export function signDigest(key: SigningKey, digest: string, options: SignOptions
   ].join(',');
 }
 
-/** Only the template's form passes: one line, six attributes in its order, no other white space than the template's. */
+/** Accepts only the template's form: one line, six attributes in its order, no other white space than the template's. */
 export function parseSignatureHeader(value: string): SignatureHeader {
   const attributes = headerPattern.exec(value)?.groups;
   const { keyId = '', created, expires, headers, signature = '' } = attributes ?? {};
@@ -61,13 +61,13 @@ export function parseSignatureHeader(value: string): SignatureHeader {
   };
 }
 
-/** The text of the signature in a header, whatever key it names: the answer to a refusal signs it too. */
+/** The text of the signature in a header, whatever key it names: the answer to a refusal signs it, too. */
 export function findSignatureText(value: string): string | undefined {
   const text = headerPattern.exec(value)?.groups?.signature ?? '';
   return findBase64(text)?.length === signatureBytes ? text : undefined;
 }
 
-/** The values by which an answer may name a request: the text of its signature, as we write it, or the whole header, as a deployed peer does (protocol decision: callback chain). */
+/** How an answer may name a request: by the text of its signature, as we do, or the whole header, as one deployed peer does (protocol decision: callback chain). */
 export function chainValues(authorization: string): string[] {
   return [parseSignatureHeader(authorization).signature, authorization];
 }
@@ -77,7 +77,7 @@ export function checkSignatureWindow(header: SignatureHeader, now: Date, limits:
   if (fault !== undefined) throw invalid(`the signature ${fault}`);
 }
 
-/** A callback may name the request that it answers, and must where the receiver says so; a request, push included, never does. */
+/** A callback may name the request that it answers, and must if the receiver requires it; a request, including push, never does. */
 export function checkSignatureForm(
   { chained }: SignatureHeader,
   kind: 'request' | 'callback',
@@ -92,7 +92,7 @@ export function checkSignatureForm(
   if (fault) throw new ProtocolError('AUT_SIGNATURE_INVALID', fault);
 }
 
-/** A clock that runs ahead is tolerated a little; at the end there is no tolerance, for that is what memory relies on. */
+/** Tolerates a clock that is slightly ahead; there is no tolerance at the end, because the request memory relies on it. */
 export function findWindowFault(header: SignatureHeader, now: number, limits: SignatureLimits) {
   const { created, expires } = header;
   if (created > expires) return 'expires before it was created';
@@ -104,7 +104,7 @@ export function findWindowFault(header: SignatureHeader, now: number, limits: Si
   return undefined;
 }
 
-/** Checks the signature over the raw body and says whose it is. A signature that answers a request verifies only with one of the values of `answering`. */
+/** Checks the signature over the raw body and returns its signer. A signature of an answer verifies only with one of the values of `answering`. */
 export function verifySignature(
   header: SignatureHeader,
   publicKey: KeyObject,
@@ -116,7 +116,7 @@ export function verifySignature(
   throw invalid(mismatch);
 }
 
-/** The same in another thread, for who has other work to do meanwhile: it is the costliest step of many requests. */
+/** The same in another thread, for callers with other work to do meanwhile: it is the most expensive step of many requests. */
 export async function verifySignatureInThread(
   ...[header, publicKey, body, answering]: Parameters<typeof verifySignature>
 ): Promise<VerifiedSignature> {
@@ -129,7 +129,7 @@ export async function verifySignatureInThread(
 
 const verifyInThread = promisify<null, Buffer, KeyObject, Buffer, boolean>(verify);
 
-/** Every spelling in which the request's signature may be signed, and the signed request once one of them verifies. */
+/** Every spelling in which the request's signature may be signed, and the signed request when one of them verifies. */
 function readClaim(
   header: SignatureHeader,
   body: Uint8Array,
@@ -203,7 +203,7 @@ export interface SignatureHeader {
   expires: number;
   /** The text of the attribute, verbatim: an answer signs it. */
   signature: string;
-  /** Whether it signs a fourth line, the signature of the request that it answers. */
+  /** Whether it signs a fourth line, the signature of the answered request. */
   chained: boolean;
 }
 

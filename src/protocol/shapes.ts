@@ -13,7 +13,7 @@ export function closed<P extends TProperties>(properties: P, options: TObjectOpt
   return Type.Object(properties, { ...options, additionalProperties: false });
 }
 
-/** Objects with a title, under which the OpenAPI documents list them: open, and closed. */
+/** Objects with a title, the name in the OpenAPI documents: open, and closed. */
 export function titled<P extends TProperties>(title: string, properties: P): TObject<P> {
   return Type.Object(properties, { title });
 }
@@ -26,12 +26,12 @@ export function oneOfTexts<const V extends string[]>(values: readonly [...V], op
   return Type.Enum<V>(values, { type: 'string', ...options });
 }
 
-/** One of some texts in any case, by a keyword of our own: JSON Schema has none. */
+/** One of some texts in any case, by an additional keyword: JSON Schema has none. */
 export function oneOfTextsAnyCase(values: readonly string[], options: TSchemaOptions = {}) {
   return Type.String({ ...options, 'x-enum-any-case': values });
 }
 
-/** 1 to 512 characters is our limit; the specification names none. */
+/** 1 to 512 characters is our limit; the specification has none. */
 export const Id = Type.String({ minLength: 1, maxLength: 512 });
 
 export const Uri = Type.String({ format: 'uri' });
@@ -59,7 +59,7 @@ export const SubscriptionId = Type.String({
   'x-error-code': 'CTX_INVALID_FIELD',
 });
 
-/** catalog spec: Limits; `offset` ends where integers stop being exact. */
+/** catalog spec: Limits; the maximum of `offset` is the largest exact integer. */
 export const Limit = Type.Integer({ minimum: 1, maximum: 100, default: 20 });
 export const Offset = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 });
 
@@ -70,7 +70,7 @@ export const Pagination = titled('Pagination', {
 });
 export type Pagination = Static<typeof Pagination>;
 
-/** On reading, the code is any text: a peer may know codes that we do not. */
+/** When parsing, the code is any text: a peer may use codes that we do not know. */
 export const ErrorReport = titled('Error', {
   code: Type.String({
     description: 'Value of the canonical ErrorCode enumeration.',

@@ -8,13 +8,13 @@ import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { SigningKey } from './keys.ts';
 
 /**
- * Documents that carry their own signature (self-hosted spec: Authentication): indexes, their entries, baseline and
- * change files in a member `signature`, manifests and Subscriber records in a member `proof`.
+ * Documents with an embedded signature (self-hosted spec: Authentication): indexes, their entries, baseline and change files in a member `signature`,
+ * manifests and Subscriber records in a member `proof`.
  *
  *   sign    document → signed bytes → signature → document with the member
- *   verify  document → whose signature it claims to be → (the caller looks up the key) → signed bytes → signature
+ *   verify  document → claimed signer → (the caller looks up the key) → signed bytes → signature
  *
- * The spec leaves the encoding open. We write one form per wire profile and read all that are deployed.
+ * The spec leaves the encoding open. We write one form per wire profile and accept all deployed ones.
  */
 export function signDocument<T extends object>(
   document: T,
@@ -59,12 +59,12 @@ export function proveDocument<T extends object>(document: T, key: SigningKey): T
   return { ...(unsigned as T), proof };
 }
 
-/** The key that a document says it is signed with: a claim, until `verifyDocument` was given that key. */
+/** The key that a document names as its signer: a claim, until `verifyDocument` has checked it. */
 export function claimedKeyOf(document: JsonObject): string {
   return parseDocumentSignature(document).keyId;
 }
 
-/** Checks the signature over the document as received, never over a typed copy, and returns who signed: the key's name. */
+/** Checks the signature over the document as received, never over a typed copy, and returns the name of the signing key. */
 export function verifyDocument(document: JsonObject, publicKey: KeyObject): string {
   const { keyId, holds } = parseDocumentSignature(document);
   const content = contentOf(document);
@@ -80,7 +80,7 @@ export function formOf(profile: WireProfile): CanonicalForm {
   return profile === 'nfh014' ? goForm : jcsForm;
 }
 
-/** The one definition of the signed bytes: RFC 8785 of the document without the member that holds its signature. */
+/** The one definition of the signed bytes: RFC 8785 of the document without the member with its signature. */
 export function signedBytes(document: JsonObject): Buffer {
   return Buffer.from(canonicalJson(contentOf(document)));
 }
@@ -139,7 +139,7 @@ function malformed(what: string): ProtocolError {
 
 const signatureBytes = 64;
 
-/** `spec` writes JWS strings over RFC 8785; `nfh014` object signatures over Go's form, for networks whose crawlers read only those. */
+/** `spec` writes JWS strings over RFC 8785; `nfh014` object signatures over Go's form, for networks whose crawlers accept only those. */
 export type WireProfile = 'spec' | 'nfh014';
 
 export interface Signed {

@@ -1,4 +1,4 @@
-/** The files that a Provider Node signs and hosts (self-hosted spec: Resources and their fields), as we write them; `read-signed-files.ts` reads those of others. All are open: the signature covers extra members. */
+/** The files that a Provider Node signs and hosts (self-hosted spec: Resources and their fields), as we write them; `read-signed-files.ts` parses foreign ones. All are open: the signature covers extra members. */
 
 import {
   CatalogType,
@@ -60,7 +60,7 @@ export const ManifestFile = Type.Object(
 );
 export type ManifestFile = Static<typeof ManifestFile>;
 
-/** A signed document that a manifest may name: digests by name of registry, which count more than those of its files. */
+/** A signed document that a manifest may name: digests by name of registry, which take precedence over those of its files. */
 export const DigestsFile = titled('DigestsFile', {
   dedi_version: Type.String({ examples: ['0.1'] }),
   type: oneOfTexts(['dedi-digests']),

@@ -52,7 +52,7 @@ export type SubscribeMessage = Static<typeof SubscribeMessage>;
 
 export const SubscribeRequest = envelope('SubscribeRequest', Context, SubscribeMessage);
 
-/** With a subscriptionId, POST updates that subscription, and reactivates it when it is INACTIVE. */
+/** With a subscriptionId, POST updates that subscription, and reactivates it if it is INACTIVE. */
 export const SubscribeQuery = Type.Object({ subscriptionId: Type.Optional(SubscriptionId) });
 
 export const ListSubscriptionsQuery = Type.Object({

@@ -1,4 +1,4 @@
-/** The date, time and duration texts of the protocol: a schema accepts exactly what can be computed with. */
+/** The date, time and duration texts of the protocol: a schema accepts exactly the computable ones. */
 
 /** The instant of an RFC 3339 date-time; undefined for other texts. A leap second is the second after it. */
 export function parseInstant(text: string): Date | undefined {
@@ -39,7 +39,7 @@ export function isDuration(text: string): boolean {
   return duration.test(text);
 }
 
-/** The end of an ISO 8601 duration, in milliseconds since the epoch. Years and months are those of the calendar (UTC); a day that a month does not have becomes its last one. Infinity beyond the range of dates. */
+/** The end of an ISO 8601 duration, in milliseconds since the epoch. Years and months are those of the calendar (UTC); a day beyond the end of a month becomes its last day. Infinity beyond the range of dates. */
 export function endOfDuration(start: Date, text: string): number {
   const match = duration.exec(text);
   if (!match) throw new RangeError(`not an ISO 8601 duration: ${text}`);

@@ -6,7 +6,7 @@ import { closed, closedTitled, ErrorReport, Id, NetworkId, oneOfTexts, titled } 
 import { MasterDependency } from './signed-files.ts';
 import { type Static, Type } from './type.ts';
 
-// A publish message with the defaults of the trigger, which are others than those of a catalog service.
+// A publish message with the defaults of the trigger, which differ from those of a catalog service.
 
 const TriggerCatalog = {
   ...Catalog,
@@ -71,7 +71,7 @@ export const TriggerRequest = closed(
     title: 'TriggerRequest',
     anyOf: [
       ...['message', 'retire', 'pause', 'resume'].map((member) => ({ required: [member] })),
-      // Alone, it asks for something only where it is true.
+      // Alone, it is a request only if it is true.
       { required: ['forceBaseline'], properties: { forceBaseline: { const: true } } },
     ],
   },

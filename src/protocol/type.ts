@@ -1,4 +1,4 @@
-/** The builder of our schemas. TypeBox comes as 700 files, which take a quarter of a second to load: the build bundles what is used of them into this module (build/vite.config.ts). */
+/** The builder of our schemas. TypeBox has 700 files, which take a quarter of a second to load: the build bundles the used ones into this module (build/vite.config.ts). */
 export {
   type Static,
   type TObject,

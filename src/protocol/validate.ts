@@ -1,6 +1,6 @@
 /**
- * From a schema to a typed value, or to the first fault with its code and JSONPath: in an object, a missing member before an unknown one, and both before what is wrong inside. Validation stops there, so that
- * a hostile body costs no more than a good one.
+ * From a schema to a typed value, or to the first fault with its code and JSONPath: in an object, a missing member before an unknown one, and both
+ * before faults inside members. Validation stops there, so that a hostile body costs no more than a good one.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { compiled } from './compiled.ts';
@@ -8,7 +8,7 @@ import { type ErrorBody, type ErrorCode, errorBody, type ProtocolError } from '.
 import { faultAt, type Segments } from './fault.ts';
 import type { Static, TSchema } from './type.ts';
 
-/** `at` is where the value stands in the document that a path points into. */
+/** `at` is the path of the value in the whole document. */
 export function validator<S extends TSchema>(schema: S): (value: unknown, at?: Segments) => Static<S> {
   return (value, at = []) => {
     const validate = compiled(schema, 'firstFault');
@@ -22,7 +22,7 @@ export function prepareValidator(schema: TSchema): void {
   compiled(schema, 'firstFault');
 }
 
-/** Every fault of a value. Not for bodies of strangers: it has no bound. */
+/** Every fault of a value. Not for foreign bodies: it has no limit. */
 export function findFaults(schema: TSchema): (value: unknown, at?: Segments) => ErrorBody[] {
   return (value, at = []) => {
     const validate = compiled(schema, 'everyFault');
@@ -95,7 +95,7 @@ const codes: Record<string, ErrorCode> = {
   maxLength: 'SCH_INVALID_FORMAT',
 };
 
-/** In the context there are two codes only, apart from those of action, version and ttl. */
+/** In the context there are only two codes, apart from those of action, version and ttl. */
 function codeAt(segments: Segments, code: ErrorCode): ErrorCode {
   if (segments[0] !== 'context' || code.startsWith('CTX_')) return code;
   return code === 'SCH_REQUIRED_FIELD_MISSING' ? 'CTX_MISSING_FIELD' : 'CTX_INVALID_FIELD';
