@@ -21,7 +21,7 @@ export function refusalExamplesOf(id: string | undefined, action: Action): Refus
   return refusalExamples({ ...body?.value, query }, (request) => read(request, action), rows);
 }
 
-/** Longer after the examples than the ttl of one of them. */
+/** Later after the examples than the ttl of one of them. */
 const readAt = new Date('2026-01-31T12:01:00Z');
 
 function read({ query = {}, ...body }: Record<string, unknown>, action: Action): void {
@@ -31,7 +31,7 @@ function read({ query = {}, ...body }: Record<string, unknown>, action: Action):
 
 type Row = WrongValue | RefusalExample;
 
-/** What every action with a body refuses. */
+/** Refusals of every action with a body. */
 function bodyRefusals({ kind, caller = 'bap', remembered }: Action): Row[] {
   const rows: Row[] = [
     invalidJson('{"context":'),
@@ -40,7 +40,7 @@ function bodyRefusals({ kind, caller = 'bap', remembered }: Action): Row[] {
     ['action', 'The action is that of another endpoint', 'context.action', 'confirm'],
     ['version', 'An older version', 'context.version', '1.1.0'],
   ];
-  // A callback is never too late, may have members that nobody knows, and names no caller.
+  // A callback is never too late, may have unknown members, and names no caller.
   if (kind === 'callback') return rows;
   rows.push(
     ['ttl', 'The ttl is over', 'context.ttl', 'PT30S'],

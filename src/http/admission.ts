@@ -10,7 +10,7 @@ interface Load {
 const tickMs = 20;
 const sampleEveryMs = 500;
 
-/** Turns requests away before their bodies are read while there is too much work: waiting costs us nothing at the caller's side. */
+/** Refuses requests under overload before their bodies are read: callers that wait cost us nothing. */
 export function createAdmission({
   limits,
   waitingConnections = () => 0,
@@ -22,7 +22,7 @@ export function createAdmission({
   let lastDelayMs = 0;
   let since = performance.now();
   let ticks = 0;
-  // The average delay of the ticks of a timer. A single block, as while a process starts, is over when it is noticed: it takes two samples in a row.
+  // The average delay of a timer's ticks. A single block, such as a process start, is over when noticed: the smaller of two samples counts.
   const timer = setInterval(() => {
     ticks += 1;
     const passedMs = performance.now() - since;
@@ -43,7 +43,7 @@ export function createAdmission({
   };
 }
 
-/** Which limit is passed, in words; undefined when none is. */
+/** A description of the exceeded limit; undefined if there is none. */
 export function overload(load: Load, limits: Load): string | undefined {
   if (load.waitingConnections > limits.waitingConnections) return 'too many requests wait for the database';
   if (load.eventLoopDelayMs > limits.eventLoopDelayMs) return 'it is too busy to answer in time';

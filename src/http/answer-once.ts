@@ -4,11 +4,11 @@ import { AlreadyRemembered, type RememberedAnswer, type RequestKey } from '../pr
 import type { Answer } from './error-answer.ts';
 
 /**
- * A repeat of an accepted request gets the same answer and does nothing again, also when both arrive at the same moment: the
- * handler remembers its answer in the transaction of its work, and the second of two learns there that it is the second.
+ * A repeat of an accepted request gets the same answer and does nothing again, even if both arrive at the same moment: the handler remembers its
+ * answer in the transaction of its work, and the second of two finds it there.
  *
- * With `arrivals`, which are for handlers that do nothing before that, the memory is not asked about what comes here for the first time:
- * if it was accepted elsewhere, the handler learns so in the end, or fails where the earlier one did not.
+ * With `arrivals`, for handlers that do nothing before that, the memory is not queried for a request that is new to this process: if it was accepted
+ * elsewhere, the handler learns so in the end, or fails although the earlier one succeeded.
  */
 export async function answerOnce(
   recall: Recall | undefined,
@@ -35,7 +35,7 @@ export async function answerOnce(
   }
 }
 
-/** Whether a request has not come to this process lately. */
+/** Whether a request has not come to this process recently. */
 export type Arrivals = (key: RequestKey) => boolean;
 
 const maxArrivals = 10_000;
@@ -52,7 +52,7 @@ export function createArrivals(): Arrivals {
   };
 }
 
-/** Finds the answer to an accepted request that is still remembered; a repeat that may itself come again is remembered for as long. */
+/** Finds the answer to an accepted request that is still remembered; a repeat with a later expiry extends the time. */
 export type Recall = (key: RequestKey, occurrence: Occurrence) => Promise<RememberedAnswer | undefined>;
 
 export interface Occurrence {

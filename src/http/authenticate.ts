@@ -17,14 +17,14 @@ import {
 import { declaredLength } from './read-body.ts';
 
 /**
- * Who sent this? (catalog spec: Authentication.) In this order, the first failure answers:
+ * Authenticates the sender (catalog spec: Authentication), in this order; the answer has the first failure:
  *
- *   parseClaim     header present → well-formed → form that the action asks for → time window
+ *   parseClaim     header present → well-formed → form that the action requires → time window
  *   findSigner     key lookup
  *   (the body is read)
  *   verifySigner   signature over the raw bytes
  *
- * What the header claims is judged before the body is read: bodies of nobody are not worth their bytes.
+ * The header's claims are checked before the body is read: bodies of unknown senders are not worth reading.
  */
 export function parseClaim(
   authenticator: Authenticator,
@@ -39,7 +39,7 @@ export function parseClaim(
   return header;
 }
 
-/** Nothing binds a request without body to its method and address: anybody who has seen its signature can use it until it expires. */
+/** Nothing binds a request without a body to its method and address: anybody who has seen its signature can use it until it expires. */
 const maxBodilessSeconds = 600;
 
 function windowLimits({ body }: Action, { limits }: Authenticator): SignatureLimits {
@@ -47,7 +47,7 @@ function windowLimits({ body }: Action, { limits }: Authenticator): SignatureLim
   return { ...limits, maxSignatureSeconds: Math.min(limits.maxSignatureSeconds, maxBodilessSeconds) };
 }
 
-/** The key that the header names. `source` is where the request comes from: see KeyQuestion. */
+/** The key that the header names. `source` is the origin of the request: see KeyQuestion. */
 export async function findSigner(
   { findKey, registryName }: Authenticator,
   header: SignatureHeader,
@@ -62,11 +62,11 @@ export async function verifySigner(
   authenticator: Authenticator,
   action: Action,
   { publicKey, ...signer }: ClaimedSigner,
-  /** `amongOthers`: other requests can be worked on meanwhile. */
+  /** `amongOthers`: other requests can be processed meanwhile. */
   { body, amongOthers = false }: { body: Buffer; amongOthers?: boolean },
 ): Promise<AuthenticatedCaller> {
   checkBodiless(action, body.length);
-  // The way to another thread and back takes longer than it saves where there is nothing else to do.
+  // Without other work, a thread costs more time than it saves.
   const check = amongOthers ? verifySignatureInThread : verifySignature;
   const { header } = signer;
   const sent = header.chained ? await findAnswered(authenticator, signer, body) : undefined;
@@ -76,29 +76,29 @@ export async function verifySigner(
 
 export type FindKey = (subscriberId: string, recordId: string, question?: KeyQuestion) => Promise<KeyLookup>;
 
-/** On whose behalf the registry is asked: keyIds that one source makes up must not hold up the lookups of others. */
+/** The party on whose behalf the registry is asked: made-up keyIds of one source must not delay the lookups of others. */
 export interface KeyQuestion {
   source?: string;
 }
 
 export interface Authenticator {
-  /** Throws a ProtocolError NET_DOWNSTREAM_UNAVAILABLE when the registry could not be asked. */
+  /** Throws a ProtocolError NET_DOWNSTREAM_UNAVAILABLE if the registry could not be asked. */
   findKey: FindKey;
   registryName: string;
   limits: SignatureLimits & { requireCallbackChain?: boolean };
-  /** By what an answer may name a request with this messageId that was sent from here (`chainValues` of each attempt). */
+  /** The values by which an answer may name our request with this messageId (`chainValues` of each attempt). */
   findSentRequest?: (messageId: string) => Promise<readonly string[]>;
-  /** Callbacks whose bodies are too large to be looked into before their signature is verified. Without it, they are refused. */
+  /** Callbacks whose bodies are too large to parse before their signature is verified. Without it, they are refused. */
   largeCallbacks?: LargeCallbacks;
 }
 
 export interface LargeCallbacks {
-  /** Whether a request is open that this signer, as its record shows it, was asked. */
+  /** Whether an open request was sent to this signer, identified by its record. */
   isAwaited(identity: string, record: ParticipantRecord): Promise<boolean>;
   scan(body: Buffer): Promise<string | undefined>;
 }
 
-/** Who the header says that it is, with the key that must have signed. */
+/** The claimed sender, with the key that must have signed. */
 interface ClaimedSigner {
   header: SignatureHeader;
   identity: string;
@@ -110,10 +110,10 @@ export interface AuthenticatedCaller extends Omit<ClaimedSigner, 'publicKey'> {
   digest: string;
 }
 
-/** The most that is parsed of a body before its signature is verified. */
+/** Maximum size of a body that is parsed before its signature is verified. */
 export const maxUnverifiedParseBytes = 64 * 1024;
 
-/** Throws for a four-line signature whose body is too large to look for the request that it answers, unless this signer owes us an answer. */
+/** Throws for a four-line signature whose body is too large to find the answered request, unless this signer owes us an answer. */
 export async function checkAnswerIsAwaited(
   { largeCallbacks }: Authenticator,
   { header, identity, record }: Omit<ClaimedSigner, 'publicKey'>,
@@ -136,7 +136,7 @@ async function findAnswered(
   return messageId === undefined ? [] : ((await findSentRequest?.(messageId)) ?? []);
 }
 
-/** Node keeps only the first of repeated headers; which one a proxy judged nobody can know, so none counts. */
+/** Node keeps only the first of repeated headers; a proxy may have checked another one, so none counts. */
 export function authorizationOf({ rawHeaders, headers }: IncomingMessage): string {
   const value = headers.authorization;
   if (value === undefined) {
@@ -151,7 +151,7 @@ export function authorizationOf({ rawHeaders, headers }: IncomingMessage): strin
   return value;
 }
 
-/** GET and DELETE sign zero bytes: with a body allowed, the receiver of a signed message could send it on as a DELETE. */
+/** GET and DELETE sign zero bytes: if a body were allowed, the receiver of a signed message could forward it as a DELETE. */
 function checkBodiless({ method, body: schema }: Action, bytes: number): void {
   if (schema === undefined && bytes > 0) throw invalid(`A ${method} is signed, and sent, without a body.`);
 }

@@ -11,19 +11,19 @@ type AnsweredRequest = Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'refu
 
 const requestTimeout = 60_000;
 const headersTimeout = 10_000;
-/** How long requests may finish when the server is closed. */
+/** How long requests may finish while the server closes. */
 const finishMs = 3_000;
 
-/** Signed routes on Node's own server, for commands: it starts faster than Fastify. signed-route.ts alone decides what a message must be. */
+/** Signed routes on Node's own server, for commands: it starts faster than Fastify. Only signed-route.ts checks messages. */
 export function createBareServer(onAnswered: (request: AnsweredRequest) => void) {
   const routes = new Map<string, SignedRouteOptions>();
   const limits = { requestTimeout, headersTimeout, connectionsCheckingInterval: 1_000 };
   const server = createServer(limits, (raw, response) => {
     const request = asFastifyRequest(raw);
     const reply = asFastifyReply(response);
-    // A connection kept open for a next message would hold up the end of the command.
+    // An idle kept-alive connection would delay the end of the command.
     response.shouldKeepAlive = false;
-    // Also where its sender went away meanwhile.
+    // Also if its sender has disconnected meanwhile.
     response.once('close', () => onAnswered(request));
     const [path] = request.url.split('?');
     const route = routes.get(`${request.method} ${path}`);
@@ -32,7 +32,7 @@ export function createBareServer(onAnswered: (request: AnsweredRequest) => void)
   });
   return {
     route: (options: SignedRouteOptions) => void routes.set(`${options.method} ${options.url}`, options),
-    /** Rejects with the error of the socket where it cannot listen. */
+    /** Rejects with the error of the socket if it cannot listen. */
     async listen({ host, port }: { host: string; port: number }) {
       server.listen(port, host);
       await once(server, 'listening');
@@ -56,7 +56,7 @@ function refuseUnknown(request: FastifyRequest, reply: FastifyReply): void {
   reply.send(Buffer.from(JSON.stringify(errorAnswer(error).body)));
 }
 
-/** As much of it as a signed route looks at. Actions that a command receives have no query. */
+/** The part of it that a signed route uses. Actions that a command receives have no query. */
 function asFastifyRequest(raw: IncomingMessage): FastifyRequest {
   const { method = 'GET', url = '/', headers, socket } = raw;
   const ip = socket.remoteAddress ?? '';
@@ -67,7 +67,7 @@ function asFastifyRequest(raw: IncomingMessage): FastifyRequest {
   } as object as FastifyRequest;
 }
 
-/** Likewise, of the answer. */
+/** The same for the answer. */
 function asFastifyReply(response: ServerResponse): FastifyReply {
   const reply = {
     raw: response,

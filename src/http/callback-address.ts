@@ -7,7 +7,7 @@ import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
 import { joinPath, originOf } from '../rules/base-address.ts';
 
-/** The address of the callback: the caller's base address and the path of the callback's action. A wrong one is refused at once; nobody could be told later. */
+/** The address of the callback: the caller's base address and the path of the callback's action. A wrong one must be refused at once. */
 export function callbackAddress(
   request: { action: Action; context: Context; record: Pick<ParticipantRecord, 'url'> },
   callback: Pick<Action, 'path'>,
@@ -24,7 +24,7 @@ export function callbackAddress(
     throw faultAt('CTX_MISSING_FIELD', ['context', member], problem);
   }
   if (text.length > maxAddressLength) throw wrong(`must have at most ${maxAddressLength} characters`);
-  // That of a record may have any scheme.
+  // A record's address may have any scheme.
   if (!/^https?:/i.test(text) || !URL.canParse(text)) throw wrong('must be an http or https address');
   const base = new URL(text);
   if (base.username !== '' || base.password !== '') throw wrong('must not carry a user name or password');
@@ -44,7 +44,7 @@ export function callbackAddress(
   return joinPath(base.href, callback.path);
 }
 
-/** It is kept, and told in the log at each attempt. */
+/** It is stored, and logged at each attempt. */
 const maxAddressLength = 2_048;
 
 /** Limit of a domain name (RFC 1035). URL parsers accept longer ones, but the index of callbacks by host does not. */

@@ -4,12 +4,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 /** Headers that distinguish two states of a content. */
 export interface Validators {
-  /** Strong, in its quotes. */
+  /** Strong, with its quotes. */
   etag: string;
   lastModified?: Date;
 }
 
-/** Whether a GET or HEAD is answered with 304. Where the caller knows an ETag, its date is not looked at. */
+/** Whether a GET or HEAD is answered with 304. If the caller sends an ETag, its date is ignored. */
 export function isNotModified(headers: IncomingHttpHeaders, { etag, lastModified }: Validators): boolean {
   const tags = headers['if-none-match'];
   if (tags !== undefined) return namesTag(tags, etag);
@@ -19,7 +19,7 @@ export function isNotModified(headers: IncomingHttpHeaders, { etag, lastModified
   );
 }
 
-/** The part that is asked for: by GET only, because for other methods no ranges are defined (RFC 9110, section 14.2). */
+/** The requested part: only for GET, because ranges are not defined for other methods (RFC 9110, section 14.2). */
 export function wantedRange(
   { method, headers }: { method: string; headers: IncomingHttpHeaders },
   size: number,
@@ -29,7 +29,7 @@ export function wantedRange(
   return parseRange(headers.range, size);
 }
 
-/** Whether a part is wanted only of the content that the caller has the rest of, and it is another one. */
+/** Whether the request wants the part only of the content that the caller has (If-Range), and the content differs. */
 function isOtherContent(headers: IncomingHttpHeaders, { etag, lastModified }: Validators): boolean {
   const known = headers['if-range'];
   if (known === undefined || known === etag) return false;
@@ -39,13 +39,13 @@ function isOtherContent(headers: IncomingHttpHeaders, { etag, lastModified }: Va
   );
 }
 
-/** Weakly compared: for a whole content, as good as the same is good enough. */
+/** Weak comparison: sufficient for a whole content. */
 function namesTag(header: string, etag: string): boolean {
   const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');
 }
 
-/** A date that is none is ignored, as if it were not there. */
+/** An invalid date is ignored, like a missing one. */
 function parseHttpDate(header: string | undefined): Date | undefined {
   const date = new Date(header ?? '');
   return Number.isNaN(date.getTime()) ? undefined : date;
@@ -61,7 +61,7 @@ export interface ByteRange {
   end: number;
 }
 
-/** The one range of bytes that a Range header asks for (RFC 9110, section 14). Several ranges, other units and malformed ones are ignored. */
+/** The single range of bytes that a Range header requests (RFC 9110, section 14). Several ranges, other units and malformed ones are ignored. */
 export function parseRange(
   header: string | undefined,
   size: number,

@@ -3,8 +3,8 @@ import { specialRangeOf } from '../rules/addresses.ts';
 import { findLiteralRefusal, publicOnly, refusal } from './public-addresses.ts';
 import { Agent, buildConnector } from './undici.ts';
 
-// Connections to others, kept alive, several to one origin. An agent of undici with one connection per origin takes half the processor time of one
-// with pools (measured), so several connections are those of several agents.
+// Outgoing connections, kept alive, several to one origin. An undici agent with one connection per origin takes half the processor time of one with
+// pools (measured), so several connections use several agents.
 
 export type Connections = ReturnType<typeof createConnections>;
 
@@ -12,7 +12,7 @@ export type ConnectionOptions = Omit<Agent.Options, 'connections' | 'factory'>;
 
 export function createConnections(perOrigin: number, options: ConnectionOptions) {
   const agents: Agent[] = [];
-  /** How many requests to an origin each of the agents has under way. */
+  /** How many requests each of the agents has in flight to an origin. */
   const underWay = new Map<string, number[]>();
 
   function agentAt(index: number): Agent {
@@ -21,7 +21,7 @@ export function createConnections(perOrigin: number, options: ConnectionOptions)
   }
 
   return {
-    /** An agent that has no other request under way to this origin, unless all are taken. Call `leave` when the answer is there. */
+    /** An agent without another request in flight to this origin, unless all are busy. Call `leave` after the answer. */
     take(origin: string) {
       const counts = underWay.get(origin) ?? [];
       underWay.set(origin, counts);
@@ -41,7 +41,7 @@ export function createConnections(perOrigin: number, options: ConnectionOptions)
   };
 }
 
-/** The first that is free, because its connection is the likeliest to be open still. */
+/** The first free one, because its connection is most likely still open. */
 function leastTaken(counts: readonly number[], most: number): number {
   const free = counts.indexOf(0);
   if (free >= 0) return free;
@@ -50,7 +50,7 @@ function leastTaken(counts: readonly number[], most: number): number {
 
 const connectTimeoutMs = 10_000;
 
-/** Opens connections to public addresses only: checked in the resolution whose result the socket connects to, and again on the socket. */
+/** Connects to public addresses only: checked in the resolution that the socket uses, and again on the socket. */
 export function guardedConnector(resolve: LookupFunction): buildConnector.connector {
   const connect = buildConnector({ lookup: publicOnly(resolve), timeout: connectTimeoutMs });
   return (options, callback) => {

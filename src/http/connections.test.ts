@@ -135,7 +135,7 @@ describe('the number of connections', () => {
   }
 });
 
-/** Connections that ask once and stay; one beyond the limits is closed without an answer. */
+/** Connections that send one request and stay; one beyond the limits is closed without an answer. */
 async function hold(port: number, count: number, localAddress: string) {
   const held: { socket: Socket; isOpen: boolean }[] = [];
   for (let index = 0; index < count; index += 1) {

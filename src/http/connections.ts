@@ -5,9 +5,9 @@ import { type Account, createShares } from './shares.ts';
 import { sourceOf } from './source.ts';
 
 export interface ConnectionLimits {
-  /** All connections; as many again from trusted proxies, each of which may serve many clients. */
+  /** All connections; the same number again from trusted proxies, each of which may serve many clients. */
   all: number;
-  /** Connections of one source address that is not a trusted proxy; behind a proxy, concurrent requests of one client. */
+  /** Connections of one source address other than a trusted proxy; behind a proxy, concurrent requests of one client. */
   perSource: number;
 }
 
@@ -27,7 +27,7 @@ export function limitConnections(
     ];
   };
   server.on('connection', (socket) => {
-    // A socket that is closed already has no address, and is forgotten when its close event comes.
+    // A closed socket has no address; its close event removes it.
     const accounts = accountsOf(socket.remoteAddress ?? 'unknown');
     const full = shares.take(accounts, 1);
     if (full === undefined) socket.once('close', () => shares.giveBack(accounts, 1));
@@ -38,7 +38,7 @@ export function limitConnections(
   });
 }
 
-/** Behind a proxy, a client holds requests under way, not connections. Beyond the limit they are refused, and the connection to the proxy is closed. */
+/** Behind a proxy, a client holds open requests, not connections. Requests beyond the limit are refused, and the connection to the proxy is closed. */
 export function limitProxiedRequests(
   server: FastifyInstance,
   { perSource }: Pick<ConnectionLimits, 'perSource'>,
@@ -47,7 +47,7 @@ export function limitProxiedRequests(
   const shares = createShares();
   server.addHook('onRequest', (request, reply, done) => {
     const client = request.ip;
-    // A proxy that names no client asks for itself.
+    // A proxy that names no client is itself the client.
     if (!isProxy(request.socket.remoteAddress ?? '') || isProxy(client)) return done();
     const accounts: Account[] = [{ name: sourceOf(client), limit: perSource }];
     if (shares.take(accounts, 1)) {

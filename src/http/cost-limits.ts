@@ -3,14 +3,14 @@ import { charge, createRateLimit, ofThisProcess, type RateLimit, type ShareLimit
 
 export type CostLimits = ReturnType<typeof createCostLimits>;
 
-/** A bucket holds what comes back in this time. */
+/** A bucket holds the refill of this time. */
 const burstSeconds = 30;
-/** An answer is asked for by a few bytes, and a megabyte of it takes about 60 ms of the main thread, ten times as long as one that is received. */
+/** A few bytes can request a large answer, and a megabyte of it takes about 60 ms of the main thread, ten times as long as a received one. */
 const answers = { share: 1 / 8, burstSeconds: 2 };
 
 /**
- * Limits what the requests of an identity cost in bytes and in milliseconds of the main thread; threads are shared by fair queueing (fair-turns.ts). A request is
- * charged when its cost is known, and the next one is refused until that is paid back. Nobody is exempt; each role counts separately.
+ * Limits the cost of an identity's requests in bytes and in milliseconds of the main thread; threads are shared by fair queueing (fair-turns.ts). A
+ * request is charged when its cost is known, and the next one is refused until that is paid back. Nobody is exempt; each role counts separately.
  */
 export function createCostLimits(
   config: Pick<Config, 'TIME_LIMIT_MS_PER_SECOND' | 'BYTE_LIMIT_PER_SECOND'>,
@@ -24,7 +24,7 @@ export function createCostLimits(
   const spend = (limit: RateLimit) => (identity: string, tokens: number) =>
     limit.spend(identity, tokens, performance.now());
   return {
-    /** Throws AUT_RATE_LIMITED for an identity that has used more than its share. */
+    /** Throws AUT_RATE_LIMITED for an identity that has exceeded its share. */
     check(identity: string): void {
       charge(time, identity, 'The requests of this caller took more than its share of time.');
       charge(bytes, identity, 'This caller has sent more than its share of bytes.');
@@ -33,7 +33,7 @@ export function createCostLimits(
     },
     spendMs: spend(time),
     spendBytes: spend(bytes),
-    /** The bytes of a callback that answers a search: it is put together, digested, stored and sent here. What is streamed from a file has limits of its own. */
+    /** The bytes of a callback that answers a search: it is composed, digested, stored and sent here. Answers streamed from a file have separate limits. */
     spendAnswer: spend(answered),
   };
 }

@@ -6,19 +6,19 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { html } from './html.ts';
 import { openFile, sendFile } from './send-file.ts';
 
-// /docs: the OpenAPI document in Swagger UI, which `npm run build` copies into dist/web/docs-viewer. Nothing is loaded from elsewhere.
+// /docs: the OpenAPI document in Swagger UI, which `npm run build` copies into dist/web/docs-viewer. Nothing is loaded from other hosts.
 
 /** From src/ and from dist/ alike. */
 const viewerFiles = fileURLToPath(new URL('../../dist/web/docs-viewer/', import.meta.url));
 
 export interface DocsPage {
-  /** The roles whose documents can be shown, and the one that is. */
+  /** The roles whose documents can be shown, and the current one. */
   roles: readonly string[];
   current: string;
   documentUrl: string;
-  /** Whether its operations are signed: then they can be tried only where somebody signs them. */
+  /** Whether its operations are signed: then they can be tried only if `tryUrl` signs them. */
   isSigned: boolean;
-  /** Where "Try it out" sends a request to have it signed. */
+  /** Where "Try it out" sends a request to be signed. */
   tryUrl?: string;
 }
 
@@ -44,7 +44,7 @@ const contentTypes: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** Scripts and styles from here alone; Swagger UI has its icons as data. */
+/** Scripts and styles only from here; Swagger UI embeds its icons as data. */
 export const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

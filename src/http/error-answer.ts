@@ -1,7 +1,7 @@
 import { ack, nack } from '../protocol/acknowledgement.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 
-/** The answer of a route. A text, a Buffer or a SpooledBody is JSON that was rendered before. */
+/** The answer of a route. A text, a Buffer or a SpooledBody is JSON that is already rendered. */
 export interface Answer {
   status: number;
   body: object | string;
@@ -9,7 +9,7 @@ export interface Answer {
 }
 
 interface RefusedRequest {
-  /** Repeated in the NACK where it could be read. */
+  /** Repeated in the NACK if it could be read. */
   messageId?: string;
   /** Our subscriberId, for the challenge of a 401. */
   realm?: string;
@@ -25,13 +25,13 @@ export function errorAnswer(thrown: unknown, { messageId, realm }: RefusedReques
   if (error.status === 401 && realm !== undefined) {
     headers['www-authenticate'] = `Signature realm="${realm}",headers="(created) (expires) digest"`;
   }
-  // 202 is the acknowledgement of something received that nothing follows from: an ACK with an error block.
+  // 202 acknowledges a received message that is not processed: an ACK with an error block.
   const received = error.status === 202 && messageId !== undefined;
   const body = received ? ack(messageId, error) : nack(error, messageId);
   return { status: error.status, body, headers };
 }
 
-/** Whatever is not a fault of the caller shows as "internal error" and nothing else. */
+/** Any error that is not the caller's fault shows as "internal error" and nothing else. */
 export function asProtocolError(thrown: unknown): ProtocolError {
   if (thrown instanceof ProtocolError) return thrown;
   const status = statusOfFastifyError(thrown);
@@ -42,7 +42,7 @@ export function asProtocolError(thrown: unknown): ProtocolError {
   return new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', message, { status, cause: thrown });
 }
 
-/** Fastify's own refusals: a body too large, a media type that no parser takes, a URL that cannot be decoded. */
+/** Fastify's own refusals: a body too large, a media type without a parser, a URL that cannot be decoded. */
 function statusOfFastifyError(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown) || !('statusCode' in thrown)) return undefined;
   const { code, statusCode } = thrown;

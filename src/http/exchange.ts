@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { FetchFailure } from './fetch-failure.ts';
 
-// One request and its whole answer, on the callbacks of undici's dispatch: for short answers, a stream for each would cost more than reading it.
+// One request and its whole answer, on the callbacks of undici's dispatch: for short answers, a stream each would cost more than reading it.
 
 export interface WholeAnswer {
   status: number;
@@ -11,13 +11,13 @@ export interface WholeAnswer {
 
 interface ExchangeLimits {
   deadline: Deadline;
-  /** Told status and headers as soon as they are there; says how much of the body is read. Without a limit there is none to wait for. */
+  /** Gets status and headers as soon as they arrive; returns how much of the body is read. Without a limit, the body is not awaited. */
   limitBody(answer: Omit<WholeAnswer, 'body'>): BodyLimit | undefined;
 }
 
 interface BodyLimit {
   maxBytes: number;
-  /** The error when more comes; without it, the rest is left unread. */
+  /** The error for a longer body; without it, the rest stays unread. */
   fail?(): Error;
 }
 
@@ -41,7 +41,7 @@ export function exchange(
         signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
       },
       onResponseStart(_controller, status, headers) {
-        if (status < 200) return; // 1xx: the answer is yet to come
+        if (status < 200) return; // 1xx: the answer follows
         head = { status, headers };
         limit = limitBody(head);
         if (limit === undefined) finish();
@@ -60,7 +60,7 @@ export function exchange(
   });
 }
 
-/** When a call has to be over: after a time, or because its caller gave up. The reason of its signal is a FetchFailure. */
+/** When a call must end: after a time, or because its caller gave up. The reason of its signal is a FetchFailure. */
 export type Deadline = ReturnType<typeof startDeadline>;
 
 export function startDeadline(

@@ -9,7 +9,7 @@ export type FetchFailureKind =
   | 'bad-encoding'
   | 'aborted';
 
-/** No usable answer came. The message is a sentence for a person, naming the address and what to look at. */
+/** No usable answer came. The message is a sentence for people that names the address and what to check. */
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure';
   readonly kind: FetchFailureKind;
@@ -27,7 +27,7 @@ export interface AnswerHead {
   headers: Record<string, string>;
 }
 
-/** Turns network errors of undici, the resolver or TLS into ours. Throws any other error as it is: it is our own mistake, not the other side's. */
+/** Converts network errors of undici, the resolver or TLS into ours. Rethrows any other error: it is our own mistake, not the other side's. */
 export function asFetchFailure(error: unknown, url: URL): FetchFailure {
   if (error instanceof FetchFailure) return error;
   if (!isOfNetwork(error)) throw error;
@@ -42,7 +42,7 @@ export function asFetchFailure(error: unknown, url: URL): FetchFailure {
   return new FetchFailure('unreachable', message, error);
 }
 
-/** Failures of sockets, names and TLS have codes, and so have wrong arguments. An answer that is not HTTP may have none. */
+/** Failures of sockets, names and TLS have codes, and so do wrong arguments. An answer that is not HTTP may have none. */
 function isOfNetwork(error: unknown): error is Error & { code?: string } {
   if (!(error instanceof Error) || error instanceof TypeError) return false;
   if (error.name === 'HTTPParserError') return true;

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Agent } from './undici.ts';
 
-/** The part of an agent that an exchange needs, on Node's own client, for commands: the parser of undici takes 0.2 s at its first answer. */
+/** The part of an agent that an exchange needs, on Node's own client, for commands: the parser of undici takes 0.2 s for its first answer. */
 export function createFewCalls(lookup: LookupFunction): Pick<Agent, 'dispatch'> {
   return {
     dispatch(options, handler) {

@@ -41,7 +41,7 @@ export interface RequestOptions {
   keepEncoding?: boolean;
   /** Only GET and HEAD are redirected; default 3. */
   maxRedirects?: number;
-  /** The operator wrote this address: any scheme and range. Does not extend to another origin it redirects to. */
+  /** The operator configured this address: any scheme and range. Does not extend to redirects to another origin. */
   operatorConfigured?: boolean;
   signal?: AbortSignal;
 }
@@ -55,7 +55,7 @@ export interface FetchedAnswer extends AnswerHead {
 }
 
 export interface GuardedClientOptions {
-  /** Lets messages, records and files name private addresses and plain HTTP (development). */
+  /** Allows messages, records and files to name private addresses and plain HTTP (development). */
   allowPrivateAddresses: boolean;
   /** Addresses of name servers (DNS_SERVERS); default: those of the system. */
   nameServers?: readonly string[];
@@ -109,7 +109,7 @@ export function createGuardedClient({
     exchanged: (connection: Connection, request: Dispatcher.DispatchOptions, url: URL) => Promise<Answer>,
   ): Promise<{ answer: Answer; url: URL }> {
     const { method = 'GET', maxRedirects = defaultMaxRedirects } = options;
-    // Iterables are missing in undici's types, not in its documentation.
+    // undici documents iterables, but its types lack them.
     const body = options.body as Uint8Array | undefined;
     let [url, operatorConfigured] = [given, options.operatorConfigured ?? false];
     let headers: Record<string, string> = {
@@ -154,7 +154,7 @@ export function createGuardedClient({
             limitBody({ status, headers }) {
               if (isRedirect(method, status)) return { maxBytes: maxRedirectBytes };
               seen.answered = { status, headers: flatten(headers) };
-              // A 304 may give the length of a body that it does not have; undici treats that as an error.
+              // A 304 may state the length of a body that it does not have; undici treats that as an error.
               return status === 304 ? undefined : { maxBytes, fail: () => tooLarge(asked, maxBytes) };
             },
           }).finally(leave),
@@ -203,7 +203,7 @@ export function createGuardedClient({
   };
 }
 
-/** The deadline is ours, for the whole exchange; undici's own per phase are off. */
+/** We apply our own deadline to the whole exchange; undici's own per phase are off. */
 const agentOptions = {
   keepAliveTimeout: keepAliveMs,
   headersTimeout: 0,
@@ -269,7 +269,7 @@ function abandon({ body }: Pick<Streamed, 'body'>): void {
   body.on('error', () => {}).destroy();
 }
 
-/** One text per name, as HTTP reads repeated headers. */
+/** One text per name; repeated headers are joined. */
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {

@@ -6,9 +6,9 @@ import { isThisMachine } from './local-only.ts';
 interface HomePage {
   role: string;
   about: string;
-  /** Beside those to the description of the API and to what an operator looks at. */
+  /** Links in addition to those to the description of the API and to the operator's pages. */
   links?: readonly HomeLink[];
-  /** Where /docs, /health and the like are, when not at the same address. */
+  /** The address of /docs, /health and the like, if different. */
   operations?: object;
   /** The console of the same process. Only browsers on the same machine get the link. */
   consoleUrl?: string;
@@ -70,7 +70,7 @@ function renderHome({ role, about }: HomePage, links: readonly HomeLink[]): stri
   }`;
 }
 
-/** Light or dark as the reader's system is. */
+/** Light or dark, like the reader's system. */
 const homeStyle = `
 :root { color-scheme: light dark; --ink: #1c2530; --soft: #5d6b7a; --line: #e3e8ee; --paper: #ffffff; --accent: #0b6e5c; }
 @media (prefers-color-scheme: dark) {

@@ -1,4 +1,4 @@
-/** HTML that is safe to put into a page. Made by `html` alone, which escapes everything that is not one. */
+/** HTML that is safe to put into a page. Only `html` makes it and escapes everything else. */
 export class Html {
   readonly text: string;
 

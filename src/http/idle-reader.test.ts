@@ -26,7 +26,7 @@ describe('the reader of a long answer', () => {
     });
     await server.listen({ host: '127.0.0.1', port: 0 });
     const { port } = server.server.address() as AddressInfo;
-    // Longer than the limit as a whole.
+    // Longer than the whole limit.
     const reading = fetch(`http://127.0.0.1:${port}/slow`).then((response) => response.arrayBuffer());
 
     const idle = connect(port, '127.0.0.1').pause();

@@ -4,9 +4,9 @@ import { createGunzip, gunzip, type ZlibOptions } from 'node:zlib';
 import { hasCode } from '../error-code.ts';
 import { FetchFailure } from './fetch-failure.ts';
 
-// Gunzip with a limit on what comes out: a few kilobytes can inflate to gigabytes. `what` names the bytes in messages.
+// Gunzip with a limit of its output: a few kilobytes can inflate to gigabytes. `what` names the bytes in messages.
 
-/** The body of an answer, by its Content-Encoding: as it came, or gunzipped. */
+/** The body of an answer, decoded by its Content-Encoding: unchanged, or gunzipped. */
 export async function decodeBody(
   wire: Buffer,
   encoding: string | undefined,
@@ -24,7 +24,7 @@ export async function decodeBody(
 
 const gunzipped = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
-/** The same for a download that is read piece by piece. */
+/** The same for a streamed download. */
 export async function* inflateStream(
   source: Readable,
   maxInflatedBytes: number,

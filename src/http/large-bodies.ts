@@ -9,16 +9,16 @@ import { messageIdScanUrl, scanMessageId } from '../protocol/message-id-scan.ts'
 import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
 import { type AsideResult, type AsideTask, readAside, readAsideUrl } from './read-aside.ts';
 
-// Large bodies are parsed and checked in a thread, and joined here a few milliseconds at a time: to read five megabytes at once takes most of a second.
+// Large bodies are parsed and checked in a thread, and joined here a few milliseconds at a time: reading five megabytes at once takes most of a second.
 
-/** Bodies of this many bytes are read in a thread: reading them at once takes up to 20 ms. */
+/** Larger bodies are read in a thread: reading them at once takes up to 20 ms. */
 export const largeBodyBytes = 128 * 1024;
 const sliceMs = 5;
-/** A body of five megabytes may take a hundred while it is read: one of a caller at a time. */
+/** A body of five megabytes may need a hundred while it is read: one per caller at a time. */
 const threadsAtOnce = { size: 2, perOwner: 1 };
 /** Reading is linear, so it ends; but a new thread takes most of a second to start, and much longer on a busy machine. */
 const deadlineMs = 60_000;
-/** A thread is waited for no longer than this. */
+/** Maximum wait for a thread. */
 const waitMs = 10_000;
 
 export type LargeBodies = ReturnType<typeof createLargeBodies>;
@@ -27,7 +27,7 @@ export function createLargeBodies(logger: Logger) {
   const reading = createThreadPool({ ...threadsAtOnce, logger });
   const scanning = createThreadPool({ size: 1, logger });
   return {
-    /** `envelope` throws what is wrong with the body; `spentMs` is time of this thread, not of the other one. */
+    /** `envelope` throws the fault of the body; `spentMs` is time of this thread, not of the other one. */
     async read(
       body: Buffer,
       { action: { method, path }, now, owner }: { action: Action; now: Date; owner: string },

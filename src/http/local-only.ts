@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { specialRangeOf } from '../rules/addresses.ts';
 
-// The local trigger, a server without signatures. Requests from a page in a browser, or through a proxy, are not those of the operator (as in console/guard.ts).
+// The local trigger, a server without signatures. Requests from a page in a browser, or through a proxy, are not from the operator (as in console/guard.ts).
 
 interface LocalServer {
   host: string;
@@ -15,7 +15,7 @@ export function keepStrangersOut(server: FastifyInstance, local: LocalServer): v
   server.addHook('onRequest', async (request) => refuseStrangers(request, local));
 }
 
-/** In a container it may have to listen on another address, where something else keeps strangers away. */
+/** In a container it may have to listen on another address, protected by other means. */
 export function warnIfReachable({ host, what }: LocalServer, logger: Logger): void {
   if (isThisMachine(host)) return;
   logger.warn(
@@ -28,12 +28,12 @@ function refuseStrangers({ headers, hostname, raw }: FastifyRequest, { host, wha
   refuseTwoHosts(raw);
   const telling = 'origin' in headers ? 'origin' : findProxyHeader(headers);
   if (telling !== undefined) throw notForStrangers(what, `nothing that carries the header ${telling}`);
-  // A page of a site whose name was made to lead here asks for that name.
+  // A website whose name resolves to this machine sends that name.
   if (headers.host !== undefined && isThisMachine(host) && !isThisMachine(hostname))
     throw notForStrangers(what, 'requests to localhost or a loopback address only');
 }
 
-/** Node reads the first of two, and something on the way may have judged the other (RFC 9112, 3.2). */
+/** Node reads the first of two, and an intermediary may have checked the other (RFC 9112, 3.2). */
 export function refuseTwoHosts({ rawHeaders }: IncomingMessage): void {
   if (rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length > 1)
     throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'The request has two Host headers.');
@@ -43,7 +43,7 @@ export function findProxyHeader(headers: IncomingHttpHeaders): string | undefine
   return Object.keys(headers).find((name) => /^(?:forwarded|via|x-forwarded(?:-.*)?)$/.test(name));
 }
 
-/** Whether a name or address of a host can mean no other machine than this one. */
+/** Whether a host name or address can only mean this machine. */
 export function isThisMachine(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
   return bare.toLowerCase() === 'localhost' || specialRangeOf(bare) === 'loopback';

@@ -31,7 +31,7 @@ async function open(
 }
 
 const four = [{ address: '192.0.2.1', family: 4 }];
-/** So that no busy machine reaches it. */
+/** Even a busy machine does not reach it. */
 const patientMs = 120_000;
 
 describe('a name', () => {

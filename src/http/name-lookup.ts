@@ -6,29 +6,29 @@ import { createTurns, type TurnsOptions } from '../fair-turns.ts';
 import { LruCache } from '../lru-cache.ts';
 import { openSystemNames, type SystemNames } from './system-names.ts';
 
-// Finds the addresses of names. The system's own way (getaddrinfo) holds one of the four threads of the process until the name server answers,
-// which a zone can keep from happening: a few calls to such a name hold up every call to anybody. Here one slow zone delays only itself:
+// Resolves names. The system's own way (getaddrinfo) blocks one of the four threads of the process until the name server answers, which a zone can
+// prevent: a few calls to such a name block every other call. Here one slow zone delays only itself:
 //
-//   hosts file, localhost → cache (failures, too) → the same question under way → a turn of the zone → name servers
+//   hosts file, localhost → cache (failures, too) → the same lookup in progress → a turn of the zone → name servers
 //
-// Names are asked for as the system would: in the hosts file, then in DNS with the search domains of resolv.conf. What else a system may know
-// (mDNS, NetBIOS) is not asked.
+// Names are looked up like the system does: in the hosts file, then in DNS with the search domains of resolv.conf. Other sources of a system (mDNS,
+// NetBIOS) are not used.
 
 export interface NameLookupOptions {
-  /** Addresses of name servers, with a port where it is not 53. Given, they take names as they are, without search domains. */
+  /** Addresses of name servers, with a port unless it is 53. If given, names are looked up unchanged, without search domains. */
   servers?: readonly string[];
   system?: SystemNames;
   limits?: Partial<NameLookupLimits>;
 }
 
 interface NameLookupLimits {
-  /** For one lookup, the wait for its turn included. */
+  /** For one lookup, including the wait for its turn. */
   deadlineMs: number;
-  /** Lookups under way, given out per zone (see fair-turns.ts). Each asks twice; common forwarders take no more than 100 or 150 questions at once. */
+  /** Lookups in progress, shared between zones (see fair-turns.ts). Each sends two queries; common forwarders accept only 100 or 150 at once. */
   turns: TurnsOptions;
-  /** However long the zone says. */
+  /** Maximum, whatever the zone's TTL. */
   maxKeptMs: number;
-  /** That there is no such name, or that no name server answered. */
+  /** For a name that does not exist, or if no name server answered. */
   failureKeptMs: number;
   maxEntries: number;
 }
@@ -40,14 +40,14 @@ const usualLimits: NameLookupLimits = {
   failureKeptMs: 10_000,
   maxEntries: 10_000,
 };
-/** A server is asked twice within the deadline; the second wait is twice as long. */
+/** A server is queried twice within the deadline; the second wait is twice as long. */
 const attempts = { timeout: 1_500, tries: 2 };
-/** How long IPv6 addresses are waited for once there are IPv4 ones. */
+/** How long to wait for IPv6 addresses after the IPv4 ones have arrived. */
 const otherFamilyMs = 100;
-/** A zone may list thousands; nobody tries more of them than these. */
+/** A zone may list thousands; no client tries more than these. */
 const maxAddressesPerFamily = 8;
 
-/** Answers as `dns.lookup` does, to be used where sockets are opened. */
+/** Answers like `dns.lookup`, for opening sockets. */
 export function createNameLookup(options: NameLookupOptions = {}): LookupFunction {
   const limits = { ...usualLimits, ...options.limits };
   const { servers = [], system = openSystemNames() } = options;
@@ -74,14 +74,14 @@ export function createNameLookup(options: NameLookupOptions = {}): LookupFunctio
     if (!turn) return { code: 'EAI_AGAIN' };
     const leftMs = endMs - performance.now();
     const answer = await ask(name, leftMs).finally(() => turn.end());
-    // A name that spent its time waiting for others of its zone may well be found the next time.
+    // A name that waited for others of its zone may well be found the next time.
     if ('code' in answer && answer.code === 'EAI_AGAIN' && leftMs < limits.deadlineMs / 2) return answer;
     const ms = 'code' in answer ? limits.failureKeptMs : Math.min(answer.ttlMs, limits.maxKeptMs);
     if (ms > 0) kept.keep(name, { answer, untilMs: performance.now() + ms });
     return answer;
   }
 
-  /** A resolver of its own per lookup reads the settings of the system as they are now, and can be stopped at the deadline. It takes no thread. */
+  /** A separate resolver per lookup reads the current settings of the system, and can be stopped at the deadline. It uses no thread. */
   async function ask(name: string, withinMs: number): Promise<Answer> {
     const resolver = new promises.Resolver(attempts);
     if (servers.length > 0) resolver.setServers(servers);
@@ -91,7 +91,7 @@ export function createNameLookup(options: NameLookupOptions = {}): LookupFunctio
     const spellings = servers.length > 0 ? [name.replace(/\.$/, '')] : system.spellOut(name);
     return await askUntilFound(resolver, spellings, late.signal).finally(() => {
       clearTimeout(timer);
-      late.abort(); // ends a question for IPv6 that nobody waits for any more
+      late.abort(); // ends a query for IPv6 that is no longer needed
     });
   }
 
@@ -108,7 +108,7 @@ export function createNameLookup(options: NameLookupOptions = {}): LookupFunctio
   };
 }
 
-/** The result of a lookup. Failures are answers: they are shared and kept like others. */
+/** The result of a lookup. Failures are also answers: they are shared and cached like others. */
 type Answer = { addresses: LookupAddress[]; ttlMs: number } | { code: LookupCode };
 type LookupCode = 'ENOTFOUND' | 'EAI_AGAIN';
 
@@ -126,7 +126,7 @@ function toAddresses(texts: readonly string[]): LookupAddress[] {
   return texts.map((address) => ({ address, family: isIP(address) }));
 }
 
-/** Roughly what somebody can register: two labels, or three below the likes of co.in. Names of one zone share its turns. */
+/** Roughly a registrable domain: two labels, or three below the likes of co.in. Names of one zone share its turns. */
 function zoneOf(name: string): string {
   const labels = name.replace(/\.$/, '').split('.');
   const suffix = labels.slice(-2).join('.');
@@ -151,7 +151,7 @@ async function askUntilFound(
   return { code };
 }
 
-/** Both families at once; IPv6 is not waited for long where there is IPv4. */
+/** Both families at once; the wait for IPv6 is short if there is IPv4. */
 async function askServers(resolver: promises.Resolver, name: string): Promise<Answer> {
   const asking6 = readRecords(resolver.resolve6(name, { ttl: true }));
   const four = await readRecords(resolver.resolve4(name, { ttl: true }));
@@ -171,7 +171,7 @@ async function readRecords(asking: Promise<{ address: string; ttl: number }[]>):
   try {
     return (await asking).slice(0, maxAddressesPerFamily);
   } catch (error) {
-    // There is no such name, or it has no address of the family.
+    // The name does not exist, or has no address of the family.
     return hasCode(error, 'ENOTFOUND', 'ENODATA', 'EBADNAME') ? [] : 'failed';
   }
 }

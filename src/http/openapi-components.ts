@@ -3,7 +3,7 @@ import type { TSchema } from '../protocol/type.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** Schemas with a title, each once. A variation under the same title (another description, say) stays where it stands. */
+/** Schemas with a title, each once. A variant with the same title (another description, say) stays inline. */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
   readonly #sources = new Map<string, string>();
@@ -43,7 +43,7 @@ export class Components {
 /** Keywords that hold values, not schemas. */
 const dataKeywords = new Set(['examples', 'example', 'default', 'enum', 'const']);
 
-/** A TypeBox schema carries marks of its own; what JSON makes of it is the schema. */
+/** A TypeBox schema has internal marks; its JSON form is the schema. */
 export function plainJson(schema: TSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema));
 }

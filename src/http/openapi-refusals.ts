@@ -106,7 +106,7 @@ function groupByStatus(examples: readonly RefusalExample[]): Record<string, Desc
   );
 }
 
-/** As OpenAPI has them, made by the function that makes the answers of the service. */
+/** In the form of OpenAPI, by the function that makes the answers of the service. */
 export function renderExamples(
   examples: readonly RefusalExample[],
   { messageId }: { messageId?: string } = { messageId: exampleIds.message },

@@ -1,4 +1,4 @@
-// How requests and answers are signed, in the words of the OpenAPI documents (catalog spec: Authentication).
+// How requests and answers are signed, for the OpenAPI documents (catalog spec: Authentication).
 
 export const signatureScheme = {
   type: 'http',

@@ -141,7 +141,7 @@ function operationsIn({ paths }: typeof document): Operation[] {
   );
 }
 
-/** Each with its status; those that are the same for every action stand among the components. */
+/** Each with its status; those common to all actions are among the components. */
 function responsesOf(responses: Operation['responses']): [status: string, response: Response][] {
   return Object.entries(responses).map(([status, response]) => [
     status,
@@ -172,7 +172,7 @@ function resolvePointer(pointer: string): unknown {
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document);
 }
 
-/** The document as a file that a schema validator can be pointed into. */
+/** The document as a file with schemas that a validator can refer to. */
 function asSchemaFile(): JsonSchema {
   const file = JSON.stringify({ $defs: document.components.schemas });
   return JSON.parse(file.replaceAll('#/components/schemas/', '#/$defs/'));

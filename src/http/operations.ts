@@ -88,11 +88,11 @@ export function createOperationsServer(logger: Logger, consoleUrl?: string) {
 
 export interface OperatedRole {
   role: string;
-  /** Throws, or resolves with `ready: false`, while the role cannot do its work. /ready shows the resolved value. */
+  /** Throws, or resolves with `ready: false`, if the role cannot work. /ready shows the resolved value. */
   ready: () => Promise<unknown>;
   metrics: Metrics;
   document: () => OpenApiDocument;
-  /** The documents at /docs, if there are more than that of the role. */
+  /** The documents at /docs, if there are others than the role's. */
   docs?: (wanted: string | undefined) => DocsPage;
 }
 

@@ -2,9 +2,9 @@ import type { LookupFunction } from 'node:net';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
 import { FetchFailure } from './fetch-failure.ts';
 
-// Only public addresses are called (protocol decision: addresses). A name is judged in the resolution whose result the socket connects to.
+// Calls only public addresses (protocol decision: addresses). A name is checked in the resolution that the socket uses.
 
-/** Why a host that is an address itself is not called; undefined for a public one, and for a name. */
+/** Why a host that is a literal address is not called; undefined for a public one, and for a name. */
 export function findLiteralRefusal(hostname: string, setting?: string): FetchFailure | undefined {
   const literal = literalAddress(hostname);
   const range = literal === undefined ? undefined : specialRangeOf(literal);
@@ -13,7 +13,7 @@ export function findLiteralRefusal(hostname: string, setting?: string): FetchFai
     : refusal(hostname, literal, range, setting);
 }
 
-/** A name with public and special addresses is connected to at its public ones only. */
+/** For a name with public and special addresses, only the public ones are used. */
 export function publicOnly(resolve: LookupFunction, setting?: string): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {

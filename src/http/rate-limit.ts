@@ -3,16 +3,16 @@ import { ProtocolError } from '../protocol/errors.ts';
 
 /** Token buckets, one per key (an identity, or a source address). Memory is bounded: full buckets are forgotten first. */
 export interface RateLimit {
-  /** Takes one token. Returns 0 when there was one, otherwise how many seconds until there is one. */
+  /** Takes one token. Returns 0 if there was one, otherwise the seconds until there is one. */
   take(key: string, nowMs: number): number;
-  /** Takes tokens that are owed for what was found out later, also such as are not there yet: the next `take` waits for them. */
+  /** Takes tokens for a cost that was found out later, even more than there are: the next `take` waits for them. */
   spend(key: string, tokens: number, nowMs: number): void;
-  /** Returns a token that turned out not to be owed. */
+  /** Returns a token that was not owed after all. */
   giveBack(key: string): void;
 }
 
 interface RateLimitOptions {
-  /** Tokens that come back per second; 0 lifts the limit. */
+  /** Refilled tokens per second; 0 removes the limit. */
   perSecond: number;
   /** Tokens of a full bucket. */
   burst: number;
@@ -38,7 +38,7 @@ export function createRateLimit({ perSecond, burst, maxKeys = defaultMaxKeys }: 
     buckets.set(key, fresh);
     return fresh;
   };
-  /** Forgets full buckets, and the oldest quarter where that is not enough: rarely, so that the sweep is paid for by many. */
+  /** Forgets full buckets, and the oldest quarter if that is not enough: rarely, so that many calls share the cost of the sweep. */
   const makeRoom = (nowMs: number) => {
     for (const [key, bucket] of buckets) if (refill(bucket, nowMs).tokens >= burst) buckets.delete(key);
     const surplus = buckets.size - Math.floor(maxKeys * 0.75);
@@ -70,16 +70,16 @@ export const unlimited: RateLimit = { take: () => 0, spend: () => {}, giveBack: 
 
 export interface RateLimits {
   identities: RateLimit;
-  /** Charged before that, and given back when it does: what remains charged are requests of nobody. */
+  /** Charged before authentication and refunded after it: only unauthenticated requests stay charged. */
   sources: RateLimit;
-  /** Whose requests are not counted, such as pushes of services that one subscribed to. */
+  /** Exempt requests, such as pushes of services that we subscribed to. */
   exempt?: (identity: string, action: Action) => boolean;
 }
 
-/** Behind one address there may be several identities: a proxy, a machine with many roles. */
+/** One address may have several identities: a proxy, a machine with many roles. */
 const identitiesPerSource = 4;
 
-/** RATE_LIMIT_PER_SECOND, with a burst of twice that. */
+/** RATE_LIMIT_PER_SECOND, with twice that as burst. */
 export function createRateLimits(
   perSecond: number,
   { exempt, share = ofThisProcess }: { exempt?: RateLimits['exempt']; share?: ShareLimit } = {},
@@ -92,12 +92,12 @@ export function createRateLimits(
   };
 }
 
-/** A limit that holds for all workers together. Each has one of that name. */
+/** Makes a limit hold for all workers together. Each worker has one of that name. */
 export type ShareLimit = (name: string, limit: RateLimit) => RateLimit;
 
 export const ofThisProcess: ShareLimit = (_name, limit) => limit;
 
-/** Takes a token for one request; throws AUT_RATE_LIMITED when there is none. */
+/** Takes a token for one request; throws AUT_RATE_LIMITED if there is none. */
 export function chargeRequest(limit: RateLimit, key: string): void {
   charge(limit, key, `Too many requests from ${key}.`);
 }

@@ -7,7 +7,7 @@ import { splitJson } from '../protocol/json-pieces.ts';
 import { findMessageId } from '../protocol/message-id.ts';
 import { scanMessageId } from '../protocol/message-id-scan.ts';
 
-// The work of a thread on a large body: it parses and checks the body, and returns it in pieces.
+// Runs in a thread for a large body: it parses and checks the body, and returns it in pieces.
 
 export interface AsideTask {
   body: Uint8Array;

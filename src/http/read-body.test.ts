@@ -95,7 +95,7 @@ describe('the size of a body', () => {
     const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
     const { port, server } = await start(actions.search, { limits }, undefined, { logger });
     const socket = connect(port, '127.0.0.1');
-    // Without a Content-Type, as of which Fastify would refuse the body.
+    // Without a Content-Type, for which Fastify would refuse the body.
     socket.write('POST /catalog/search HTTP/1.1\r\nhost: x\r\ncontent-length: 100001\r\n\r\n ');
     const [answer] = await once(socket, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);

@@ -3,18 +3,18 @@ import { Readable } from 'node:stream';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { Receipt } from './receive-budget.ts';
 
-// The bytes of a request as they came: no decompression, no decoding, whatever Content-Type says. Signatures cover these bytes.
+// The bytes of a request as received: no decompression, no decoding, whatever Content-Type says. Signatures cover these bytes.
 
-/** After an early answer, this much more is read and discarded, so that a sender that writes before it reads sees the answer. */
+/** After an early answer, up to this much more is read and discarded, so that a sender that writes before it reads sees the answer. */
 const maxDiscardedBytes = 64 * 1024 * 1024;
 const maxDiscardMs = 10_000;
-/** Bodies take turns: this many pieces of at most 64 KiB in each interval. */
+/** Bodies take turns: this many pieces of at most 64 KiB per interval. */
 const turnEveryMs = 4;
 const piecesAtOnce = 2;
 
 const nothing = Buffer.alloc(0);
 
-/** The sender went away before its request was complete: there is nobody to answer. */
+/** The sender disconnected before its request was complete: no answer is possible. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
@@ -22,9 +22,9 @@ export class ClientGone extends Error {
 export interface ReadOptions {
   maxBytes: number;
   receipt?: Receipt;
-  /** Without it, only the deadline of the whole request counts (server.ts). */
+  /** Without it, only the deadline of the whole request applies (server.ts). */
   progress?: Progress;
-  /** The source of a sender that is not known yet: its body is read in turns with those of other such sources. */
+  /** The source of an unknown sender: its body is read in turns with those of other such sources. */
   inTurnsOf?: string;
 }
 
@@ -39,7 +39,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Undefined for a body that comes in chunks; its length shows when it is here. */
+/** Undefined for a chunked body: its length is known at its end. */
 export function declaredLength(request: IncomingMessage): number | undefined {
   if (!hasBody(request)) return 0;
   return request.headers['transfer-encoding'] === undefined
@@ -47,7 +47,7 @@ export function declaredLength(request: IncomingMessage): number | undefined {
     : undefined;
 }
 
-/** Exactly `maxBytes` pass. */
+/** A body of exactly `maxBytes` is allowed. */
 export function checkDeclaredLength(request: IncomingMessage, maxBytes: number): void {
   if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
@@ -102,7 +102,7 @@ function watchProgress(read: () => number, { bytes, everyMs }: Progress, onStall
   let before = 0;
   let looking: NodeJS.Immediate | undefined;
   const timer = setInterval(() => {
-    // After a pause of this process, what has arrived meanwhile is read right after the timers: look once more then.
+    // After a pause of this process, the data that arrived meanwhile is read right after the timers: check again then.
     looking = setImmediate(() => {
       if (read() - before < bytes) onStalled();
       before = read();
@@ -114,7 +114,7 @@ function watchProgress(read: () => number, { bytes, everyMs }: Progress, onStall
   };
 }
 
-/** The answer to a request whose body is unread. The exchange ends when the sender has written all, or is cut off: closing earlier would lose the answer. */
+/** The answer to a request whose body is unread. Ends when the sender has written everything or is cut off: an earlier end would lose the answer. */
 export function answerEarly(request: IncomingMessage, source: string, answer: Buffer): Readable {
   const discarded = discardRest(request, source);
   async function* answerThenWait() {
@@ -146,11 +146,11 @@ function flow(request: IncomingMessage, onData: (chunk: Buffer) => void): () => 
   return () => request.off('data', onData);
 }
 
-/** By source, what reads a piece of each of its bodies. */
+/** By source, the functions that read a piece of each of its bodies. */
 const waiting = new Map<string, Set<() => void>>();
 let ticking: NodeJS.Timeout | undefined;
 
-/** Reads a body piece by piece, one source after the other, because a hundred large bodies at full speed would block for seconds. Returns what ends it. */
+/** Reads a body in pieces, one source after the other: a hundred large bodies at full speed would block for seconds. Returns its end function. */
 function readInTurns(request: IncomingMessage, source: string, onData: (chunk: Buffer) => void): () => void {
   const readPiece = () => {
     const chunk: Buffer | null = request.read();
@@ -168,7 +168,7 @@ function readInTurns(request: IncomingMessage, source: string, onData: (chunk: B
 
 function giveTurns(): void {
   for (const [source, bodies] of [...waiting].slice(0, piecesAtOnce)) {
-    // Behind the others, for the next time.
+    // At the end of the queue, for the next time.
     waiting.delete(source);
     waiting.set(source, bodies);
     for (const readPiece of [...bodies].slice(0, Math.ceil(piecesAtOnce / waiting.size))) {

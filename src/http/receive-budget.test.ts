@@ -49,7 +49,7 @@ describe('the receive budget', () => {
     const budget = createReceiveBudget({ wholeBytes });
     const from = (host: number): Required<Sender> => ({ source: `192.0.2.${host}`, identity: 'a' });
     for (let host = 0; host < 9; host += 1) budget.vouch(from(host));
-    // Known, it fills the share of the identity; unknown, that of the address.
+    // If known, it fills the share of the identity; if unknown, that of the address.
     fill(budget.open(from(8), small), share);
     expect([0, 1].map((host) => fits(budget.open(from(host), small), share))).toEqual([true, false]);
   });

@@ -3,14 +3,14 @@ import { overloaded } from '../protocol/errors.ts';
 import { type Account, createShares } from './shares.ts';
 
 /**
- * Memory for bodies of signed requests, from their first byte until they are answered. Bytes count when they have arrived: a declared length
- * costs its sender nothing, so it reserves nothing.
+ * Memory for bodies of signed requests, from their first byte until they are answered. Bytes count when they have arrived: a declared length costs
+ * its sender nothing, so it reserves nothing.
  *
- * Who a body counts against, before its signature is verified:
+ * Before its signature is verified, a body counts against:
  *
- * - the claimed identity, where a signature of that identity was verified from that source lately;
- * - otherwise the source. Somebody who only knows a keyId spends the share of his own address, never that of the identity. All such
- *   strangers together get half of the whole, so that many addresses do not shut out those who are known.
+ * - the claimed identity, if a signature of that identity was recently verified from that source;
+ * - otherwise the source. A sender that only knows a keyId spends the share of its own address, never that of the identity. All such strangers
+ * together get half of the whole, so that many addresses do not shut out known senders.
  */
 export type ReceiveBudget = ReturnType<typeof createReceiveBudget>;
 
@@ -21,9 +21,9 @@ export interface Sender {
 }
 
 export interface Receipt {
-  /** No signature of the claimed identity was verified from that source lately. */
+  /** No signature of the claimed identity was recently verified from that source. */
   isOfStranger: boolean;
-  /** Throws NET_OVERLOADED when the sender's share, or the whole, is in use. */
+  /** Throws NET_OVERLOADED if the sender's share, or the whole, is used up. */
   take(bytes: number): void;
   close(): void;
 }
@@ -51,7 +51,7 @@ export function createReceiveBudget({ wholeBytes = defaultWholeBytes } = {}) {
   }
 
   return {
-    /** For one body of a route that takes up to `maxBytes`. */
+    /** For one body of a route that accepts up to `maxBytes`. */
     open(sender: Sender, maxBytes: number): Receipt {
       const accounts = accountsOf(sender, maxBytes);
       let taken = 0;
@@ -78,5 +78,5 @@ export function createReceiveBudget({ wholeBytes = defaultWholeBytes } = {}) {
   };
 }
 
-/** Memory is the process's: its signed services share one budget. */
+/** Memory belongs to the process: its signed services share one budget. */
 export const processReceiveBudget = createReceiveBudget();

@@ -1,7 +1,7 @@
 import { type ErrorCode, ProtocolError, type ProtocolErrorOptions } from '../protocol/errors.ts';
 import type { Segments } from '../protocol/fault.ts';
 
-// Examples of refusals: the error, and the change of the example request that leads to it. A test sends each. action-refusals.ts has those of single actions.
+// Examples of refusals: the error, and the change of the example request that causes it. A test sends each. action-refusals.ts has those of single actions.
 
 export interface RefusalExample {
   name: string;
@@ -10,16 +10,16 @@ export interface RefusalExample {
   change?: Change;
 }
 
-/** One value of the body, or of the query string under `query`, is another one; it is left out where there is no value. */
+/** Replaces one value of the body, or of the query string under `query`; without a value, it is omitted. */
 export interface Change {
   at: Segments;
   value?: unknown;
 }
 
-/** A change that the reader of the request refuses: `message.catalogs.0.id` has another value, or none. */
+/** A change that causes a refusal of the request: `message.catalogs.0.id` has another value, or none. */
 export type WrongValue = readonly [name: string, summary: string, path: string, value?: unknown];
 
-/** Adds the error of each wrong value: what `read` throws for the example with that change. */
+/** Adds the error of each wrong value: the one that `read` throws for the example with that change. */
 export function refusalExamples(
   example: object,
   read: (request: Record<string, unknown>) => void,
@@ -29,7 +29,7 @@ export function refusalExamples(
     if ('error' in row) return row;
     const [name, summary, path, value] = row;
     const change = { at: segments(path), value };
-    // Like a request: a member without a value is not there.
+    // As in a request, a member without a value is missing.
     const request = JSON.parse(JSON.stringify(withValue(example, change.at, value)));
     return { name, summary, change, error: refusalOf(() => read(request)) };
   });

@@ -1,7 +1,7 @@
 import { NoTurn, type Turns } from '../fair-turns.ts';
 import { overloaded } from '../protocol/errors.ts';
 
-/** Does the work when it is its owner's turn; throws NET_OVERLOADED when that does not come in time, or too much of the owner waits already. */
+/** Does the work when it is its owner's turn; throws NET_OVERLOADED if that does not come in time, or if the owner already has too much waiting. */
 export async function runInTurn<T>(
   { turns, owner, waitMs }: { turns: Turns; owner: string; waitMs: number },
   work: () => Promise<T>,

@@ -7,9 +7,9 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { type ByteRange, isNotModified, type Validators, wantedRange } from './conditional.ts';
 import { cutOffIdleReader } from './idle-reader.ts';
 
-// Files of a directory over HTTP, as any static host serves them: conditional requests, ranges, and no way out of the directory.
+// Serves files of a directory over HTTP, like any static host: conditional requests, ranges, and no way out of the directory.
 
-/** The path below a directory that an address means; undefined where it can mean none. */
+/** The path below a directory for an address; undefined if it can have none. */
 export function findPath(url: string, isServed: (segment: string, index: number) => boolean) {
   try {
     const segments = decodeURIComponent(url.replace(/[?#].*$/s, ''))
@@ -20,7 +20,7 @@ export function findPath(url: string, isServed: (segment: string, index: number)
       ? join(...segments)
       : undefined;
   } catch {
-    return undefined; // not to be decoded
+    return undefined; // cannot be decoded
   }
 }
 
@@ -30,7 +30,7 @@ export interface OpenedFile {
   stat: BigIntStats;
 }
 
-/** Undefined where there is no such file, or where a link leads out of the directory. */
+/** Undefined if there is no such file, or if a link leads out of the directory. */
 export async function openFile(root: string, path: string | undefined): Promise<OpenedFile | undefined> {
   if (path === undefined) return undefined;
   try {
@@ -51,12 +51,12 @@ const absences = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO
 
 interface FileForm {
   contentType: string;
-  /** Another content has another name: it is never asked for again. */
+  /** Other content gets another name, so it need not be requested again. */
   isVersioned: boolean;
   now: Date;
 }
 
-/** A file that is replaced meanwhile is sent as it was: it has lost its name, not its content. */
+/** A file that is replaced meanwhile is sent with its old content: it has only lost its name. */
 export async function sendFile(
   opened: OpenedFile,
   form: FileForm,
@@ -68,7 +68,7 @@ export async function sendFile(
   reply.code(status).headers(headers);
   if (part && part.end >= part.start && request.method !== 'HEAD') {
     cutOffIdleReader(reply);
-    return reply.send(handle.createReadStream({ ...part, highWaterMark: pieceBytes })); // which closes it
+    return reply.send(handle.createReadStream({ ...part, highWaterMark: pieceBytes })); // closes it
   }
   await handle.close();
   if (status !== 416) return reply.send();
@@ -107,7 +107,7 @@ function validatorsOf({ ino, size, mtimeNs }: BigIntStats): Required<Validators>
   return { etag, lastModified: new Date(Number(mtimeNs / 1_000_000n)) };
 }
 
-/** In the second in which a file was written it may be written once more, so until that is over, the date given is the second before. */
+/** A file may be written again within the same second, so until that second is over, the given date is the second before. */
 function shownDate(lastModified: Date, now: Date): string {
   const lastFullSecond = Math.floor(now.getTime() / 1_000) * 1_000 - 1_000;
   return new Date(Math.min(lastModified.getTime(), lastFullSecond)).toUTCString();

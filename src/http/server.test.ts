@@ -106,7 +106,7 @@ describe('a server', () => {
     const fine = await sendSigned(`${url}/catalog/search`, { from: consumer, body: bodyOf(actions.search) });
     expect(fine.status).toBe(200);
     const refused = await send(`${url}/catalog/search`, { body: '{}' });
-    // On a busy machine the first one may have taken so long that it is worth a line.
+    // On a busy machine the first one may be slow enough for a log line.
     const unexpected = ({ msg, status, ms }: Record<string, unknown>) =>
       msg === 'request' && !(status === 200 && Number(ms) > 900);
     expect(lines.filter(unexpected)).toEqual([

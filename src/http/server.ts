@@ -31,12 +31,12 @@ export interface ServerOptions extends Omit<OperatedRole, 'document'> {
   admission?: Admission;
   /** A separate address for /health, /ready, /metrics and /docs. */
   operations?: OperationsServer;
-  /** Proxies whose X-Forwarded-For is believed; default: none. */
+  /** Proxies whose X-Forwarded-For is trusted; default: none. */
   trustProxy?: boolean | string | string[];
   connections?: ConnectionLimits;
   /** Time limit of a whole request, so that nobody holds a connection by sending slowly. */
   requestTimeoutMs?: number;
-  /** How long requests may finish when the server is closed: a slow sender or reader would hold it up. */
+  /** How long requests may finish while the server closes: a slow sender or reader would delay it. */
   finishMs?: number;
   /** Examples of unsigned routes, by method and path: `POST /api/find`. */
   examples?: Readonly<Record<string, PlainExamples>>;
@@ -60,7 +60,7 @@ declare module 'fastify' {
     operation?: PlainOperation;
     /** Answered under any load. */
     always?: boolean;
-    /** A stream that stays open: its duration says nothing. */
+    /** A stream that stays open: its duration means nothing. */
     stays?: boolean;
   }
 }
@@ -87,7 +87,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     keepAliveTimeout: keepAliveTimeoutMs,
     // A request on an open connection is still served, then the connection is closed: Fastify's own refusal is not a NACK.
     return503OnClosing: false,
-    // A server also accepts requests in the form for proxies, with the whole address (RFC 9112, 3.2.2).
+    // A server also accepts the form of requests for proxies, with the whole address (RFC 9112, 3.2.2).
     rewriteUrl: ({ url = '/' }) => url.replace(/^https?:\/\/[^/?#]*\/?/i, '/'),
     routerOptions: { maxParamLength: maxParameterLength },
     http: {
@@ -115,7 +115,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const plain: { method: string; path: string; operation: PlainOperation }[] = [];
   const known: KnownRoute[] = [];
   let built: { document: OpenApiDocument; text: Buffer } | undefined;
-  // Kept until a route is added: building and writing it takes milliseconds, and anybody may ask for it, at any rate.
+  // Cached until a route is added: building and writing it takes milliseconds, and anybody may request it, at any rate.
   const build = () => {
     if (built) return built;
     const document = buildOpenApi({ role, actions, plain });
@@ -145,7 +145,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     reply.header('x-request-id', request.id);
     refuseWithoutHost(request.raw);
     const { action, always } = request.routeOptions.config;
-    if (admission && !action && !always) admission.admit(); // a signed route does it itself, and signs its answer
+    if (admission && !action && !always) admission.admit(); // a signed route does this and signs its answer
     done();
   });
   server.addHook('onResponse', observeRequests(role, metrics, logger));
@@ -187,7 +187,7 @@ export function answerErrors(errorBody?: ServerOptions['errorBody']) {
     request.refusal = error.code;
     if (error.code === 'NET_INTERNAL_ERROR')
       request.log.error({ url: shownUrl(request), err: thrown }, 'a request failed');
-    // A stream that was to be the answer has failed before its first piece: there is no other answer.
+    // The stream of the answer failed before its first piece: there is no other answer.
     if (reply.sent) return void reply.raw.destroy();
     const { status, body, headers = {} } = errorAnswer(error);
     if (error instanceof RouteMissing && error.allow !== '') headers.allow = error.allow;
@@ -196,12 +196,12 @@ export function answerErrors(errorBody?: ServerOptions['errorBody']) {
   };
 }
 
-/** The caller left while its body was read, or before its answer was written. */
+/** The caller disconnected while its body was read, or before its answer was written. */
 function isSenderGone(thrown: unknown, { raw }: FastifyRequest): boolean {
   return thrown === raw.errored || (raw.destroyed && hasCode(thrown, 'ERR_STREAM_PREMATURE_CLOSE'));
 }
 
-/** Nobody reads this answer; it is for log and metrics. */
+/** Nobody receives this answer; it is for log and metrics. */
 const senderGone = new ProtocolError('NET_TIMEOUT', 'The sender went away before the end of its request.', {
   status: 408,
 });
@@ -269,12 +269,12 @@ function observeRequests(role: string, metrics: Metrics, logger: Logger) {
   };
 }
 
-/** Crawlers ask every node of a network for its manifest, again and again; a role that publishes none refuses nothing by saying so. */
+/** Crawlers request every node's manifest again and again; for a role that publishes none, a 404 is not a refusal. */
 function isManifestQuestion({ method, url }: FastifyRequest, status: number): boolean {
   return status === 404 && method === 'GET' && url.startsWith('/.well-known/');
 }
 
-/** Without the signature of a download: anybody who knows its address gets in. */
+/** Without the signature of a download, because anybody who knows its address gets access. */
 function shownUrl({ url }: FastifyRequest): string {
   return url.replace(/([?&]signature=)[^&]*/g, '$1…');
 }

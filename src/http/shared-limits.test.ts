@@ -27,14 +27,14 @@ describe('a rate limit of two workers', () => {
   it('has what was granted in excess paid back', async () => {
     const [one, other] = pair({ perSecond: 1, burst: 2 });
     const nowMs = performance.now();
-    // Both at the same moment: none has heard of the other.
+    // Both at the same moment: neither has heard from the other.
     for (const limit of [one, other]) for (let n = 0; n < 2; n += 1) expect(limit.take('a', nowMs)).toBe(0);
     const waitOf = (limit: RateLimit) => limit.take('a', nowMs);
     await until(() => waitOf(one) > 2.5 && waitOf(other) > 2.5);
   });
 });
 
-/** The same limit in two workers that hear of each other. */
+/** The same limit in two workers that hear from each other. */
 function pair(options: { perSecond: number; burst: number }, told: Spent[] = []): [RateLimit, RateLimit] {
   const listeners: ((spent: readonly Spent[]) => void)[] = [];
   const worker = (index: number) =>

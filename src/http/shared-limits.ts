@@ -1,9 +1,9 @@
 import { type RateLimit, type ShareLimit, unlimited } from './rate-limit.ts';
 
-// Rate limits of several workers behind one port. Every 20 ms each worker tells the others how many tokens it has taken, and they take as many
+// Rate limits of several workers behind one port. Every 20 ms each worker sends the others the number of tokens it has taken, and they take as many
 // from theirs (gossip). A burst may be exceeded meanwhile; that is paid back.
 
-/** Tokens that were taken from the bucket of a key; negative where they were given back. */
+/** Tokens taken from the bucket of a key; negative if they were returned. */
 export type Spent = readonly [limit: string, key: string, tokens: number];
 
 export interface SpendingPeers {

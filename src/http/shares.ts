@@ -3,12 +3,12 @@ export interface Account {
   limit: number;
 }
 
-/** Amounts in use at once, by account. Each account has a limit, so that one party fills its own share and never that of another. The unit is the caller's. */
+/** Amounts in use at once, by account. Each account has a limit, so that one party fills only its own share. The unit is the caller's. */
 export function createShares() {
   const used = new Map<string, number>();
   const inUse = (name: string) => used.get(name) ?? 0;
   return {
-    /** Takes from all of these accounts, or from none: then it returns the first one that has not enough left. */
+    /** Takes from all of these accounts, or from none: then returns the first one without enough left. */
     take(accounts: readonly Account[], amount: number): Account | undefined {
       const full = accounts.find(({ name, limit }) => inUse(name) + amount > limit);
       if (full) return full;

@@ -22,8 +22,8 @@ import type { FindKey } from './authenticate.ts';
 import { createRateLimits, type RateLimits } from './rate-limit.ts';
 import { type SignedService, signedRoute } from './signed-route.ts';
 
-// Each row of the specification's error table that any signed route can give, by the name of its code. Longer than our other tests: one
-// table, one service on which each row is brought about.
+// Each row of the specification's error table that any signed route can return, by the name of its code. Longer than our other tests: one table, one
+// service that produces each row.
 
 const service = createParticipant('catalog.example.org');
 const provider = createParticipant('bpp.example.org');
@@ -328,7 +328,7 @@ async function publish(outgoing: Partial<SignedOutgoing> = {}): Promise<Sent> {
   });
 }
 
-/** A publish in which one value is another one, or is missing. */
+/** A publish with one value replaced or missing. */
 async function publishWith(at: (string | number)[], value: unknown): Promise<Sent> {
   const body = JSON.stringify(
     value === undefined ? without(publishValue(), at) : changed(publishValue(), at, value),

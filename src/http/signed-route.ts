@@ -88,10 +88,10 @@ export interface SignedRouteOptions {
 }
 
 export interface RouteOptions {
-  /** The handler changes nothing before it stores its answer, so it may be called for a repeat and notice that at the end. */
+  /** The handler changes nothing before it stores its answer, so it may be called for a repeat and detect that at the end. */
   writesLast?: boolean;
   hasOwnTurns?: boolean;
-  /** Throws for a caller with too much waiting work. Called after the signature has verified, before the body is parsed. */
+  /** Throws for a caller with too much waiting work. Called after the signature is verified, before the body is parsed. */
   admit?: (identity: string) => void;
 }
 
@@ -134,7 +134,7 @@ interface Progress extends ReceivedRequest {
 
 /** How long to wait for a small body, to find the messageId for a refusal. */
 const maxRefusedReadMs = 1_000;
-/** Limit of waiting for a caller whose earlier requests take long. */
+/** Maximum wait of a caller whose earlier requests are slow. */
 const maxTurnWaitMs = 30_000;
 /** The slowest accepted body; slow lines are a hundred times faster. */
 const defaultBodyProgress: BodyProgress = { bytes: 8 * 1024, everyMs: 5_000 };
@@ -181,7 +181,7 @@ async function serve<A extends Action>(
     .send(
       Buffer.isBuffer(payload) && isUnread(raw) ? answerEarly(raw.raw, progress.source, payload) : payload,
     );
-  // A stream is not sent yet: if its reader went away, Fastify would parse the body and answer once more.
+  // A stream is not sent yet: if its reader disconnected, Fastify would parse the body and answer again.
   return reply.hijack();
 }
 
@@ -239,7 +239,7 @@ async function refuse(service: SignedService, progress: Progress, thrown: unknow
   return errorAnswer(error, { messageId: readableMessageId(progress), realm: service.self.subscriberId });
 }
 
-/** If a request is refused for overload, its body is not read for a messageId. */
+/** Refusals for overload do not read the body for a messageId. */
 const turnedAway: ReadonlySet<string> = new Set(['NET_OVERLOADED', 'AUT_RATE_LIMITED', 'NET_TIMEOUT']);
 
 /** A refusal repeats the messageId only if the body is declared small and arrives within a second. */

@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-// Where requests come from: what counts as one sender before its signature says who it is.
+// The origin of a request, which counts as one sender until its signature identifies it.
 
-/** The key by which an address is counted: an IPv6 address as its /64, because its owner usually has all of it; a mapped IPv4 address as that. A connection that has gone already has none. */
+/** The key of an address for counting: an IPv6 address as its /64, because its owner usually has all of it; a mapped IPv4 address as IPv4. A closed connection has none. */
 export function sourceOf(address: string | undefined): string {
   const bare = (address ?? '').replace(/%.*$/, '');
   if (!isIPv6(bare)) return bare;
@@ -17,7 +17,7 @@ export function sourceOf(address: string | undefined): string {
   return `${network.join(':')}::/64`;
 }
 
-/** Whether an address is one of TRUSTED_PROXIES, which are addresses, ranges, or names of ranges as Fastify knows them. */
+/** Whether an address is one of TRUSTED_PROXIES, which are addresses, ranges, or Fastify's names of ranges. */
 export function createProxyCheck(
   proxies: boolean | string | readonly string[],
 ): (address: string) => boolean {
@@ -37,7 +37,7 @@ const namedRanges: Record<string, string[]> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** Fastify itself refuses a value that is not an address. */
+/** Fastify rejects a value that is not an address. */
 function addRange(list: BlockList, entry: string): void {
   const [address = '', suffix] = entry.split('/');
   const family = isIP(address);

@@ -15,11 +15,11 @@ const defaultMemoryBytes = 1024 * 1024;
 const maxSpooledBytes = 4 * 1024 ** 3;
 let spooledBytes = 0;
 
-/** An answer that is rendered and waits to be sent, once. */
+/** A rendered answer that waits to be sent, once. */
 export class SpooledBody {
   readonly size: number;
   readonly digest: string;
-  /** Read to its end or destroyed, it frees what it holds. */
+  /** Frees its resources when read to the end or destroyed. */
   readonly stream: () => Readable;
 
   constructor(size: number, digest: string, stream: () => Readable) {
@@ -29,7 +29,7 @@ export class SpooledBody {
   }
 }
 
-/** The bytes of an answer's body: in memory, or a stream of a body that was spooled to a file. The digest is computed when it is asked for. */
+/** The bytes of an answer's body: in memory, or a stream of a spooled body. The digest is computed on demand. */
 export function renderAnswer({ body }: Pick<Answer, 'body'>) {
   if (body instanceof SpooledBody)
     return { payload: body.stream(), bytes: body.size, digest: () => body.digest };
@@ -64,7 +64,7 @@ export async function spoolBody(
   return new SpooledBody(size, digest.digest(), () => file?.read() ?? Readable.from(memory));
 }
 
-/** A temporary file that has no name any more: it is gone when it is closed, or with the process. */
+/** A temporary file without a name: it disappears when it is closed, or with the process. */
 export async function openNamelessFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `signpost-${randomUUID()}`);
   const handle = await open(path, 'wx+', 0o600);

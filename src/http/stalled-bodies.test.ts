@@ -15,8 +15,8 @@ import { signRequest } from '../protocol/request-signature.ts';
 import { createReceiveBudget } from './receive-budget.ts';
 import type { SignedService } from './signed-route.ts';
 
-// Bodies that are begun and never ended, by somebody at another address than the honest publisher. They are as many as would fill the whole
-// budget, here a small one.
+// Bodies that are begun and never ended, from another address than the honest publisher's. They are enough to fill the whole budget, here a small
+// one.
 
 const sockets: Socket[] = [];
 
@@ -27,11 +27,11 @@ afterEach(async () => {
 
 const wholeBytes = 4 * 1024 * 1024;
 const bodies = 42;
-/** A fifth of what one address may have here. These are read as they come, and larger ones in turns. */
+/** A fifth of the share of one address here. These are read as they come, and larger ones in turns. */
 const bodyBytes = Math.floor(wholeBytes / 8 / 5);
 const largeBytes = 150 * 1024;
 const attackerAddress = '127.0.0.66';
-/** Without an end to stalls, so that only the shares keep the way open. */
+/** Without a limit for stalls, so that only the shares keep the way open. */
 const patient = { bytes: 1, everyMs: 600_000 };
 
 const forged = () => signRequest(provider, Buffer.from('another body'), { now: new Date() });
@@ -56,7 +56,7 @@ describe.each([
       expect((await publish(running.url, honest)).status).toBe(200);
     }
     const same = { localAddress: attackerAddress, headers: { 'x-forwarded-for': '203.0.113.66' } };
-    // The attacker's own address is what he has filled, where his bodies were worth reading at all.
+    // The attacker has filled the share of his own address, if his bodies were read at all.
     expect((await publish(running.url, same)).status).toBe(authorization() === undefined ? 200 : 503);
   });
 });
@@ -162,7 +162,7 @@ function begin(port: number, headers: string, bytes: number): Stalled {
   return { socket, received: () => received };
 }
 
-/** Until each body is refused or has been taken in as far as it came; some are refused in either case. */
+/** Until each body is refused or read as far as it came; some are refused in either case. */
 async function fillUp(stalled: readonly Stalled[]): Promise<void> {
   const isRefused = ({ received }: Stalled) => received() !== '';
   const isTaken = ({ socket }: Stalled) => socket.bytesWritten > bodyBytes && socket.writableLength === 0;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 // The machine's own configuration of names, which may change at any time: the hosts file, and the search domains of resolv.conf.
 
 export interface SystemNames {
-  /** The addresses that the hosts file gives a name, in the order of the file. */
+  /** The addresses of a name in the hosts file, in the order of the file. */
   findInHosts(name: string): readonly string[] | undefined;
   /** The names to look up, one after the other, until one has an address. */
   spellOut(name: string): string[];
@@ -25,7 +25,7 @@ export function openSystemNames({
 
 const lookAgainMs = 1_000;
 
-/** A small local file, looked at once a second at most: not worth a thread. One that cannot be read counts as empty. */
+/** A small local file, checked at most once a second: not worth a thread. An unreadable one counts as empty. */
 function openWatchedFile<T>(path: string, parse: (text: string) => T): () => T {
   let value = parse('');
   let [stamp, lookAtMs] = ['', 0];
@@ -58,11 +58,11 @@ export function parseHosts(text: string): Map<string, string[]> {
 
 interface SearchRules {
   domains: string[];
-  /** A name with fewer dots is asked for in the search domains first. */
+  /** A name with fewer dots is first looked up in the search domains. */
   ndots: number;
 }
 
-/** resolv.conf(5): the last `search` or `domain` counts. The name servers in it are read by the resolver itself. */
+/** resolv.conf(5): the last `search` or `domain` counts. The resolver itself reads the name servers in it. */
 export function parseResolvConf(text: string): SearchRules {
   const rules: SearchRules = { domains: [], ndots: 1 };
   for (const [keyword, ...values] of readLines(text)) {
@@ -74,7 +74,7 @@ export function parseResolvConf(text: string): SearchRules {
   return rules;
 }
 
-/** As the system's own resolver does; containers find each other in this way: `catalog.shop` for `catalog.shop.svc.cluster.local`. */
+/** Like the system's own resolver; containers find each other this way: `catalog.shop` for `catalog.shop.svc.cluster.local`. */
 export function spellOut(name: string, { domains, ndots }: SearchRules): string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)];
   const searched = domains.map((domain) => `${name}.${domain}`);

@@ -4,7 +4,7 @@ import { traced } from '../telemetry/tracing.ts';
 import type { Answer } from './error-answer.ts';
 import type { VerifiedRequest } from './verified-request.ts';
 
-/** Answers a request within a span that continues the trace of its header. Only verified requests get here. */
+/** Answers a request within a span that continues the trace of its header. Only for verified requests. */
 export function traceRequest(
   { role, self }: { role: string; self: SigningKey },
   request: VerifiedRequest,

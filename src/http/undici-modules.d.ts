@@ -1,4 +1,4 @@
-// undici has types for its index alone.
+// undici has types only for its index.
 
 declare module 'undici/lib/api/index.js' {
   import type { Dispatcher } from 'undici';

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import { ProtocolError } from '../protocol/errors.ts';
 import { errorAnswer } from './error-answer.ts';
 
-// Answers requests that Node refuses before Fastify sees them, and would refuse without a word.
+// Answers requests that Node refuses before Fastify sees them, by default without a reason.
 
 export const maxHeaderBytes = 16 * 1024;
 
-/** An `Expect` other than 100-continue (RFC 9110, 10.1.1). Node asks here before there is a request for Fastify. */
+/** An `Expect` other than 100-continue (RFC 9110, 10.1.1). Node calls this before there is a request for Fastify. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const refusal = new ProtocolError('NET_NOT_IMPLEMENTED', 'The only Expect that is met is 100-continue.');
   const body = JSON.stringify(errorAnswer(refusal).body);
@@ -16,7 +16,7 @@ export function answerExpectation(_request: IncomingMessage, response: ServerRes
 
 /** Bytes that are not HTTP, and headers that are too slow or too large, never become a request; they are answered on the socket. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
-  // In the midst of an answer to an earlier request, another one would be taken for a part of it.
+  // During an answer to an earlier request, another one would seem to be part of it.
   const isAnswering = socket._httpMessage?.headersSent === true;
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) {
     socket.destroy();
@@ -30,7 +30,7 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Answering
   );
 }
 
-/** Node keeps the answer that is under way here, and looks for it here itself. */
+/** Node keeps the current answer here. */
 type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };
 
 type Unreadable = [status: string, refusal: ProtocolError];

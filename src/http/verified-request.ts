@@ -13,11 +13,11 @@ import type { AuthenticatedCaller } from './authenticate.ts';
 import type { CostLimits } from './cost-limits.ts';
 import { type LargeBodies, largeBodyBytes } from './large-bodies.ts';
 
-/** Made by `readRequest` alone: the caller is who it says, and the message is what the action asks for. */
+/** Only `readRequest` makes it: the caller is authentic, and the message conforms to the action. */
 export interface VerifiedRequest<A extends Action = Action>
   extends Omit<SignatureHeader, 'created' | 'expires'> {
   action: A;
-  /** The caller, under which ownership and limits are kept. */
+  /** The caller, the key of ownership and limits. */
   identity: string;
   record: ParticipantRecord;
   digest: string;
@@ -29,12 +29,12 @@ export interface VerifiedRequest<A extends Action = Action>
   query: A['query'] extends TSchema ? Static<A['query']> : undefined;
   rawBody: Buffer;
   receivedAt: Date;
-  /** When its last byte came, as performance.now() gives it. */
+  /** When its last byte came, on the clock of performance.now(). */
   arrivedAt: number;
   /** Trace context of the span of its answer, if it is traced. */
   traceparent?: string;
   url: string;
-  /** Under which it is remembered, where its action is. */
+  /** The key under which it is remembered, if its action is. */
   key: RequestKey;
 }
 
@@ -47,7 +47,7 @@ export interface ReceivedRequest {
   receivedAt: Date;
   body: Buffer;
   arrivedAt: number;
-  /** The body, where it was read before. */
+  /** The parsed body, if it was parsed before. */
   json?: Json;
   /** messageId of a large body, which is read in a thread; a new one for GET and DELETE, which have none. */
   messageId?: string;
@@ -60,7 +60,7 @@ export interface Receiver {
   costs?: Pick<CostLimits, 'spendMs'>;
 }
 
-/** JSON → context → schema → named caller. What it parsed stays in `received`, for the NACK. */
+/** JSON → context → schema → named caller. The parsed parts stay in `received`, for the NACK. */
 export async function readRequest<A extends Action>(
   receiver: Receiver,
   action: A,
@@ -86,7 +86,7 @@ export async function readRequest<A extends Action>(
     digest,
     created: new Date(created * 1000),
     expires: new Date(expires * 1000),
-    // Checked just now against the schemas of the action, from which these types are inferred.
+    // Just checked against the schemas of the action, from which these types are inferred.
     context: envelope?.context as VerifiedRequest<A>['context'],
     message: envelope?.message as VerifiedRequest<A>['message'],
     query: query as VerifiedRequest<A>['query'],
@@ -101,14 +101,14 @@ export async function readRequest<A extends Action>(
   };
 }
 
-/** Nothing signs the address: a repeat with an unknown parameter is a repeat. */
+/** No signature covers the address: a repeat with an additional unknown parameter is a repeat. */
 function addressOf({ path, query: schema }: Action, query: Record<string, unknown> | undefined): string {
   const known = Object.keys(schema?.properties ?? {}).filter((name) => query?.[name] !== undefined);
   const parameters = known.map((name) => `${name}=${encodeURIComponent(String(query?.[name]))}`);
   return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
 }
 
-/** The bytes decide, not Content-Type. They are never decompressed: what was signed is what is read. */
+/** The bytes decide, not Content-Type. They are never decompressed: the signed bytes are the parsed bytes. */
 async function readEnvelope(
   { largeBodies, costs }: Receiver,
   action: Action,
@@ -136,7 +136,7 @@ async function readEnvelope(
   return envelope;
 }
 
-/** The caller that the context names must be the signer: bppId or bapId as the action says, otherwise one of those that are there. */
+/** The caller named in the context must be the signer: bppId or bapId as the action requires, otherwise one of those present. */
 function checkCaller(
   action: Action,
   { bppId, bapId }: Context,
@@ -158,7 +158,7 @@ function checkCaller(
   );
 }
 
-/** A request may leave out its own id and address: then the signature and the registry name them. Callbacks echo both. */
+/** A request may omit its own id and address: then the signature and the registry name them. Callbacks repeat both. */
 function nameCaller(
   { caller }: Action,
   context: Context,
