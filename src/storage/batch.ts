@@ -1,14 +1,14 @@
 interface BatchLimits {
   maxItems: number;
-  /** How long a batch waits for company, unless it is full before; 0: for that of the same moment only. */
+  /** How long a batch waits for more items, unless it is full before; 0: only for items of the same moment. */
   gatherMs: number;
-  /** Once aborted, nothing waits for company any more. */
+  /** Once aborted, no batch waits for more items. */
   hurry?: AbortSignal;
   /** Maximum concurrent calls: a batch of this size does not wait for more. */
   expected?: () => number;
 }
 
-/** Turns calls that come together into one: those that arrive while a batch gathers or runs go together. A result may be a promise, so that one can fail alone. */
+/** Batches concurrent calls: those that arrive while a batch gathers or runs go together. A result may be a promise, so that one can fail alone. */
 export function createBatch<Item, Result>(
   { maxItems, gatherMs, hurry, expected = () => maxItems }: BatchLimits,
   work: (items: Item[]) => Promise<readonly (Result | Promise<Result>)[]>,

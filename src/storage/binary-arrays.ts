@@ -1,13 +1,13 @@
-// Long arrays for PostgreSQL in its binary form. The driver's own way, one text with every element written out, costs more than the database
-// needs for storing the elements.
+// Long arrays for PostgreSQL in its binary form. The driver's own form, one text with every element, costs more than storing the elements in the
+// database.
 
 const headBytes = 20;
 const lengthBytes = 4;
 const nullLength = -1;
-/** How PostgreSQL names the types of elements. */
+/** PostgreSQL's identifiers of the element types. */
 const types = { bytea: 17, bigint: 20, smallint: 21, integer: 23, text: 25, double: 701 } as const;
 
-/** To be passed for a parameter that is cast to text[]. */
+/** For a parameter that is cast to text[]. */
 export function textArray(texts: readonly (string | null)[]): Buffer {
   return arrayOf(
     types.text,
@@ -27,7 +27,7 @@ export function bytesArray(values: readonly (Uint8Array | null)[]): Buffer {
   );
 }
 
-/** bigint[]; numbers beyond 2^53 have no place in it. */
+/** bigint[]; only for numbers up to 2^53. */
 export const bigintArray = numbersArray(types.bigint, 8, (number, array, at) => {
   const high = Math.floor(number / 2 ** 32);
   array.writeInt32BE(high, at);
@@ -45,7 +45,7 @@ export const doubleArray = numbersArray(types.double, 8, (number, array, at) =>
   array.writeDoubleBE(number, at),
 );
 
-/** An array for each of some members of records, in the order in which they are named. */
+/** One array per named member of the records, in that order. */
 export function arraysOf<T extends object>(
   records: readonly T[],
   members: { [Name in keyof T]?: (values: T[Name][]) => Buffer },
@@ -91,7 +91,7 @@ function numbersArray(
   };
 }
 
-/** One dimension, counted from 1. */
+/** One dimension, indexed from 1. */
 function writeHead(array: Buffer, type: number, count: number, hasNulls: boolean): number {
   let at = 0;
   for (const number of [1, hasNulls ? 1 : 0, type, count, 1]) at = array.writeInt32BE(number, at);

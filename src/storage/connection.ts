@@ -1,19 +1,19 @@
 import pg from 'pg';
 import { DatabaseUnavailable } from './unavailable.ts';
 
-// How we connect to PostgreSQL, which of its types become which of ours, and what its errors mean for a connection.
+// How we connect to PostgreSQL, how its types are converted, and what its errors mean for a connection.
 
-/** The server ends the connections of a process that stands still before its leases end (work/leases.ts), so that its successor meets none of its locks. */
+/** The server ends the connections of a stopped process before its leases end (work/leases.ts), so that its locks do not block its successor. */
 const silentClientMs = 15_000;
-/** How long a statement waits for a lock before its transaction is tried again. Transactions of a stopped process could otherwise get the lock one after the other, and hold it. */
+/** How long a statement waits for a lock before its transaction is retried. Otherwise, transactions of a stopped process could get the lock one after the other and hold it. */
 export const lockWaitMs = 10_000;
-/** How often a server looks, in the midst of a statement, whether somebody still waits for it. */
+/** How often a server checks, during a statement, whether its client is still connected. */
 const lostClientCheckMs = 1_000;
 const connectTimeoutMs = 10_000;
-/** Both sides find out within half a minute that the other machine is gone: until then its locks would keep work from others. */
+/** Both sides notice within half a minute that the other machine is gone: until then its locks would block work. */
 const keepAlive = { idleSeconds: 10, intervalSeconds: 5, count: 3 };
 
-/** Throws a plain sentence when the address is not one of PostgreSQL. */
+/** Throws a plain sentence if the address is not one of PostgreSQL. */
 export function connectionSettings(url: string, { checksClients = false } = {}): pg.ClientConfig {
   if (!/^(postgres|postgresql|socket):/.test(url) || !URL.canParse(url)) {
     throw new Error('DATABASE_URL must be an address such as postgres://user:password@host:5432/database.');
@@ -38,7 +38,7 @@ export function connectionSettings(url: string, { checksClients = false } = {}):
   };
 }
 
-/** Lets the server end the statements of a client that is gone; false on Windows, where the server refuses connections that ask for it. */
+/** Makes the server end the statements of a client that is gone; false on Windows, where the server rejects connections with this setting. */
 export async function checkClients(client: pg.Client): Promise<boolean> {
   const asked = client.query(`set client_connection_check_interval = ${lostClientCheckMs}`);
   return asked.then(
@@ -53,7 +53,7 @@ export function describeServer(url: string): string {
   return `PostgreSQL at ${host || searchParams.get('host') || 'the local socket'}${pathname}`;
 }
 
-/** The error as it concerns a caller: DatabaseUnavailable where the server refuses whatever is asked of it, and not this one statement. */
+/** The error for the caller: DatabaseUnavailable if the server refuses all statements, and not only this one. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return error;
   const { code = '' } = error;
@@ -61,7 +61,7 @@ export function asUnavailable(error: unknown): unknown {
   return problem === undefined ? error : new DatabaseUnavailable(error, problem);
 }
 
-/** Error code of a statement that has waited too long for a lock. */
+/** Error code of a statement that waited too long for a lock. */
 export const lockNotAvailable = '55P03';
 
 /** By the beginnings of their SQLSTATEs. */
@@ -79,7 +79,7 @@ export class WriteConflict extends Error {
   override readonly name = 'WriteConflict';
 }
 
-/** True when a transaction was undone for the sake of another one: it may well succeed now. */
+/** True if a transaction was rolled back because of another one: it may well succeed now. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof WriteConflict) return true;
   const cause = error instanceof DatabaseUnavailable ? error.cause : error;
@@ -94,7 +94,7 @@ const { builtins, arrayParser } = pg.types;
 const jsonArrayType = 199;
 const bigintArrayType = 1016;
 
-/** `json` columns come as text, so that documents stay byte for byte. `bigint` comes as a number; a value beyond 2^53 as a bigint. */
+/** `json` columns are returned as text, so that documents stay byte for byte. `bigint` is returned as a number; a value beyond 2^53 as a bigint. */
 function getTypeParser(type: number, format: 'text' | 'binary' = 'text'): (value: string) => unknown {
   if (format === 'text') {
     if (type === builtins.JSON) return sameText;
@@ -111,7 +111,7 @@ function parseBigint(text: string): number | bigint {
 }
 
 function parseArray(text: string, parseItem: (item: string) => unknown): unknown {
-  // The declared type is that of another version: this one returns an object that parses.
+  // The declared type belongs to another version: this one returns an object that parses.
   const { create } = arrayParser as unknown as { create(...args: unknown[]): { parse(): unknown } };
   return create(text, parseItem).parse();
 }

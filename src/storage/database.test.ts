@@ -201,7 +201,7 @@ describe('hints', () => {
     await again.ready;
     await cutConnections();
     await until(() => heard > 0);
-    // A connection of the pool that was cut as well may be handed out before its end is noticed.
+    // A connection of the pool that was also cut may be handed out before its end is noticed.
     const isHinted = () => database.transaction(async (tx) => tx.hint('again')).then(() => true);
     await until(() => isHinted().catch(() => false));
     await until(() => heard > 1);
@@ -214,7 +214,7 @@ describe('the pool', () => {
     await Promise.all([1, 2, 3].map(() => database.query('select pg_sleep(0.02)')));
     const inWork = database.query('select pg_sleep(5)');
     const inTransaction = database.transaction((tx) => tx.query('select pg_sleep(5)'));
-    // Passing, and no fault of the service's: whoever asked is told to come back.
+    // Temporary, and not the service's fault: callers are asked to try again.
     const unavailable = { code: 'NET_DOWNSTREAM_UNAVAILABLE', status: 503, retryAfterSeconds: 5 };
     const caught = Promise.all(
       [inWork, inTransaction].map((work) => expect(work).rejects.toMatchObject(unavailable)),

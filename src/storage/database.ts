@@ -14,65 +14,65 @@ import { DatabaseUnavailable } from './unavailable.ts';
 export { WriteConflict } from './connection.ts';
 export type { Queryable, QueryOptions } from './statement.ts';
 
-// The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, and hints.
+// The only access to PostgreSQL: a pool, transactions that are repeated at the database's request, and hints.
 
 const defaultConnections = 20;
 const defaultTransactionMs = 300_000;
-/** Statements beside transactions are short, and never wait for one. */
+/** Statements outside transactions are short, and never wait for one. */
 const connectionsApart = 2;
-/** How often a transaction is tried that the database rolled back for the sake of another one. */
+/** How often a transaction is tried that the database rolled back because of another one. */
 const maxTransactionAttempts = 6;
 const firstRepeatMs = 10;
-/** A request that waited this long for a connection is answered by an error instead. */
+/** A request that waited this long for a connection gets an error. */
 const connectionWaitMs = 30_000;
 const pingTimeoutMs = 5_000;
-/** A connection knows its tables and has its statements planned; a new one takes fifty milliseconds of the processors until it has. */
+/** A connection caches its tables and planned statements; a new one needs fifty milliseconds of processor time for that. */
 const idleConnectionMs = 10 * 60_000;
 
 declare const insideTransaction: unique symbol;
 
 export interface Transaction extends Queryable {
   readonly [insideTransaction]: true;
-  /** Statements that are committed at once, for rows that are only ever added, such as a number for a word: inside, two transactions that add the same would wait for each other. */
+  /** Statements that commit at once, for rows that are only ever added, such as a number for a word: otherwise two transactions that add the same would wait for each other. */
   readonly apart: Queryable;
-  /** Wakes the listeners of a channel, in every process, once this transaction has committed. Only a hint: it can get lost. */
+  /** Wakes the listeners of a channel, in every process, after this transaction has committed. Only a hint: it can get lost. */
   hint(channel: string): void;
 }
 
 interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable';
-  /** A connection is waited for no longer than this. */
+  /** Maximum wait for a connection. */
   waitMs?: number;
 }
 
 export interface Database extends Queryable {
-  /** Another object after a connection was lost: an older state of the database may have been restored, and what is cached of it is worth nothing. */
+  /** A new object after a lost connection: an older state of the database may have been restored, which invalidates caches. */
   readonly origin: object;
-  /** Its address, with its secrets: for threads, which need connections of their own. */
+  /** Its address, with its secrets: for threads, which need separate connections. */
   readonly url: string;
-  /** Short statements that do not wait for the connections that requests and transactions take. */
+  /** Short statements that do not wait for the connections of requests and transactions. */
   readonly apart: Queryable;
-  /** Runs the work in a transaction, again when the database rolled it back for another one: it must be repeatable. */
+  /** Runs the work in a transaction, again if the database rolled it back because of another one: it must be repeatable. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Wakes the listeners of a channel, in every process. Only a hint: it can get lost. */
   hint(channel: string): void;
-  /** Hints come with an empty payload, and one comes after every reconnect, because some may have been missed. */
+  /** Hints have an empty payload, and one comes after every reconnect, because some may have been missed. */
   listen(channel: string, onHint: (payload: string) => void): Listening;
-  /** Rejects, in plain words, while the database cannot be reached or takes no writes. */
+  /** Rejects with a plain sentence while the database is unreachable or accepts no writes. */
   ping(): Promise<void>;
-  /** How many callers wait for a connection: the measure of overload. */
+  /** The number of callers that wait for a connection: the measure of overload. */
   waiting(): number;
   close(): Promise<void>;
 }
 
 interface DatabaseLimits {
   maxConnections?: number;
-  /** A transaction that takes longer is rolled back: readers of the change log of the index rely on that. */
+  /** A longer transaction is rolled back: readers of the change log of the index rely on that. */
   transactionMs?: number;
   metrics?: Metrics;
 }
 
-/** Connects, brings the schema up to date, and returns the database; throws a plain sentence when it cannot. */
+/** Connects, migrates the schema, and returns the database; throws a plain sentence if it cannot. */
 export async function openDatabase(options: FirstConnectionOptions & DatabaseLimits): Promise<Database> {
   const { url, logger, maxConnections = defaultConnections, transactionMs = defaultTransactionMs } = options;
   const server = await migrate(options);
@@ -90,17 +90,17 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
     origin = {};
     logger.warn({ reason: error.message }, 'lost a connection to PostgreSQL');
   };
-  // An idle connection that breaks is reported by the pool, one that is lent out by itself; unheard, either ends the process.
+  // The pool reports an idle connection that breaks; a lent one reports itself. Without a listener, either ends the process.
   const listened = (opened: pg.Pool) =>
     opened.on('error', lost).on('connect', (client) => client.on('error', lost));
   listened(pool);
-  // Whoever holds a connection for a transaction must not wait for another one of the same pool.
+  // The holder of a connection for a transaction must not wait for another one of the same pool.
   const poolApart = listened(new pg.Pool({ ...settings, max: connectionsApart }));
   const apart = createQueryable((text, values) =>
     withConnection(poolApart, (client) => runStatement(client, text, values)),
   );
   const hints = createHints(url, logger);
-  /** Something was refused since the last time that a write was seen to succeed. */
+  /** Something was refused since the last successful write. */
   let doubtful = false;
   const watched = async <T>(work: (client: pg.PoolClient) => Promise<T>, waitMs?: number): Promise<T> => {
     try {
@@ -167,7 +167,7 @@ async function runTransaction<T>(
   let end: Error | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const tx = {
-    // One statement after the other, also when they are issued together.
+    // One statement after the other, even if they are issued together.
     ...createQueryable(<R extends object>(...[text, values, options]: Parameters<Run>) => {
       if (end) return Promise.reject(end);
       const run = startTime<R>(apart, text, values, options);
@@ -203,13 +203,13 @@ async function runTransaction<T>(
 
 interface TransactionRun {
   isolation: string;
-  /** Told once it has committed. */
+  /** Notified after the commit. */
   channels: Set<string>;
   apart: Queryable;
   limitMs: number;
 }
 
-/** A setting shows whether the server is read-only. Whether its disk has space shows only when a table is written, which would be too much for every ping. */
+/** A setting shows whether the server is read-only. Free disk space shows only when a table is written, which is too expensive for every ping. */
 async function checkWrites(client: pg.PoolClient, { thoroughly }: { thoroughly: boolean }): Promise<void> {
   const { rows } = await client.query<{ read_only: string }>(
     "select current_setting('transaction_read_only') as read_only",
@@ -230,7 +230,7 @@ export function withinTime(queryable: Queryable, remainingMs: () => number): Que
   );
 }
 
-/** Counts how the connections of a pool are used, and how long they are waited for. */
+/** Measures the use of a pool's connections, and the wait for them. */
 function observePool(pool: LendingPool, metrics: Metrics): void {
   const connections = metrics.gauge(
     'signpost_database_connections',

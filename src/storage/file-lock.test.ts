@@ -149,7 +149,7 @@ const holder = (path: string) => `
   setInterval(() => {}, 1000);
 `;
 
-/** From now on files can be created, but nothing can be written into them. Returns what ends it. */
+/** From now on files can be created, but not written. Returns a function that ends it. */
 function fillDisk(): () => void {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   const write = (next: typeof writeFile) => {

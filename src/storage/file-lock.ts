@@ -5,22 +5,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../error-code.ts';
 import { identifyProcess, placeOfProcess } from './process-identity.ts';
 
-// A lock between processes that is taken over when its owner has died: at once where that can be told, on the same machine and in the same
-// container; after a while in which it gave no sign of life where it came from another container, or from a machine that shares the directory.
+// A lock between processes that survives the death of its owner. On the same machine and in the same container, the lock of a dead owner is free at
+// once; from another container, or a machine that shares the directory, after a time without a sign of life.
 //
-// The lock is a directory of numbered files. The file with the highest number tells who holds the lock, or is empty when nobody does;
-// a process that finds it free, or its owner dead, creates the next number, which only one can do. The highest file is never removed:
-// of two who find the same dead owner, the slower one meets a higher number than its own, however late it comes.
+// The lock is a directory of numbered files. The file with the highest number names the owner, or is empty if there is none. A process that finds the
+// lock free, or its owner dead, creates the next number, which only one process can do. The highest file is never removed: of two that find the same
+// dead owner, the slower one finds a higher number than its own, however late it is.
 
 const pollMs = 40;
-/** How often the owner of a lock gives a sign of life, and after what time without one it counts as dead, where nothing else is known of it. */
+/** How often the owner of a lock gives a sign of life, and after what time without one it counts as dead, if nothing else is known of it. */
 export const signOfLifeMs = 5_000;
 const silenceMs = 30_000;
 
 /** The lock was not free in time. The message is for the operator. */
 export class LockNotFree extends Error {
   override readonly name = 'LockNotFree';
-  /** Undefined where the owner is on another machine or in another container: its number means nothing here. */
+  /** Undefined if the owner is on another machine or in another container: its number means nothing here. */
   readonly ownerPid: number | undefined;
 
   constructor(message: string, ownerPid: number | undefined) {
@@ -29,7 +29,7 @@ export class LockNotFree extends Error {
   }
 }
 
-/** Runs the work while no other process holds the lock; throws when it does not get it in time, or the wait is cancelled. */
+/** Runs the work while no other process holds the lock; throws if it does not get the lock in time, or if the wait is cancelled. */
 export async function withFileLock<T>(
   directory: string,
   waitMs: number,
@@ -44,13 +44,13 @@ export async function withFileLock<T>(
   }
 }
 
-/** Gives back the lock of a thread that died: this process lives, so the lock counts as held. Only if nothing else in this process uses the lock. */
+/** Releases the lock of a dead thread: this process lives, so the lock counts as held. Only if nothing else in this process uses the lock. */
 export async function abandonFileLock(directory: string): Promise<void> {
   const last = await highest(directory).catch(() => 0);
   if ((await readOwner(directory, last))?.text === ownText()) await giveBack(directory, last);
 }
 
-/** Returns the function that gives the lock back. An owner from elsewhere may have died: it is waited for until it gives a sign of life or has been silent for long enough, also where `waitMs` is shorter. */
+/** Returns the function that releases the lock. An owner from elsewhere may have died: it waits for a sign of life or a long enough silence, even if `waitMs` is shorter. */
 export async function acquireFileLock(
   directory: string,
   waitMs: number,
@@ -86,7 +86,7 @@ function notFree(directory: string, owner: Owner, waitedMs: number): LockNotFree
 function hold(directory: string, number: number): () => Promise<void> {
   const signs = setInterval(() => {
     const now = new Date();
-    // Where somebody has removed it, there is nothing to be held.
+    // If the directory was removed, there is nothing to hold.
     utimes(join(directory, String(number)), now, now).catch(() => undefined);
   }, signOfLifeMs).unref();
   return () => {
@@ -99,7 +99,7 @@ async function create(directory: string, number: number): Promise<boolean> {
   const complete = join(directory, `new-${randomUUID()}`);
   try {
     await writeFile(complete, ownText());
-    // A link appears with its whole content, and fails where one stands.
+    // A link appears with its whole content, and fails if one exists.
     await link(complete, join(directory, String(number)));
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
@@ -116,12 +116,12 @@ async function create(directory: string, number: number): Promise<boolean> {
   return true;
 }
 
-/** Emptying a file takes no space: a lock that could not be given back on a full disk would be held for as long as the process lives. */
+/** Emptying a file takes no space: otherwise, a lock that could not be released on a full disk would be held for the life of the process. */
 async function giveBack(directory: string, number: number): Promise<void> {
   try {
     await truncate(join(directory, String(number)));
   } catch (error) {
-    // Somebody has removed it, and what is not there is not held either.
+    // If the directory was removed, it is not held either.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
@@ -131,7 +131,7 @@ interface Owner {
   lastSign: Date;
 }
 
-/** Reads a lock file; undefined if it has been removed meanwhile, or none was ever made. */
+/** Reads a lock file; undefined if it has been removed meanwhile, or never existed. */
 async function readOwner(directory: string, number: number): Promise<Owner | undefined> {
   const file = join(directory, String(number));
   try {

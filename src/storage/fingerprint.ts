@@ -1,12 +1,12 @@
 import type { Queryable } from './database.ts';
 import { type Sql, sql } from './sql.ts';
 
-// Fingerprints of documents that are compared across databases. PostgreSQL writes equal jsonb values as equal texts.
+// Fingerprints of documents for comparisons across databases. PostgreSQL writes equal jsonb values as equal texts.
 
 /** A number of 60 bits for a document. */
 const digest = sql`('x' || substr(md5(id || ' ' || document::jsonb::text), 1, 15))::bit(60)::bigint`;
 
-/** The SQL of a text that is the same for the same documents in any order: their count and the sum of their digests. `documents` is a query for `id` and `document`. */
+/** The SQL of a text that is equal for the same documents in any order: their count and the sum of their digests. `documents` is a query for `id` and `document`. */
 export function fingerprintOf(documents: Sql): Sql {
   return sql`(select count(*) || ':' || coalesce(sum(${digest}), 0) from (${documents}) as documents)`;
 }

@@ -6,10 +6,10 @@ import type { Logger } from '../logger.ts';
 import { connectionSettings, describeServer } from './connection.ts';
 import { describePooler, isFromPooler } from './refuse-pooler.ts';
 
-// The first connection of a process. A server that is starting up is waited for a while by everybody. A server that is down is waited for
-// by roles, which are often started together with it and must not depend on the order; a command says so and ends.
+// The first connection of a process. All processes wait for a server that is starting up. Roles also wait for a server that is down, because they are
+// often started together with it in any order; a command reports it and ends.
 
-/** How long a server that is just starting up is waited for. */
+/** How long to wait for a server that is starting up. */
 const startingUpMs = 30_000;
 const pauseMs = 200;
 const longPauseMs = 1_000;
@@ -19,11 +19,11 @@ export interface FirstConnectionOptions {
   url: string;
   logger: Logger;
   waitForServer?: boolean;
-  /** Aborted, nothing is waited for any more, and its reason is thrown. */
+  /** When aborted, all waits end, and its reason is thrown. */
   signal?: AbortSignal;
 }
 
-/** Throws a plain sentence when there is no connection to be had. */
+/** Throws a plain sentence if no connection is possible. */
 export async function connectFirst(options: FirstConnectionOptions): Promise<pg.Client> {
   const { url, logger, waitForServer = false, signal } = options;
   const settings = connectionSettings(url);
@@ -51,11 +51,11 @@ export async function connectFirst(options: FirstConnectionOptions): Promise<pg.
   }
 }
 
-/** Over a socket of ours, which can be given up before it is connected. */
+/** Over our own socket, which can be given up before it is connected. */
 async function connectOnce(settings: pg.ClientConfig, signal: AbortSignal | undefined): Promise<pg.Client> {
   const socket = new Socket();
   const client = new pg.Client({ ...settings, stream: () => socket });
-  // A connection that breaks also fails the statement under way; unheard, the event would end the process.
+  // A connection that breaks also fails the running statement; without a listener, the event would end the process.
   client.on('error', () => undefined);
   const giveUp = () => void socket.destroy(new Error('given up'));
   signal?.addEventListener('abort', giveUp, { once: true });
@@ -81,7 +81,7 @@ function isStartingUp(error: unknown): boolean {
 }
 
 const startingUp = '57P03';
-/** Starting up or shutting down, or without a place for another connection. */
+/** Starting up or shutting down, or out of connections. */
 const unavailableStates = [startingUp, '57P01', '57P02', '53300'];
 /** ENOENT is a socket in a directory. */
 const unreachable = [
@@ -89,7 +89,7 @@ const unreachable = [
   ...['ENOTFOUND', 'EAI_AGAIN', 'ENOENT'],
 ];
 
-/** Two errors of pg without a code: nobody answers, or something accepts connections and closes them, as a proxy does without its server. */
+/** Two errors of pg without a code: no answer, or connections that are accepted and closed, as by a proxy without its server. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && /^(timeout expired|Connection terminated)/.test(error.message);
 }

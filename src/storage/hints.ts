@@ -4,10 +4,10 @@ import type { Logger } from '../logger.ts';
 import { connectionSettings } from './connection.ts';
 import { plainReason } from './first-connection.ts';
 
-// LISTEN and NOTIFY on one connection of their own, which reconnects by itself. Hints are sent after the commit that they
-// tell of, not inside it: a transaction with a NOTIFY holds a lock over its whole commit, so that such transactions
-// would commit one after the other. What gets lost with a dying process is found by the pollers. Who listens in the same process is woken
-// at once; the others, who are there to help, by one statement for all hints of a moment.
+// LISTEN and NOTIFY on a separate connection, which reconnects automatically. Hints are sent after their commit, not inside the transaction: a
+// transaction with a NOTIFY holds a lock over its whole commit, so such transactions would commit one after the other. Pollers find work whose hint
+// is lost with a dying process. Listeners in the same process are woken at once; the others, who only help, by one statement for all hints of a
+// moment.
 
 const firstReconnectMs = 100;
 const maxReconnectMs = 5_000;
@@ -16,9 +16,9 @@ const gatherMs = 20;
 type OnHint = (payload: string) => void;
 
 export interface Listening {
-  /** Resolves when the database sends hints here: with it gone, not before it is back. */
+  /** Resolves when the database sends hints here: if it is gone, not before it is back. */
   ready: Promise<unknown>;
-  /** Waits for nothing: a process ends without its database, too. */
+  /** Does not wait: a process also ends without its database. */
   stop(): void;
 }
 
@@ -31,7 +31,7 @@ export function createHints(url: string, logger: Logger) {
   let sending: Promise<void> | undefined;
   let lastStatement: Promise<unknown> = Promise.resolve();
 
-  /** The connection, made again when the last one broke; undefined once closed. */
+  /** The connection, made again if the last one broke; undefined once closed. */
   function connected(): Promise<pg.Client | undefined> {
     connection ??= reconnect();
     return connection;
@@ -47,7 +47,7 @@ export function createHints(url: string, logger: Logger) {
       client.on('error', (error) => logger.debug({ reason: error.message }, 'the hint connection broke'));
       try {
         await client.connect();
-        // A hint is worth nothing after a crash: it does not wait for the disk.
+        // A hint is worthless after a crash: it does not wait for the disk.
         await client.query('set synchronous_commit = off');
         const ours = (client as { processID?: number | null }).processID;
         client.on('notification', ({ channel, payload, processId }) => {
@@ -65,7 +65,7 @@ export function createHints(url: string, logger: Logger) {
     return undefined;
   }
 
-  /** Statements go over the connection one after the other; without one they are left out. */
+  /** Statements use the connection one after the other; without one they are dropped. */
   function ask(text: string, values: unknown[] = []): Promise<unknown> {
     const statement = lastStatement.then(async () => (await connected())?.query(text, values));
     lastStatement = statement.catch((error: Error) =>
@@ -86,7 +86,7 @@ export function createHints(url: string, logger: Logger) {
     for (const onHint of listeners.get(channel) ?? []) onHint(payload);
   }
 
-  /** One statement at a time, each with all hints that came up in a moment. */
+  /** One statement at a time, each with all hints of a moment. */
   async function sendAll(): Promise<void> {
     while (outbox.size > 0) {
       await delay(gatherMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
@@ -123,7 +123,7 @@ export function createHints(url: string, logger: Logger) {
     },
 
     async close() {
-      // Hints promised after a commit are still sent, as long as there is a connection.
+      // Hints promised after a commit are still sent if there is a connection.
       if (connection) await Promise.race([sending, delay(maxReconnectMs, undefined, { ref: false })]);
       closing.abort();
       const client = await connection;

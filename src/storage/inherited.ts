@@ -2,10 +2,10 @@ import { type StoredExtension, type Template, type TemplateContents, templateKey
 import type { Queryable, Transaction } from './database.ts';
 import { type Sql, sql } from './sql.ts';
 
-// Templates as the resources of a catalog inherited them: each once for a catalog, with a reference count. The writer holds the lock on the catalog.
+// Templates as inherited by the resources of a catalog: each once per catalog, with a reference count. The writer holds the lock on the catalog.
 // Templates are copied inside the database; they are read only to assemble resources.
 
-/** A resource, the edition of its template that it has inherited, and the size of that. */
+/** A resource, the edition of its inherited template, and the size of that. */
 export interface Inheriting {
   id: string;
   masterResourceId: string;
@@ -13,20 +13,20 @@ export interface Inheriting {
   bytes: number;
 }
 
-/** Where the catalogs of one kind keep what they inherit. */
+/** Where the catalogs of one kind store inherited content. */
 export interface InheritedTable {
   name: Sql;
-  /** The column that names the catalog that inherits. */
+  /** The column that names the inheriting catalog. */
   heir: Sql;
   /** The table of these catalogs, and its key. */
   heirs: { name: Sql; key: Sql };
-  /** The table of the resources that extend others, with the column of their ids. */
+  /** The table of the extending resources, with the column of their ids. */
   extending: { name: Sql; id: Sql };
-  /** The templates as they are now, with the columns master_key, master_resource_id, edition, bytes, template. */
+  /** The current templates, with the columns master_key, master_resource_id, edition, bytes, template. */
   current: Sql;
 }
 
-/** The present extensions of these resources of a catalog, by their ids. */
+/** The current extensions of these resources of a catalog, by their ids. */
 export async function findExtensions(
   queryable: Queryable,
   { name, heir, extending }: InheritedTable,
@@ -46,7 +46,7 @@ export async function findExtensions(
   );
 }
 
-/** Resources of a catalog that extend others, as they were published; JSON texts. */
+/** Resources of a catalog that extend others, as published; JSON texts. */
 export function readDependents(
   queryable: Queryable,
   { heir, extending }: InheritedTable,
@@ -67,7 +67,7 @@ interface UseChange {
   uses: number;
 }
 
-/** The changes of the counts; those that cancel out are left out. */
+/** The changes of the counts, without those that cancel out. */
 export function sumUses(added: readonly Template[], dropped: readonly Template[]): UseChange[] {
   const changes = new Map<string, UseChange>();
   const count = (template: Template, by: number) => {
@@ -79,7 +79,7 @@ export function sumUses(added: readonly Template[], dropped: readonly Template[]
   return [...changes.values()].filter(({ uses }) => uses !== 0);
 }
 
-/** Changes the reference counts of a catalog, with the bytes that it inherits, and deletes templates that nothing inherits any more. `isWhole`: all counts start at zero. */
+/** Changes the reference counts of a catalog, with its inherited bytes, and deletes templates that nothing inherits any more. `isWhole`: all counts start at zero. */
 export async function changeUses(
   tx: Transaction,
   { name, heir, heirs, current }: InheritedTable,
@@ -109,7 +109,7 @@ export async function changeUses(
     where ${heirs.key} = ${key}`);
 }
 
-/** The content of templates: as they are now, or as this catalog has kept them. */
+/** The content of templates: the current one, or the one stored for this catalog. */
 export async function readTemplates(
   queryable: Queryable,
   { name, heir, current }: InheritedTable,

@@ -5,14 +5,14 @@ import { within } from '../within.ts';
 import { asUnavailable } from './connection.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
-// Connections of a pool, lent out for one piece of work each.
+// Connections of a pool, lent for one piece of work each.
 
 export type LendingPool = pg.Pool & {
-  /** Told how long a connection was waited for, where none was idle. */
+  /** Gets the wait for a connection, if none was idle. */
   onWait?(seconds: number): void;
 };
 
-/** Lends a connection, which returns to the pool without a transaction, or, when it broke, not at all. */
+/** Lends a connection, which returns to the pool without a transaction, or, if it broke, not at all. */
 export async function withConnection<T>(
   pool: LendingPool,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -43,7 +43,7 @@ async function lend(pool: LendingPool): Promise<pg.PoolClient> {
   }
 }
 
-/** A connection that comes too late goes back at once. One that is idle comes at once: nothing has to be timed. */
+/** A connection that comes too late is returned at once. An idle one comes at once: no timer is needed. */
 async function lendWithin(pool: LendingPool, waitMs: number): Promise<pg.PoolClient> {
   if (pool.idleCount > pool.waitingCount) return lend(pool);
   const lent = lend(pool);

@@ -3,8 +3,8 @@ import type { Queryable } from './database.ts';
 import { type Sql, sql } from './sql.ts';
 import { likePattern } from './texts.ts';
 
-// An operator looks for a part of an id, an owner or a name in a table of catalogs. No index finds that, so a list compares the first catalogs in the order of
-// their keys, up to a number, and its next page goes on behind them.
+// Operators search a table of catalogs for a part of an id, an owner or a name. No index finds that, so a list compares the first catalogs in the
+// order of their keys, up to a number, and its next page continues after them.
 
 interface TextFilter {
   /** A part of its id, its name or its owner, in any case. */
@@ -22,7 +22,7 @@ export interface CatalogFilter extends TextFilter {
   after?: number;
 }
 
-/** Rows of `matching` ("table where conditions") that have the text. */
+/** Rows of `matching` ("table where conditions") that contain the text. */
 export function matchText(matching: Sql, { text, lookAt }: TextFilter): Sql {
   if (text === undefined) return matching;
   const pattern = likePattern(text);
@@ -30,7 +30,7 @@ export function matchText(matching: Sql, { text, lookAt }: TextFilter): Sql {
     where (id ilike ${pattern} or owner ilike ${pattern} or head -> 'descriptor' ->> 'name' ilike ${pattern})`;
 }
 
-/** The key of the last catalog that a list compares with a text; undefined where it compares all that are left. */
+/** The key of the last catalog that a list compares with a text; undefined if it compares all remaining ones. */
 export function findEndOfLook(queryable: Queryable, matching: Sql, lookAt: number) {
   return queryable.value<number | undefined>(sql`select key from ${matching}
     order by key offset ${lookAt - 1} limit 1`);

@@ -6,16 +6,16 @@ import { checkClients, describeServer } from './connection.ts';
 import { connectFirst, type FirstConnectionOptions, plainReason } from './first-connection.ts';
 import { refusePooler } from './refuse-pooler.ts';
 
-// Brings a database to the schema of this version: migrations/NNNN-name.sql in the order of their numbers, forward only, each in a separate
-// transaction, all under one lock, so that any number of processes may start at once. The files of a release never change. Before the first
-// release they do, and a database with other files is refused.
+// Migrates a database to the schema of this version: migrations/NNNN-name.sql in the order of their numbers, forward only, each in a separate
+// transaction, all under one lock, so that any number of processes may start at once. The files of a release never change. Before the first release
+// they do, and a database with other files is refused.
 
 const migrationsDirectory = new URL('../../migrations/', import.meta.url);
 const oldestServer = 14;
-/** Any constant will do, as long as it stays: the key of the advisory lock. */
+/** Any constant, as long as it stays the same: the key of the advisory lock. */
 const migrationLock = 7_206_113_001;
 
-/** Throws a plain sentence when the server cannot be reached or is too old, or when its tables are those of another version. */
+/** Throws a plain sentence if the server cannot be reached or is too old, or if its tables belong to another version. */
 export async function migrate(options: FirstConnectionOptions & { directory?: URL }): Promise<Server> {
   const { url, logger, directory = migrationsDirectory } = options;
   const migrations = await readMigrations(directory);
@@ -35,13 +35,13 @@ export async function migrate(options: FirstConnectionOptions & { directory?: UR
     if (applied.size === 0) logger.info(`made the tables of ${describeServer(url)}`);
     return { checksClients };
   } finally {
-    // The session's end also gives back the lock.
+    // The end of the session also releases the lock.
     await client.end();
   }
 }
 
 export interface Server {
-  /** It notices in the midst of a statement that its client is gone. */
+  /** It notices during a statement that its client is gone. */
   checksClients: boolean;
 }
 
@@ -88,7 +88,7 @@ async function readApplied(client: pg.Client): Promise<Map<number, Applied>> {
   return new Map(rows.map((row) => [row.number, row]));
 }
 
-/** Refuses a database to which migrations were applied that this version does not have. */
+/** Refuses a database with migrations that this version does not have. */
 function refuseStrangers(applied: Map<number, Applied>, migrations: readonly Migration[], url: string): void {
   const known = new Map(migrations.map(({ number, digest }) => [number, digest]));
   const newest = migrations.at(-1)?.number ?? 0;

@@ -4,14 +4,14 @@ import { hostname } from 'node:os';
 import { attempt } from '../attempt.ts';
 import { hasCode } from '../error-code.ts';
 
-// Process ids are used again, after a reboot or in a restarted container at once. These two tell whether a process is still the same.
+// Process ids are reused: after a reboot, or at once in a restarted container. These two functions tell whether a process is still the same.
 
-/** A text that names this process and no later one with the same id; undefined when there is no such process. */
+/** A text that identifies this process and no later one with the same id; undefined if there is no such process. */
 export function identifyProcess(pid: number): string | undefined {
   if (!isAlive(pid)) return undefined;
   if (process.platform === 'linux') {
     const stat = readProc(`/proc/${pid}/stat`);
-    // The second field, the name in brackets, may itself hold spaces and brackets; the state and the start time come after it.
+    // The second field, the name in brackets, may contain spaces and brackets; the state and the start time come after it.
     const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
     const [state, startedAt] = [fields[0], fields[19]];
     const ended = state === undefined || state === 'Z' || state === 'X';
@@ -20,13 +20,13 @@ export function identifyProcess(pid: number): string | undefined {
   return `${pid}@${askPs(pid, 'lstart=')}`;
 }
 
-/** Where process ids mean the same as to this process: the machine since its start, and the container. Nothing is known about a process from elsewhere. */
+/** Where process ids have the same meaning as here: the machine since its start, and the container. Nothing is known about other processes. */
 export function placeOfProcess(): string {
   if (process.platform !== 'linux') return hostname();
   return `${readProc('/proc/sys/kernel/random/boot_id')?.trim()}/${attempt(() => readlinkSync('/proc/self/ns/pid'))}`;
 }
 
-/** The command line of a process; undefined when it cannot be told. */
+/** The command line of a process; undefined if it is unknown. */
 export function commandOf(pid: number): string | undefined {
   if (process.platform === 'linux') return readProc(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim();
   return askPs(pid, 'command=');

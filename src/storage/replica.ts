@@ -7,12 +7,12 @@ import type { Position } from './freshness.ts';
 import { describePooler, isFromPooler, isPooled } from './refuse-pooler.ts';
 import { runStatement } from './statement.ts';
 
-// One address of a streaming replica: its connections, how far the server behind each has replayed the log of the primary, and whether it is in use. Several servers may share an address (a load
-// balancer), so facts about a server count only for its own connections.
+// One address of a streaming replica: its connections, the progress of the server behind each in the primary's log, and whether it is in use. Several
+// servers may share an address (a load balancer), so facts about a server count only for its own connections.
 
 const connectTimeoutMs = 1_000;
 const checkTimeoutMs = 1_000;
-/** The pause before the position of a server that is behind is read again. */
+/** The pause before the position of a delayed server is read again. */
 const checkAgainMs = 10;
 const idleConnectionMs = 10 * 60_000;
 /** The pause before a failed replica is tried again; doubles up to the longest. */
@@ -21,7 +21,7 @@ const [firstPauseMs, longestPauseMs] = [500, 30_000];
 /** Identifies cluster, database and timeline of a server; `timeline` is an SQL expression. */
 const identityText = (timeline: string) =>
   `concat_ws(' ', (pg_control_system()).system_identifier, (select oid from pg_database where datname = current_database()), ${timeline})`;
-/** After a failover a replica may have replayed changes that the new primary never had: then its timeline stays behind. A role that may read statistics sees the timeline at once, others later. */
+/** After a failover a replica may have replayed changes that the new primary never had: then its timeline is older. A role that may read statistics sees the timeline at once, others later. */
 const replicaIdentity = identityText(
   'greatest((pg_control_recovery()).min_recovery_end_timeline, (select received_tli from pg_stat_wal_receiver))',
 );
@@ -103,7 +103,7 @@ export class Replica {
     try {
       client = await this.lend(needed);
       if (client === undefined) return 'behind';
-      // The other half of the time is left for the primary, in case this server does not answer at all.
+      // The other half of the time is left for the primary, in case this server does not answer.
       const answer = await runStatement<R>(client, text, values, {
         ...options,
         readTimeoutMs: options.timeoutMs / 2,
@@ -111,7 +111,7 @@ export class Replica {
       client.release();
       return answer;
     } catch (error) {
-      // Without a connection, it was the server that refused.
+      // Without a connection, the server itself refused.
       const isOfStatement = client !== undefined && error instanceof pg.DatabaseError && !isRefusal(error);
       client?.release(!isOfStatement || error.severity === 'FATAL');
       if (!isOfStatement) this.fail(error, pool);

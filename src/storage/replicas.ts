@@ -6,8 +6,8 @@ import { type Position, positionText, serverText } from './freshness.ts';
 import { type Primary, primaryIdentity, Replica, type ReplicaOptions, type ReplicaState } from './replica.ts';
 import { createQueryable, type Run } from './statement.ts';
 
-// Streaming replicas that searches read from (DATABASE_READ_URL). The primary tells a search what has changed (search/cache/invalidation.ts), and with it the position of its log. A replica that has replayed the
-// log up to the last change shows all that the search must see. Where none has, or the one that was chosen fails in the midst of a search, the primary is asked.
+// Streaming replicas for searches (DATABASE_READ_URL). A search gets the changes (search/cache/invalidation.ts) and the position of the log from the primary. A replica that has replayed the log up to the last
+// change shows everything that the search must see. If there is none, or the chosen one fails during a search, the primary answers.
 
 const lookEveryMs = 1_000;
 
@@ -43,7 +43,7 @@ export async function openReplicas(options: ReplicasOptions) {
   let turn = 0;
 
   return {
-    /** Statements of one search, by one replica as long as that shows what is needed; from then on by another one, or by the primary. */
+    /** Statements of one search, on one replica while it is recent enough; then on another one, or on the primary. */
     open(needed: () => Position | undefined): Queryable {
       /** Replicas that this search may still use. It never returns to one: parts of the index would seem to come and go. */
       let left: Replica[] | undefined;
@@ -84,7 +84,7 @@ export async function openReplicas(options: ReplicasOptions) {
   };
 }
 
-/** The replicas that are in use, the one with the fewest statements under way first; those that have as many take turns. */
+/** The replicas in use, ordered by their running statements; equal ones take turns. */
 function chooseAmong(replicas: readonly Replica[], turn: number): Replica[] {
   const inUse = replicas.filter(({ isInUse }) => isInUse);
   const first = turn % Math.max(1, inUse.length);

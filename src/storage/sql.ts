@@ -1,8 +1,8 @@
-// Statements as template literals. A value in the template becomes a parameter of the statement, and text comes in only as `sql` itself or by `raw`: so
-// no value is ever read as SQL, and nobody counts `$1`, `$2`.
+// Statements as template literals. A value in the template becomes a parameter of the statement, and only `sql` itself or `raw` can add text: so no
+// value is ever read as SQL, and nobody counts `$1`, `$2`.
 
 export class Sql {
-  /** One more than there are values: the texts before, between and behind them. */
+  /** One more than the values: the texts before, between and after them. */
   readonly texts: readonly string[];
   readonly values: readonly unknown[];
 
@@ -38,7 +38,7 @@ function value(part: unknown): Sql {
   return new Sql(['', ''], [part]);
 }
 
-/** Text of the program: a name, or a part of a statement that has no values. */
+/** Text of the program: a name, or a part of a statement without values. */
 export function raw(text: string | number): Sql {
   return new Sql([String(text)]);
 }
@@ -48,7 +48,7 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return sql(['', ...parts.slice(1).map(() => separator), ''], ...parts);
 }
 
-/** The columns and values of a new row, for `insert into`. Members are named as their columns, in camelCase or not. */
+/** The columns and values of a new row, for `insert into`. Members have the names of their columns, in camelCase or not. */
 export function newRow(row: object): Sql {
   const values = Object.values(row).map((value) => sql`${value}`);
   return sql`(${join(Object.keys(row).map(columnOf), ', ')}) values (${join(values, ', ')})`;
@@ -63,7 +63,7 @@ export function assign(row: object): Sql {
 }
 
 function columnOf(name: string): Sql {
-  // Not by pg: commands that need no database do not load it.
+  // Not by pg: commands without a database do not load it.
   const column = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return raw(`"${column.replaceAll('"', '""')}"`);
 }

@@ -13,7 +13,7 @@ export interface Queryable {
   query<R extends object = Record<string, unknown>>(...asked: Asked): Answer<R>;
   rows<R extends object>(...asked: Asked): Promise<R[]>;
   first<R extends object>(...asked: Asked): Promise<R | undefined>;
-  /** The same, where there surely is one. */
+  /** The same, if there is certainly one. */
   one<R extends object>(...asked: Asked): Promise<R>;
   /** The only column of every row. */
   column<T>(...asked: Asked): Promise<T[]>;
@@ -46,15 +46,15 @@ export function createQueryable(run: Run): Queryable {
 }
 
 export interface QueryOptions {
-  /** Each connection keeps the statement's plan: for texts of which there are few, and which are asked often. */
+  /** Each connection caches the statement's plan: for a small set of frequent texts. */
   prepared?: boolean;
-  /** A statement that takes longer is ended in the server, and fails with DeadlineExceeded; with NoTurn where no connection became free. */
+  /** A slower statement is ended in the server, and fails with DeadlineExceeded, or with NoTurn if no connection became free. */
   timeoutMs?: number;
-  /** Not answered by a replica, where searches read from some (replicas.ts). */
+  /** Never answered by a replica (replicas.ts). */
   onPrimary?: boolean;
 }
 
-/** Runs a statement on a connection. `prepared`: the connection keeps its plan. `readTimeoutMs`: it fails after that, and the connection is of no use any more. */
+/** Runs a statement on a connection. `prepared`: the connection caches its plan. `readTimeoutMs`: it fails after that, and the connection is no longer usable. */
 export async function runStatement<R extends object>(
   client: pg.PoolClient,
   text: string,
@@ -68,7 +68,7 @@ export async function runStatement<R extends object>(
   return { rows, rowCount: rowCount ?? 0 };
 }
 
-/** PostgreSQL takes names of up to 63 characters. */
+/** PostgreSQL accepts names of up to 63 characters. */
 function statementName(text: string): string {
   const name = statementNames.get(text) ?? hash('sha256', text, 'base64url');
   statementNames.set(text, name);

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type Database, openDatabase } from './database.ts';
 
-// A thread that works on the database has connections of its own, so that nothing large passes between it and the process.
+// A thread that works on the database has separate connections, so nothing large passes between it and the process.
 
 export interface ThreadDatabase {
   databaseUrl: string;
@@ -12,7 +12,7 @@ export interface ThreadDatabase {
   maxConnections: number;
 }
 
-/** Unless told otherwise, a thread does one thing at a time. */
+/** By default, a thread does one thing at a time. */
 export function threadDatabase(database: Database, logger: Logger, config: Config, maxConnections = 1) {
   return {
     maxConnections,
@@ -21,12 +21,12 @@ export function threadDatabase(database: Database, logger: Logger, config: Confi
   };
 }
 
-/** A transaction is ended at TRANSACTION_LIMIT_SECONDS. So work in a thread that takes twice as long does not wait for the database: it is stuck. */
+/** A transaction ends at TRANSACTION_LIMIT_SECONDS. So work in a thread that takes twice as long does not wait for the database: it is stuck. */
 export function stuckAfterMs({ TRANSACTION_LIMIT_SECONDS }: Config): number {
   return 2 * TRANSACTION_LIMIT_SECONDS * 1000;
 }
 
-/** Opened by the first task of a thread, and kept as long as the thread lives. */
+/** Opened by the first task of a thread, and kept for the life of the thread. */
 export function openThreadDatabase({ databaseUrl: url, logLevel, logFormat, ...limits }: ThreadDatabase) {
   opened ??= open().catch((error) => {
     opened = undefined;

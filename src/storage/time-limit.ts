@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { DeadlineExceeded } from '../fair-turns.ts';
 import { type Queryable, type QueryOptions, runStatement } from './statement.ts';
 
-// Statements and transactions that take too long are ended in the server, over another connection.
+// Ends slow statements and transactions in the server, over another connection.
 
-/** A statement whose time, if it has a limit, passes from now on, also while it waits for its connection. */
+/** A statement whose time limit, if any, starts now and includes the wait for its connection. */
 export function startTime<R extends object>(
   apart: Queryable,
   text: string,
@@ -29,7 +29,7 @@ export function startTime<R extends object>(
   };
 }
 
-/** Cancels whatever a connection does after a time. It must not be given back before `clear` has resolved: the cancellation may be on its way. */
+/** Cancels a connection's statement after a time. Return the connection only after `clear` has resolved: the cancellation may be in flight. */
 export function cancelAfter(
   client: pg.PoolClient,
   apart: Queryable,

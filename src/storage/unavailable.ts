@@ -1,6 +1,6 @@
 import { ProtocolError } from '../protocol/errors.ts';
 
-/** There was no connection, it broke, or the server cannot work at present. After a broken connection it is not known whether a commit went through: the same request again finds out. */
+/** There was no connection, it broke, or the server cannot work at present. After a broken connection it is unknown whether a commit succeeded: a repeat of the request finds out. */
 export class DatabaseUnavailable extends ProtocolError {
   constructor(cause: unknown, problem = 'cannot be reached') {
     super('NET_DOWNSTREAM_UNAVAILABLE', `The database ${problem} at present; try again later.`, {

@@ -10,7 +10,7 @@ interface LockOptions {
   withinMs?: number;
 }
 
-/** Takes an advisory lock until the end of the transaction, however long that takes, beyond the usual limit (connection.ts). It asks every few seconds, so that a stopped process does not get it. */
+/** Takes an advisory lock until the end of the transaction, however long the wait (unlike connection.ts). It retries every few seconds, so that a stopped process does not get it. */
 export async function waitForLock(
   tx: Transaction,
   name: string,
@@ -25,7 +25,7 @@ export async function waitForLock(
   await tx.query('savepoint wait_for_lock');
   for (;;) {
     try {
-      // The limit is on this one wait: PostgreSQL evaluates the columns from left to right.
+      // Limits only this wait: PostgreSQL evaluates the columns from left to right.
       await tx.query(
         `select set_config('lock_timeout', '${withinMs ?? askAgainMs}', true), pg_advisory_${kind}(hashtextextended($1, 0)),
            set_config('lock_timeout', '${lockWaitMs}', true)`,

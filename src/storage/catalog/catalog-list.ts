@@ -4,14 +4,14 @@ import { join, type Sql, sql } from '../sql.ts';
 import type { CatalogRow } from './catalogs.ts';
 import type { Change } from './change-log.ts';
 
-// Published catalogs as an operator sees them.
+// Published catalogs for operators.
 
 export interface CatalogSummary extends Omit<CatalogRow, 'members' | 'head' | 'schemaUses'> {
   name: string | null;
   schemaTypes: string[];
 }
 
-/** In the order in which they were first published. */
+/** In the order of first publication. */
 export function listCatalogs(queryable: Queryable, filter: CatalogFilter): Promise<CatalogSummary[]> {
   return queryable.rows<CatalogSummary>(sql`
     select key, id, owner, type, visible_to as "visibleTo", version, full_version as "fullVersion", is_active as "isActive",
@@ -48,7 +48,7 @@ interface ChangedDocument {
   document: unknown;
 }
 
-/** Documents of a catalog that changed last in one of these versions, in the order of their change. What they were before is not kept. */
+/** Documents of a catalog that last changed in one of these versions, in the order of their change. Their earlier content is not kept. */
 export function listChangedDocuments(
   queryable: Queryable,
   { key, after, upTo, limit }: { key: number; after: number; upTo: number; limit: number },

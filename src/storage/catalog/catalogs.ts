@@ -2,8 +2,8 @@ import type { CatalogType } from '../../protocol/catalog.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import { assign, newRow, sql } from '../sql.ts';
 
-// The catalogs themselves: one row with the catalog-level members, one row per resource and per offer. Whoever changes a catalog holds the
-// lock on its row until it commits, so that versions and change-log rows of one catalog come one after the other.
+// The catalogs: one row with the catalog-level members, one row per resource and per offer. A writer of a catalog holds the lock on its row until the
+// commit, so versions and change-log rows of one catalog are consecutive.
 
 export interface CatalogRow {
   key: number;
@@ -13,7 +13,7 @@ export interface CatalogRow {
   visibleTo: string[];
   version: number;
   fullVersion: number;
-  /** JSON texts: the catalog-level members as published, and as they leave the service. */
+  /** JSON texts: the catalog-level members as published, and as sent to others. */
   members: string;
   head: string;
   isActive: boolean;
@@ -32,7 +32,7 @@ const columns = sql`key, id, owner, type, visible_to as "visibleTo", version, fu
   is_active as "isActive", resource_count as "resourceCount", offer_count as "offerCount", schema_uses as "schemaUses",
   inherited_bytes as "inheritedBytes", published_at as "publishedAt", updated_at as "updatedAt"`;
 
-/** The catalog of an id, locked, with the id itself: two first publishes of one id at the same moment come one after the other. */
+/** The catalog of an id, locked together with the id: two simultaneous first publishes of one id run one after the other. */
 export async function lockCatalogId(tx: Transaction, id: string): Promise<CatalogRow | undefined> {
   await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`catalog ${id}`}, 0))`);
   return tx.first<CatalogRow>(sql`select ${columns} from catalog.catalog where id = ${id} for no key update`);
@@ -71,7 +71,7 @@ function changeable(catalog: NewCatalog): object {
   };
 }
 
-/** Gives the id up: its next publisher starts from nothing. Returns the former owner. */
+/** Releases the id: its next publisher starts with nothing. Returns the former owner. */
 export function releaseCatalog(tx: Transaction, id: string) {
   return tx.value<string | null | undefined>(sql`
     update catalog.catalog set owner = null from (select key, owner from catalog.catalog where id = ${id} for update) as held

@@ -45,7 +45,7 @@ describe('the change log', () => {
     await first.passed;
     await database.transaction((tx) => appendChange(tx, change(2, 1)));
 
-    // The reader comes between the two commits and remembers how far it got.
+    // The reader runs between the two commits and remembers its position.
     await numberChanges(database);
     const before = await readChanges(database, 0, 10);
     expect(before.map(({ catalogKey }) => catalogKey)).toEqual([2]);
@@ -86,7 +86,7 @@ describe('the change log', () => {
       for (let version = 1; version <= changesEach; version++) {
         await database.transaction(async (tx) => {
           await appendChange(tx, change(writer, version));
-          // The longer the id is held before the commit, the further ids and commits get out of order.
+          // The longer the id is held before the commit, the more the orders of ids and commits differ.
           await takeTime(Math.random() * 6);
         });
       }

@@ -1,22 +1,22 @@
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { newRow, sql } from '../sql.ts';
 
-// The log of catalog changes. A change and its row commit together, the row still without a number. Numbers are given to committed rows, one
-// numbering at a time: whoever sees a number sees all lower ones, so that a reader who remembers how far it got misses nothing.
-// Changes of one catalog are numbered in the order in which they happened, because a writer locks the catalog before it logs.
+// The log of catalog changes. A change and its row commit together, the row without a number at first. Committed rows are numbered, one numbering at
+// a time: a reader that sees a number sees all lower ones, so a reader that remembers its position misses nothing. Changes of one catalog are
+// numbered in their order, because a writer locks the catalog before it logs.
 
-/** Any constant will do, as long as it stays: the key of the advisory lock. */
+/** Any constant, as long as it stays the same: the key of the advisory lock. */
 const numberingLock = 7_206_113_002;
 const numberingBatch = 10_000;
 
-/** Hints on this channel say that there are changes without a number. */
+/** Hints on this channel announce changes without a number. */
 export const changesChannel = 'changes';
 
 export interface NewChange {
   catalogKey: number;
   version: number;
   publisher: string;
-  /** Absent when no publish caused it, e.g. a new version of a master. */
+  /** Absent if no publish caused it, e.g. a new version of a master. */
   submissionId?: number;
   kind: string;
   at: Date;
@@ -25,18 +25,18 @@ export interface NewChange {
 }
 
 export interface Change extends Required<Omit<NewChange, 'submissionId'>> {
-  /** Rises without end; has no gaps. */
+  /** Increasing, without gaps. */
   seq: number;
   submissionId: number | null;
 }
 
-/** Logs a change in the transaction that makes it. The caller holds the lock on the catalog's row. */
+/** Logs a change in its own transaction. The caller holds the lock on the catalog's row. */
 export async function appendChange(tx: Transaction, change: NewChange): Promise<void> {
   await tx.query(sql`insert into catalog.change_log ${newRow(change)}`);
   tx.hint(changesChannel);
 }
 
-/** Numbers what has been committed; returns how many changes got a number. */
+/** Numbers committed changes; returns how many. */
 export async function numberChanges(database: Database): Promise<number> {
   for (let total = 0; ; ) {
     const { rowCount: waiting } = await database.query(sql`select from catalog.change_log
@@ -48,7 +48,7 @@ export async function numberChanges(database: Database): Promise<number> {
 }
 
 async function numberBatch(tx: Transaction): Promise<number> {
-  // A statement of its own: the next one must see what the last holder of the lock has committed.
+  // A separate statement: the next one must see the commits of the last holder of the lock.
   await tx.query(sql`select pg_advisory_xact_lock(${numberingLock})`);
   return tx.count(sql`update catalog.change_log as change
     set seq = numbered.seq
@@ -68,7 +68,7 @@ const columns = sql`seq, catalog_key as "catalogKey", version, publisher, submis
 
 const purgeBatch = 5_000;
 
-/** Forgets changes from before a time, except the latest numbered one of each catalog, which the numbering goes on from; returns how many. It walks over the log once, so that no batch looks at kept rows again. */
+/** Deletes changes from before a time, except the latest numbered one of each catalog, which the numbering needs; returns how many. It walks over the log once, so batches do not read kept rows again. */
 export async function purgeChanges(database: Database, before: Date): Promise<number> {
   let total = 0;
   for (let last = 0; ; ) {
@@ -91,7 +91,7 @@ export async function purgeChanges(database: Database, before: Date): Promise<nu
   }
 }
 
-/** The changes of one catalog that are still known, the latest first. */
+/** The stored changes of one catalog, the latest first. */
 export function listChanges(queryable: Queryable, catalogKey: number, limit: number) {
   return queryable.rows<Change>(sql`select ${columns} from catalog.change_log
     where catalog_key = ${catalogKey} order by version desc limit ${limit}`);

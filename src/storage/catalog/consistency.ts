@@ -17,10 +17,10 @@ export interface PublishedCatalog {
   id: string;
   owner: string | null;
   version: number;
-  /** Whether it is active, and one of the given subscriptions asks for it. */
+  /** Whether it is active and matches one of the given subscriptions. */
   isWanted: boolean;
   loggedVersion: number | null;
-  /** As its row says, and as there are. */
+  /** Stored in its row, and counted. */
   resources: number;
   offers: number;
   counted: { resources: number; offers: number };
@@ -65,15 +65,15 @@ export interface MissedPush {
   lastError: string | null;
   dueAt: Date | null;
   attempts: number | null;
-  /** It does not match any more, which the subscriber has not acknowledged. */
+  /** It no longer matches, and the subscriber has not acknowledged that. */
   isWithdrawal: boolean;
   lastSentAt: Date | null;
 }
 
-/** A subscription of the same moment may or may not get a change as a push: it pulls. */
+/** A subscription made at the same moment may miss the push of a change: it pulls. */
 const subscribedBefore = sql`interval '1 minute'`;
 
-/** Catalogs published before a subscription are pulled, not pushed: without a push, a subscriber missed them only if they changed afterwards. */
+/** Catalogs published before a subscription are pulled, not pushed: without a push, a subscriber only missed those that changed afterwards. */
 export function listMissedPushes(
   queryable: Queryable,
   { ids, limit }: { ids?: readonly string[]; limit: number },

@@ -3,14 +3,14 @@ import type { Queryable, Transaction } from '../database.ts';
 import { raw, sql } from '../sql.ts';
 import type { SchemaUses } from './catalogs.ts';
 
-// The resources and offers of a catalog, written in bulk: one statement for all of them, and a row that would not change is not touched, so
-// that `changed_version` says when what leaves the service last changed.
+// The resources and offers of a catalog, written in bulk by one statement. A row without changes is not written, so `changed_version` is the version
+// of the last visible change.
 
 export interface ResourceRow {
   id: string;
-  /** JSON texts, as everything below that is called so by its type. */
+  /** JSON texts, like everything below of this type. */
   own: string;
-  /** Null when nothing is inherited. */
+  /** Null if nothing is inherited. */
   assembled: string | null;
   extension: ExtensionRow | null;
 }
@@ -36,7 +36,7 @@ export interface Written {
 interface WriteTarget {
   key: number;
   version: number;
-  /** The catalog has just been inserted: nothing can be in the way, and the database need not look. */
+  /** The catalog has just been inserted: the database need not check for conflicts. */
   isNew?: boolean;
 }
 
@@ -69,7 +69,7 @@ export async function writeResources(
     select count(*) filter (where inserted) as inserted, count(*) filter (where changed and not inserted) as updated from written`);
 }
 
-/** The version of the last change is that of what leaves the service, not of what lies behind it. */
+/** The version of the last change is that of the visible content, not of its origin. */
 const updateResource = sql`
   on conflict (catalog_key, id) do update
     set own = excluded.own, assembled = excluded.assembled, directive = excluded.directive, master_key = excluded.master_key,
@@ -83,7 +83,7 @@ const updateResource = sql`
       is distinct from (excluded.own::text, excluded.assembled::text, excluded.directive::text,
         excluded.master_key, excluded.master_version, excluded.edition, excluded.is_template)`;
 
-/** Empty where no row has a value: most resources extend nothing, and what is missing from an array is unnested as null. */
+/** Empty if no row has a value: most resources extend nothing, and unnest returns null for missing elements. */
 function column<T>(
   rows: readonly ResourceRow[],
   read: (row: ResourceRow) => T | null | undefined,
@@ -134,7 +134,7 @@ export async function removeOthers(
     where catalog_key = ${catalogKey} and id not in (select unnest(${keptIds}::text[]))`);
 }
 
-/** How often the documents of these ids, as they are stored now, use each schema type. */
+/** How often the stored documents with these ids use each schema type. */
 export async function countSchemaUses(
   queryable: Queryable,
   catalogKey: number,

@@ -14,7 +14,7 @@ useDatabase((opened) => {
 
 const hour = 3_600_000;
 
-/** Hardly compressible, so that it takes several pieces. */
+/** Hardly compressible, so that it needs several pieces. */
 async function* noise(count: number): AsyncGenerator<string> {
   for (let index = 0; index < count; index += 1) {
     yield Array.from({ length: 500 }, (_, line) =>

@@ -4,10 +4,10 @@ import { createGzip } from 'node:zlib';
 import type { Queryable, Transaction } from '../database.ts';
 import { assign, newRow, sql } from '../sql.ts';
 
-// Downloads live in the database, in pieces, so that any process can serve them and none holds one in memory. A download appears with the
+// Downloads are stored in the database, in pieces, so that any process can serve them and none holds one in memory. A download appears with the
 // commit of the transaction that writes it: a process that crashes before that leaves nothing behind.
 
-/** Every piece has this size, except the last: the place of a byte follows from it. */
+/** Size of every piece except the last: the position of a byte follows from it. */
 export const pieceBytes = 256 * 1024;
 
 export interface Download {
@@ -18,7 +18,7 @@ export interface Download {
   checksum: string;
 }
 
-/** Compresses a text into a new download, in the transaction that reads the text: the database reads on while the last text is compressed. */
+/** Compresses a text into a new download, in the transaction that reads the text: the database continues to read meanwhile. */
 export async function writeDownload(
   tx: Transaction,
   owner: string,
@@ -71,7 +71,7 @@ export function findDownload(queryable: Queryable, id: string) {
     select id, expires_at as "expiresAt", size_bytes as "sizeBytes", checksum from catalog.download where id = ${id}`);
 }
 
-/** The bytes from `start` to `end`, both included, piece by piece. No connection is held while the reader takes its time. */
+/** The bytes from `start` to `end`, both included, piece by piece. No connection is held while the reader is slow. */
 export async function* readDownload(
   queryable: Queryable,
   id: string,

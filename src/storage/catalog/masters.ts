@@ -4,8 +4,8 @@ import type { Queryable, Transaction } from '../database.ts';
 import type { InheritedTable, Inheriting } from '../inherited.ts';
 import { sql } from '../sql.ts';
 
-// Templates and who extends them. A dependent is assembled while it holds a shared lock on its master's row, which the master's own publish
-// needs for itself: so a dependent either sees the new template, or is committed before the new template is, and is found by the rebuild.
+// Templates and the resources that extend them. A dependent is assembled under a shared lock on its master's row, which a publish of the master needs
+// exclusively. So a dependent either sees the new template, or commits before it and is found by the rebuild.
 
 export const rebuildTable = 'catalog.rebuild';
 
@@ -28,7 +28,7 @@ export async function lockMasterIds(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock(hashtextextended('master resource ids', 0))");
 }
 
-/** The resources of a catalog that are one of these variants, which its index of variants knows by their hash. */
+/** The resources of a catalog with one of these variants, which are indexed by their hash. */
 export async function findVariants(
   queryable: Queryable,
   catalogKey: number,
@@ -46,15 +46,15 @@ export async function findVariants(
   return rows.map(({ id, directive }) => ({ id, extension: JSON.parse(directive) }));
 }
 
-/** The master resources of these ids as `findMasters` finds them, with shared locks on their catalogs until the transaction ends. */
+/** The master resources from `findMasters`, with shared locks on their catalogs until the transaction ends. */
 export async function holdMasters(tx: Transaction, masterResourceIds: readonly string[]) {
   await tx.query(sql`select from catalog.catalog
     where key in (select catalog_key from catalog.resource where is_template and id = any (${masterResourceIds})) order by key for share`);
-  // A statement of its own: it sees what was committed while the lock was waited for.
+  // A separate statement: it sees commits made during the wait for the lock.
   return findMasters(tx, masterResourceIds);
 }
 
-/** The master resources of these ids, without their content, in the order in which their catalogs were first published. */
+/** The master resources with these ids, without their content, in the order of first publication of their catalogs. */
 export async function findMasters(queryable: Queryable, masterResourceIds: readonly string[]) {
   const rows = await queryable.rows<Omit<MasterResource, 'owner'> & { owner: string | null }>(sql`
     select resource.id, key as "catalogKey", version, changed_version as edition, template_bytes as bytes, owner,
@@ -68,7 +68,7 @@ export async function findMasters(queryable: Queryable, masterResourceIds: reado
   return masters;
 }
 
-/** A master resource of this catalog that another publisher has in one of the networks; wants `lockMasterIds`. */
+/** A master resource of this catalog that another publisher has in one of the networks; requires `lockMasterIds`. */
 export function findContestedId(
   tx: Transaction,
   { key, owner }: { key: number; owner: string | null },
@@ -87,26 +87,26 @@ export async function queueRebuild(tx: Transaction, masterKey: number): Promise<
   tx.hint(rebuildTable);
 }
 
-/** A catalog with resources that were assembled with an older version of the master. */
+/** A catalog with resources assembled with an older version of the master. */
 export function findLaggingCatalog(queryable: Queryable, masterKey: number) {
   return queryable.value<number | undefined>(sql`select catalog_key as key from catalog.resource
     where master_key = ${masterKey} and master_version < (select version from catalog.catalog where key = ${masterKey})
     order by master_version, catalog_key limit 1`);
 }
 
-/** The version of the master, held as it is. */
+/** The version of the master, locked. */
 export function holdMaster(tx: Transaction, masterKey: number) {
   return tx.value<number | undefined>(sql`select version from catalog.catalog
     where key = ${masterKey} for share`);
 }
 
 export interface LaggingResource extends Inheriting {
-  /** The template as it is now; null when the master has dropped it, or has gone to other networks. */
+  /** The current template; null if the master has dropped it, or has moved to other networks. */
   nextEdition: number | null;
   nextBytes: number | null;
 }
 
-/** Resources of a catalog that were assembled with an older version of the master, with their current templates. In the order of the index, so that every batch costs the same. */
+/** Resources of a catalog assembled with an older version of the master, with their current templates. In index order, so that every batch costs the same. */
 export function findLaggingResources(
   queryable: Queryable,
   {
@@ -128,7 +128,7 @@ export function findLaggingResources(
     order by dependent.master_version, dependent.catalog_key limit ${limit}`);
 }
 
-/** These resources are in line with this version of the master as they are. */
+/** These resources already match this version of the master. */
 export async function noteInLine(
   tx: Transaction,
   catalogKey: number,

@@ -2,7 +2,7 @@ import type { Transaction } from '../database.ts';
 import { newRow, sql } from '../sql.ts';
 import { type Claim, settle } from '../work/due-work.ts';
 
-// Pulls that were acknowledged and are not answered yet. A pull is gone when its on_pull is queued, in the same transaction.
+// Acknowledged, unanswered pulls. A pull is deleted in the transaction that queues its on_pull.
 
 export const pullTable = 'catalog.pull';
 
@@ -42,7 +42,7 @@ export function countPulls(tx: Transaction, owner: string) {
   return tx.value<number>(sql`select count(*) from catalog.pull where owner = ${owner}`);
 }
 
-/** Throws LeaseLost when somebody else works on it by now. */
+/** Throws LeaseLost if another process works on it by now. */
 export async function finishPull(tx: Transaction, claim: Claim<DuePull>): Promise<void> {
   await settle(tx, pullTable, claim, { dueInMs: null });
   await tx.query(sql`delete from catalog.pull where id = ${claim.id}`);

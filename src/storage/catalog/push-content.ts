@@ -18,7 +18,7 @@ interface CatalogWanted {
   changedAfter?: number;
 }
 
-/** The head with all documents that are wanted, or with `part` undefined when they are too many to be held. */
+/** The head with all wanted documents, or with `part` undefined if they are too many to hold. */
 export async function readWhole(
   queryable: Queryable,
   catalogKey: number,
@@ -69,7 +69,7 @@ export async function* readParts(
   else if (parts === 0) yield await readOldest(snapshot, catalogKey);
 }
 
-/** The document that changed longest ago, unless it changed after the given version. A catalog must have one: where only its head has news, it goes with a document that the receiver most probably has. */
+/** The document with the oldest change, unless it changed after the given version. If only the head changed, it is sent with this document, which the receiver most probably has. */
 export async function readOldest(snapshot: Queryable, catalogKey: number, upToVersion: number | null = null) {
   const { rows } = await snapshot.query<{ member: keyof Part; document: string }>(sql`
     select member, document from (

@@ -6,7 +6,7 @@ import type { PastExchange } from '../work/history.ts';
 import { isParked } from '../work/parked.ts';
 import { pushLanes } from './pushes.ts';
 
-// Pushes as an operator sees them.
+// Pushes for operators.
 
 interface PushFilter {
   /** Only this one, with its history. */
@@ -25,20 +25,20 @@ export interface PushSummary
   catalogKey: number;
   catalogId: string;
   version: number;
-  /** The next attempt; in the past while one is under way. */
+  /** The next attempt; in the past during an attempt. */
   dueAt: Date | null;
-  /** Only where one push was asked for. */
+  /** Only if one push was requested. */
   history: PastExchange[] | null;
 }
 
-/** As partial indexes have them. */
+/** The same conditions as in partial indexes. */
 const states = {
   open: sql`state = 'pending' and due_at is not null`,
   parked: isParked.push,
   delivered: sql`state in ('acknowledged', 'withdrawn', 'skipped')`,
 };
 
-/** By subscriber and catalog, in the order in which catalogs were first published. */
+/** By subscriber and catalog, catalogs in the order of first publication. */
 export function listPushes(queryable: Queryable, { id, subscriber, state, limit, after }: PushFilter) {
   return queryable.rows<PushSummary>(sql`
     select push.id, subscriber, catalog_key as "catalogKey", catalog.id as "catalogId", state,
@@ -54,7 +54,7 @@ export function listPushes(queryable: Queryable, { id, subscriber, state, limit,
     order by subscriber, catalog_key`);
 }
 
-/** Makes parked pushes due, and those that had no endpoint: one, those to a subscriber, or all. Returns how many. */
+/** Makes parked pushes, and those that had no endpoint, due: one, those to a subscriber, or all. Returns how many. */
 export async function replayPushes(
   database: Database,
   { id, subscriber }: { id?: number; subscriber?: string } = {},
@@ -72,7 +72,7 @@ export async function replayPushes(
   });
 }
 
-/** Gives up a push that waits or is parked, until its catalog changes; that goes as FULL then. False when there is none under this id. */
+/** Gives up a waiting or parked push until its catalog changes, which is then sent as FULL. False if there is none with this id. */
 export async function skipPush(database: Database, id: number): Promise<boolean> {
   return (
     (await database.count(sql`
@@ -86,14 +86,14 @@ export interface PushReceiver extends CallbackReceiver {
   isTroubled: boolean;
 }
 
-/** Whether something of a lane is parked, or one of those that are due next has failed. */
+/** Whether a lane has a parked push, or one of its next due pushes has failed. */
 const isTroubled = sql`(exists (select from catalog.push where subscriber = lane.subscriber and ${states.parked}) or exists (
   select from (
     select attempts from catalog.push where subscriber = lane.subscriber and due_at is not null order by due_at limit 100
   ) as next where attempts > 0
 ))`;
 
-/** By name. `troubled`: only those with, or without, something that is parked or fails. */
+/** By name. `troubled`: only those with, or without, parked or failing pushes. */
 export function listPushReceivers(
   queryable: Queryable,
   { limit, after = '', state, troubled, counted }: ReceiverPage & { troubled: boolean },

@@ -13,7 +13,7 @@ import { planPushes } from './push-planning.ts';
 import { type PushResult, writePushResults } from './push-results.ts';
 import { type DuePush, pullPushesForward, takePushes } from './pushes.ts';
 
-// Planning pushes, taking them and writing their results. Longer than our other tests: the three work on the same rows, and each is seen by what the others make of it.
+// Planning pushes, taking them and writing their results. Longer than our other tests: the three work on the same rows and are tested by each other's effects.
 
 const token = randomUUID();
 
@@ -53,7 +53,7 @@ async function seed(catalog: Pick<SeedCatalog, 'id' | 'visibleTo' | 'isActive'>,
   await change(catalog.id);
 }
 
-/** Logs a change, after making it where there is one to make. */
+/** Logs a change, after making it if there is one. */
 async function change(id: string, assignments = 'version = version + 1'): Promise<void> {
   await database.transaction(async (tx) => {
     const { rows } = await tx.query<{ key: number; version: number }>(
@@ -81,7 +81,7 @@ async function due(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Takes one push that is due, as whoever holds the lane of its subscriber. */
+/** Takes one due push, as the holder of its subscriber's lane. */
 async function take(): Promise<DuePush> {
   const { rows } = await database.query<{ name: string }>(
     'update catalog.push_lane set lease_token = $1 returning subscriber as name',
@@ -304,7 +304,7 @@ describe('the results of pushes', () => {
       await seed({ id: 'c1' });
       await planPushes(database);
       const push = await take();
-      // It was called for again before it was skipped, for a version that is not the one on its way.
+      // It was requested again before it was skipped, for a newer version than the one in flight.
       await change('c1', 'version = version + 1');
       await planPushes(database);
       expect(await skipPush(database, push.id)).toBe(true);

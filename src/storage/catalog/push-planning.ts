@@ -4,13 +4,13 @@ import { numberChanges, readChanges } from './change-log.ts';
 import { pushLanes } from './pushes.ts';
 import { subscriptionMatches } from './subscriptions.ts';
 
-// Turns the log of changes into pushes that are due. The cursor moves in the transaction that makes them due, and is locked while it does:
-// no change is passed over, and one process plans at a time.
+// Turns the log of changes into due pushes. The cursor moves in the transaction that makes them due, and is locked meanwhile: no change is skipped,
+// and one process plans at a time.
 
-/** Small enough that sending begins while more is being planned. */
+/** Small enough that sending begins while more is planned. */
 const planBatch = 100;
 
-/** Plans what the next changes ask for; returns how many changes that were: none left, or none that this process may plan, when 0. */
+/** Plans the pushes of the next changes; returns how many changes that were; 0 if there are none, or none that this process may plan. */
 export async function planPushes(database: Database): Promise<number> {
   await numberChanges(database);
   return database.transaction(async (tx) => {
@@ -26,7 +26,7 @@ export async function planPushes(database: Database): Promise<number> {
   });
 }
 
-/** Pushes everything to every subscriber, whatever it acknowledged: the database was restored, and receivers know what came later. Returns how many pushes are due. */
+/** Pushes everything to every subscriber, whatever it acknowledged: after a restore, receivers may have later versions. Returns how many pushes are due. */
 export async function pushEverything(database: Database): Promise<number> {
   for (let after = 0; ; ) {
     const keys = await database.column<number>(sql`select key from catalog.catalog
@@ -36,7 +36,7 @@ export async function pushEverything(database: Database): Promise<number> {
     after = last;
     await database.transaction((tx) => planFor(tx, keys));
   }
-  // In flight: the receiver may have anything, so it is sent withdrawals too.
+  // In flight: the receiver may have anything, so it also gets withdrawals.
   const { rowCount } = await database.query(sql`
     update catalog.push set needs_full = true, in_flight = true, withdrawn = false, state = 'pending', due_at = now(), rest_until = null,
       attempts = 0,
@@ -49,9 +49,9 @@ export async function pushEverything(database: Database): Promise<number> {
 }
 
 /**
- * Due is whoever has an ACTIVE subscription that matches, as rules/match.ts says; and, when nothing of a subscriber matches any more,
- * whoever may hold the catalog and has to be told so. A subscriber without subscriptions is told nothing; what it holds when it
- * comes back is its own affair, so that it then gets the whole catalog.
+ * A push is due to every subscriber with a matching ACTIVE subscription (rules/match.ts), and, if no subscription of a subscriber matches any more,
+ * to one that may hold the catalog and needs a withdrawal. A subscriber without subscriptions gets nothing; when it returns, it gets the whole
+ * catalog, because its copy is unknown.
  */
 async function planFor(tx: Transaction, catalogKeys: number[]): Promise<void> {
   await tx.query(sql`with changed as materialized (
@@ -81,7 +81,7 @@ async function planFor(tx: Transaction, catalogKeys: number[]): Promise<void> {
     where catalog_key = any(${catalogKeys}) and not needs_full and not ${isSubscribed}`);
 }
 
-/** A new version pulls a push forward that waits for its next attempt, unless the receiver asked for that time. A parked push, or one without an endpoint, starts afresh. */
+/** A new version advances a push that waits for its next attempt, unless the receiver requested that time. A parked push, or one without an endpoint, starts again. */
 const dueAgain = sql`
   state = 'pending', due_at = least(push.due_at, greatest(now(), push.rest_until)),
   attempts = case push.state when 'pending' then push.attempts else 0 end,

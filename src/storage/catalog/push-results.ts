@@ -17,9 +17,9 @@ export interface PushResult {
 }
 
 /**
- * Writes what became of pushes. One that was called for again, for a version that it was not computed from, is due at once, unless its
- * receiver asked for time. One that an operator skipped while it was on its way stays skipped, unless its receiver has taken it. Returns for each whether its
- * lane was still held: otherwise nothing was written.
+ * Writes the results of pushes. One that was requested again, for another version than the sent one, is due at once, unless its receiver asked for
+ * time. One that an operator skipped in flight stays skipped, unless its receiver has accepted it. Returns for each whether its lane was still held:
+ * otherwise nothing was written.
  */
 export async function writePushResults(database: Database, results: readonly PushResult[]) {
   const { rows } = await database.query<{ id: number }>(sql`update catalog.push
@@ -48,11 +48,11 @@ export async function writePushResults(database: Database, results: readonly Pus
   return results.map(({ push }) => written.has(push.id));
 }
 
-/** Whatever is called for after it was skipped makes it pending again (push-planning.ts). */
+/** A request after the skip makes it pending again (push-planning.ts). */
 const isGivenUp = sql`(push.state = 'skipped' and given.state <> 'withdrawn'
   and not (given.state = 'acknowledged' and coalesce(given."acknowledgedVersion", 0) >= push.wanted_version))`;
 const isStillWanted = sql`push.wanted_version > given."seenVersion"`;
-/** As a parked push does that a new version makes due (push-planning.ts). */
+/** Like a parked push that a new version makes due (push-planning.ts). */
 const startsAfresh = sql`(given.state = 'parked' and ${isStillWanted})`;
 
 function toRow({ push, lane, record, seenVersion, dueInMs, restMs, history }: PushResult) {
@@ -68,7 +68,7 @@ function toRow({ push, lane, record, seenVersion, dueInMs, restMs, history }: Pu
   };
 }
 
-/** At rest with a subscriber that never got anything. */
+/** Idle, for a subscriber that never got anything. */
 function isWorthNothing({ state, acknowledgedVersion, inFlight }: PushRecord): boolean {
   return state === 'acknowledged' && acknowledgedVersion === null && !inFlight;
 }

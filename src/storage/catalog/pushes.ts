@@ -11,7 +11,7 @@ import { dueIn } from '../work/leases.ts';
 // the push is computed from the row and the catalog when it is sent. Only the holder of the lease of a subscriber's lane sends
 // to it and writes its rows: a change goes to many subscribers at once, and one statement handles many rows.
 
-/** The table of due work, which is also the channel of its hints, and the column that names its lanes. */
+/** The table of due work, which also names the channel of its hints, and the column with the names of its lanes. */
 export const pushLanes = { table: 'catalog.push_lane', name: 'subscriber' } as const;
 
 export interface HeldLane {
@@ -32,7 +32,7 @@ export interface DuePush {
 }
 
 interface PushBasis {
-  /** The context.timestamp of the push: later than that of the one before. */
+  /** The context.timestamp of the push: later than that of the previous one. */
   timestamp: Date;
   catalogId: string;
   type: CatalogType;
@@ -41,7 +41,7 @@ interface PushBasis {
   traceparent: string | null;
 }
 
-/** Takes due pushes of the lanes, the longest due first, as many as each has slots, and marks them as in flight: one that is still marked later may or may not have been sent. */
+/** Takes due pushes of the lanes, the longest due first, up to the slots of each, and marks them as in flight: one that is still marked later may or may not have been sent. */
 export async function takePushes(
   database: Database,
   lanes: readonly (HeldLane & { slots: number; underWay: readonly number[] })[],
@@ -58,7 +58,7 @@ export async function takePushes(
   );
 }
 
-/** The same pushes read again, because they waited or their catalogs moved on; undefined for those whose lanes are not held any more. */
+/** Reads the same pushes again, because they waited or their catalogs changed; undefined for those whose lanes are no longer held. */
 export async function retakePushes(database: Database, taken: readonly { push: DuePush; lane: HeldLane }[]) {
   const held = taken.map(({ push: { id, record }, lane: { name, token } }) => ({
     id,
@@ -108,7 +108,7 @@ function toDuePush({ id, subscriber, catalogKey, takenAt, ...row }: DueRow): Due
   return { id, subscriber, catalogKey, takenAt, takenMs: performance.now(), record, basis };
 }
 
-/** Marks a further part of a push that was taken; returns its timestamp, later than that of the part before. */
+/** Marks a further part of a taken push; returns its timestamp, later than that of the previous part. */
 export async function beginPart(database: Database, id: number, lane: HeldLane): Promise<Date> {
   const timestamp = await database.value<Date | undefined>(sql`update catalog.push
     set in_flight = true, sent_timestamp = greatest(now(), sent_timestamp + interval '1 millisecond')
@@ -118,7 +118,7 @@ export async function beginPart(database: Database, id: number, lane: HeldLane):
   return timestamp;
 }
 
-/** A push that is due further ahead than any waits is due at once (see work/pull-forward.ts). */
+/** A push that is due later than any can be is made due at once (see work/pull-forward.ts). */
 export async function pullPushesForward(database: Database, longestWaitMs: number): Promise<void> {
   const { rowCount } = await database.query(sql`with far as materialized (
       select id from catalog.push where due_at > ${dueIn(longestWaitMs)} order by id for no key update skip locked
@@ -129,13 +129,13 @@ export async function pullPushesForward(database: Database, longestWaitMs: numbe
   if (rowCount > 0) database.hint(pushLanes.table);
 }
 
-/** Milliseconds until the next push of a lane is due, also one that is due already; null when none is. */
+/** Milliseconds until the next push of a lane is due, including one that is already due; null if there is none. */
 export function nextPushDue(tx: Transaction, subscriber: string) {
   return tx.value<number | null>(sql`select (extract(epoch from min(due_at) - now()) * 1000)::float8 as ms
     from catalog.push where subscriber = ${subscriber} and due_at is not null`);
 }
 
-/** Milliseconds until one of them becomes due that is not yet; null when there is none. */
+/** Milliseconds until one of them becomes due that is not yet; null if there is none. */
 export function msUntilNextPush(database: Database, subscribers: readonly string[]) {
   return database.value<number | null>(sql`select (extract(epoch from min(next) - now()) * 1000)::float8 as ms
     from unnest(${subscribers}::text[]) as name cross join lateral (

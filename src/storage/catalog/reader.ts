@@ -3,13 +3,13 @@ import type { ProjectText } from '../../rules/strict-form.ts';
 import type { Queryable } from '../database.ts';
 import { type Sql, sql } from '../sql.ts';
 
-// Catalogs as they leave the service: JSON text in pieces, put together from documents that are never parsed (but for a receiver of strict form), so that a page of a hundred
-// catalogs with a million resources passes through a process that holds less than a megabyte of it. Everything that belongs together is
+// Catalogs as sent to others: JSON text in pieces, joined from documents that are never parsed (except for a receiver of strict form), so that a page
+// of a hundred catalogs with a million resources passes through a process that holds less than a megabyte of it. Everything that belongs together is
 // read in one transaction `repeatable read`, one statement at a time.
 
-/** About how much of a catalog is in memory at a time. A single document may be larger. */
+/** Approximately how much of a catalog is in memory at a time. A single document may be larger. */
 const batchBytes = 512 * 1024;
-/** How many documents the first batch asks for; the next ones go by the size of those that came. */
+/** Number of documents in the first batch; the next ones depend on the size of the documents read. */
 const firstBatch = 256;
 const maxBatch = 2_048;
 
@@ -25,11 +25,11 @@ interface CatalogSelection {
 
 export interface CatalogPage {
   total: number;
-  /** A JSON array of the catalogs on this page. Every piece ends where a token ends. */
+  /** A JSON array of the catalogs on this page. Every piece ends at the end of a token. */
   pieces: AsyncIterable<string>;
 }
 
-/** The catalogs that match, in the order in which they were first published; `project` renders them for who asks. */
+/** The matching catalogs, in the order of first publication; `project` renders them for the caller. */
 export async function readCatalogs(snapshot: Queryable, selection: CatalogSelection, project?: ProjectText) {
   const { type, networkIds, schemaTypes, limit, offset } = selection;
   const matching = sql`from catalog.catalog
@@ -56,7 +56,7 @@ async function* renderCatalogs(
   yield ']';
 }
 
-/** One catalog: its head, its resources as assembled, its offers; nothing where there is no such catalog. */
+/** One catalog: its head, its resources as assembled, its offers; nothing if there is no such catalog. */
 export async function* readCatalog(
   snapshot: Queryable,
   key: number,
@@ -85,7 +85,7 @@ export function openHead(head: string): string {
 }
 
 interface DocumentBatch {
-  /** The documents, with commas between them. */
+  /** The documents, separated by commas. */
   text: string;
   count: number;
   /** Size of the text in UTF-8, with a comma for each document. */
@@ -94,11 +94,11 @@ interface DocumentBatch {
 
 interface DocumentsWanted {
   changedAfter?: number;
-  /** Asked before each batch: the batch has no more bytes than this, unless a single document has. */
+  /** Called before each batch: the batch has at most this many bytes, unless a single document has more. */
   room?: () => number;
 }
 
-/** The resources or offers of a catalog in batches: by id, or, when only changed ones are wanted, by the version of their change. */
+/** The resources or offers of a catalog in batches: by id, or, if only changed ones are wanted, by the version of their change. */
 export async function* readDocuments(
   snapshot: Queryable,
   kind: 'resources' | 'offers',
@@ -129,7 +129,7 @@ interface BatchRow extends DocumentBatch {
 
 interface BatchWanted {
   catalogKey: number;
-  /** The id that it comes after. */
+  /** The previous id. */
   after: string;
   /** The version after which they changed. */
   afterVersion: number | undefined;
@@ -137,7 +137,7 @@ interface BatchWanted {
   maxBytes: number;
 }
 
-/** Changed documents come by version, so that a few changes in a huge catalog are found by an index. Joined by the database: a row per document would cost more than the documents. */
+/** Changed documents are ordered by version, so that an index finds a few changes in a huge catalog. Joined by the database: a row per document would cost more than the documents. */
 export function selectBatch(
   kind: 'resources' | 'offers',
   { catalogKey, after, afterVersion, limit, maxBytes }: BatchWanted,

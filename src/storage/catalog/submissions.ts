@@ -1,21 +1,21 @@
 import type { Queryable, Transaction } from '../database.ts';
 import { newRow, sql } from '../sql.ts';
 
-// Accepted publishes. A publisher's submissions take effect one after the other in the order of acceptance: the due work is the publisher's
-// lane, not the submission, and accepting one locks the lane first, so that ids rise within a lane in the order in which they committed.
+// Accepted publishes. A publisher's submissions are applied one after the other in the order of acceptance: the due work is the publisher's lane, not
+// the submission. Accepting one locks the lane first, so ids within a lane increase in the order of commits.
 
 export const laneTable = 'catalog.lane';
 
 interface NewSubmission {
   publisher: string;
   recordSubscriberId: string;
-  /** Networks of the publisher, as the same registry record says. */
+  /** Networks of the publisher, from the same registry record. */
   networkMemberships: readonly string[];
   messageId: string;
   acceptedAt: Date;
   /** JSON text. */
   context: string;
-  /** As it was signed. */
+  /** As signed. */
   body: Buffer;
   digest: string;
   requestSignature: string;
@@ -24,14 +24,14 @@ interface NewSubmission {
   traceparent?: string | null;
 }
 
-/** Without its body, which may be large and is asked for separately. */
+/** Without its body, which may be large and is read separately. */
 export interface OpenSubmission extends Omit<NewSubmission, 'body'> {
   id: number;
   /** Size of its body. */
   bytes: number;
-  /** Catalogs of it that have a result already, by their position in the message. */
+  /** Its catalogs that already have a result, by their position in the message. */
   done: number[];
-  /** Bytes that the resources of these inherit, or would have inherited. */
+  /** Bytes that the resources of these inherit, or would inherit. */
   inheritedBytes: number;
 }
 
@@ -39,7 +39,7 @@ export interface DueLane {
   publisher: string;
 }
 
-/** Takes a place at the end of the lane of a publisher, and holds the lane until the transaction ends: it must not wait for other locks afterwards. */
+/** Takes a place at the end of a publisher's lane, and locks the lane until the transaction ends: it must not wait for other locks afterwards. */
 export async function lockLane(tx: Transaction, publisher: string): Promise<void> {
   await tx.query(sql`insert into catalog.lane as lane (publisher, due_at) values (${publisher}, now())
     on conflict (publisher) do update set due_at = least(lane.due_at, now())`);
@@ -49,11 +49,11 @@ export async function lockLane(tx: Transaction, publisher: string): Promise<void
 /** The share of a publisher in the backlog, including work in progress. */
 export interface BacklogShare {
   rows: number;
-  /** Size of their bodies together; a single one may be larger. */
+  /** Total size of their bodies; a single one may be larger. */
   bytes: number;
 }
 
-/** Returns its id; undefined when it does not fit into the share. Wants the publisher's lane locked, so that what is counted here cannot grow. */
+/** Returns its id; undefined if it exceeds the share. Requires the lock on the publisher's lane, so that the counted backlog cannot grow. */
 export function insertSubmission(tx: Transaction, submission: NewSubmission, share: BacklogShare) {
   const { publisher, body } = submission;
   return tx.value<number | undefined>(sql`with waiting as (
@@ -80,12 +80,12 @@ export function findOpenSubmission(queryable: Queryable, publisher: string) {
     from catalog.submission where publisher = ${publisher} and done_at is null order by id limit 1`);
 }
 
-/** As it was signed; null once the submission is done. */
+/** As signed; null after the submission is done. */
 export function readSubmissionBody(queryable: Queryable, submissionId: number) {
   return queryable.value<Buffer | null>(sql`select body from catalog.submission where id = ${submissionId}`);
 }
 
-/** Throws AlreadyApplied, which undoes the transaction, when the catalog has a result: a process that lost its lease and its successor cannot both apply it. */
+/** Throws AlreadyApplied, which rolls back the transaction, if the catalog has a result: a process without its lease and its successor cannot both apply it. */
 export async function recordResult(tx: Transaction, submissionId: number, result: NewResult): Promise<void> {
   const row = newRow({ submissionId, inheritedBytes: 0, ...result });
   const written = await tx.count(sql`insert into catalog.submission_result ${row}
@@ -116,7 +116,7 @@ export function readResults(tx: Transaction, submissionId: number) {
     from catalog.submission_result where submission_id = ${submissionId} order by position`);
 }
 
-/** The result of one catalog in one publish, as an operator sees it. */
+/** The result of one catalog in one publish, for operators. */
 export interface ResultSummary {
   acceptedAt: Date;
   messageId: string;
@@ -138,7 +138,7 @@ export async function finishSubmission(tx: Transaction, submissionId: number, no
   await tx.query(sql`update catalog.submission set done_at = ${now}, body = null where id = ${submissionId}`);
 }
 
-/** Counts for each publisher that has any. */
+/** One count for each publisher with open submissions. */
 export function countOpenSubmissions(queryable: Queryable) {
   return queryable.column<number>(sql`select count(*) as open from catalog.submission
     where done_at is null group by publisher`);

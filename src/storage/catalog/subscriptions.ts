@@ -4,7 +4,7 @@ import { isSameValue } from '../../rules/same-value.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import { newRow, type Sql, sql } from '../sql.ts';
 
-// Who wants which catalogs (catalog spec: Subscription). A subscription belongs to the identity that created it.
+// Which subscribers want which catalogs (catalog spec: Subscription). A subscription belongs to the identity that created it.
 
 export interface StoredSubscription extends Subscription {
   owner: string;
@@ -13,12 +13,12 @@ export interface StoredSubscription extends Subscription {
 export interface SubscriptionChange {
   networkIds?: readonly string[];
   schemaTypes?: readonly string[];
-  /** All names of the schema types, by which catalogs are matched. */
+  /** All names of the schema types, for matching catalogs. */
   schemaIds?: readonly string[];
   now: Date;
 }
 
-/** Whoever adds to the ACTIVE subscriptions of an owner does so alone: two at the same moment would both find none of the kind, and room for one. */
+/** Serializes additions to the ACTIVE subscriptions of an owner: two at the same moment would both find no equal one, and room for one. */
 export async function lockSubscriptionsOf(tx: Transaction, owner: string): Promise<void> {
   await tx.query(sql`select pg_advisory_xact_lock(hashtextextended(${`subscriptions of ${owner}`}, 0))`);
 }
@@ -28,7 +28,7 @@ export function findSameSubscription(
   owner: string,
   { networkIds = [], schemaTypes = [] }: SubscriptionChange,
 ) {
-  // Names stand in no order, and none twice: as many, and all of them, are the same.
+  // Names are unordered and unique: two lists of the same length with the same names are equal.
   return tx.first<Subscription>(sql`select ${columns} from catalog.subscription
     where owner = ${owner} and status = 'ACTIVE'
       and cardinality(network_ids) = cardinality(${distinct(networkIds)}::text[])
@@ -40,7 +40,7 @@ export function findSameSubscription(
 export interface SubscriptionTotals {
   count: number;
   names: number;
-  /** Length of all names together. */
+  /** Total length of all names. */
   characters: number;
 }
 
@@ -66,7 +66,7 @@ export function insertSubscription(
   return tx.one<Subscription>(sql`insert into catalog.subscription ${newRow(row)} returning ${columns}`);
 }
 
-/** Waits for whoever else is changing it, so that what the caller decides by is what it then changes. */
+/** Waits for concurrent changes, so that the caller decides by the state that it changes. */
 export function lockSubscription(tx: Transaction, id: string) {
   return findSubscription(tx, id, sql`for no key update`);
 }
@@ -76,7 +76,7 @@ export function findSubscription(queryable: Queryable, id: string, lock = sql``)
     where id = ${id} ${lock}`);
 }
 
-/** Sets what is given, keeps the rest, and makes it ACTIVE. */
+/** Sets the given members, keeps the others, and makes it ACTIVE. */
 export function updateSubscription(
   tx: Transaction,
   id: string,
@@ -88,7 +88,7 @@ export function updateSubscription(
     where id = ${id} returning ${columns}`);
 }
 
-/** Names all schema types again, whose aliases may be others than when they were subscribed to. */
+/** Recomputes the names of all schema types, whose aliases may have changed since the subscription. */
 export async function renameSchemaTypes(
   database: Queryable,
   identify: (schemaTypes: readonly string[]) => string[],
@@ -103,14 +103,14 @@ export async function renameSchemaTypes(
   }
 }
 
-/** An INACTIVE one stays as it is. */
+/** An INACTIVE one stays unchanged. */
 export function deactivateSubscription(tx: Transaction, id: string, now: Date) {
   return tx.one<Subscription>(sql`update catalog.subscription
     set status = 'INACTIVE', updated_at = case status when 'ACTIVE' then ${now} else updated_at end
     where id = ${id} returning ${columns}`);
 }
 
-/** The SQL of rules/match.ts: whether a row of catalog.subscription asks for a catalog. */
+/** The SQL of rules/match.ts: whether a row of catalog.subscription matches a catalog. */
 export function subscriptionMatches(catalog: Sql): Sql {
   return sql`(cardinality(subscription.network_ids) = 0 or subscription.network_ids && ${catalog}.visible_to)
     and (cardinality(subscription.schema_types) = 0 or subscription.schema_ids && ${catalog}.schema_types)`;

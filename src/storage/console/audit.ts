@@ -2,24 +2,24 @@ import type { Queryable } from '../database.ts';
 import { newRow, sql } from '../sql.ts';
 import { clip } from '../texts.ts';
 
-// The audit log: what operators changed, at the console or by a command.
+// The audit log: changes by operators, at the console or by a command.
 
 /** In UTF-16 code units. */
 const maxTextLength = 500;
 
 export interface Actor {
   actor: 'console' | 'cli';
-  /** The name of the operator at the console; the user of the system that ran a command. */
+  /** The name of the operator at the console; the system user who ran a command. */
   operator: string;
-  /** Where a request to the console came from. */
+  /** The source of a request to the console. */
   address?: string | null;
 }
 
 export interface AuditLine extends Actor {
-  /** As `deliveries.replay`. */
+  /** For example `deliveries.replay`. */
   action: string;
   target: string;
-  /** `done`, or why not. */
+  /** `done`, or the reason for a failure. */
   outcome: string;
 }
 

@@ -4,7 +4,7 @@ import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 // Numbers of waiting work, and of the index, for /metrics. Every statement reads a bounded number of rows through an index, however long the queues are.
 
-/** Nobody waits for these numbers. */
+/** Nothing waits for these numbers. */
 const timeoutMs = 2_000;
 
 export const deliveryKinds = ['callback', 'push'] as const;
@@ -20,18 +20,18 @@ export interface DeliveryBacklog {
   receivers: { receiver: string; count: number; seconds: number }[];
 }
 
-/** Maximum of oldest callbacks that are read; for pushes, maximum subscribers and maximum of each. */
+/** Maximum of oldest callbacks to read; for pushes, maximum subscribers and maximum per subscriber. */
 const looked = { callbacks: 20_000, subscribers: 500, pushesOfEach: 1_000 };
 const countedRows = 10_000;
 
 const callbacks = {
-  // By state, because the index on it has the ids in their order.
+  // By state, because the index on it has the ids in order.
   waiting: sql`work.callback where state = 'open'`,
   parked: deliveries.parkedCallbacks,
 };
 const pushes = { waiting: deliveries.waitingPushes, parked: deliveries.parkedPushes };
 
-/** SQL: rows of receivers, the oldest first. Ids rise with time, and indexes have them. */
+/** SQL: rows of receivers, the oldest first. Ids increase with time, and indexes contain them. */
 function callbackReceivers(state: DeliveryState): Sql {
   const since = state === 'waiting' ? sql`created_at` : sql`coalesce(settled_at, created_at)`;
   return sql`select receiver, count(*) as count, extract(epoch from now() - min(since))::float8 as seconds
@@ -76,7 +76,7 @@ interface IndexMeasure {
   offers: number;
   /** Size of all tables of the discovery service, with their indexes. */
   bytes: number;
-  /** Age of the oldest change that waits, in seconds: for its processing, for its push. */
+  /** Age of the oldest waiting change, in seconds: for its processing, for its push. */
   publishLag: number;
   pushLag: number;
   failingCatalogs: number;

@@ -7,8 +7,8 @@ import {
 import type { Queryable } from '../database.ts';
 
 /**
- * The nodes of the discovery service that publish the same chargers. EVSE ids are compared by an index alone. Places are compared where several nodes name the
- * same operator, up to a number of chargers.
+ * The nodes of the discovery service that publish the same chargers. EVSE ids are compared only through an index. Places are compared if several
+ * nodes name the same operator, up to a number of chargers.
  */
 export async function readDuplicates(queryable: Queryable): Promise<Duplicates[]> {
   const shared = await queryable.rows<SharedEvseIds>(sharedEvseIds, [mostPairs]);
@@ -23,12 +23,12 @@ export async function readDuplicates(queryable: Queryable): Promise<Duplicates[]
 const mostPairs = 100;
 /** So that one large catalog leaves room for others. */
 const mostChargersOfCatalog = 1_000;
-/** Documents that are read, within about a second. */
+/** Documents read in about a second. */
 const mostChargers = 50_000;
 
 const isFound = `served and is_active and type = 'REGULAR'`;
 
-/** Texts such as "unknown" are no EVSE ids. */
+/** Texts such as "unknown" are not EVSE ids. */
 const sharedEvseIds = `with published as (
     select distinct evse, owner from (
       select evse from discovery.resource where evse is not null group by evse having min(catalog_key) < max(catalog_key)
@@ -44,7 +44,7 @@ const sharedEvseIds = `with published as (
     select (select document #>> '{resourceAttributes,attributes,evseId}' from discovery.resource where evse = wanted limit 1) from unnest(firsts) as wanted
   ) as examples from pair`;
 
-/** Per station, the provider has the place; per region or operator, each charger has. */
+/** In a catalog per station, the provider has the place; in one per region or operator, each charger has. */
 const placesOfSharedOperators = `select distinct operator, node, (point -> 0)::float8 as longitude, (point -> 1)::float8 as latitude from (
     select head #>> '{provider,descriptor,name}' as operator, owner as node, point
     from (

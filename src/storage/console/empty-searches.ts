@@ -13,7 +13,7 @@ export interface EmptySearch {
 
 export type EmptySearches = ReturnType<typeof createEmptySearches>;
 
-/** Between two flushes; what comes beyond is only counted, elsewhere. */
+/** Between two flushes; a counter elsewhere counts the rest. */
 const maxNoted = 200;
 const maxIntentBytes = 8 * 1024;
 const maxKept = 1_000;
@@ -92,7 +92,7 @@ export function listEmptySearches(
     where ${before?.at}::timestamptz is null or (at, key) < (${before?.at}, decode(${before?.key}, 'hex')) order by at desc, key desc limit ${limit}`);
 }
 
-/** Forgets what was not asked for lately, and all but the latest; returns how many. */
+/** Deletes searches that were not repeated recently, and all but the latest; returns how many. */
 export function purgeEmptySearches(queryable: Queryable, before: Date): Promise<number> {
   return deleteInBatches(
     queryable,

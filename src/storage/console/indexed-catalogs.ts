@@ -3,7 +3,7 @@ import type { Queryable } from '../database.ts';
 import { type CatalogFilter, matchText } from '../look-for-text.ts';
 import { join, type Sql, sql } from '../sql.ts';
 
-// Catalogs of the discovery index as an operator sees them: copies that came by push or pull, and crawled ones.
+// Catalogs of the discovery index for operators: copies from pushes and pulls, and crawled ones.
 
 export type IndexSource = 'push' | 'pull' | 'crawl';
 
@@ -13,7 +13,7 @@ export interface IndexedCatalog {
   owner: string;
   name: string | null;
   source: IndexSource;
-  /** The catalog service that it came from; null for a crawled one. */
+  /** The catalog service of its origin; null for a crawled one. */
   service: string | null;
   type: CatalogType;
   networks: string[];
@@ -41,7 +41,7 @@ const sources: Record<IndexSource, Sql> = {
   crawl: sql`source = 'node'`,
 };
 
-/** A document's key is that of its catalog times 2^26 and its number: resources below 2^25, offers from there on. */
+/** A document's key is that of its catalog times 2^26 plus its number: resources below 2^25, offers from there on. */
 const count = (table: Sql, from: number, to: number) =>
   sql`(select count(*) from (
      select from ${table} where key >= (catalog.key << 26) + ${from} and key < (catalog.key << 26) + ${to} limit ${countedDocuments}
@@ -67,7 +67,7 @@ export function matchingIndexed({ owner, id, type, networkId, source, after }: I
   const conditions = [sql`true`];
   if (owner !== undefined) conditions.push(sql`owner = ${owner}`);
   if (id !== undefined) conditions.push(sql`id = ${id}`);
-  // As the partial index has it.
+  // The same conditions as in the partial index.
   if (type !== undefined) conditions.push(type === 'MASTER' ? sql`type = 'MASTER'` : sql`type = 'REGULAR'`);
   if (networkId !== undefined) conditions.push(sql`(networks @> ${[networkId]} or networks = '{}')`);
   if (source !== undefined) conditions.push(sql`(${sources[source]})`);

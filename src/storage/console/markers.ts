@@ -1,9 +1,9 @@
 import type { Queryable } from '../database.ts';
 
-// Whether something has changed, at a cost that does not grow with how much there is: the last of what is numbered, and PostgreSQL's own counts of
-// written rows, which follow within seconds.
+// Whether something has changed, at a constant cost: the last of each numbered kind, and PostgreSQL's own counts of written rows, which follow within
+// seconds.
 
-/** By topic: any other text means that something of it has changed. */
+/** By topic: a different text means that something of it has changed. */
 export type Markers = Record<
   'catalog' | 'delivery' | 'crawl' | 'publish' | 'subscription' | 'health' | 'operator',
   string

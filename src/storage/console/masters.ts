@@ -15,11 +15,11 @@ export interface MasterCatalog {
   orMore: boolean;
 }
 
-/** Maximum extending resources of a master that are read, and maximum catalogs that are named. */
+/** Maximum extending resources of a master to read, and maximum catalogs to name. */
 const lookedAt = 20_000;
 const maxNamed = 50;
 
-/** Masters of the catalog service, in the order in which they were first published. */
+/** Masters of the catalog service, in the order of first publication. */
 export const listPublishedMasters = createList({
   masters: sql`select key, id, owner, visible_to as networks from catalog.catalog where type = 'MASTER'`,
   extending: sql`select catalog_key as dependent from catalog.resource where master_key = master.key`,
@@ -53,17 +53,17 @@ function createList({ masters, extending, dependent }: Record<'masters' | 'exten
     order by master.key`);
 }
 
-/** A catalog may have a million that extend others: an operator looks at some. */
+/** A catalog may have a million extending resources: an operator sees some. */
 const maxListed = 200;
 
-/** Which master resources the resources of a catalog extend, and as which variants: a published catalog by its key, a crawled one by its node and id. */
+/** Which master resources the resources of a catalog extend, and as which variants: a published catalog by its key, a crawled one by node and id. */
 export async function listExtensions(
   queryable: Queryable,
   of: { key: number } | { node: string; id: string },
 ): Promise<ResourceDirective[]> {
   const rows = await queryable.rows<{ resourceId: string; directive: string }>(
     'key' in of
-      ? // A catalog that inherits nothing is not looked through.
+      ? // A catalog that inherits nothing is not searched.
         sql`select id as "resourceId", directive from catalog.resource where catalog_key = ${of.key} and master_key is not null
            and exists (select from catalog.inherited where catalog_key = ${of.key}) order by id limit ${maxListed}`
       : sql`select resource_id as "resourceId", directive from discovery.crawl_extension

@@ -2,7 +2,7 @@ import type { Queryable } from '../database.ts';
 import { newRow, type Sql, sql } from '../sql.ts';
 import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
-// How processes did, minute by minute. Rows hold counts of the minute alone, so that those of several processes can be added up.
+// The numbers of processes, minute by minute. Rows hold counts of only that minute, so that those of several processes can be added.
 
 export type Numbers = Record<string, number>;
 
@@ -12,12 +12,12 @@ export interface AboutProcess {
 }
 
 const shared = '';
-/** Nobody waits for these numbers, and a database that is down must not hold up a process that ends. */
+/** Nothing waits for these numbers, and a database that is down must not delay the end of a process. */
 const timeoutMs = 2_000;
 /** Up to this number, rows are counted; above it, they are estimated: rows of queues are scattered over the disk. */
 const countedRows = 10_000;
 
-/** Writes a minute of a process, or what has come to it since. */
+/** Writes a minute of a process, or its changes since the last write. */
 export async function writeMinute(
   queryable: Queryable,
   { at, process, about, numbers }: { at: Date; process: string; about?: AboutProcess; numbers: Numbers },
@@ -37,7 +37,7 @@ export async function writeMinute(
 
 const count = (rows: Sql, relation: string) => countOrEstimate(countedRows, rows, relation);
 
-/** Measures what all processes share, unless another process has done so in this minute. */
+/** Measures the state shared by all processes, unless another process has done so in this minute. */
 export async function measureShared(queryable: Queryable, at: Date): Promise<void> {
   const measured = await queryable.count(
     sql`select from console.minute where at = ${at} and process = ${shared}`,
@@ -65,7 +65,7 @@ export async function listProcesses(queryable: Queryable, since: Date) {
 export interface MinuteNumber {
   at: Date;
   name: string;
-  /** Sum over all processes, and the highest of one. */
+  /** Sum over all processes, and the highest value of one. */
   sum: number;
   most: number;
 }

@@ -2,7 +2,7 @@ import type { Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 import { likePattern } from '../texts.ts';
 
-// Who takes part in the networks of this database, for its operator.
+// The participants of the networks of this database, for its operator.
 
 interface ParticipantSummary {
   namespace: string;
@@ -46,7 +46,7 @@ export function listParticipants(
 interface SubscriptionSummary {
   id: string;
   subscriber: string;
-  /** As the own registry has it. */
+  /** From the own registry. */
   url: string | null;
   networkIds: string[];
   schemaTypes: string[];

@@ -1,9 +1,9 @@
 import type { Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 
-// Operators with a token of their own. Only a hash of the token is kept.
+// Operators with personal tokens. Only a hash of the token is stored.
 
-/** Each role may do what those before it may. */
+/** Each role has the permissions of those before it. */
 export const operatorRoles = ['read', 'operate', 'publish'] as const;
 export type OperatorRole = (typeof operatorRoles)[number];
 

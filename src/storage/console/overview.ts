@@ -6,7 +6,7 @@ import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 const maxNetworks = 200;
 
-/** The networks that participants are members of, and whether anybody is crawled. */
+/** The networks that participants are members of, and whether nodes are crawled. */
 export function listKnownNetworks(queryable: Queryable) {
   return queryable.one<{ networks: string[]; isCrawling: boolean }>(sql`
     select exists (select from discovery.crawl_source) as "isCrawling", array(
@@ -21,24 +21,24 @@ export interface Overview {
   subscriptions: number;
   nodes: number;
   deliveries: { waiting: number; parked: number; oldestWaitingAt: Date | null };
-  /** Nodes of which something could not be read lately (their manifest or record, an index, a catalog); and such catalogs. */
+  /** Nodes with a recent reading failure (of their manifest or record, an index, a catalog); and such catalogs. */
   crawl: { failing: number; failingCatalogs: number };
   index: { version: number; resources: number };
 }
 
 const countedRows = 100_000;
 const countedDeliveries = 10_000;
-/** Resources are wide rows; for more, PostgreSQL's estimate is shown. */
+/** Resources are wide rows; above this number, PostgreSQL's estimate is shown. */
 const countedResources = 10_000;
 
-/** As the list of nodes judges them (storage/crawl/status.ts); by partial indexes, which have little in them. */
+/** The same judgement as in the list of nodes (storage/crawl/status.ts), by small partial indexes. */
 const failingNodes = sql`(
     select id from discovery.crawl_node where failures > 0
     union select node_id from discovery.crawl_index where failures > 0 and listed
     union select node_id from discovery.crawl_target where failures > 0
   ) as failing join discovery.crawl_node using (id) where named or has_masters`;
 
-/** All that is due or parked is counted up to a bound, so that a long queue does not make it slow. */
+/** Due and parked rows are counted up to a bound, so that a long queue does not make it slow. */
 export async function readOverview(queryable: Queryable): Promise<Overview> {
   const row = await queryable.one<OverviewRow>(sql`
     select ${countUpTo(countedRows, sql`discovery.catalog`)} as indexed, ${countUpTo(countedRows, sql`catalog.catalog`)} as published,

@@ -2,7 +2,7 @@ import type { Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 import { isParked } from '../work/parked.ts';
 
-// How far a publish has come, from its submission to the index.
+// The progress of a publish, from its submission to the index.
 
 export interface PublishStanding {
   publisher: string;
@@ -17,17 +17,17 @@ export interface PublishStanding {
 interface PublishedStanding {
   catalogId: string;
   version: number;
-  /** Discovery services that it is pushed to; how many have this version, how many do not get it, and to how many an operator skipped the push. */
+  /** Discovery services that it is pushed to; how many have this version, how many do not get it, and for how many an operator skipped the push. */
   receivers: number;
   acknowledged: number;
   failed: number;
   skipped: number;
   pushedAt: Date | null;
-  /** When the own discovery service served what it has of it; null while it does not. */
+  /** When the own discovery service served its part of it; null until then. */
   indexedAt: Date | null;
 }
 
-/** Number of the latest publishes that are searched: messageIds have no index, which every publish and callback would have to pay for. */
+/** Number of the latest publishes that are searched: messageIds have no index, which every publish and callback would have to maintain. */
 const recent = 20_000;
 
 interface SubmissionRow extends Pick<PublishStanding, 'publisher' | 'acceptedAt' | 'doneAt'> {
@@ -65,7 +65,7 @@ export async function findPublish(queryable: Queryable, messageId: string) {
   return { ...standing, results, callback: callback ?? null, catalogs };
 }
 
-/** The signatures of requests that were answered here lately, by which a callback may name them. */
+/** The signatures of requests recently answered here, by which a callback may name them. */
 export function findRequestSignatures(queryable: Queryable, messageId: string) {
   return queryable.column<string>(sql`select distinct signature from (
       select message_id, request_signature as signature from work.callback order by id desc limit ${recent}

@@ -1,9 +1,9 @@
 import type { Queryable } from '../database.ts';
 import { type Sql, sql } from '../sql.ts';
 
-// The subjects that a person may name in the bar of the console: a catalog, a resource or a node, wherever it is known.
+// The subjects that a person may enter in the console's search bar: a catalog, a resource or a node, wherever it is known.
 
-/** A catalog of a node, and how far it is known: stored by the own catalog service, crawled, indexed. */
+/** A catalog of a node, and where it is known: stored by the own catalog service, crawled, indexed. */
 export interface KnownCatalog {
   catalogId: string;
   owner: string;
@@ -65,14 +65,14 @@ export function findKnownCatalogs(
 /** Many catalogs may have a resource with the same id: the search for one is limited to this many. */
 const maxHomesLookedAt = 1_000;
 
-/** The catalog of a resource: one that is served, where several have the id. */
+/** The catalog of a resource: a served one, if several have the id. */
 export async function findHomeOfResource(queryable: Queryable, resourceId: string) {
   const indexed = await queryable.first<{ catalogId: string; owner: string }>(sql`
     select catalog.id as "catalogId", owner
     from (select catalog_key from discovery.resource where id = ${resourceId} order by catalog_key limit ${maxHomesLookedAt}) as home
     join discovery.catalog on catalog.key = catalog_key order by served desc, key limit 1`);
   if (indexed) return indexed;
-  // The catalog service has no index on the ids of resources, which every publish would have to pay for: each catalog is probed for it by its primary key.
+  // The catalog service has no index on the ids of resources, which every publish would have to maintain: each catalog is probed by its primary key.
   return queryable.first<{ catalogId: string; owner: string }>(sql`
     select catalog.id as "catalogId", owner from catalog.catalog
     cross join lateral (select from catalog.resource where catalog_key = catalog.key and resource.id = ${resourceId} limit 1) as found
@@ -96,7 +96,7 @@ export function listCopies(queryable: Queryable, { catalogId, owner }: { catalog
     where catalog.id = ${catalogId} and owner = ${owner} order by subscriber limit 1000`);
 }
 
-/** The crawl log of a node by reason: how often, and when last. A gap comes after its cause, which is noted at the same time. */
+/** The crawl log of a node by reason: how often, and when last. A gap comes after its cause, which is logged at the same time. */
 export interface LoggedIssue {
   code: string;
   message: string;

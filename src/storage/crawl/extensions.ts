@@ -4,8 +4,8 @@ import type { Queryable, Transaction } from '../database.ts';
 import type { InheritedTable } from '../inherited.ts';
 import { sql } from '../sql.ts';
 
-// The templates of MASTER catalogs, and the crawled resources that extend them (migrations/0005-discovery-sources.sql). A template is a resource
-// of a MASTER catalog in the index, crawled or from a catalog service; what extends it is there in its assembled form, its own form is kept here.
+// The templates of MASTER catalogs, and the crawled resources that extend them (migrations/0005-discovery-sources.sql). A template is a resource of a
+// MASTER catalog in the index, crawled or from a catalog service. The index has extending resources in assembled form; this table has their own form.
 
 export const inheritedTable: InheritedTable = {
   name: sql`discovery.crawl_inherited`,
@@ -16,7 +16,7 @@ export const inheritedTable: InheritedTable = {
     document::text as template from discovery.resource`,
 };
 
-/** Inherited bytes of a target, and of all targets of its node together. */
+/** Inherited bytes of a target, and of all targets of its node. */
 export function sumInherited(queryable: Queryable, targetId: number) {
   return queryable.one<{ catalog: number; publisher: number }>(sql`
     select coalesce(sum(inherited_bytes) filter (where id = ${targetId}), 0)::bigint as catalog,
@@ -24,7 +24,7 @@ export function sumInherited(queryable: Queryable, targetId: number) {
     from discovery.crawl_target where node_id = (select node_id from discovery.crawl_target where id = ${targetId})`);
 }
 
-/** The master resources of these ids, without their content, crawled ones first. Their catalogs, and those that had some of them before, are held until the transaction ends. */
+/** The master resources with these ids, without their content, crawled ones first. Locks their catalogs, and those that had some of them before, until the transaction ends. */
 export async function holdTemplates(
   tx: Transaction,
   masterResourceIds: readonly string[],
@@ -34,7 +34,7 @@ export async function holdTemplates(
     where type = 'MASTER' and key in (
       select catalog_key from discovery.resource where id = any (${masterResourceIds}) union all select unnest(${formerKeys}::bigint[])
     ) order by key for share`);
-  // A statement of its own: it sees what was committed while the lock was waited for.
+  // A separate statement: it sees commits made during the wait for the lock.
   const rows = await tx.rows<HostedMaster>(sql`
     select resource.id, catalog.key as "catalogKey", coalesce(target.version, revision) as version, resource.digest as edition,
       octet_length(document::text) as bytes, owner, catalog.id as "catalogId", networks as "networkIds"
@@ -49,7 +49,7 @@ export async function holdTemplates(
 
 const rowsAtOnce = 500;
 
-/** @param resourceIds those that are written or removed; undefined for all of the target */
+/** @param resourceIds the written or removed ones; undefined for all of the target */
 export async function writeExtensions(
   tx: Transaction,
   targetId: number,
@@ -73,7 +73,7 @@ function rowOf({ own, extension, template }: ExtendingResource) {
   return { id: own.id, own, directive: extension, masterResourceId, masterKey, masterVersion, edition };
 }
 
-/** A resource whose variant another resource of the same catalog is, too. */
+/** A resource with the same variant as another resource of the catalog. */
 export function findRepeatedVariant(queryable: Queryable, targetId: number) {
   return queryable.value<string | undefined>(sql`
     select max(resource_id) as id from discovery.crawl_extension where target_id = ${targetId} and directive -> 'variant' is not null

@@ -3,11 +3,11 @@ import { type Sql, sql } from '../sql.ts';
 import { wakeHosts } from './hosts.ts';
 import { addNodes, type NamedNode, sourceTable } from './sources.ts';
 
-// Hints from outside that a node has published something, and the operator's wish to have one crawled now.
+// Hints from outside that a node has published something, and an operator's request to crawl one now.
 
 export type HintOutcome = { kind: 'taken' } | { kind: 'unknown' } | { kind: 'too-soon'; waitSeconds: number };
 
-/** Makes all due that is read of a known node, unless that was done just before. */
+/** Makes all reads of a known node due, unless that was done just before. */
 export async function hintNode(tx: Transaction, node: string, spacingMs: number): Promise<HintOutcome> {
   const known = await tx.first<{ id: number; host_id: number; wait_ms: number }>(sql`
     select id, host_id,
@@ -33,7 +33,7 @@ function tooSoon(waitMs: number, spacingMs: number): HintOutcome {
   return { kind: 'too-soon', waitSeconds: Math.min(waitMs, spacingMs) / 1000 };
 }
 
-/** The operator wants a node crawled now, also where its host rests after a failure. Returns whether it is known. */
+/** Crawls a node now at the operator's request, even if its host rests after a failure. Returns whether the node is known. */
 export async function crawlNow(tx: Transaction, node: string): Promise<boolean> {
   const known = await tx.first<{ id: number; host_id: number }>(sql`select id, host_id
     from discovery.crawl_node where node = ${node} and (named or has_masters)`);
@@ -52,13 +52,13 @@ async function makeContentDue(tx: Transaction, nodeId: number): Promise<void> {
     where node_id = ${nodeId} and due_at > now()`);
 }
 
-/** Has all sources asked now whom they name. */
+/** Makes all sources due, so that they are asked for their nodes now. */
 export async function enumerateNow(tx: Transaction): Promise<void> {
   await tx.query('update discovery.crawl_source set due_at = now()');
   tx.hint(sourceTable);
 }
 
-/** Whether an unknown name may be looked up: each once per window, and a limited number in all. */
+/** Whether an unknown name may be looked up: each once per window, and a limited number in total. */
 export async function mayLookUp(
   tx: Transaction,
   node: string,
@@ -68,7 +68,7 @@ export async function mayLookUp(
   const age = sql`abs(extract(epoch from asked_at - now())) * 1000`;
   const isFull = await tx.value<boolean>(sql`
     select count(*) >= ${maxNames} or coalesce(bool_or(node = ${node}), false) from discovery.crawl_stranger where ${age} < ${windowMs}`);
-  // Mostly so while somebody makes up names: these must not wait for each other, each with a connection in its hands.
+  // Mostly true while somebody makes up names: these requests must not wait for each other while holding connections.
   if (isFull) return false;
   await tx.query('lock table discovery.crawl_stranger in share row exclusive mode');
   await tx.query(sql`delete from discovery.crawl_stranger where ${age} >= ${windowMs}`);
@@ -79,7 +79,7 @@ export async function mayLookUp(
   );
 }
 
-/** A node that these networks have, and that their next enumeration will name, too. */
+/** Adds a node of these networks, which their next enumeration will also name. */
 export async function admitNode(tx: Transaction, node: NamedNode, networks: readonly string[]) {
   const sources = await tx.column<number>(sql`select id from discovery.crawl_source
     where kind = 'network' and name = any (${networks})`);

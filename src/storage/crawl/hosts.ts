@@ -3,7 +3,7 @@ import { join, type Sql, sql } from '../sql.ts';
 import { type Claim, LeaseLost } from '../work/due-work.ts';
 import { dueAfter, dueIn, heldBy, markSettled } from '../work/leases.ts';
 
-// Hosts that are crawled: the rows of due work of the crawler (migrations/0005-discovery-sources.sql). Whoever holds a host does what is due of its
+// Hosts that are crawled: the rows of due work of the crawler (migrations/0005-discovery-sources.sql). The holder of a host does the due work of its
 // nodes, indexes and targets, and writes under its lease.
 
 export const hostTable = 'discovery.crawl_host';
@@ -15,14 +15,14 @@ export interface HostRow {
 
 export type HostLease = Pick<Claim<HostRow>, 'id' | 'token'>;
 
-/** Call it in every transaction that writes a result: it throws when the lease was lost, and keeps others from the host until the end. The weakest lock, so that the lease can be prolonged meanwhile. */
+/** Call it in every transaction that writes a result: it throws if the lease was lost, and locks the host until the end. The weakest lock, so that the lease can be renewed meanwhile. */
 export async function holdLease(tx: Transaction, { id, token }: HostLease): Promise<void> {
   const held = await tx.count(sql`select from discovery.crawl_host
     where id = ${id} and lease_token = ${token} for key share`);
   if (held === 0) throw new LeaseLost(hostTable, id);
 }
 
-/** The same for many: the ids of the hosts whose leases are still held. */
+/** The same for many: returns the ids of the hosts whose leases are still held. */
 export function keepLeases(tx: Transaction, leases: readonly HostLease[]) {
   return lockHosts(tx, leases, sql`key share`);
 }
@@ -38,7 +38,7 @@ export async function makeHosts(tx: Transaction, hosts: readonly string[]): Prom
     on conflict (host) do nothing`);
 }
 
-/** Something of these hosts has become due, or does at this time of the database's; one that rests is left in peace. */
+/** Work of these hosts has become due, or will at this time of the database's clock; hosts that rest are not woken. */
 export async function wakeHosts(tx: Transaction, ids: readonly number[], at?: Date): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(sql`
@@ -47,13 +47,13 @@ export async function wakeHosts(tx: Transaction, ids: readonly number[], at?: Da
   tx.hint(hostTable);
 }
 
-/** Result of the work at a host: how often in a row it could not be reached, and how long it is left alone. */
+/** Result of the work at a host: consecutive failures to reach it, and how long it rests. */
 export interface HostState {
   failures: number;
   restMs: number | null;
 }
 
-/** The ids of the hosts whose leases are still held; nobody else gets them until the transaction ends. */
+/** The ids of the hosts whose leases are still held; they are locked until the transaction ends. */
 export function holdLeases(tx: Transaction, leases: readonly HostLease[]) {
   return lockHosts(tx, leases, sql`no key update`);
 }
@@ -65,7 +65,7 @@ async function lockHosts(tx: Transaction, leases: readonly HostLease[], lock: Sq
   return new Set(held);
 }
 
-/** Gives hosts back whose leases are held: each is due when the first thing there is, but not before it has rested. */
+/** Gives back hosts whose leases are held: each is due with its first work, but not before the end of its rest. */
 export async function giveBackHosts(
   tx: Transaction,
   hosts: readonly { claim: Claim<HostRow>; state: HostState }[],

@@ -40,7 +40,7 @@ function entry(entryVersion: number): ReadEntry {
   };
 }
 
-/** Records an index with these entries; what comes then is part of the same transaction. */
+/** Records an index with these entries; `then` runs in the same transaction. */
 async function record(index: number, entries: readonly ReadEntry[], then = async () => {}): Promise<void> {
   const row = rows.find(({ url }) => url === ['one', 'two'][index]);
   if (row === undefined) throw new Error('there is no such index');

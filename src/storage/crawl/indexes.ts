@@ -5,8 +5,8 @@ import { type HostLease, holdLease } from './hosts.ts';
 import { fetchedToday } from './nodes.ts';
 import { isWanted } from './sources.ts';
 
-// The indexes of the crawled nodes and their entries. An index that was read, its entries and its ETag are written together, so that a later
-// "unchanged" never hides work: what is still to do stands in the targets (targets.ts).
+// The indexes of the crawled nodes and their entries. An index, its entries and its ETag are written together, so that a later "unchanged" never
+// hides work: the remaining work is in the targets (targets.ts).
 
 export interface IndexRow {
   id: number;
@@ -14,7 +14,7 @@ export interface IndexRow {
   url: string;
   node_id: number;
   node: string;
-  /** From the node's registry record, as it was read last. */
+  /** From the last read of the node's registry record. */
   subscriber_id: string | null;
   key_names: [name: string, recordId: string][];
   etag: string | null;
@@ -26,7 +26,7 @@ export interface IndexRow {
   fetched_today: number;
   /** The keys that signed the served content of its node, whether or not an index still lists it. */
   keys: string[];
-  /** Whether a key keeps content of its node from being served. */
+  /** Whether a key prevents content of its node from being served. */
   has_unverified: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface PolledIndex {
   dueInMs: number;
 }
 
-/** A whole batch costs one statement. The leases on its hosts are held. */
+/** A whole batch costs one statement. Requires the leases on its hosts. */
 export async function recordUnchanged(tx: Transaction, indexes: readonly PolledIndex[]): Promise<void> {
   if (indexes.length === 0) return;
   const polled = indexes.map(({ row, dueInMs }) => ({ index: row.id, seen: row.stir, ms: dueInMs }));
@@ -62,7 +62,7 @@ export async function recordUnchanged(tx: Transaction, indexes: readonly PolledI
     where item.id = polled.index`);
 }
 
-/** An index that was hinted at meanwhile is due, unless it is no longer listed. */
+/** If an index got a hint meanwhile, it is due, unless it is no longer listed. */
 function dueUnlessStirred(stir: number | Sql, dueInMs: number | Sql): Sql {
   return sql`case when not listed then null when stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
@@ -77,10 +77,10 @@ export interface ReadIndex {
   etag?: string;
   modified?: string;
   digest?: string;
-  /** Undefined where it announces none. */
+  /** Undefined if it announces none. */
   nextUpdate: Date | undefined;
   entries: readonly ReadEntry[];
-  /** Catalogs whose entry is there but was discarded: they are not absent. */
+  /** Catalogs whose entry exists but was discarded: they are not absent. */
   discarded: readonly string[];
 }
 
@@ -95,7 +95,7 @@ export interface ReadEntry {
 }
 
 export interface IndexEffects {
-  /** In no index of the node any more; in one again. */
+  /** No longer in any index of the node; in one again. */
   absent: string[];
   returned: string[];
   /** In more than one. */
@@ -113,7 +113,7 @@ export async function recordIndex(
 ): Promise<ReadEffects> {
   const { now } = choice;
   await holdLease(tx, lease);
-  // Which entry counts is decided over all indexes of the node: one after the other, or one would not see what another has just brought.
+  // Which entry counts depends on all indexes of the node: one transaction after the other, because each must see the others' entries.
   await tx.query(sql`select from discovery.crawl_node where id = ${row.node_id} for no key update`);
   await tx.query(sql`update discovery.crawl_index
     set etag = case when listed then ${read.etag} end, modified = case when listed then ${read.modified} end,
@@ -125,7 +125,7 @@ export async function recordIndex(
   return { ...effects, retired: await retireListed(tx, row.node_id, read.entries, now) };
 }
 
-/** A catalog is retired for ever once any retiredAt is seen, whichever entry counts. */
+/** A catalog is retired permanently once any retiredAt is seen, whichever entry counts. */
 async function retireListed(tx: Transaction, nodeId: number, entries: readonly ReadEntry[], now: Date) {
   const retired = entries.filter(({ isRetired }) => isRetired).map(({ catalogId }) => catalogId);
   if (retired.length === 0) return [];
@@ -148,7 +148,7 @@ async function writeEntries(tx: Transaction, row: IndexRow, { entries, discarded
     where known.digest <> excluded.digest`);
 }
 
-/** Which entry counts for each catalog of a node: the one with the highest entryVersion. A catalog in no index is absent once every listed index has been read; if nothing of it was ever read, it is forgotten. */
+/** Decides which entry of each catalog of a node counts: the one with the highest entryVersion. A catalog in no index is absent once every listed index has been read; if it was never read, it is deleted. */
 export async function chooseEntries(
   tx: Transaction,
   nodeId: number,

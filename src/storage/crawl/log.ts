@@ -2,8 +2,8 @@ import type { Queryable } from '../database.ts';
 import { type Sql, sql } from '../sql.ts';
 import { clip } from '../texts.ts';
 
-// The crawl log (self-hosted spec: Errors, "a DS's own crawl log is where they appear"). The same line again counts, and moves to the end. What
-// stands in a line comes from the nodes themselves: however much they write, a limited part is kept.
+// The crawl log (self-hosted spec: Errors, "a DS's own crawl log is where they appear"). A repeated line increases its count and moves to the end.
+// The nodes themselves determine the text: only a limited part is kept, however much they write.
 
 const maxLinesPerNode = 10_000;
 /** In UTF-16 code units. */
@@ -14,7 +14,7 @@ export interface LogLine {
   indexUrl?: string;
   catalogId?: string;
   url?: string;
-  /** Which document it is about. */
+  /** The document that it is about. */
   document?: string;
   code: string;
   message: string;
@@ -43,7 +43,7 @@ export async function writeLog(queryable: Queryable, lines: readonly LogLine[], 
   await dropSurplus(queryable, [...new Set(lines.map(({ node }) => node))]);
 }
 
-/** Lines that somebody else is just writing are left alone: they are not the oldest any more. */
+/** Lines that another transaction is writing are skipped: they are no longer the oldest. */
 async function dropSurplus(queryable: Queryable, nodes: readonly string[]): Promise<void> {
   await queryable.query(sql`delete from discovery.crawl_log where id in (
       select id from discovery.crawl_log where id in (
@@ -75,7 +75,7 @@ function isAsked({ node, catalogId }: LogFilter): Sql {
   return sql`(${node}::text is null or node = ${node}) and (${catalogId}::text is null or catalog_id = ${catalogId})`;
 }
 
-/** The latest lines first, from a line on: a page costs the same, however long the log is. */
+/** The latest lines first, starting at a line: a page costs the same, however long the log is. */
 export function listLog(
   queryable: Queryable,
   { after, ...filter }: LogFilter & { after?: { at: Date; id: number } },

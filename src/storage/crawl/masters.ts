@@ -6,10 +6,10 @@ import { spacedFromCheck } from './nodes.ts';
 import { rebuildTable } from './rebuilds.ts';
 import { type ChangedCatalog, type NamedNode, rouseNodes, sourceTable } from './sources.ts';
 
-// Where the MASTER catalogs are that crawled ones extend: entries in the verified indexes of crawled nodes, what catalog services brought, and nodes and
-// networks that are looked at only for the sake of their masters.
+// The locations of MASTER catalogs that crawled ones extend: entries in the verified indexes of crawled nodes, catalogs from catalog services, and
+// nodes and networks that are read only for their masters.
 
-/** A MASTER catalog that can be extended: its content is here, or on its way. */
+/** A MASTER catalog that can be extended: its content is here or will arrive. */
 export interface MasterEntry {
   /** The crawled node; 0 for a catalog from a catalog service. */
   nodeId: number;
@@ -35,7 +35,7 @@ export function findMasterEntries(queryable: Queryable, catalogIds: readonly str
     order by "isHere" desc, place, id`);
 }
 
-/** The crawled nodes whose own index is at one of these addresses, as far as it has been read. */
+/** The crawled nodes whose own index is at one of these addresses, as far as known. */
 export function findIndexOwners(queryable: Queryable, urls: readonly string[]) {
   return queryable.rows<{ url: string; nodeId: number }>(sql`
     select item.url, node_id as "nodeId" from discovery.crawl_index as item join discovery.crawl_node as node on node.id = node_id
@@ -43,9 +43,9 @@ export function findIndexOwners(queryable: Queryable, urls: readonly string[]) {
 }
 
 /**
- * A MASTER catalog has come. What waits for it or its resources becomes due, and where it has changed, what extends it is assembled again. The former are
- * looked for under a lock that is kept until the end of the transaction. A catalog that has noted what it waits for lets all holders of the lock pass,
- * and looks once more: then either they have brought it, or they find the note.
+ * A MASTER catalog has arrived. Catalogs that wait for it or its resources become due. If it has changed, resources that extend it are assembled
+ * again. Waiting catalogs are searched under a lock that is kept until the end of the transaction. A catalog that has noted what it waits for lets
+ * all holders of the lock finish and checks again: so either they have brought the master, or they find the note.
  *
  * @param lease on the host whose work brought it, which then needs no waking
  */
@@ -62,7 +62,7 @@ export async function announceMaster(
       where waiting_for is not null and waiting_for && ${names} and named and index_id is not null order by id for no key update
     )
     returning host_id`);
-  // Whoever holds a host looks for what is due there before it lets go.
+  // The holder of a host looks for due work there before it gives it back.
   await wakeHosts(
     tx,
     hosts.filter((id) => id !== lease?.id),
@@ -86,7 +86,7 @@ export async function letArrivalsPass(database: Database): Promise<void> {
 
 const arrivals = 'arrivals of crawled masters';
 
-/** Whether one of these is a MASTER catalog that is here, or a resource of one. */
+/** Whether one of these is a stored MASTER catalog, or a resource of one. */
 export function isAnyMasterHere(queryable: Queryable, names: readonly string[]) {
   return queryable.value<boolean>(sql`select exists (
       select from discovery.crawl_target where catalog_id = any (${names}) and is_master and shown
@@ -117,7 +117,7 @@ export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[]
   return rouseNodes(tx, resting);
 }
 
-/** Its record lists an index that has not been read here: it is looked at soon, but not all the time. */
+/** Its record lists an index that has not been read here: it is read soon, but not constantly. */
 export async function recheckMastersOf(tx: Transaction, node: string, spacingMs: number): Promise<void> {
   const rows = await tx.rows<{ host_id: number; due_at: Date }>(sql`
     update discovery.crawl_node set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck(spacingMs)})
@@ -125,7 +125,7 @@ export async function recheckMastersOf(tx: Transaction, node: string, spacingMs:
   for (const { host_id: host, due_at: at } of rows) await wakeHosts(tx, [host], at);
 }
 
-/** MASTER catalogs are looked for in these networks, too. */
+/** MASTER catalogs are searched for in these networks, too. */
 export async function searchForMasters(tx: Transaction, networkIds: readonly string[]): Promise<void> {
   if (networkIds.length === 0) return;
   const added = await tx.count(sql`

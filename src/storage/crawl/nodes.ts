@@ -3,7 +3,7 @@ import { type Sql, sql } from '../sql.ts';
 import { dueIn } from '../work/leases.ts';
 import { type HostLease, holdLease, hostId, wakeHosts } from './hosts.ts';
 
-// The nodes that are crawled: where they are, what was read of their manifests and records, and when they are looked at again.
+// The crawled nodes: their location, the last content of their manifests and records, and when they are read again.
 
 export interface NodeRow {
   id: number;
@@ -37,17 +37,17 @@ export interface ReadNode {
   url?: string;
   networkMemberships: readonly string[];
   manifest?: { url: string; etag?: string; modified?: string };
-  /** Names that its manifest gives to keys, with their record ids; undefined: as they were. */
+  /** Names that its manifest gives to keys, with their record ids; undefined: unchanged. */
   keyNames?: ReadonlyMap<string, string>;
-  /** `updated_at` of its digests document; undefined: as it was. */
+  /** `updated_at` of its digests document; undefined: unchanged. */
   digestsAt?: Date;
   /** The earliest of the next updates. */
   nextUpdate?: Date;
-  /** Undefined: as it was. */
+  /** Undefined: unchanged. */
   indexUrls?: readonly string[];
 }
 
-/** Keeps what was read of a node; returns the indexes that are not listed any more. */
+/** Stores the result of reading a node; returns the indexes that are no longer listed. */
 export async function recordNode(
   tx: Transaction,
   lease: HostLease,
@@ -66,7 +66,7 @@ export async function recordNode(
   return indexUrls === undefined ? [] : recordIndexUrls(tx, row, indexUrls);
 }
 
-/** If something stirred a node meanwhile, it is due now, unless nobody wants it any more. */
+/** If something stirred a node meanwhile, it is due now, unless nothing needs it any more. */
 function dueUnlessStirred(stir: number, dueInMs: number): Sql {
   return sql`case when not (named or has_masters) then null when stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
@@ -80,7 +80,7 @@ async function recordIndexUrls(tx: Transaction, { id, host_id: hostKey }: NodeRo
     where node_id = ${id} and listed and url <> all (${urls}) returning url`);
 }
 
-/** No entry in them counts any more, and a node may list others every day. */
+/** Their entries no longer count, and a node may list others every day. */
 export async function forgetUnlisted(tx: Transaction, nodeId: number): Promise<void> {
   await tx.query(sql`delete from discovery.crawl_index where node_id = ${nodeId} and not listed`);
 }
@@ -98,7 +98,7 @@ export async function postponeNode(
     where id = ${row.id}`);
 }
 
-/** The node is served by another host now: all its work goes there. */
+/** Another host serves the node now: all its work moves there. */
 export async function moveNode(tx: Transaction, lease: HostLease, row: NodeRow, host: string): Promise<void> {
   await holdLease(tx, lease);
   const hostKey = await hostId(tx, host);
@@ -108,13 +108,13 @@ export async function moveNode(tx: Transaction, lease: HostLease, row: NodeRow, 
   await wakeHosts(tx, [hostKey]);
 }
 
-/** Reads manifest and record of a node again after something did not verify, but not all the time. Comes first in its transaction: locks go from nodes to indexes to targets. */
+/** Reads manifest and record of a node again after a failed verification, but not constantly. Comes first in its transaction: locks go from nodes to indexes to targets. */
 export async function recheckNode(tx: Transaction, nodeId: number, spacingMs: number): Promise<void> {
   await tx.query(sql`update discovery.crawl_node
     set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck(spacingMs)}) where id = ${nodeId}`);
 }
 
-/** Now, but at least this many milliseconds after the last look. A clock that was set back must not make the wait longer. */
+/** Now, but at least this many milliseconds after the last look. A clock that was set back must not extend the wait. */
 export function spacedFromCheck(ms: number): Sql {
   return sql`greatest(now(), least(checked_at, now()) + ${ms} * interval '1 millisecond')`;
 }
@@ -130,7 +130,7 @@ export async function countFetched(
     from jsonb_to_recordset(${JSON.stringify(fetched)}) as fetched ("nodeId" bigint, bytes bigint) where node.id = "nodeId"`);
 }
 
-/** The part of a select list that tells how much was fetched of a node today. */
+/** The part of a select list with the bytes fetched from a node today. */
 export function fetchedToday(now: Date): Sql {
   return sql`case when node.fetched_on = ${dayOf(now)}::date then node.fetched_bytes else 0 end as fetched_today`;
 }

@@ -4,8 +4,8 @@ import { dueIn } from '../work/leases.ts';
 import { wakeHosts } from './hosts.ts';
 import { sourceTable } from './sources.ts';
 
-// Repairs the crawler's tables after a jump of the database's clock (see work/pull-forward.ts). How long a row waits at most depends on how often
-// it failed: one that was never in trouble is not to wait for hours, as one may that always was.
+// Repairs the crawler's tables after a jump of the database's clock (see work/pull-forward.ts). The maximum wait of a row depends on its number of
+// failures: a row without failures must not wait for hours, as a permanently failing one may.
 
 /** In milliseconds. */
 interface CrawlWaits {
@@ -17,7 +17,7 @@ interface CrawlWaits {
   maxHostDelayMs: number;
 }
 
-/** Makes due what is due further ahead than it may be, and ends rests of hosts that are too long. */
+/** Makes rows due that are due too far ahead, and ends rests of hosts that are too long. */
 export async function pullCrawlForward(database: Database, waits: CrawlWaits): Promise<void> {
   const { longestPollMs, firstDelayMs, maxEntryDelayMs, maxRetryAfterMs, maxHostDelayMs } = waits;
   const backoff = sql`least(${maxEntryDelayMs}::float8, ${firstDelayMs}::float8 * 2 ^ least(failures, 30))`;
@@ -43,7 +43,7 @@ export async function pullCrawlForward(database: Database, waits: CrawlWaits): P
   });
 }
 
-/** Rows that are due later than after each of these waits. One that is the same for all rows lets PostgreSQL use an index. */
+/** Rows that are due later than after each of these waits. PostgreSQL can use an index for a wait that is the same for all rows. */
 function pull(
   tx: Transaction,
   table: string,
@@ -55,7 +55,7 @@ function pull(
     waitsMs.map((ms) => sql`due_at > ${dueIn(ms)}`),
     ' and ',
   );
-  // Rows that are being written are looked at the next time.
+  // Rows that are being written are checked the next time.
   return tx.column<number>(sql`update discovery.${raw(table)} set due_at = now() where id in (
       select id from discovery.${raw(table)} where ${isFar} ${condition} order by id for no key update skip locked
     ) returning ${returned}`);

@@ -3,14 +3,14 @@ import type { Queryable, Transaction } from '../database.ts';
 import type { Inheriting } from '../inherited.ts';
 import { sql } from '../sql.ts';
 
-// Crawled catalogs that extend a master which has changed since: what lags behind, and the work that brings it in line.
+// Crawled catalogs that extend a changed master: the outdated ones, and the work that updates them.
 
 export const rebuildTable = 'discovery.crawl_rebuild';
 
-/** The version of a master, held as it is until the transaction ends. */
+/** The version of a master, locked until the transaction ends. */
 export async function holdMaster(tx: Transaction, masterKey: number): Promise<Master | undefined> {
   await tx.query(sql`select from discovery.catalog where key = ${masterKey} for share`);
-  // A statement of its own: it sees what was committed while the lock was waited for.
+  // A separate statement: it sees commits made during the wait for the lock.
   return findMaster(tx, masterKey);
 }
 
@@ -32,7 +32,7 @@ export interface Dependent {
   catalogId: string;
 }
 
-/** One that extended a copy of the master which is gone, with the key of that copy. */
+/** One that extended a deleted copy of the master, with the key of that copy. */
 export function findLostDependent(queryable: Queryable, masterKey: number) {
   return queryable.first<Dependent & { lostKey: number }>(sql`
     select target.id as "targetId", node, catalog_id as "catalogId", lost.key as "lostKey"
@@ -42,7 +42,7 @@ export function findLostDependent(queryable: Queryable, masterKey: number) {
     where master.key = ${masterKey} limit 1`);
 }
 
-/** The catalog extends the master from now on, and lags behind it. Wants its precedence locked: whoever writes its extensions has that. */
+/** The catalog extends the master from now on, and is outdated. Requires the lock on its precedence, which writers of its extensions hold. */
 export async function adoptDependent(
   tx: Transaction,
   { targetId, lostKey }: { targetId: number; lostKey: number },
@@ -59,7 +59,7 @@ export async function adoptDependent(
     where key = ${lostKey} and not exists (select from discovery.crawl_extension where master_key = ${lostKey})`);
 }
 
-/** One with resources that were assembled with an older version of the master. */
+/** One with resources assembled with an older version of the master. */
 export function findLaggingCatalog(queryable: Queryable, masterKey: number, masterVersion: number) {
   return queryable.first<Dependent>(sql`select target.id as "targetId", node, catalog_id as "catalogId"
     from (
@@ -69,7 +69,7 @@ export function findLaggingCatalog(queryable: Queryable, masterKey: number, mast
     join discovery.crawl_target as target on target.id = target_id`);
 }
 
-/** In the order of the index, so that a batch costs the same however many dependents have been rebuilt, or wait. */
+/** In index order, so that a batch costs the same however many dependents have been rebuilt, or wait. */
 export function findLaggingResources(
   queryable: Queryable,
   targetId: number,
@@ -83,7 +83,7 @@ export function findLaggingResources(
     order by master_version, target_id limit ${limit}`);
 }
 
-/** Templates of a master as they are now, by their ids; those that it has dropped are missing. */
+/** The current templates of a master, by their ids; those that it has dropped are missing. */
 export async function findTemplates(
   queryable: Queryable,
   { masterKey, masterVersion, ids }: { masterKey: number; masterVersion: number; ids: readonly string[] },
@@ -94,7 +94,7 @@ export async function findTemplates(
   return new Map(rows.map((row) => [row.id, { ...row, catalogKey: masterKey, version: masterVersion }]));
 }
 
-/** Resources are in line with this version of the master; those without another edition keep what they inherited last. */
+/** Resources match this version of the master; those without another edition keep what they inherited last. */
 export async function noteRebuilt(
   tx: Transaction,
   targetId: number,

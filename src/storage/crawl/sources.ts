@@ -2,12 +2,12 @@ import type { Transaction } from '../database.ts';
 import { type Sql, sql } from '../sql.ts';
 import { makeHosts, wakeHosts } from './hosts.ts';
 
-// Whom the crawler reads: the sources of the settings, and the nodes that they name.
+// What the crawler reads: the sources of the settings, and the nodes that they name.
 
 export const sourceTable = 'discovery.crawl_source';
 
 export interface SourceRow {
-  /** 'masters' is not one of the settings: a network in which MASTER catalogs are looked for that others extend. */
+  /** 'masters' is not one of the settings: a network that is searched for MASTER catalogs that others extend. */
   kind: 'network' | 'subscriber' | 'address' | 'masters';
   name: string;
   failures: number;
@@ -15,12 +15,12 @@ export interface SourceRow {
 
 interface CrawlSettings {
   sources: readonly { kind: Exclude<SourceRow['kind'], 'masters'>; name: string }[];
-  /** All that decides whether an entry is taken, as a text. */
+  /** All settings that decide whether an entry is accepted, as a text. */
   policy: string;
   hideUnconfirmed: boolean;
 }
 
-/** Makes the sources those of the settings, all due. Nodes that no source names any more are neither crawled nor served. Returns the catalogs whose state may have changed. */
+/** Replaces the sources by those of the settings, all due. Nodes without a source are neither crawled nor served. Returns the catalogs whose state may have changed. */
 export async function configureSources(tx: Transaction, { sources, policy, hideUnconfirmed }: CrawlSettings) {
   await tx.query('lock table discovery.crawl_source in share row exclusive mode');
   const [kinds, names] = [sources.map(({ kind }) => kind), sources.map(({ name }) => name)];
@@ -44,7 +44,7 @@ export interface ChangedCatalog {
   id: string;
 }
 
-/** An address is called whatever it is because the operator wrote it: no longer than that. */
+/** Any address is allowed while the operator configures it, and no longer. */
 async function forgetAddresses(tx: Transaction): Promise<void> {
   await tx.query(sql`update discovery.crawl_node as node set configured_url = null
     where configured_url is not null and not exists (
@@ -53,20 +53,20 @@ async function forgetAddresses(tx: Transaction): Promise<void> {
     )`);
 }
 
-/** Who crawls nobody needs no masters. */
+/** A service that crawls nothing needs no masters. */
 function forsakeMasters(tx: Transaction) {
   return tx.column<number>(sql`update discovery.crawl_node set has_masters = false where has_masters
     returning id`);
 }
 
-/** Brings in line whether a node is named; returns those for which that has changed. */
+/** Updates whether a node is named; returns the changed ones. */
 function nameAgain(tx: Transaction, nodes?: readonly string[]) {
   return tx.column<number>(sql`update discovery.crawl_node as node set named = not named
     where named <> exists (select from discovery.crawl_naming where node_id = node.id) and (${nodes}::text[] is null or node = any (${nodes}))
     returning id`);
 }
 
-/** Nodes that nobody needs any more rest; those that somebody needs again are crawled again. */
+/** Nodes that are no longer needed rest; those that are needed again are crawled again. */
 export async function rouseNodes(tx: Transaction, ids: readonly number[]): Promise<ChangedCatalog[]> {
   if (ids.length === 0) return [];
   const hosts = await tx.column<number>(sql`
@@ -85,12 +85,12 @@ export async function rouseNodes(tx: Transaction, ids: readonly number[]): Promi
   return changed;
 }
 
-/** Nodes that nobody names count for their MASTER catalogs only. */
+/** Only the MASTER catalogs of unnamed nodes count. */
 export function isWanted(catalog: Sql): Sql {
   return sql`(node.named or node.has_masters and ${catalog}.is_master)`;
 }
 
-/** Whether an entry is for us, and whether the unconfirmed is shown, are settings: when they change, every entry is looked at once more. */
+/** Whether an entry is for us, and whether unconfirmed content is shown, are settings: when they change, every entry is processed again. */
 async function judgeAgain(
   tx: Transaction,
   { policy, hideUnconfirmed }: Pick<CrawlSettings, 'policy' | 'hideUnconfirmed'>,
@@ -112,12 +112,12 @@ async function judgeAgain(
 
 export interface NamedNode {
   node: string;
-  /** Host and port that its manifest is asked for at. */
+  /** Host and port for requests of its manifest. */
   host: string;
   configuredUrl?: string;
 }
 
-/** Sets the nodes that a source names: new nodes are due. Returns the nodes that it no longer names. */
+/** Sets the nodes of a source: new nodes are due. Returns the nodes that it no longer names. */
 export async function nameNodes(tx: Transaction, sourceId: number, nodes: readonly NamedNode[]) {
   const changed = await addNodes(tx, [sourceId], nodes);
   const vanished = await tx.column<string>(sql`update discovery.crawl_naming as naming set present = false
@@ -127,7 +127,7 @@ export async function nameNodes(tx: Transaction, sourceId: number, nodes: readon
   return { vanished, changed };
 }
 
-/** These sources name these nodes, beside those that they named before. */
+/** These sources name these nodes, in addition to earlier ones. */
 export async function addNodes(tx: Transaction, sourceIds: readonly number[], nodes: readonly NamedNode[]) {
   const names = nodes.map(({ node }) => node);
   const hosts = nodes.map(({ host }) => host);

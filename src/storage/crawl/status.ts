@@ -38,7 +38,7 @@ interface NodeStatus {
   indexes: number;
   catalogs: number;
   served: number;
-  /** How often in a row its manifest or record, an index or a catalog could not be read. */
+  /** Consecutive failures to read its manifest or record, an index or a catalog. */
   failures: number;
   checkedAt: Date | null;
   nextAt: Date | null;
@@ -99,7 +99,7 @@ export async function summarizeCrawl(queryable: Queryable): Promise<CrawlSummary
 
 const nextShown = 5;
 
-/** The nodes that fail most come first. */
+/** The nodes with the most failures come first. */
 export async function readCrawlStatus(queryable: Queryable, { limit }: { limit: number }) {
   const nodes = await queryable.rows<NodeStatus>(sql`
     select node, host, coalesce(indexes, 0) as indexes, coalesce(catalogs, 0) as catalogs, coalesce(served, 0) as served,
@@ -131,11 +131,11 @@ interface ListedNode {
   node: string;
   state: NodeStanding;
   catalogs: number;
-  /** Number of its catalogs and indexes that could not be read lately. */
+  /** Number of its catalogs and indexes with a recent reading failure. */
   failing: number;
   lastLookAt: Date | null;
   nextAt: Date | null;
-  /** Code of the last line of the crawl log, or of its cause, if that is noted at the same time. */
+  /** Code of the last line of the crawl log, or of its cause, if that is logged at the same time. */
   lastCode: string | null;
   lastMessage: string | null;
   lastLineAt: Date | null;
@@ -192,7 +192,7 @@ export function findNextWork(queryable: Queryable, { node, limit }: { node?: str
     where work.due_at is not null and (${node}::text is null or node = ${node}) order by at, what, name limit ${limit}`);
 }
 
-/** When a crawled node was last looked at; undefined if it is not crawled. */
+/** When a crawled node was last read; undefined if it is not crawled. */
 export function findLastLook(queryable: Queryable, node: string) {
   return queryable.first<{ checkedAt: Date | null }>(sql`select checked_at as "checkedAt"
     from discovery.crawl_node where node = ${node} and (named or has_masters)`);
@@ -243,14 +243,14 @@ export function isAtRest(queryable: Queryable) {
     )`);
 }
 
-// The crawler's side of `signpost check`: how far it is with each catalog of self-hosted nodes.
+// The crawler's side of `signpost check`: its progress with each catalog of self-hosted nodes.
 
 export type CrawledVersion = Pick<
   CatalogStatus,
   'catalogId' | 'entryVersion' | 'appliedEntryVersion' | 'lastCode'
 > & { node: string };
 
-/** Catalogs whose newest entry is not dealt with, although it is time. */
+/** Catalogs whose newest entry is overdue. */
 export function listCrawledBehind(
   queryable: Queryable,
   { ids, limit }: { ids?: readonly string[]; limit: number },

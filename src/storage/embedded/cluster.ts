@@ -6,9 +6,9 @@ import type { Logger } from '../../logger.ts';
 import { type Binaries, makeOwnDirectory } from './binaries.ts';
 import { canEnter, runAs, type ServerUser } from './server-user.ts';
 
-// The database cluster on disk: where its files are, how they are made, and what has to be remembered of them.
+// The database cluster on disk: the location of its files, how they are made, and its stored settings.
 
-/** Content of `cluster.json`, readable by its owner alone. */
+/** Content of `cluster.json`, readable only by its owner. */
 export interface Cluster {
   dataDirectory: string;
   port: number;
@@ -36,7 +36,7 @@ export async function rememberCluster(home: string, cluster: Cluster): Promise<v
   await rename(unfinished, join(home, 'cluster.json'));
 }
 
-/** Chooses a place and a password, and remembers them before anything is made. The place is below the home, or in an open directory where the server's user cannot get there. */
+/** Chooses a directory and a password, and stores them before anything is made. The directory is below the home, or an open one if the server's user cannot get there. */
 export async function planCluster(options: {
   home: string;
   user: ServerUser | undefined;
@@ -77,7 +77,7 @@ async function openPlace(options: {
   );
 }
 
-/** Makes the files of the cluster unless they are there: complete or not at all, whenever the process is killed. */
+/** Makes the files of the cluster unless they exist: complete or not at all, whenever the process is killed. */
 export async function makeCluster(
   { dataDirectory, password }: Cluster,
   { initdb }: Binaries,
@@ -113,7 +113,7 @@ async function removeUnfinished(dataDirectory: string): Promise<void> {
 }
 
 function initialSettings(directory: string, passwordFile: string): string[] {
-  // What is a letter is decided as in Unicode, and sorting is by code point: the same on every machine.
+  // Letters are those of Unicode, and sorting is by code point: the same on every machine.
   const letters = { linux: 'C.UTF-8', darwin: 'en_US.UTF-8' }[process.platform as string] ?? 'C';
   return [
     ...['--pgdata', directory, '--username', serverRole, '--pwfile', passwordFile],
@@ -124,7 +124,7 @@ function initialSettings(directory: string, passwordFile: string): string[] {
 
 async function runInitdb(initdb: string, user: ServerUser | undefined, args: string[]): Promise<void> {
   const output = await new Promise<string | undefined>((resolve, reject) => {
-    // Detached from the terminal, whose Ctrl-C means us: what was begun is finished, and then we stop.
+    // Detached from the terminal, whose Ctrl-C is for us: started work is finished, and then we stop.
     const child = spawn(initdb, args, { ...runAs(user), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';
     child.stdout.on('data', (chunk) => (text += chunk));
@@ -135,7 +135,7 @@ async function runInitdb(initdb: string, user: ServerUser | undefined, args: str
   if (output !== undefined) throw new Error(explainFailure(`Cannot make a database in ${args[1]}`, output));
 }
 
-/** The reason in the output of a PostgreSQL program, with what to do about it where that is known. */
+/** The reason in the output of a PostgreSQL program, with a remedy if one is known. */
 export function explainFailure(what: string, output: string): string {
   if (/No space left on device/i.test(output)) return `${what}: the disk is full.`;
   const reasons = output

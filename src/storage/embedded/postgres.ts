@@ -28,14 +28,13 @@ import {
 } from './postmaster.ts';
 import { findServerUser } from './server-user.ts';
 
-// A server that was killed, by hand or because memory ran out, is started again: its users wait for a moment and go on.
+// A killed server (by hand or because memory ran out) is started again: its users wait for a moment and continue.
 
 const lookEveryMs = 2_000;
 const maxPauseMs = 60_000;
 
-// A real PostgreSQL below the data directory, shared by all processes that use it: the first one starts it, a later one joins it, also one
-// that a killed process left behind, and the last one stops it. Starting and stopping happen under a lock. As long as somebody uses it, it
-// is started again when it was killed.
+// A real PostgreSQL below the data directory, shared by all processes that use it: the first one starts it, later ones join it, even one left by a
+// killed process, and the last one stops it. Starting and stopping happen under a lock. While it has users, it is started again if it was killed.
 //
 //   <dataDir>/postgres/   cluster.json (place, port, password)   lock/   users/ (one file per process)   server.log   data/
 
@@ -46,18 +45,18 @@ const abandonWaitMs = 1_000;
 
 export interface EmbeddedPostgres {
   url: string;
-  /** Leaves the server, and stops it when nobody else uses it. */
+  /** Leaves the server, and stops it if it has no other users. */
   close(): Promise<void>;
 }
 
 interface EmbeddedOptions {
   dataDir: string;
   logger: Logger;
-  /** Settings of PostgreSQL on top of ours, for a server that this call starts. */
+  /** Additional settings of PostgreSQL, for a server that this call starts. */
   settings?: Record<string, string>;
-  /** Where programs and data go when the server's user cannot reach the usual place. */
+  /** Where programs and data go if the server's user cannot reach the usual place. */
   openDirectories?: readonly string[];
-  /** Aborted, nothing is waited for any more: files are made to their end, and a server that is not ready yet is stopped. */
+  /** When aborted, all waits end: files are completed, and a server that is not ready yet is stopped. */
   signal?: AbortSignal;
 }
 
@@ -107,7 +106,7 @@ async function makeHome(home: string): Promise<void> {
   }
 }
 
-/** Joins the server that runs, or makes what is missing and starts it. */
+/** Joins the running server, or makes missing files and starts it. */
 async function runningCluster(home: string, options: EmbeddedOptions): Promise<Cluster> {
   const { logger, settings = {}, openDirectories = usualOpenDirectories, signal } = options;
   const known = await findCluster(home);
@@ -126,7 +125,7 @@ async function runningCluster(home: string, options: EmbeddedOptions): Promise<C
   return current;
 }
 
-/** On the same port: this is where those who use it look for it. Never an empty one in the place of one that was deleted. */
+/** On the same port, where its users look for it. Never creates an empty one to replace a deleted one. */
 async function startAgain(home: string, { port, dataDirectory }: Cluster, options: EmbeddedOptions) {
   const { logger, signal } = options;
   const requireFiles = async () => {
@@ -158,7 +157,7 @@ function exists(path: string): Promise<boolean> {
 
 async function makeDatabase(cluster: Cluster): Promise<void> {
   const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres') });
-  client.on('error', () => undefined); // fails the statement under way
+  client.on('error', () => undefined); // fails the running statement
   await client.connect();
   try {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [databaseName]);
@@ -169,7 +168,7 @@ async function makeDatabase(cluster: Cluster): Promise<void> {
 }
 
 async function close(home: string, leave: () => Promise<void>, logger: Logger): Promise<void> {
-  if (!(await exists(join(home, 'users')))) return; // somebody has deleted it all
+  if (!(await exists(join(home, 'users')))) return; // everything was deleted
   await withFileLock(join(home, 'lock'), lockWaitMs, async () => {
     await leave();
     if ((await livingUsers(home)) > 0) return;
@@ -177,7 +176,7 @@ async function close(home: string, leave: () => Promise<void>, logger: Logger): 
   });
 }
 
-/** For a process that ends without closing anything: tells a server that has no other users to end, without waiting for it. */
+/** For a process that ends without closing anything: signals a server without other users to end, without waiting for it. */
 export async function abandonEmbeddedPostgres(dataDir: string): Promise<void> {
   const home = join(resolve(dataDir), 'postgres');
   await withFileLock(join(home, 'lock'), abandonWaitMs, async () => {
@@ -196,7 +195,7 @@ async function stopCluster(home: string, logger: Logger): Promise<void> {
   logger.info('stopped PostgreSQL');
 }
 
-/** Each use has a file that names its process; a process that died does not count any more. */
+/** Each use has a file that names its process; a dead process does not count. */
 async function registerUser(home: string): Promise<() => Promise<void>> {
   const users = join(home, 'users');
   await mkdir(users, { recursive: true });
@@ -217,7 +216,7 @@ async function livingUsers(home: string, { besides }: { besides?: string } = {})
   return living;
 }
 
-/** Looks at intervals whether the server runs, and starts it where it does not; after a failure with growing patience. */
+/** Checks at intervals whether the server runs, and starts it if not; after a failure with growing patience. */
 function keepRunning(
   { isRunning, start }: { isRunning(): Promise<boolean>; start(signal: AbortSignal): Promise<void> },
   logger: Logger,
@@ -244,7 +243,7 @@ function keepRunning(
 
   const running = run();
   return {
-    /** Looks at no more; what is begun is finished. */
+    /** Stops checking; started work is finished. */
     async close() {
       stop.abort();
       await running;

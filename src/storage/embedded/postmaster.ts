@@ -11,13 +11,13 @@ import type { Binaries } from './binaries.ts';
 import { type Cluster, explainFailure, serverRole } from './cluster.ts';
 import { runAs, type ServerUser } from './server-user.ts';
 
-// The running server of a cluster: found, started, stopped. It runs detached, so that it outlives a killed process of ours.
+// The running server of a cluster: finds, starts and stops it. It runs detached, so that it outlives a killed process of ours.
 
 const pollMs = 25;
 const maxPollMs = 1_000;
-/** A server that stands still takes connections, and never answers. */
+/** A stopped server accepts connections, but never answers. */
 const knockMs = 5_000;
-/** Long: after a crash the server first replays its log. It is waited for as long as it lives. */
+/** Long: after a crash the server first replays its log. The wait ends if it dies. */
 const startTimeoutMs = 10 * 60_000;
 const sayEveryMs = 10_000;
 const stopTimeoutMs = 60_000;
@@ -31,11 +31,11 @@ export interface Postmaster {
   port: number;
 }
 
-/** The server that runs on this cluster, if one does. A `postmaster.pid` that names another process by now is removed, because PostgreSQL would refuse to start beside it. */
+/** The running server of this cluster, if there is one. A `postmaster.pid` that names another process by now is removed, because PostgreSQL would refuse to start with it. */
 export async function findPostmaster(cluster: Cluster, logger: Logger, signal?: AbortSignal) {
   const { dataDirectory } = cluster;
   const deadline = Date.now() + startTimeoutMs;
-  // One that lives and does not answer is asked less and less often.
+  // A live server that does not answer is asked less and less often.
   for (let pauseMs = pollMs; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.2, maxPollMs)) {
     const recorded = await readPidFile(dataDirectory);
     if (!recorded || identifyProcess(recorded.pid) === undefined) return undefined;
@@ -69,7 +69,7 @@ function isServerOf(dataDirectory: string, command: string): boolean {
   return command.includes('postgres') && command.includes(dataDirectory);
 }
 
-/** Whether the server of the cluster runs where it is expected, as far as that can be told without asking it. */
+/** Whether the server of the cluster runs at its expected place, as far as known without a connection. */
 export async function isRunningOn({ dataDirectory, port }: Cluster): Promise<boolean> {
   const recorded = await readPidFile(dataDirectory);
   return recorded !== undefined && recorded.port === port && identifyProcess(recorded.pid) !== undefined;
@@ -83,7 +83,7 @@ async function readPidFile(dataDirectory: string): Promise<(Postmaster & { ready
   return pid > 0 ? { pid, port, ready: lines[7] === 'ready' } : undefined;
 }
 
-/** Only the server of this cluster lets its password in. */
+/** Only the server of this cluster accepts its password. */
 async function knock(cluster: Cluster, port: number): Promise<'welcome' | 'refusal' | 'none'> {
   const client = new pg.Client({
     connectionString: urlOf({ ...cluster, port }, 'postgres'),
@@ -101,12 +101,12 @@ async function knock(cluster: Cluster, port: number): Promise<'welcome' | 'refus
   }
 }
 
-/** Starts the server, on the port it had before when that is free: processes that outlive a crash of it look for it there. */
+/** Starts the server, on its previous port if that is free: processes that outlive a crash of it look for it there. */
 export async function startPostmaster(options: {
   cluster: Cluster;
   binaries: Binaries;
   user: ServerUser | undefined;
-  /** Settings of PostgreSQL on top of ours. */
+  /** Additional settings of PostgreSQL. */
   settings: Record<string, string>;
   logFile: string;
   logger: Logger;
@@ -137,14 +137,14 @@ export async function startPostmaster(options: {
     try {
       if (await isReady(cluster, pid, () => fault !== undefined, logger, signal)) return { pid, port };
     } catch (error) {
-      // Nobody has used it yet; a process that waits for it starts it again.
+      // It has no users yet; a process that waits for it starts it again.
       if (signal?.aborted && pid > 0) await stopPostmaster({ pid, port }, logger);
       throw error;
     }
 
     output = `${await readFile(logFile, 'utf8')}\n${fault}`;
-    // Another program took the port just now, processes of a killed server are still ending, or a killed process of ours had
-    // started one that only now shows: again.
+    // Another program just took the port, processes of a killed server are still ending, or a killed process of ours had started one that only shows
+    // now: try again.
     if (!passingFaults.some((passing) => output.includes(passing))) break;
     await delay(attempt * pollMs);
     const other = await findPostmaster(cluster, logger, signal);
@@ -153,7 +153,7 @@ export async function startPostmaster(options: {
   throw new Error(explainFailure(what, output));
 }
 
-/** Waits until the server takes connections; false when it ended before. */
+/** Waits until the server accepts connections; false if it ended before. */
 async function isReady(
   cluster: Cluster,
   pid: number,
@@ -177,7 +177,7 @@ async function isReady(
   return false;
 }
 
-/** Ends the server: its clients are sent away, and everything is on disk. */
+/** Stops the server: disconnects its clients, and writes everything to disk. */
 export async function stopPostmaster({ pid }: Postmaster, logger: Logger): Promise<void> {
   const identity = identifyProcess(pid);
   const isRunning = () => identity !== undefined && identifyProcess(pid) === identity;
@@ -190,7 +190,7 @@ export async function stopPostmaster({ pid }: Postmaster, logger: Logger): Promi
   }
 }
 
-/** Durable, and modest: a small machine, and data that fits the page cache. */
+/** Durable and modest: a small machine, and data that fits into the page cache. */
 function defaultSettings(): Record<string, string> {
   const cacheMb = Math.max(256, Math.floor(totalmem() / megabyte / 2));
   return {
@@ -201,7 +201,7 @@ function defaultSettings(): Record<string, string> {
     effective_cache_size: `${cacheMb}MB`,
     work_mem: '16MB',
     maintenance_work_mem: '128MB',
-    // All of it may have to be replayed after a crash: two gigabytes took over a minute on two busy cores.
+    // After a crash, all of it may have to be replayed: two gigabytes took over a minute on two busy cores.
     max_wal_size: '256MB',
     random_page_cost: '1.1',
     fsync: 'on',
@@ -219,7 +219,7 @@ export async function isFree(port: number): Promise<boolean> {
   return port > 0 && (await listenOnce(port).catch(() => 0)) === port;
 }
 
-/** Port 0: any that is free. */
+/** Port 0: any free one. */
 function listenOnce(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

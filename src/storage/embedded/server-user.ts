@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 
-// PostgreSQL refuses to run as root, so that a root process runs it under another user that exists anyway.
+// PostgreSQL refuses to run as root, so a root process runs it as another existing user.
 
 export interface ServerUser {
   name: string;
@@ -9,10 +9,10 @@ export interface ServerUser {
   gid: number;
 }
 
-/** Best first; after them any other user will do. */
+/** Best first; after them any other user. */
 const preferredNames = ['signpost', 'postgres', '_postgres', 'nobody'];
 
-/** The user to run the server as: undefined means our own. An existing data directory decides by its owner. */
+/** The user to run the server as: undefined means our own. The owner of an existing data directory decides. */
 export async function findServerUser(dataDirectory: string | undefined): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const users = parsePasswd(await readFile('/etc/passwd', 'utf8').catch(() => ''));
@@ -30,13 +30,13 @@ export async function findServerUser(dataDirectory: string | undefined): Promise
   );
 }
 
-/** The options that make a child process run as that user, with nothing of our environment and from a place anyone may be in. */
+/** Options that run a child process as that user, without our environment and in a directory that anyone may enter. */
 export function runAs(user: ServerUser | undefined) {
   const env: Record<string, string> = { LC_ALL: 'C' };
   return { ...(user && { uid: user.uid, gid: user.gid }), cwd: '/', env };
 }
 
-/** Whether the user may enter a directory: asked of the system, which alone knows all of its rules. */
+/** Whether the user may enter a directory: only the system knows all of its rules. */
 export function canEnter(user: ServerUser | undefined, directory: string): boolean {
   if (user === undefined) return true;
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], runAs(user)).status === 0;

@@ -8,7 +8,7 @@ export interface IndexedCopy {
   key: number;
   id: string;
   owner: string;
-  /** Searches find it, unless it is not active. */
+  /** Searches find it, unless it is inactive. */
   isServed: boolean;
   isActive: boolean;
   isMaster: boolean;

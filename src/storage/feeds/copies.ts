@@ -1,8 +1,8 @@
 import type { Queryable, Transaction } from '../database.ts';
 import { raw, sql } from '../sql.ts';
 
-// The state of catalogs from catalog services that feeds need: when a push of each last came, and which feed
-// listed it. Whose copy counts is in precedence.ts.
+// The state that feeds need of catalogs from catalog services: the last push of each, and which feed listed it. precedence.ts decides whose copy
+// counts.
 
 /** Catalogs that one transaction locks: PostgreSQL has room for some thousand locks of all transactions (max_locks_per_transaction). More are changed in parts. */
 export const catalogsAtOnce = 200;
@@ -12,7 +12,7 @@ export function* inParts<T>(items: readonly T[]): Generator<readonly T[]> {
     yield items.slice(from, from + catalogsAtOnce);
 }
 
-/** Names a catalog: who brought it, who published it, and its id there. */
+/** Names a catalog: its source, its publisher, and its id there. */
 export interface CatalogRef {
   source: string;
   owner: string;
@@ -25,19 +25,19 @@ export interface HeldCopy extends CatalogRef {
   networks: string[] | null;
   /** context.timestamp of the last push that was applied. */
   pushed_at: Date | null;
-  /** When it came, by our clock. */
+  /** When it arrived, by our clock. */
   push_arrived_at: Date | null;
-  /** Whether it brought only what had changed. */
+  /** Whether it contained only changes. */
   push_merged: boolean;
 }
 
-/** The copies of one source under these ids. All of them, held or not, are locked until the end of the transaction, so that pushes and pulls of a catalog come one after the other. */
+/** The copies of one source with these ids. Locks all of them, stored or not, until the end of the transaction, so that pushes and pulls of a catalog do not overlap. */
 export async function lockCopies(tx: Transaction, source: string, ids: readonly string[]) {
   await lockIds(tx, source, ids);
   return findCopies(tx, source, ids);
 }
 
-/** In one order for everybody, and before any row: so that nobody waits in a circle. */
+/** Always in the same order, and before any row, to prevent deadlocks. */
 async function lockIds(tx: Transaction, source: string, ids: readonly string[]): Promise<void> {
   await tx.query(sql`select pg_advisory_xact_lock(hash)
     from (select distinct hashtextextended(${source} || ' ' || id, 0) as hash from unnest(${ids}::text[]) as id order by 1) as wanted`);
@@ -51,7 +51,7 @@ export async function findCopies(queryable: Queryable, source: string, ids: read
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** A push of these was applied just now: no pull that was sent before may change them, and none has missed them. */
+/** A push of these was just applied: no pull that was sent before may change them or count them as missing. */
 export async function notePushed(tx: Transaction, copies: readonly { key: number; merged: boolean }[]) {
   if (copies.length === 0) return;
   const keys = copies.map(({ key }) => key);
@@ -84,7 +84,7 @@ interface CompletedPull extends FeedOfNetwork {
   startedAt: Date;
 }
 
-/** How many complete pulls in a row a catalog must be missing from to count as gone. */
+/** After how many complete pulls without a catalog it counts as gone. */
 const pullsUntilGone = 2;
 
 export interface ExpectedCopy {
@@ -104,7 +104,7 @@ export function findExpected(
     order by key`);
 }
 
-/** Counts that a complete pull did not list these, unless a push came since it began. A catalog that is missing twice in a row leaves the network; those that are in none any more are returned. */
+/** Counts that a complete pull did not list these, unless a push came since it began. After two in a row a catalog leaves the network; returns those that are in none any more. */
 export async function countMissing(tx: Transaction, pull: CompletedPull, copies: readonly ExpectedCopy[]) {
   const keys = await lockKeys(tx, pull, copies);
   const rows = await tx.rows<{ key: number; pulls: number }>(sql`
@@ -118,7 +118,7 @@ export async function countMissing(tx: Transaction, pull: CompletedPull, copies:
   return leaveNetwork(tx, pull, missing);
 }
 
-/** These leave the network of a feed that is not subscribed to any more; returns those that are in none any more. */
+/** These leave the network of a feed that is no longer subscribed; returns those that are in no network any more. */
 export async function abandonListing(tx: Transaction, feed: FeedOfNetwork, copies: readonly ExpectedCopy[]) {
   return leaveNetwork(tx, feed, await lockKeys(tx, feed, copies));
 }
@@ -141,7 +141,7 @@ async function leaveNetwork(tx: Transaction, { feedId, networkId }: FeedOfNetwor
   return rows.filter(({ gone }) => gone).map(({ source, owner, id }) => ({ source, owner, id }));
 }
 
-/** Forgets catalogs of which nothing is left, but for the keys of MASTER catalogs that crawled catalogs extend. */
+/** Deletes catalogs of which nothing is left, except the keys of MASTER catalogs that crawled catalogs extend. */
 export async function dropCatalogs(tx: Transaction, refs: readonly CatalogRef[]): Promise<void> {
   await tx.query(sql`with dropped as (
       delete from discovery.catalog where (source, owner, id) in (
@@ -157,7 +157,7 @@ export async function dropCatalogs(tx: Transaction, refs: readonly CatalogRef[])
 
 type ItemKind = 'resource' | 'offer';
 
-/** Begins to note which resources and offers a catalog has that comes in parts. */
+/** Starts a new list of the resources and offers of a catalog that comes in parts. */
 export async function forgetItems(tx: Transaction, feedId: number): Promise<void> {
   await tx.query(sql`delete from discovery.pulled_item where feed_id = ${feedId}`);
 }
@@ -167,7 +167,7 @@ export async function noteItems(tx: Transaction, feedId: number, kind: ItemKind,
     insert into discovery.pulled_item (feed_id, kind, id) select ${feedId}, ${kind}, unnest(${ids}::text[]) on conflict do nothing`);
 }
 
-/** Some of the resources or offers of a catalog that are not among the noted ones. */
+/** Some of the catalog's resources or offers that are not on the list. */
 export function findUnnoted(
   tx: Transaction,
   feedId: number,

@@ -3,8 +3,8 @@ import type { Queryable, Transaction } from '../database.ts';
 import { newRow, sql } from '../sql.ts';
 import { type Claim, LeaseLost } from '../work/due-work.ts';
 
-// Feeds: the subscriptions that the discovery service keeps at catalog services, one per service and network, and how far the pull of each
-// has come. A feed is a row of due work.
+// Feeds: the subscriptions of the discovery service at catalog services, one per service and network, and the progress of each pull. A feed is a row
+// of due work.
 
 export const feedTable = 'discovery.feed';
 
@@ -13,7 +13,7 @@ export interface ConfiguredFeed {
   /** '' for every network. */
   networkId: string;
   schemaTypes: readonly string[];
-  /** Identity of the service, where the operator names it. */
+  /** Identity of the service, if the operator names it. */
   service?: string;
   position: number;
 }
@@ -39,7 +39,7 @@ export interface Feed {
   out_of_step_since: Date | null;
 }
 
-/** Makes the feeds those of the settings, all due and to be checked: new ones are made, changed ones subscribe again, and those that are not named any more are cancelled. */
+/** Replaces the feeds by those of the settings, all due and to be checked: new ones are created, changed ones subscribe again, and those no longer named are cancelled. */
 export async function configureFeeds(tx: Transaction, feeds: readonly ConfiguredFeed[]): Promise<void> {
   await tx.query('lock table discovery.feed in share row exclusive mode');
   await tx.query('update discovery.feed set configured = false, due_at = least(due_at, now())');
@@ -71,7 +71,7 @@ export function listFeeds(queryable: Queryable) {
     from discovery.feed where configured order by position, id`);
 }
 
-/** How the feeds of the settings do. */
+/** The state of the feeds in the settings. */
 export function listFeedStates(queryable: Queryable) {
   return queryable.rows<FeedState>(sql`
     select catalog_url as "catalogUrl", network_id as "networkId", service, subscription_id as "subscriptionId", failures, last_error as "lastError",
@@ -79,28 +79,28 @@ export function listFeedStates(queryable: Queryable) {
     from discovery.feed where configured order by position, id`);
 }
 
-/** The service of these feeds has shown who it is. */
+/** The service of these feeds has shown its identity. */
 export async function learnService(tx: Transaction, feedIds: readonly number[], service: string) {
   await tx.query(sql`update discovery.feed set service = ${service}
     where id = any (${feedIds}) and service is null`);
   tx.hint(feedTable);
 }
 
-/** Writes the state of a claimed feed and keeps it; throws LeaseLost when somebody else has it. */
+/** Writes the state of a claimed feed and keeps the claim; throws LeaseLost if another process has it. */
 export async function updateFeed(tx: Transaction, claim: Claim<Feed>, messageId: string): Promise<void> {
   const updated = await tx.count(sql`update discovery.feed
     set message_id = ${messageId}, sent_at = now() where id = ${claim.id} and lease_token = ${claim.token}`);
   if (updated === 0) throw new LeaseLost(feedTable, claim.id);
 }
 
-/** When the next pull is due, as of now: others may have asked for one since the feed was claimed. */
+/** The current due time of the next pull: others may have requested one since the feed was claimed. */
 export function readPullAt(tx: Transaction, feedId: number) {
   return tx.value<Date | null>(sql`select pull_at from discovery.feed where id = ${feedId} for update`);
 }
 
 /**
- * Asks for a pull of everything from a service (or, without one, from all), now, but not sooner after the last one was begun than the
- * spacing. A clock that was set back must not make that longer. Whatever the reason is, the subscription is looked at first. A pull that is under way does not count: what it has read already may be older than the reason.
+ * Requests a full pull from a service (or, without one, from all), now, but not earlier after the start of the last one than the spacing. A clock that was set back must not extend that. Whatever the reason, the
+ * subscription is checked first. A running pull does not count: it may have read before the reason occurred.
  */
 export async function requestPull(
   tx: Transaction,
@@ -123,7 +123,7 @@ export function listAwaitedServices(queryable: Queryable) {
     select distinct catalog_url, service from discovery.feed where message_id is not null and configured`);
 }
 
-/** Something lets the service's subscriptions be doubted: they are looked at now, but not sooner after the last look than the spacing. */
+/** The service's subscriptions are doubtful: they are checked now, but not earlier after the last check than the spacing. */
 export async function doubtSubscriptions(
   tx: Transaction,
   service: string,
@@ -140,7 +140,7 @@ export function findWaitingFeed(queryable: Queryable, messageId: string) {
     select id, catalog_url, service from discovery.feed where message_id = ${messageId} and configured`);
 }
 
-/** Keeps an answer for the feed that waits for it, and wakes the feed. The first answer to a request stays. */
+/** Stores an answer for the feed that waits for it, and wakes the feed. The first answer to a request stays. */
 export async function keepAnswer(
   tx: Transaction,
   feedId: number,
@@ -167,7 +167,7 @@ export async function dropFeed(tx: Transaction, feedId: number): Promise<void> {
   await tx.query(sql`delete from discovery.feed where id = ${feedId}`);
 }
 
-/** Notes that the service is up; returns for how many milliseconds nobody had noted that, or undefined when nobody ever had. */
+/** Records that the service is up; returns the milliseconds since the last record, or undefined if there was none. */
 export async function notePresence(tx: Transaction): Promise<number | undefined> {
   const ms = await tx.value<number | undefined>(sql`select (extract(epoch
     from now() - seen_at) * 1000)::float8 as ms from discovery.presence for update`);
@@ -176,7 +176,7 @@ export async function notePresence(tx: Transaction): Promise<number | undefined>
   return ms && Math.max(0, ms);
 }
 
-/** All that catalog services have is pulled, and every subscription looked at, as soon as a discovery service runs; returns how many feeds there are. */
+/** All content of catalog services is pulled, and every subscription checked, as soon as a discovery service runs; returns how many feeds there are. */
 export async function pullEverything(queryable: Queryable): Promise<number> {
   await queryable.query('delete from discovery.pull_answer');
   await queryable.query('delete from discovery.pulled_item');

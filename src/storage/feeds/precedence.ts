@@ -2,14 +2,14 @@ import type { Transaction } from '../database.ts';
 import { type Sql, sql } from '../sql.ts';
 import { type CatalogRef, catalogsAtOnce } from './copies.ts';
 
-// Which copy of a catalog counts, when catalog services and its own node have brought several.
+// Which copy of a catalog counts, if catalog services and its own node have brought several.
 
 type Ref = Pick<CatalogRef, 'owner' | 'id'>;
 
 /**
- * Settles whose copies of these catalogs are served. While a signed entry of its owner is known, of which something was applied or which is
- * retired, its state alone counts. Otherwise, between catalog services, that of the one that is configured first. Call it after one of them
- * came, went, or changed its state. Of more than a transaction can lock, that is noted, and done within seconds (`settleNoted`).
+ * Decides whose copies of these catalogs are served. If there is a signed entry of the owner that is retired or of which something was applied, only
+ * its state counts. Otherwise, the catalog service that is configured first wins. Call it after a copy came, went, or changed its state. If there are
+ * more than a transaction can lock, they are noted and processed within seconds (`settleNoted`).
  */
 export async function settlePrecedence(tx: Transaction, refs: readonly Ref[]): Promise<void> {
   if (refs.length === 0) return;
@@ -31,7 +31,7 @@ export async function settlePrecedence(tx: Transaction, refs: readonly Ref[]): P
     from counting where catalog.key = counting.key and served <> counts`);
 }
 
-/** Who changes copies of a catalog settles which one counts before others do; best taken before any row is locked. */
+/** A writer of copies of a catalog decides which one counts before others do; best locked before any row. */
 export async function lockPrecedence(tx: Transaction, refs: readonly Ref[]): Promise<void> {
   await tx.query(sql`select pg_advisory_xact_lock(hash) from (
       select distinct hashtextextended('precedence ' || owner || ' ' || id, 0) as hash
@@ -39,7 +39,7 @@ export async function lockPrecedence(tx: Transaction, refs: readonly Ref[]): Pro
     ) as wanted`);
 }
 
-/** The same for all of which there is more than one copy, when the order of the services may have changed. */
+/** The same for all catalogs with more than one copy, if the order of the services may have changed. */
 export async function settleAllPrecedence(tx: Transaction): Promise<void> {
   const repeated = await tx.rows<Ref>(sql`select owner, id from discovery.catalog
     where source like 'service:%' and provider_id <> '' group by owner, id having count(*) > 1`);
@@ -55,7 +55,7 @@ function rowsOf(refs: readonly Ref[]): Sql {
   return sql`unnest(${refs.map(({ owner }) => owner)}::text[], ${ids}::text[]) as ref (owner, id)`;
 }
 
-/** Settles some of those that were noted; returns whether there may be more. */
+/** Settles some of the noted ones; returns whether there may be more. */
 export async function settleNoted(tx: Transaction): Promise<boolean> {
   const noted = await tx.rows<Ref>(sql`delete from discovery.unsettled where number = any (
       array(select number from discovery.unsettled order by number limit ${catalogsAtOnce} for update skip locked)

@@ -1,7 +1,7 @@
 /**
  * The registry role's participants: their keys, networks and catalog index addresses.
  *
- * Writing is for the operator (command line) and for `signpost up`; over HTTP the registry is only read.
+ * Operators (command line) and `signpost up` write them; over HTTP the registry is read-only.
  */
 import type { RecordState } from '../../protocol/registry-record.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
@@ -22,7 +22,7 @@ export interface Registration extends Subscriber {
   countries?: readonly string[];
   networkIds?: readonly string[];
   key: KeyRegistration;
-  /** Puts another public key in the place of the one that has this recordId, also of a revoked one. */
+  /** Replaces the public key that has this recordId, even a revoked one. */
   replaceKey?: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface KeyRegistration {
   state?: RecordState;
   validFrom?: Date;
   validUntil?: Date;
-  /** How long readers may keep the record, and so how long a revocation may take to reach them. */
+  /** How long readers may cache the record, and so how long a revocation may take to reach them. */
   ttlSeconds?: number;
 }
 
-/** Registers a participant with one key, or brings what is registered up to date; members not given stay as they are. */
+/** Registers a participant with one key, or updates its registration; omitted members stay unchanged. */
 export async function registerParticipant(database: Database, registration: Registration): Promise<void> {
   await database.transaction(async (tx) => {
     const { namespace, registryName, subscriberId, url, type, domain, countries } = registration;
@@ -57,7 +57,7 @@ export function addKey(database: Database, subscriber: Subscriber, key: KeyRegis
   return changeParticipant(database, subscriber, (tx) => putKey(tx, subscriber, key, false));
 }
 
-/** Sets the state of one key, or of all keys of the participant; returns the recordIds that changed. Revoked is for ever, so that no slip of the operator brings a stolen key back. */
+/** Sets the state of one key, or of all keys of the participant; returns the changed recordIds. Revocation is permanent: no slip of the operator brings a stolen key back. */
 export async function setKeyState(
   database: Database,
   subscriber: Subscriber,
@@ -65,7 +65,7 @@ export async function setKeyState(
   recordId?: string,
 ): Promise<string[]> {
   return database.transaction(async (tx) => {
-    // Every writer takes the participant first: at commit its versions are written under the same lock.
+    // Every writer locks the participant first: at commit its versions are written under the same lock.
     await tx.query(sql`select from registry.participant where ${isOf(subscriber)} for no key update`);
     const keys = await tx.rows<{
       record_id: string;
@@ -129,7 +129,7 @@ async function putKey(tx: Queryable, subscriber: Subscriber, key: KeyRegistratio
   if (other && !replace) {
     throw new RegistrationRefused('key-taken', `Key ${key.recordId} is registered with another public key.`);
   }
-  // Replacing is for another key: the same one, revoked, stays revoked.
+  // Replacing is for another key: the same key, revoked, stays revoked.
   if (known?.state === 'revoked' && !other) return;
   if (other) {
     await tx.query(
@@ -151,7 +151,7 @@ async function insertMembership(tx: Queryable, subscriber: Subscriber, networkId
   await tx.query(sql`insert into registry.membership ${row} on conflict do nothing`);
 }
 
-/** Refuses a participant that is not there. At commit, its versions are written under the same lock. */
+/** Refuses an unknown participant. At commit, its versions are written under the same lock. */
 function changeParticipant<T>(
   database: Database,
   subscriber: Subscriber,

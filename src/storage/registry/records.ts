@@ -5,9 +5,9 @@ import { type Sql, sql } from '../sql.ts';
 import { isOf, type Subscriber } from './participants.ts';
 
 /**
- * Reading the registry: one record is one key, together with what is known of its participant.
+ * Reads the registry: one record is one key, together with the facts about its participant.
  *
- * The present is read from the tables themselves, the past from the versions that their triggers keep (migrations/0002-registry.sql).
+ * The present is read from the tables themselves, the past from the versions that their triggers store (migrations/0002-registry.sql).
  */
 export interface KeyRecord extends Subscriber {
   recordId: string;
@@ -24,13 +24,13 @@ export interface KeyRecord extends Subscriber {
   catalogIndexUrls: string[];
   networkMemberships: string[];
   createdAt: Date;
-  /** Counts from 1. */
+  /** Starts at 1. */
   version: number;
-  /** Since when the record reads like this. */
+  /** When the record got this content. */
   updatedAt: Date;
 }
 
-/** Which version of a record: the present one where neither is given. */
+/** Which version of a record: the present one by default. */
 export interface AtVersion {
   version?: number;
   asOn?: Date;
@@ -72,7 +72,7 @@ export async function listKeyRecords(
   { asOn, now, filter: { state, name, from, to, order } }: { asOn?: Date; now: Date; filter: ListFilter },
 ): Promise<{ records: KeyRecord[]; total: number }> {
   const listed = asOn === undefined ? listedNow(subscriber) : listedAsOn(subscriber, asOn);
-  // As it is shown: a live key whose time is over reads as expired.
+  // As shown: a live key past its validity is expired.
   const shown = sql`case when state = 'live' and valid_until < ${asOn ?? now}::timestamptz then 'expired' else state end`;
   const matching = sql`(select * from ${listed}) listed
     where (${state}::text is null or ${shown} = ${state}) and (${name}::text is null or strpos(lower(record_id), lower(${name})) > 0)
@@ -112,7 +112,7 @@ export interface NamedRegistry {
   updatedAt: Date;
 }
 
-/** The registries of a namespace, or one of them, by name. They exist because records are in them. */
+/** The registries of a namespace, or one of them, by name. They exist because they contain records. */
 export function listRegistries(
   database: Queryable,
   namespace: string,
@@ -147,7 +147,7 @@ const present = sql`registry.current_record r cross join lateral (
    where v.namespace = r.namespace and v.registry_name = r.registry_name and v.record_id = r.record_id
    order by v.version desc limit 1) last`;
 
-/** One set, and not a condition with `or`, for which all keys would be read. */
+/** One set instead of a condition with `or`, which would read all keys. */
 function listedNow({ namespace, registryName }: Subscriber): Sql {
   return sql`${present} where (namespace, registry_name) in (
     select ${namespace}, ${registryName}
@@ -155,7 +155,7 @@ function listedNow({ namespace, registryName }: Subscriber): Sql {
   )`;
 }
 
-/** Participants that were ever members are found by an index; then the version of that moment decides. */
+/** An index finds participants that were ever members; then the version of that moment decides. */
 function listedAsOn(subscriber: Subscriber, asOn: Date): Sql {
   const isMember = sql`network_memberships @> ${[`${subscriber.namespace}/${subscriber.registryName}`]}`;
   return sql`(
@@ -167,8 +167,8 @@ function listedAsOn(subscriber: Subscriber, asOn: Date): Sql {
 }
 
 /**
- * Forgets versions of records that were followed by another one before a time, and returns how many. The oldest go first: without the one after it, a version
- * would never be found again.
+ * Deletes versions of records that were superseded before a time, and returns how many. The oldest go first: without its successor, a version would
+ * never be found again.
  */
 export function purgeVersions(queryable: Queryable, before: Date): Promise<number> {
   return deleteInBatches(

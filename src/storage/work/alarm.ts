@@ -1,4 +1,4 @@
-/** A sleep that a ring ends; a ring while nobody sleeps ends the next sleep at once. */
+/** A sleep that a ring ends; without a sleeper, a ring ends the next sleep at once. */
 export function createAlarm() {
   let rung = false;
   let wake: (() => void) | undefined;

@@ -7,7 +7,7 @@ import { dueIn } from './leases.ts';
 import { isParked } from './parked.ts';
 import { closeRequest } from './request-memory.ts';
 
-// Callbacks as an operator sees them.
+// Callbacks for operators.
 
 type CallbackState = 'open' | 'delivered' | 'refused' | 'parked' | 'skipped';
 
@@ -33,16 +33,16 @@ export interface CallbackSummary {
   lastError: string | null;
   form: BodyForm | null;
   createdAt: Date;
-  /** The next attempt, or, while one is under way, the end of its lease. */
+  /** The next attempt, or, during an attempt, the end of its lease. */
   dueAt: Date | null;
   giveUpAt: Date;
   settledAt: Date | null;
   bodyBytes: number;
-  /** Only where one callback was asked for. */
+  /** Only if one callback was requested. */
   history?: PastExchange[] | null;
 }
 
-/** As partial indexes have them. */
+/** The same conditions as in partial indexes. */
 const states = {
   open: sql`state = 'open' and due_at is not null`,
   parked: isParked.callback,
@@ -64,11 +64,11 @@ export function listCallbacks(queryable: Queryable, { id, state, limit, before }
 
 interface ReceiverFilter extends Pick<CallbackFilter, 'state' | 'limit' | 'before'> {
   receiver: string;
-  /** Indexes find waiting and parked callbacks of a receiver. Delivered ones have no index, which every callback would have to pay for: this many callbacks are searched. */
+  /** Indexes find waiting and parked callbacks of a receiver. Delivered ones have no index, because every callback would pay for it: this many callbacks are searched. */
   lookAt: number;
 }
 
-/** The latest first; and the id that the next look begins below, where there may be more. */
+/** The latest first; and the id where the next page starts, if there may be more. */
 export async function listCallbacksTo(
   queryable: Queryable,
   { receiver, state, limit, before, lookAt }: ReceiverFilter,
@@ -103,7 +103,7 @@ export async function replayCallbacks(
   });
 }
 
-/** Gives up a callback that waits or is parked, for good; false when there is none under this id, or when it is being sent. */
+/** Gives up a waiting or parked callback permanently; false if there is none with this id, or if it is being sent. */
 export async function skipCallback(database: Database, id: number): Promise<boolean> {
   return database.transaction(async (tx) => {
     const skipped = await tx.first<{ request_id: number | null }>(sql`update work.callback
@@ -129,7 +129,7 @@ export interface CallbackReceiver {
 export interface ReceiverPage {
   limit: number;
   after?: string;
-  /** Only those that have some waiting, or parked. */
+  /** Only those with waiting, or parked, callbacks. */
   state?: 'open' | 'parked';
   /** Waiting and parked ones are counted up to this number, for each receiver. */
   counted: number;

@@ -9,8 +9,8 @@ import { dueIn, markSettled } from './leases.ts';
 import { isParked } from './parked.ts';
 import { closeRequest } from './request-memory.ts';
 
-// Callbacks on their way: the bytes as they were promised, sent until the receiver has them, refuses them, or it
-// has taken too long. Where a receiver wants them in strict form, that is made of these bytes each time. A callback that is settled, whichever way, closes the request that it answers.
+// Undelivered callbacks: the promised bytes, sent until the receiver has them, refuses them, or the time is over. If a receiver wants strict form, it
+// is made from these bytes each time. A settled callback, whatever its result, closes its request.
 
 export const callbackTable = 'work.callback';
 
@@ -23,12 +23,12 @@ export interface NewCallback {
   recipient: string;
   destination: string;
   body: Buffer;
-  /** The signature of the request that it answers, verbatim. */
+  /** The signature of the answered request, verbatim. */
   requestSignature: string;
   requestId?: number;
   giveUpAfterMs: number;
   traceparent?: string | null;
-  /** Resources in an answer that was cut, and whose body cannot say so. */
+  /** Resources in a truncated answer whose body cannot say so. */
   truncated?: number;
 }
 
@@ -47,13 +47,13 @@ export interface DueCallback {
   last_status: number | null;
   last_error: string | null;
   form: BodyForm | null;
-  /** How far its parts have come, where its receiver accepts it in parts only. */
+  /** The progress of its parts, if its receiver accepts it only in parts. */
   parts: Parts | null;
   traceparent: string | null;
   truncated: number | null;
 }
 
-/** Queues a callback, due at once, in the transaction that makes its promise true; returns its id. */
+/** Queues a callback, due at once, in the transaction of its promise; returns its id. */
 export function queueCallback(tx: Transaction, { giveUpAfterMs, ...callback }: NewCallback) {
   const now = sql`now()`;
   const times = { createdAt: now, giveUpAt: dueIn(giveUpAfterMs), dueAt: now };
@@ -77,7 +77,7 @@ export interface Delivered {
   history?: string;
 }
 
-/** Marks callbacks as delivered and drops their bytes, by one statement, because nearly all end so. Returns for each whether its lease was still held: otherwise nothing is written. By arrays, whose length PostgreSQL knows: of JSON it expects a hundred rows, and a plan for these, made while there are few callbacks, would go on to read all of them. */
+/** Marks callbacks as delivered and drops their bytes, by one statement, because nearly all end so. Returns for each whether its lease was still held: otherwise nothing is written. By arrays, whose length PostgreSQL knows: for JSON it expects a hundred rows, and a plan made for these while there are few callbacks would later read all of them. */
 export async function recordDelivered(queryable: Queryable, delivered: readonly Delivered[]) {
   const ids = await queryable.column<number>(
     sql`with settled as (
@@ -109,7 +109,7 @@ export async function recordDelivered(queryable: Queryable, delivered: readonly 
   });
 }
 
-/** Gives a callback up until an operator replays it. Refused: the receiver would refuse the same bytes again. Parked: its time is over. */
+/** Gives up a callback until an operator replays it. Refused: the receiver would refuse the same bytes again. Parked: its time is over. */
 export async function recordGivenUp(
   tx: Transaction,
   claim: Claim<DueCallback>,
@@ -144,7 +144,7 @@ interface FailedSend {
   history?: string;
 }
 
-/** Limits for the callbacks of one party: rows, and bytes of their bodies together. */
+/** Limits for the callbacks of one party: rows, and total bytes of their bodies. */
 export interface CallbackShare {
   rows: number;
   bytes: number;
@@ -161,7 +161,7 @@ export function listCallersOwedMore(
     group by identity having count(*) > ${most} or sum(octet_length(owed.body)) > ${bytes}`);
 }
 
-/** Removes, of each receiver, the oldest of its refused and parked callbacks that are beyond the share. Returns how many those were. */
+/** Removes the oldest refused and parked callbacks of each receiver beyond the share. Returns how many. */
 export function purgeUndelivered(queryable: Queryable, { rows, bytes }: CallbackShare) {
   return queryable.count(sql`delete from work.callback where id in (
       select id from (
@@ -172,7 +172,7 @@ export function purgeUndelivered(queryable: Queryable, { rows, bytes }: Callback
     )`);
 }
 
-/** Removes callbacks that were settled before a time; returns how many. It looks at the oldest rows alone, so that no index on `settled_at` is needed, which every callback would have to pay for. */
+/** Removes callbacks that were settled before a time; returns how many. It reads only the oldest rows, so it needs no index on `settled_at`, which every callback would have to maintain. */
 export async function purgeCallbacks(
   database: Database,
   states: readonly ('delivered' | 'skipped' | 'refused' | 'parked')[],

@@ -4,7 +4,7 @@ import { raw, type Sql, sql } from '../sql.ts';
 import { waitForLock } from '../wait-for-lock.ts';
 import { type Claim, dueIn, leaseMs, matching, tableName } from './leases.ts';
 
-// Claims of due rows (see leases.ts), also with a limit on how many rows of one group may be in work at a time.
+// Claims of due rows (see leases.ts), optionally with a limit on concurrent rows of one group.
 
 export interface ClaimOptions {
   limit: number;
@@ -12,9 +12,9 @@ export interface ClaimOptions {
   where?: Record<string, unknown>;
   /** The columns of `row`; all when omitted. */
   columns?: readonly string[];
-  /** At most `limit` rows with the same value of `column` (not null) in work at a time, over all processes. Wants indexes on (`where`, `column`, due_at) and on leased_until. */
+  /** At most `limit` rows with the same value of `column` (not null) in progress, over all processes. Requires indexes on (`where`, `column`, due_at) and on leased_until. */
   perGroup?: { column: string; limit: number };
-  /** Tokens of leases that are still held, but do not count for their groups any more. */
+  /** Tokens of leases that are still held, but no longer count for their groups. */
   leavers?: readonly string[];
   /** Only these groups, or all others. */
   groups?: GroupChoice;
@@ -22,7 +22,7 @@ export interface ClaimOptions {
 
 export type GroupChoice = { only: readonly string[] } | { except: readonly string[] };
 
-/** Takes due rows, the longest due first, so that nobody else gets them until their leases end. `left`: rows may be due that were not taken, because there were more than asked for, or their groups had no slot. */
+/** Claims due rows, the longest due first; nobody else gets them until their leases end. `left`: there may be more due rows, because they exceed the limit, or their groups had no slot. */
 export async function takeDue<Row extends object>(database: Database, table: string, options: ClaimOptions) {
   const { perGroup, limit } = options;
   if (perGroup === undefined) {
@@ -42,16 +42,16 @@ async function claimWithSlots<Row extends object>(
   due: number,
 ): Promise<Claim<Row>[]> {
   const { limit } = options;
-  // Two claims at the same moment would both find a free slot in a group.
+  // Two simultaneous claims would both find a free slot in a group.
   await waitForLock(tx, `claim ${table}`);
   const claims = await claim<Row>(tx, table, options, longestDueWithSlot);
   if (claims.length === limit || due < limit * rowsSeenPerSlot) return claims;
-  // Busy groups fill all that was looked at: look behind them.
+  // Busy groups fill everything read so far: read further.
   const further = { ...options, limit: limit - claims.length };
   return [...claims, ...(await claim<Row>(tx, table, further, longestDueOfEachGroup))];
 }
 
-/** How many due rows are looked at to fill one slot, before all groups are visited. */
+/** How many due rows are read to fill one slot, before all groups are visited. */
 const rowsSeenPerSlot = 8;
 
 async function claim<Row extends object>(
@@ -95,7 +95,7 @@ function longestDueWithSlot(name: Sql, options: ClaimOptions): Sql {
           ) and ${isDue} for update skip locked`;
 }
 
-/** Walks from group to group by the index, however many rows of each are waiting. */
+/** Walks from group to group through the index, however many rows of each are waiting. */
 function longestDueOfEachGroup(name: Sql, options: ClaimOptions): Sql {
   const { limit, perGroup, group } = grouped(options);
   const match = matchingGroups(options);
@@ -146,7 +146,7 @@ function columnList(columns: readonly string[] | undefined): Sql {
   return raw(columns?.map((column) => `work.${pg.escapeIdentifier(column)}`).join(', ') ?? 'work.*');
 }
 
-/** The lease stands beside the row under names that no column has. */
+/** The row also has the lease, under names that no column has. */
 function toClaim<Row>({
   'work id': id,
   'work token': token,

@@ -56,7 +56,7 @@ describe('the loop', () => {
     expect(begun).toBe(5);
   });
 
-  /** Returns when the loop has looked for work and found none. */
+  /** Returns after the loop has looked for work and found none. */
   async function workAndLook(options: { pollMs: number }): Promise<void> {
     const { counted, statements } = counting(jobs.database);
     jobs.work({ ...options, database: counted, handle: (claim) => jobs.finish(claim, 'done') });
@@ -224,7 +224,7 @@ describe('a process killed with kill -9', () => {
       const [line] = await once(child.stdout, 'data');
       expect(String(line)).toContain('working');
       child.kill('SIGKILL');
-      // It is not a later look that finds them.
+      // No later poll finds them.
       const pollMs = 2 * patienceMs;
       jobs.work({ handle: (claim) => jobs.finish(claim, `attempt ${claim.attempts}`), pollMs });
       await until(async () => (await jobs.all())[0]?.result === 'attempt 2');

@@ -22,10 +22,10 @@ import { createWorkSlots } from './slots.ts';
 export { LeaseLost } from './lease-lost.ts';
 export { type Claim, type Lease, type Settlement, settle } from './leases.ts';
 
-// The loop that processes a table of due work (see leases.ts). It wakes on a hint, when the next row becomes due, when a slot is freed
-// while rows wait, and on a slow poll, because hints may get lost. A row whose work begins in the process that stores it is handed over:
-// stored with its lease, it needs no hint, poll or claim. Unsettled work is never lost: the row is due again after a pause, or when its
-// lease ends. Longer than our other files: everything in it shares the state of one loop.
+// The loop that processes a table of due work (see leases.ts). It wakes on a hint, when the next row becomes due, when a slot is freed while rows
+// wait, and on a slow poll, because hints may get lost. A row can be handed over to the process that stores it: stored with its lease, it needs no
+// hint, poll or claim. Unsettled work is never lost: the row is due again after a pause, or when its lease ends. Longer than our other files:
+// everything in it shares the state of one loop.
 
 const defaultPollMs = 5_000;
 const renewalsPerLease = 4;
@@ -48,14 +48,14 @@ export interface WorkLoopOptions<Row extends object>
   /** Additional rows whose handlers only wait. */
   aside?: number;
   groups?: () => GroupChoice;
-  /** Does the work of a row and settles it. The signal aborts when the lease is lost or the process ends. After an error, the row is due again after a pause. */
+  /** Does the work of a row and settles it. The signal aborts if the lease is lost or the process ends. After an error, the row is due again after a pause. */
   handle(claim: Claim<Row>, signal: AbortSignal, slot: Slot): Promise<void>;
   logger: Logger;
-  /** The longest wait for the next attempt. A row that is due later than that is due at once. */
+  /** The longest wait for the next attempt. A row that is due later is made due at once. */
   longestWaitMs?: number;
   leaseMs?: number;
   pollMs?: number;
-  /** How long handlers may finish when the loop is closed, and how long after their signal was aborted. */
+  /** How long handlers may finish after the loop is closed, and after their signal was aborted. */
   finishMs?: number;
   abortMs?: number;
 }
@@ -73,9 +73,9 @@ export interface WorkLoop {
 }
 
 export interface StartedLoop<Row> extends WorkLoop {
-  /** Stores a row and works on it at once. If there is a slot, `store` gets a lease, and returns the claim if it stored the row with it. Otherwise it stores the row as due and sends a hint. */
+  /** Stores a row and processes it at once. If there is a slot, `store` gets a lease, and returns the claim if it stored the row with it. Otherwise it stores the row as due, with a hint. */
   handOver(group: string, store: Store<Row>): Promise<void>;
-  /** Due work of this loop may have changed outside of the table. */
+  /** Due work of this loop may have changed outside the table. */
   wake(): void;
 }
 
@@ -140,7 +140,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
         await pullForward(database, table, where, { longestWaitMs, longestLeaseMs });
         pullForwardAt = askedAt + pullForwardEveryMs;
       }
-      // This comes first, so that a row that becomes due in between is claimed. It is skipped while all slots get filled.
+      // First, so that a row that becomes due in between is claimed. Skipped while all slots get filled.
       const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
       // Rows handed over meanwhile may take the same slots: a few too many are better than none during a poll.
       const limit = countFreeSlots();
@@ -202,7 +202,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     held.set(token, { claim, abort, work, leasedUntil: leasedAt + leaseMs });
   }
 
-  /** A slot was freed: does a row need it, or will one? */
+  /** A slot was freed: does a row need it, now or soon? */
   function refill(ended?: Claim<Row>): void {
     freed = true;
     if (!left && (ended === undefined || isSettledForGood(ended))) return;

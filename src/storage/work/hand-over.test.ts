@@ -22,7 +22,7 @@ describe('a row that is handed over', () => {
     const { counted, statements } = counting(jobs.database);
     const slots = { concurrency: 40, perGroup: { column: 'receiver', limit: 40 } };
     const loop = jobs.work({ ...never, ...slots, database: counted, handle: jobs.finishForGood });
-    // The statements of a look: rows due too far ahead, when the next is due, and how many there are.
+    // The statements of a look: rows due too far ahead, the time of the next due row, and the number of rows.
     const look = 3;
     await until(() => statements.length === look);
     for (let count = 0; count < 20; count++) await handOver(loop, 'r');
@@ -116,7 +116,7 @@ describe('a row that is handed over', () => {
     await handOver(loop, 'r', () => closed.push(loop.close()));
     await Promise.all(closed);
     expect(await handOver(loop, 'r')).toBe(false);
-    // A look that was under way when the loop closed may have found the first one.
+    // A look in progress when the loop closed may have found the first one.
     const open = (await jobs.all()).filter(({ result }) => result !== 'done');
     const claims = await claimDue(jobs.database, jobTable, { limit: 9 });
     expect(claims.map(({ attempts }) => attempts)).toEqual(open.map(() => 1));
@@ -143,7 +143,7 @@ describe('a slot that gets free', () => {
   });
 });
 
-/** Stores a job of the receiver; true when it was stored with a lease, and so is worked on at once. */
+/** Stores a job of the receiver; true if it was stored with a lease, and so is processed at once. */
 async function handOver(loop: StartedLoop<Job>, receiver: string, stored = () => {}): Promise<boolean> {
   let isLeased = false;
   await loop.handOver(receiver, async (lease) => {

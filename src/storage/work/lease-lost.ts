@@ -1,6 +1,6 @@
-// By itself: commands that read files as the crawler does load this, and no database.
+// In a separate file: commands that read files like the crawler load this, and no database.
 
-/** Somebody else has the row now, because this lease ran out: nothing may be written any more. */
+/** Another process has the row now, because this lease expired: nothing may be written any more. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 

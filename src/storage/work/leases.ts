@@ -7,40 +7,40 @@ import { LeaseLost } from './lease-lost.ts';
 //
 //   id bigint identity, due_at timestamptz (null: nothing to do), lease_token uuid, leased_until timestamptz, attempts int not null default 0
 //
-// and an index on due_at, led by the columns that claims select by. All these times are the database's: processes say how long a row waits,
-// never until when, because their clocks may differ and jump. What a jump of the database's own clock leaves behind, pull-forward.ts mends. Whoever finds new work for a row sets due_at = least(due_at, now()), at
-// any time: a claim moves due_at to the end of its lease, so that a row whose process died is due again by itself, and a due_at that
-// is no longer there when the lease is given back was set meanwhile, and stays.
+// and an index on due_at, led by the columns that claims select by. All these times are the database's: processes give durations, never times,
+// because their clocks may differ and jump. pull-forward.ts repairs the effects of a jump of the database's own clock. Whoever finds new work for a
+// row sets due_at = least(due_at, now()), at any time: a claim moves due_at to the end of its lease, so a row whose process died becomes due again,
+// and if due_at differs when the lease is given back, it was set meanwhile, and stays.
 
-/** Dead processes lose their work this soon, and stopped ones, whose transactions the server has ended by then (connection.ts). */
+/** Dead processes lose their work after this time, and so do stopped ones, whose transactions the server has ended by then (connection.ts). */
 export const leaseMs = 20_000;
 
 export interface Claim<Row = Record<string, unknown>> {
   id: number;
-  /** Results are written only by who can show this. */
+  /** Results are written only by the holder of this token. */
   token: string;
-  /** How often the row was claimed, this time included, since it last had `attempts` set to 0. */
+  /** How often the row was claimed, including this time, since `attempts` was last set to 0. */
   attempts: number;
   /** When it was claimed, by the database's clock. */
   at: Date;
   row: Row;
 }
 
-/** The lease of a row whose work begins at once, in the process that stores it: nobody has to claim it. */
+/** The lease of a row that is processed at once by the process that stores it: no claim is needed. */
 export interface Lease {
   token: string;
   ms: number;
-  /** If this many rows of its group are being processed anywhere, it is stored without the lease. */
+  /** If this many rows of its group are in progress anywhere, it is stored without the lease. */
   perGroup: number;
 }
 
 export interface Settlement {
-  /** After how long the row is due again; null when it is done. Work that was found meanwhile makes it due earlier. */
+  /** After how long the row is due again; null if it is done. Work that was found meanwhile makes it due earlier. */
   dueInMs: number | null;
   set?: Record<string, unknown>;
 }
 
-/** Writes a result and gives the row back; throws LeaseLost, and so undoes its transaction, when the lease is not held any more. */
+/** Writes a result and gives the row back; throws LeaseLost, which rolls back its transaction, if the lease is no longer held. */
 export async function settle(
   queryable: Queryable,
   table: string,
@@ -61,7 +61,7 @@ export function dueIn(ms: number | null | Sql): Sql {
 
 const settled = new WeakMap<Claim<unknown>, { forGood: boolean }>();
 
-/** Whoever gives many rows back at once tells so of each. `forGood`: the row is not due again, and nobody makes it so while it is leased. */
+/** Callers that give back many rows at once mark each. `forGood`: the row is not due again, and nothing makes it due while it is leased. */
 export function markSettled(claim: Claim<unknown>, { forGood = false } = {}): void {
   settled.set(claim, { forGood });
 }
@@ -74,12 +74,12 @@ export function isSettledForGood(claim: Claim<unknown>): boolean {
   return settled.get(claim)?.forGood ?? false;
 }
 
-/** The due time that a row gets with the end of its lease: `least` passes over nulls. */
+/** The due time that a row gets at the end of its lease: `least` ignores nulls. */
 export function dueAfter(due: Sql): Sql {
   return sql`case when due_at is distinct from leased_until then least(due_at, ${due}) else ${due} end`;
 }
 
-/** Gives rows back unfinished, due after the delay. Leases that are not held any more are passed over. */
+/** Gives rows back unfinished, due after the delay. Skips leases that are no longer held. */
 export async function release(
   queryable: Queryable,
   table: string,
@@ -98,7 +98,7 @@ export function heldBy(claims: readonly Pick<Claim, 'id' | 'token'>[]): Sql {
   return sql`unnest(${claims.map(({ id }) => id)}::bigint[], ${tokens}::uuid[]) as held (id, token)`;
 }
 
-/** Prolongs leases; returns the tokens of those that were. A row that its own handler is just writing is left alone. */
+/** Renews leases; returns the tokens of the renewed ones. Skips a row that its own handler is writing. */
 export async function renew(
   queryable: Queryable,
   table: string,
@@ -116,7 +116,7 @@ export async function renew(
   return new Set(kept);
 }
 
-/** Milliseconds until the next row that is not due yet becomes due; null when there is none. */
+/** Milliseconds until the next row becomes due that is not due yet; null if there is none. */
 export function msUntilNextDue(queryable: Queryable, table: string, where?: Record<string, unknown>) {
   return queryable.value<number | null>(
     sql`select (extract(epoch from min(due_at) - now()) * 1000)::float8

@@ -1,6 +1,6 @@
 import { sql } from '../sql.ts';
 
-/** The deliveries that are not tried again by themselves, as partial indexes have them. */
+/** Deliveries without automatic retries, as in partial indexes. */
 export const isParked = {
   callback: sql`state in ('refused', 'parked')`,
   push: sql`state in ('parked', 'no endpoint')`,

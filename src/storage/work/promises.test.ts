@@ -227,7 +227,7 @@ async function openRequests(): Promise<number> {
   return (await database.query('select from work.request where open')).rowCount;
 }
 
-/** A store of its own that counts what it asks the database. */
+/** A separate store that counts its statements. */
 function countStatements(): { store: StorePromise; count(): number } {
   let count = 0;
   const counted: Database = {

@@ -9,8 +9,8 @@ import type { Claim, Lease } from './due-work.ts';
 import { dueIn } from './leases.ts';
 import { hashOf, type NewRequest } from './request-memory.ts';
 
-// Promises: requests that do nothing but be answered by a callback. A request, its answer and the callback are stored by one statement, both or
-// none; and those that come while one is being stored are stored together, by the next statement.
+// Promises: requests whose only effect is a callback. One statement stores a request, its answer and the callback, all or nothing; requests that
+// arrive meanwhile are stored together, by the next statement.
 
 export interface NewPromise {
   key: RequestKey;
@@ -21,16 +21,16 @@ export interface NewPromise {
 }
 
 export interface StorePromise {
-  /** Returns the claim if the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a concurrent request with the same key came first, Stale when the answer is outdated. */
+  /** Returns the claim if the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered if a concurrent request with the same key came first, Stale if the answer is outdated. */
   (promise: NewPromise, lease?: Lease): Promise<Stored>;
-  /** How many wait for those before them to be stored: a measure of overload. */
+  /** How many wait until earlier ones are stored: a measure of overload. */
   waiting(): number;
 }
 
-/** Larger callbacks are stored by themselves: nobody waits for the bytes of others, and no statement has more than a few megabytes. */
+/** Larger callbacks are stored alone: none waits for the bytes of others, and no statement has more than a few megabytes. */
 const maxSharedBytes = 256 * 1024;
 const maxTogether = 8;
-/** After this many, the table is analysed: a statement that was planned on a nearly empty table reads all callbacks to count those of a receiver. */
+/** After this many, the table is analysed: a statement planned for a nearly empty table reads all callbacks to count those of a receiver. */
 const analyzeAfter = 500;
 
 export function createPromiseStore(database: Database): StorePromise {
@@ -41,7 +41,7 @@ export function createPromiseStore(database: Database): StorePromise {
   let count = 0;
   async function store(promise: NewPromise, lease?: Lease): Promise<Stored> {
     const { key, callback } = promise;
-    // Where it cannot be, everything is stored all the same.
+    // If the analysis fails, everything is still stored.
     if (++count === analyzeAfter)
       database.apart.query(`analyze (skip_locked) ${callbackTable}`).catch(() => undefined);
     const row = { ...promise, lease, hash: hashOf(key), receiver: receiverOf(callback.destination) };
@@ -61,9 +61,9 @@ interface Row extends NewPromise {
   receiver: string;
 }
 
-/** One that the database refuses must not fail the others. */
+/** A row that the database rejects must not fail the others. */
 async function storeEach(database: Database, rows: readonly Row[]): Promise<Promise<Stored>[]> {
-  // The messageId tells the rows of one statement apart. A second row with the same messageId may be the same request, so it comes in a later statement.
+  // The messageId distinguishes the rows of a statement. A second row with the same one may be the same request, so it comes in a later statement.
   const names = rows.map(({ key }) => key.messageId);
   const together = rows.filter(({ key }, index) => names.indexOf(key.messageId) === index);
   const alone = async (row: Row) => storedOf(row, await insert(database, [row]));
@@ -105,7 +105,7 @@ interface Inserted {
 }
 
 async function insert(database: Database, rows: readonly Row[]): Promise<Inserted[]> {
-  // In one order: who stores the same requests in another one would wait for this statement, and this one for that.
+  // Always in the same order, so that statements with the same requests do not deadlock.
   const ordered = [...rows].sort((one, other) => Buffer.compare(one.hash, other.hash));
   const { rows: inserted } = await database.query<Inserted>(
     statementFor(rows.length),
@@ -138,7 +138,7 @@ function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
 
 const statements: string[] = [];
 
-/** Rows of values: arrays would be planned again each time. Two processes at the same moment may both find the last slot of a receiver, which then gets one more than its limit. */
+/** Rows of values: arrays would be planned again each time. Two processes at the same moment may both find the last slot of a receiver, which then exceeds its limit by one. */
 function statementFor(count: number): string {
   const types = Object.values(columns);
   const rowOf = (row: number) =>

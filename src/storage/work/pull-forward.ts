@@ -2,11 +2,11 @@ import type { Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 import { dueIn, matching, tableName } from './leases.ts';
 
-// Repairs due times after a jump of the database's clock. While the clock is ahead, rows are made due, and leased, by it; when it is set back, they would
-// wait for as long as the jump was. How long a kind of work waits at most is known: a row that is due further ahead is due at once. A lease that
-// lasts longer than any can is cut to the usual length, which a living holder prolongs, and a dead one loses.
+// Repairs due times after a jump of the database's clock. While the clock is ahead, rows become due, and are leased, by it; after it is set back,
+// they would wait for the length of the jump. The maximum wait of each kind of work is known: a row that is due later is made due at once. A lease
+// longer than any can be is cut to the usual length: a living holder renews it, and a dead one loses it.
 
-/** Wants an index on due_at and one on leased_until. */
+/** Requires an index on due_at and one on leased_until. */
 export async function pullForward(
   queryable: Queryable,
   table: string,
@@ -16,7 +16,7 @@ export async function pullForward(
   const name = tableName(table);
   const [waitsEnd, leasesEnd] = [dueIn(longestWaitMs), dueIn(longestLeaseMs)];
   const match = matching(where);
-  // Rows that are being written are looked at the next time.
+  // Rows that are being written are checked the next time.
   await queryable.query(
     sql`with far as materialized (
        select id from (

@@ -1,6 +1,6 @@
 import { settle, startWorkLoop, type WorkLoop, type WorkLoopOptions } from './due-work.ts';
 
-/** Assembles again what extends a master that has changed. `rebuildSome` does a part, and says whether there was something to do. One master at a time and process: publishes and crawls come first. */
+/** Assembles again what extends a changed master. `rebuildSome` does a part, and returns whether there was something to do. One master at a time per process: publishes and crawls come first. */
 export function startRebuildLoop(
   where: Pick<WorkLoopOptions<DueRebuild>, 'database' | 'table' | 'logger'>,
   rebuildSome: (masterKey: number) => Promise<boolean>,
@@ -10,7 +10,7 @@ export function startRebuildLoop(
     concurrency: 1,
     async handle(claim, signal) {
       while (await rebuildSome(claim.row.master_key)) signal.throwIfAborted();
-      // A version that came meanwhile has made the rebuild due again, and it stays so.
+      // If a version came meanwhile, the rebuild became due again, and stays due.
       await settle(where.database, where.table, claim, { dueInMs: null, set: { attempts: 0 } });
     },
   });

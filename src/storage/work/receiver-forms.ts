@@ -1,7 +1,7 @@
 import type { Queryable } from '../database.ts';
 import { sql } from '../sql.ts';
 
-// Which forms receivers take other than the usual ones, for all processes. See delivery/receiver-forms.ts.
+// Which receivers need unusual forms, for all processes. See delivery/receiver-forms.ts.
 
 /** `plain`: callbacks under a three-line signature. `strict`: messages in strict form. */
 export type UnusualForm = 'plain' | 'strict';

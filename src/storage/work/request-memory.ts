@@ -3,10 +3,10 @@ import { AlreadyRemembered, type RememberedAnswer, type RequestKey } from '../..
 import type { Queryable, Transaction } from '../database.ts';
 import { newRow, sql } from '../sql.ts';
 
-// Accepted requests and what they were answered, remembered at least until their signature expires and while their work is open: the same request
-// again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
+// Accepted requests and their answers, remembered at least until their signature expires and while their work is open: a repeat gets the same answer,
+// and nothing is done twice. Requests are remembered in the transaction of their work.
 
-/** The same request may come again under a new signature until that expires, and is remembered that long. */
+/** The same request may come again under a new signature until that expires, and is remembered for as long. */
 export async function findRemembered(
   queryable: Queryable,
   key: RequestKey,
@@ -29,7 +29,7 @@ export async function findRemembered(
   return truncated === null ? remembered : { ...remembered, truncated };
 }
 
-/** Remembers a request with its answer; returns its id. Throws AlreadyRemembered, which undoes the transaction, when a concurrent one with the same key came first. */
+/** Remembers a request with its answer; returns its id. Throws AlreadyRemembered, which rolls back the transaction, if a concurrent one with its key came first. */
 export async function rememberRequest(queryable: Queryable, key: RequestKey, request: NewRequest) {
   const id = await insertRequest(queryable, key, request);
   if (id === undefined) throw new AlreadyRemembered();
@@ -44,12 +44,12 @@ function insertRequest(queryable: Queryable, key: RequestKey, request: NewReques
   );
 }
 
-/** Notes that a signature served a request without body that is not remembered itself: see `findOtherUses`. */
+/** Notes that a signature served a request without a body that is not remembered itself: see `findOtherUses`. */
 export async function noteServed(queryable: Queryable, key: RequestKey, expires: Date): Promise<void> {
   await insertRequest(queryable, key, { digest: '', status: 200, body: '', expires, open: false });
 }
 
-/** The methods of the other requests without body that the same signature has served here, until it expires. */
+/** The methods of the other requests without a body that the same signature has served here, until it expires. */
 export function findOtherUses(queryable: Queryable, key: RequestKey): Promise<string[]> {
   const { role, identity, method, url, messageId } = key;
   return queryable.column<string>(sql`select distinct method from work.request
@@ -58,12 +58,12 @@ export function findOtherUses(queryable: Queryable, key: RequestKey): Promise<st
 
 export type NewRequest = Omit<RememberedAnswer, 'truncated'> & { expires: Date; open: boolean };
 
-/** The work of a request is done: from now on its expiry alone keeps it. */
+/** The work of a request is done: from now on it is kept only until its expiry. */
 export async function closeRequest(tx: Transaction, id: number): Promise<void> {
   await tx.query(sql`update work.request set open = false where id = ${id}`);
 }
 
-/** Under which a request is remembered: an address may be longer than an index entry. */
+/** The key under which a request is remembered: an address may be longer than an index entry. */
 export function hashOf({ role, identity, method, url, action, messageId }: RequestKey): Buffer {
   const parts = JSON.stringify([role, identity, method, url, action, messageId]);
   return hash('sha256', parts, 'buffer');

@@ -4,7 +4,7 @@ import { raw, type Sql, sql } from '../sql.ts';
 import { dueIn } from './leases.ts';
 import { isParked } from './parked.ts';
 
-// Rows that are deleted by their age alone. What needs more than one condition on a row has a function in the file of its table (src/housekeeping.ts calls both).
+// Rows that are deleted only by their age. If more than one condition applies, the table's file has a function (src/housekeeping.ts calls both).
 
 interface OldRows {
   table: string;
@@ -22,7 +22,7 @@ const largeBatch = 5_000;
 const kinds = {
   requests: {
     table: 'work.request',
-    // The clocks of a service's processes may differ: a request that one considers expired, another may accept.
+    // The clocks of a service's processes may differ: one may accept a request that another considers expired.
     where: (now) => sql`expires < ${now}::timestamptz - interval '1 minute' and not open order by expires`,
     batch: largeBatch,
   },
@@ -47,7 +47,7 @@ const kinds = {
     table: 'catalog.submission',
     where: (before) => sql`done_at < ${before}`,
   },
-  // Should its catalog match a subscription of the receiver again, a push that was deleted begins with the whole catalog.
+  // If its catalog matches a subscription of the receiver again, a deleted push begins with the whole catalog.
   withdrawnPushes: {
     table: 'catalog.push',
     where: (before) =>

@@ -2,8 +2,8 @@ import { chainValues } from '../../protocol/request-signature.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import { newRow, sql } from '../sql.ts';
 
-// Requests that we sent and that are answered by a callback, remembered before they leave: a callback is taken by whichever process it
-// reaches, also after a restart. And the callbacks that were taken: the same one again does nothing again.
+// Our requests that are answered by a callback, remembered before they are sent: any process can accept a callback, even after a restart. And
+// accepted callbacks: a repeat does nothing again.
 
 interface SentRequest {
   role: string;
@@ -21,7 +21,7 @@ export async function rememberSent(queryable: Queryable, request: SentRequest, a
     on conflict (role, message_id) do update set signatures = sent.signatures || excluded.signatures, expires = excluded.expires`);
 }
 
-/** By what a callback may name a request with this messageId: two values of each attempt to send it. */
+/** The values by which a callback may name a request with this messageId: two for each attempt to send it. */
 export async function findChainValues(queryable: Queryable, role: string, messageId: string) {
   const found = await queryable.value<string[] | undefined>(sql`select signatures from work.sent_request
     where role = ${role} and message_id = ${messageId}`);
@@ -38,7 +38,7 @@ interface TakenCallback extends Omit<SentRequest, 'expires'> {
   signer: string;
 }
 
-/** False when it was taken before. */
+/** False if it was accepted before. */
 export async function takeCallback(tx: Transaction, callback: TakenCallback): Promise<boolean> {
   return (
     (await tx.count(sql`insert into work.taken_callback ${newRow(callback)} on conflict do nothing`)) > 0

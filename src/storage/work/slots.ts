@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-// The slots of a loop (see due-work.ts) that are taken, by the tokens of leases, and how many of each group. A slot is taken by a claim,
-// or reserved for a row that is being stored with a lease. Where rows of the same group wait for their turn, only half of its slots are
-// reserved: who is always quick enough to take the next free slot would keep them waiting.
+// The taken slots of a loop (see due-work.ts), by the tokens of leases, and their number per group. A slot is taken by a claim, or reserved for a row
+// that is being stored with a lease. If rows of the same group wait for their turn, only half of its slots are reserved: otherwise, fast callers
+// would always take the next free slot.
 
 export function createWorkSlots(groupLimit: number) {
   const groups = new Map<string, unknown>();
@@ -24,7 +24,7 @@ export function createWorkSlots(groupLimit: number) {
       return groups.size;
     },
     take: (token: string, group: unknown) => void groups.set(token, group),
-    /** Takes one for a row that is being stored; undefined when its group has none. `perGroup`: the maximum of leased rows of the group, more than its limit where some have left it. */
+    /** Takes one for a row that is being stored; undefined if its group has none. `perGroup`: the maximum of leased rows of the group, more than its limit if some have left it. */
     reserve(group: string) {
       const { working, gone } = count(group);
       const limit = crowded.has(group) ? Math.floor(groupLimit / 2) : groupLimit;

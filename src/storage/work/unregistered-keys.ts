@@ -2,9 +2,9 @@ import type { UnregisteredKey } from '../../rules/troubles.ts';
 import type { Queryable } from '../database.ts';
 import { newRow, sql } from '../sql.ts';
 
-// Signing keys of running roles that the registry does not have. Each process writes its own, so that the database has those of all processes.
+// Signing keys of running roles that the registry lacks. Each process writes its own, so the database has those of all processes.
 
-/** A process looks every 30 s for a key that is missing: an older row is that of a process that has ended. */
+/** A process looks for a missing key every 30 s: an older row belongs to a process that has ended. */
 const freshFor = sql`interval '2 minutes'`;
 
 export async function noteUnregistered(
