@@ -45,7 +45,7 @@ function valuesOf(condition: Condition, resource: Json): Record<string, Json> {
   return Object.fromEntries(values);
 }
 
-/** The presence of a whole object is informative enough. */
+/** A large object is shown only as present. */
 function shorten(value: Json | undefined): Json {
   const text = JSON.stringify(value ?? null);
   if (text.length <= maxTextLength) return value ?? null;

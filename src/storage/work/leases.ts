@@ -7,8 +7,8 @@ import { LeaseLost } from './lease-lost.ts';
 //
 //   id bigint identity, due_at timestamptz (null: nothing to do), lease_token uuid, leased_until timestamptz, attempts int not null default 0
 //
-// and an index on due_at, led by the columns that claims select by. All these times are the database's: processes give durations, never times,
-// because their clocks may differ and jump. pull-forward.ts repairs the effects of a jump of the database's own clock. Whoever finds new work for a
+// and an index on due_at, led by the columns that claims select by. These times are the database's: processes give durations, never times, because
+// their clocks may differ and jump. pull-forward.ts repairs the effects of a jump of the database's own clock. A writer that finds new work for a
 // row sets due_at = least(due_at, now()), at any time: a claim moves due_at to the end of its lease, so a row whose process died becomes due again,
 // and if due_at differs when the lease is given back, it was set meanwhile, and stays.
 
